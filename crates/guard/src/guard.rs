@@ -1,0 +1,200 @@
+//! The state of all agents, and the one atomic step per agent: record, score, decide.
+
+use model::{
+    AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Fingerprint, Kill, KillSwitch, SavedAgent,
+    Score, Timestamp,
+};
+
+/// What the guard is built with.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardConfig {
+    /// The settings of agents not yet seen.
+    pub defaults: KillSwitch,
+    /// How many agents have their windows in memory; the least recently used leave first.
+    pub max_agents: usize,
+    /// How many conversations of one agent have a window; the least recently used leave first.
+    pub max_conversations: usize,
+}
+
+impl Default for GuardConfig {
+    fn default() -> Self {
+        GuardConfig { defaults: KillSwitch::default(), max_agents: 100_000, max_conversations: 64 }
+    }
+}
+
+/// The state of all agents. Shared by reference; every method locks only the agent it is about.
+#[derive(Debug)]
+pub struct Guard {}
+
+/// A call as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct NewCall<'a> {
+    /// Its agent.
+    pub agent: &'a AgentId,
+    /// Its id.
+    pub call: CallId,
+    /// What tells its conversation apart.
+    pub conversation: &'a str,
+    /// The request's bytes.
+    pub body: &'a [u8],
+    /// What they ask.
+    pub asked: &'a Asked<'a>,
+}
+
+/// What to do with a call.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// Refuse it: the agent is inactive.
+    Inactive(Deactivation),
+    /// It was recorded and scored.
+    Scored(Box<Scored>),
+}
+
+/// A call that was recorded and scored.
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// Hand this back with the response.
+    pub ticket: Ticket,
+    /// What is kept of the call.
+    pub fingerprint: Fingerprint,
+    /// Its score.
+    pub score: Score,
+    /// The settings it was judged by.
+    pub kill_switch: KillSwitch,
+    /// What to do.
+    pub verdict: Verdict,
+    /// Calls that have left all windows of this agent since its last call: their bodies are needed no more.
+    pub left: Vec<CallId>,
+}
+
+/// What to do with a scored call.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Forward it.
+    Pass,
+    /// Forward it: the score exceeds the threshold, but the kill switch is off.
+    WouldHaveStopped,
+    /// Forward it; a new episode (`Some`) is an incident to record.
+    Observe(Option<Kill>),
+    /// Refuse it with 429; the agent stays active.
+    Block,
+    /// The agent is inactive from now on. Record the kill, wait for its commit, refuse the call.
+    Kill(Kill),
+}
+
+/// Tells which entry of which window a response belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// The agent.
+    pub agent: AgentId,
+    /// The epoch the call came in.
+    pub epoch: Epoch,
+    /// The call.
+    pub call: CallId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+}
+
+/// An agent as it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentView {
+    /// Why it is inactive, if it is.
+    pub deactivation: Option<Deactivation>,
+    /// Its epoch.
+    pub epoch: Epoch,
+    /// Its settings.
+    pub kill_switch: KillSwitch,
+    /// The score of its newest call.
+    pub current_score: Score,
+    /// When its newest call came.
+    pub last_seen: Option<Timestamp>,
+}
+
+/// What a change of settings did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Configured {
+    /// The settings before, to go back to if the change cannot be stored.
+    pub before: KillSwitch,
+    /// Calls numbered up to this one are out of the windows for good. Stored with the settings.
+    pub window_floor: u64,
+}
+
+impl Guard {
+    /// A guard that knows no agent.
+    pub fn new(config: GuardConfig) -> Guard {
+        let _ = config;
+        todo!()
+    }
+
+    /// Restores one agent. Call it before the first call is accepted.
+    pub fn restore(&self, saved: SavedAgent) {
+        let _ = saved;
+        todo!()
+    }
+
+    /// Why the agent is refused right now, if it is. Cheap: asked before a body is read and again before dialling.
+    pub fn refuses(&self, agent: &AgentId) -> Option<Deactivation> {
+        let _ = agent;
+        todo!()
+    }
+
+    /// Records a call that is not scored (passed through, unread): it shows that the agent is alive.
+    pub fn on_unscored_call(&self, agent: &AgentId, now: Timestamp) -> Epoch {
+        let _ = (agent, now);
+        todo!()
+    }
+
+    /// Records a call, scores it and decides, in one atomic step.
+    pub fn on_call(&self, call: &NewCall<'_>, now: Timestamp) -> Decision {
+        let _ = (call, now);
+        todo!()
+    }
+
+    /// Records the answer to a call and returns the fingerprint to store. `None`: the call has left the windows or belongs
+    /// to an older epoch, so nothing was scored.
+    pub fn on_answer(&self, ticket: &Ticket, answered: &Answered) -> Option<Fingerprint> {
+        let _ = (ticket, answered);
+        todo!()
+    }
+
+    /// Records that a call got no answer.
+    pub fn on_failure(&self, ticket: &Ticket) -> Option<Fingerprint> {
+        let _ = ticket;
+        todo!()
+    }
+
+    /// Deactivates an agent by hand. `None`: it is inactive already, and stays as it is.
+    pub fn deactivate(&self, agent: &AgentId, now: Timestamp) -> Option<Deactivation> {
+        let _ = (agent, now);
+        todo!()
+    }
+
+    /// Starts `epoch` with empty windows. Call it once the activation is stored.
+    pub fn activate(&self, agent: &AgentId, epoch: Epoch) {
+        let _ = (agent, epoch);
+        todo!()
+    }
+
+    /// Changes the settings of an agent; an unknown one is created. They hold from the next call.
+    pub fn configure(&self, agent: &AgentId, kill_switch: KillSwitch) -> Configured {
+        let _ = (agent, kill_switch);
+        todo!()
+    }
+
+    /// Forgets an agent altogether.
+    pub fn forget(&self, agent: &AgentId) {
+        let _ = agent;
+        todo!()
+    }
+
+    /// The agent as it stands, if it is known.
+    pub fn agent(&self, agent: &AgentId) -> Option<AgentView> {
+        let _ = agent;
+        todo!()
+    }
+
+    /// The settings of agents not yet seen.
+    pub fn defaults(&self) -> KillSwitch {
+        todo!()
+    }
+}

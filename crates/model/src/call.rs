@@ -1,0 +1,70 @@
+//! What a call says, read from its bodies by `wire`, for `guard` to fingerprint.
+
+use std::borrow::Cow;
+
+/// What a request asks, as far as the detector cares. Borrowed from the body where the body allows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked<'a> {
+    /// The model that is asked.
+    pub model: Option<Cow<'a, str>>,
+    /// Whether the answer is to be streamed.
+    pub streamed: bool,
+    /// The text of the last message that the user wrote, in the pieces it came in. Empty: there is none.
+    pub prompt: Vec<Cow<'a, str>>,
+    /// The raw JSON of what else that message carries: images, audio, files.
+    pub attachments: Vec<&'a str>,
+    /// How many messages the user wrote before that one.
+    pub turn_position: u32,
+    /// How many messages follow it (the steps of work on it).
+    pub depth: u32,
+    /// The raw JSON of the newest message, whatever it is.
+    pub newest_message: &'a str,
+    /// The tool calls of the newest step after the prompt, which this request answers with results.
+    pub tool_calls: Vec<ToolCall<'a>>,
+    /// The texts of those results, in the order of the calls where it can be told.
+    pub tool_results: Vec<Cow<'a, str>>,
+    /// The text of the first message that the user wrote: tells conversations apart where the client does not.
+    pub first_user_message: Vec<Cow<'a, str>>,
+    /// The conversation's id, where the client put one into the body.
+    pub session: Option<Cow<'a, str>>,
+}
+
+/// One tool call that a model made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall<'a> {
+    /// The tool's name.
+    pub name: Cow<'a, str>,
+    /// The arguments as JSON text (as the model wrote them: they may be invalid).
+    pub arguments: Cow<'a, str>,
+}
+
+/// What the model answered: its words and the tool calls that it made, never the envelope.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answered {
+    /// What it said.
+    pub text: String,
+    /// The calls it made, in order.
+    pub tool_calls: Vec<ToolCall<'static>>,
+}
+
+impl Answered {
+    /// Whether nothing was said and nothing called.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.tool_calls.is_empty()
+    }
+}
+
+/// Tokens of one call, as the provider reported them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// All input tokens, cached ones included.
+    pub input: Option<u64>,
+    /// All output tokens, reasoning included.
+    pub output: Option<u64>,
+    /// The part of the input that was read from the provider's cache.
+    pub cached: Option<u64>,
+    /// The part of the input that was written to the provider's cache.
+    pub cache_write: Option<u64>,
+    /// The part of the output that was reasoning.
+    pub reasoning: Option<u64>,
+}

@@ -1,0 +1,142 @@
+//! What is recorded of every call and of every change of an agent's state.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, Score, Timestamp, Usage};
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventType {
+    /// A call was forwarded (whatever came of it).
+    LlmCall,
+    /// A call was refused.
+    Blocked,
+    /// The kill switch deactivated the agent.
+    KillSwitch,
+    /// A person activated the agent.
+    AgentActivated,
+    /// A person deactivated the agent.
+    AgentDeactivated,
+}
+
+impl EventType {
+    const ALL: [EventType; 5] = [
+        EventType::LlmCall,
+        EventType::Blocked,
+        EventType::KillSwitch,
+        EventType::AgentActivated,
+        EventType::AgentDeactivated,
+    ];
+
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EventType::LlmCall => "llm_call",
+            EventType::Blocked => "blocked",
+            EventType::KillSwitch => "kill_switch",
+            EventType::AgentActivated => "agent_activated",
+            EventType::AgentDeactivated => "agent_deactivated",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<EventType> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// Why a call was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockReason {
+    /// The agent is inactive.
+    Inactive,
+    /// It looped and the action is `block`.
+    LoopDetected,
+}
+
+impl BlockReason {
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BlockReason::Inactive => "inactive",
+            BlockReason::LoopDetected => "loop_detected",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<BlockReason> {
+        [BlockReason::Inactive, BlockReason::LoopDetected].into_iter().find(|reason| reason.as_str() == word)
+    }
+}
+
+/// One line of the record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its id; of a call, the request id.
+    pub id: CallId,
+    /// The agent.
+    pub agent: AgentId,
+    /// The agent's epoch when the call came.
+    pub epoch: Epoch,
+    /// What happened.
+    pub event_type: EventType,
+    /// When (a call: when it came).
+    pub time: Timestamp,
+    /// The conversation, as the client or the first message names it.
+    pub conversation: Option<String>,
+    /// The provider that was asked.
+    pub provider: Option<String>,
+    /// The model that was asked.
+    pub model: Option<String>,
+    /// The status the client got.
+    pub status: Option<u16>,
+    /// From the call's arrival to its last byte.
+    pub latency_ms: Option<u64>,
+    /// From the call's arrival to the response's first byte.
+    pub first_byte_ms: Option<u64>,
+    /// Tokens.
+    pub usage: Usage,
+    /// Whether the answer was asked for as a stream.
+    pub streamed: bool,
+    /// Its score, if it was scored.
+    pub score: Option<Score>,
+    /// Whether that score exceeded the threshold while the kill switch was off.
+    pub would_have_stopped: bool,
+    /// Its fingerprint, if it was scored.
+    pub fingerprint: Option<Fingerprint>,
+    /// What went wrong, in words.
+    pub error: Option<String>,
+    /// Why it was refused, if it was.
+    pub block_reason: Option<BlockReason>,
+    /// The incident it belongs to.
+    pub incident: Option<IncidentId>,
+}
+
+impl Event {
+    /// An event with nothing known but what every event has.
+    pub fn new(id: CallId, agent: AgentId, epoch: Epoch, event_type: EventType, time: Timestamp) -> Event {
+        Event {
+            id,
+            agent,
+            epoch,
+            event_type,
+            time,
+            conversation: None,
+            provider: None,
+            model: None,
+            status: None,
+            latency_ms: None,
+            first_byte_ms: None,
+            usage: Usage::default(),
+            streamed: false,
+            score: None,
+            would_have_stopped: false,
+            fingerprint: None,
+            error: None,
+            block_reason: None,
+            incident: None,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What the detector keeps of a call.
+
+use crate::{CallId, ConversationId, Timestamp};
+
+/// A 64-bit SimHash of a text. Stored: the function that makes it never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TextHash(pub u64);
+
+impl TextHash {
+    /// In how many bits the two differ.
+    pub fn distance(self, other: TextHash) -> u32 {
+        (self.0 ^ other.0).count_ones()
+    }
+
+    /// Whether the two texts count as alike: a distance below 3.
+    pub fn is_similar(self, other: TextHash) -> bool {
+        self.distance(other) < 3
+    }
+}
+
+/// What the detector keeps of a call: hashes, never text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fingerprint {
+    /// The call.
+    pub call: CallId,
+    /// Its number among the agent's calls of this epoch, from 1.
+    pub number: u64,
+    /// When it came.
+    pub time: Timestamp,
+    /// The conversation it belongs to.
+    pub conversation: ConversationId,
+    /// A hash of the request's bytes: a retry has the same.
+    pub body: u64,
+    /// The prompt, numbers masked; none if there was no text.
+    pub prompt: Option<TextHash>,
+    /// Whether the prompt is too short to be strong evidence.
+    pub prompt_is_short: bool,
+    /// The turn it is part of.
+    pub turn: Turn,
+    /// How far the work on that turn has come.
+    pub step: Step,
+    /// The tool calls of the newest step, with their results.
+    pub tools: Option<ToolStep>,
+    /// What was answered.
+    pub response: Option<ResponsePrint>,
+    /// How it ended, so far.
+    pub outcome: Outcome,
+}
+
+/// One user message, recognised by itself and by how many user messages stand before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Turn {
+    /// A hash of the user message.
+    pub message: u64,
+    /// How many stand before it.
+    pub position: u32,
+}
+
+/// How far the work on a turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// How many messages follow the user's.
+    pub depth: u32,
+    /// A hash of the newest step.
+    pub newest: u64,
+}
+
+/// The tool calls of one step and what they gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ToolStep {
+    /// The signature with every number masked (`counting = "literal"`).
+    pub literal: u64,
+    /// The signature with numbers kept, timestamps and ids masked (`counting = "adaptive"`).
+    pub adaptive: u64,
+    /// The results, numbers, timestamps and ids masked.
+    pub result: u64,
+}
+
+/// The hashes of one response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ResponsePrint {
+    /// With every number masked (`counting = "literal"`).
+    pub literal: TextHash,
+    /// With numbers kept, timestamps and ids masked (`counting = "adaptive"`).
+    pub adaptive: TextHash,
+    /// Whether it is too short to be strong evidence.
+    pub is_short: bool,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Not yet.
+    Pending,
+    /// With an answer.
+    Answered,
+    /// With an error, or without an end.
+    Failed,
+    /// It was refused by us.
+    Refused,
+}

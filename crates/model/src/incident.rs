@@ -1,0 +1,172 @@
+//! Scores, kills, incidents and their evidence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, CallId, Epoch, IncidentId, KillSwitch, Timestamp};
+
+/// How often each signal was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalCounts {
+    /// Earlier calls with a similar prompt.
+    pub similar_prompts: u32,
+    /// Earlier responses similar to the newest one.
+    pub similar_responses: u32,
+    /// Earlier calls with the same tool calls.
+    pub repeated_tool_calls: u32,
+}
+
+impl SignalCounts {
+    /// What one similar prompt adds to the score.
+    pub const PROMPT_WEIGHT: f64 = 1.0;
+    /// What one similar response adds to the score.
+    pub const RESPONSE_WEIGHT: f64 = 2.0;
+    /// What one repeated tool call adds to the score.
+    pub const TOOL_CALL_WEIGHT: f64 = 1.5;
+
+    /// The loop score.
+    pub fn score(self) -> f64 {
+        f64::from(self.similar_prompts) * Self::PROMPT_WEIGHT
+            + f64::from(self.similar_responses) * Self::RESPONSE_WEIGHT
+            + f64::from(self.repeated_tool_calls) * Self::TOOL_CALL_WEIGHT
+    }
+}
+
+/// Which window gave a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowKind {
+    /// The one over all calls of the agent.
+    #[default]
+    Agent,
+    /// The one of a single conversation.
+    Conversation,
+}
+
+impl WindowKind {
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WindowKind::Agent => "agent",
+            WindowKind::Conversation => "conversation",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<WindowKind> {
+        [WindowKind::Agent, WindowKind::Conversation].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// How much a call looks like the calls before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Score {
+    /// The weighted sum.
+    pub value: f64,
+    /// What it is made of.
+    pub signals: SignalCounts,
+    /// The window it comes from.
+    pub window: WindowKind,
+}
+
+/// Why a call is part of the evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matched {
+    /// Its prompt is similar to the trigger's.
+    Prompt,
+    /// Its response is similar to the newest one (or is the newest one).
+    Response,
+    /// Its tool calls are the trigger's.
+    ToolCall,
+    /// It is the call that was refused.
+    Trigger,
+    /// It failed, and stands in the window.
+    Failed,
+}
+
+/// That a score exceeded the threshold, found by `guard`: an incident in the making.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kill {
+    /// The incident it makes.
+    pub incident: IncidentId,
+    /// The agent.
+    pub agent: AgentId,
+    /// The epoch that ends with it.
+    pub epoch: Epoch,
+    /// When.
+    pub at: Timestamp,
+    /// The score.
+    pub score: Score,
+    /// The settings at that moment.
+    pub kill_switch: KillSwitch,
+    /// The calls that made the score and why, oldest first; the trigger last.
+    pub matches: Vec<(CallId, Vec<Matched>)>,
+}
+
+/// What an incident is at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IncidentState {
+    /// The agent is inactive because of it.
+    Open,
+    /// The agent was activated again.
+    Closed,
+    /// The agent was only watched.
+    Observed,
+}
+
+impl IncidentState {
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            IncidentState::Open => "open",
+            IncidentState::Closed => "closed",
+            IncidentState::Observed => "observed",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<IncidentState> {
+        [IncidentState::Open, IncidentState::Closed, IncidentState::Observed]
+            .into_iter()
+            .find(|state| state.as_str() == word)
+    }
+}
+
+/// The record of one kill (or of one observed episode), with its evidence, as it is written.
+#[derive(Clone, Debug)]
+pub struct Incident {
+    /// What the guard found.
+    pub kill: Kill,
+    /// `Open` for a kill, `Observed` for action `observe`.
+    pub state: IncidentState,
+    /// The provider of the trigger.
+    pub provider: String,
+    /// The model of the trigger.
+    pub model: Option<String>,
+    /// The conversation of the trigger, as the client or the first message names it.
+    pub conversation: Option<String>,
+    /// The evidence, oldest first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The bodies of one call that made the score.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The call.
+    pub call: CallId,
+    /// When it came; none if only its fingerprint is known.
+    pub time: Option<Timestamp>,
+    /// Why it is here.
+    pub matched: Vec<Matched>,
+    /// The text of its prompt.
+    pub prompt: Option<String>,
+    /// The text of its response.
+    pub response: Option<String>,
+    /// The body it was sent with; none if it was no longer in memory.
+    pub request_body: Option<Vec<u8>>,
+    /// The body it was answered with; none if there was none or it was no longer in memory.
+    pub response_body: Option<Vec<u8>>,
+    /// Whether a body is missing or cut.
+    pub truncated: bool,
+}

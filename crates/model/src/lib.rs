@@ -1,0 +1,26 @@
+//! What AgentGazer talks about: agents, calls, fingerprints, incidents, events. Data and its validation only: no IO,
+//! no SQL, no HTTP; every other crate speaks in these words.
+
+mod agent;
+mod call;
+mod event;
+mod fingerprint;
+mod host;
+mod id;
+mod incident;
+mod kill_switch;
+mod provider;
+mod recorder;
+mod time;
+
+pub use agent::{DeactivatedBy, Deactivation, SavedAgent};
+pub use call::{Answered, Asked, ToolCall, Usage};
+pub use event::{BlockReason, Event, EventType};
+pub use fingerprint::{Fingerprint, Outcome, ResponsePrint, Step, TextHash, ToolStep, Turn};
+pub use host::AllowedHosts;
+pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};
+pub use incident::{Evidence, Incident, IncidentState, Kill, Matched, Score, SignalCounts, WindowKind};
+pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange};
+pub use provider::{Format, InvalidProvider, Provider, Providers};
+pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
+pub use time::{Clock, Timestamp};

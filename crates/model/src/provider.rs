@@ -1,0 +1,150 @@
+//! Providers: the upstream LLM APIs, and the book of those that are known.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+/// The family of wire formats that a provider speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Format {
+    Openai,
+    Anthropic,
+    Gemini,
+    Ollama,
+}
+
+impl Format {
+    const ALL: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
+
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Openai => "openai",
+            Format::Anthropic => "anthropic",
+            Format::Gemini => "gemini",
+            Format::Ollama => "ollama",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Format> {
+        Self::ALL.into_iter().find(|format| format.as_str() == word)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// An upstream LLM API.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    /// The name it has in the proxy's paths: `1..=64` characters of `a-z 0-9 . _ -`, the first one alphanumeric.
+    pub name: String,
+    /// Where it is: `http` or `https`, a host, maybe a port and a path; no query, no trailing slash.
+    pub base_url: String,
+    /// How it speaks.
+    pub format: Format,
+    /// The credential that replaces the client's, if one is stored.
+    pub key: Option<SecretString>,
+}
+
+/// Why something is no provider: the field and what it must be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {message}")]
+pub struct InvalidProvider {
+    /// `name` or `base_url`.
+    pub field: &'static str,
+    /// What it must be.
+    pub message: &'static str,
+}
+
+impl Provider {
+    /// A provider without a stored key. A trailing slash of `base_url` is dropped.
+    pub fn new(name: &str, base_url: &str, format: Format) -> Result<Provider, InvalidProvider> {
+        let invalid = |field, message| Err(InvalidProvider { field, message });
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
+        if name.is_empty() || name.len() > 64 || !name.bytes().all(allowed) || b"._-".contains(&name.as_bytes()[0]) {
+            return invalid("name", "must have 1 to 64 characters of a-z 0-9 . _ - and start with a letter or digit");
+        }
+        let Some(rest) = base_url.strip_prefix("https://").or_else(|| base_url.strip_prefix("http://")) else {
+            return invalid("base_url", "must start with http:// or https://");
+        };
+        let host = rest.split('/').next().unwrap_or_default();
+        if host.is_empty() || host.contains('@') {
+            return invalid("base_url", "must name a host, without user or password");
+        }
+        if rest.bytes().any(|byte| !byte.is_ascii_graphic() || b"?#".contains(&byte)) {
+            return invalid("base_url", "must be plain ASCII without query or fragment");
+        }
+        Ok(Provider { name: name.to_owned(), base_url: base_url.trim_end_matches('/').to_owned(), format, key: None })
+    }
+}
+
+/// The providers that are known right now: read with every call, replaced as a whole when one changes.
+#[derive(Clone, Debug, Default)]
+pub struct Providers(Arc<ArcSwap<BTreeMap<String, Arc<Provider>>>>);
+
+impl Providers {
+    /// A book of these.
+    pub fn new(providers: impl IntoIterator<Item = Provider>) -> Providers {
+        let book = Providers::default();
+        for provider in providers {
+            book.put(provider);
+        }
+        book
+    }
+
+    /// The one with this name.
+    pub fn get(&self, name: &str) -> Option<Arc<Provider>> {
+        self.0.load().get(name).cloned()
+    }
+
+    /// All of them, by name.
+    pub fn all(&self) -> Vec<Arc<Provider>> {
+        self.0.load().values().cloned().collect()
+    }
+
+    /// Adds one or replaces the one with its name.
+    pub fn put(&self, provider: Provider) {
+        let provider = Arc::new(provider);
+        self.0.rcu(|book| {
+            let mut book = BTreeMap::clone(book);
+            book.insert(provider.name.clone(), Arc::clone(&provider));
+            book
+        });
+    }
+
+    /// Removes one.
+    pub fn remove(&self, name: &str) {
+        self.0.rcu(|book| {
+            let mut book = BTreeMap::clone(book);
+            book.remove(name);
+            book
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_names_the_field_that_is_wrong() {
+        let check = |name: &str, url: &str| Provider::new(name, url, Format::Openai).map_err(|error| error.field);
+        assert!(check("openai", "https://api.openai.com/").is_ok_and(|it| it.base_url == "https://api.openai.com"));
+        assert_eq!(check("Open AI", "https://api.openai.com").err(), Some("name"));
+        assert_eq!(check("", "https://api.openai.com").err(), Some("name"));
+        for url in ["api.openai.com", "ftp://x", "https://", "https://u:p@x", "https://x/?a=b", "http://x/a b"] {
+            assert_eq!(check("x", url).err(), Some("base_url"), "{url}");
+        }
+    }
+}

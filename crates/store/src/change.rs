@@ -1,0 +1,47 @@
+//! Changes that people make. Each is one transaction of the writer, and is on disk when it is acknowledged.
+
+use model::{AgentId, Epoch, IncidentId, KillSwitch, Provider, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// What a person said of an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feedback {
+    /// It was a loop.
+    Loop,
+    /// It was not.
+    FalseAlarm,
+}
+
+/// A change that a person makes.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the fields say it")]
+pub enum Change {
+    /// Settings of an agent, which is created if it is unknown.
+    Configure { agent: AgentId, kill_switch: KillSwitch, window_floor: u64, at: Timestamp },
+    /// `epoch` is the one that ends. `Conflict` unless the agent is stored as inactive in it (a kill may be on its way).
+    Activate { agent: AgentId, epoch: Epoch, at: Timestamp },
+    /// By hand.
+    Deactivate { agent: AgentId, at: Timestamp },
+    /// A name for people.
+    Rename { agent: AgentId, name: Option<String> },
+    /// With its events, incidents and evidence.
+    DeleteAgent { agent: AgentId },
+    /// Adds or replaces; the key is encrypted. `key: None` keeps the stored one.
+    PutProvider { provider: Provider },
+    /// Back to the built-in one, or gone; the key with it.
+    RemoveProvider { name: String },
+    /// What a person says of an incident.
+    SetFeedback { incident: IncidentId, feedback: Feedback },
+    /// With its evidence.
+    DeleteIncident { incident: IncidentId },
+}
+
+/// What a change gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// Done.
+    Done,
+    /// Activated: the epoch that began.
+    Activated(Epoch),
+}

@@ -1,0 +1,46 @@
+//! How people look: the JSON API and the dashboard. No rules of its own: it asks `guard` and `store` and tells what they
+//! say.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use guard::Guard;
+use model::{AllowedHosts, Clock, Provider, Providers, RecorderHandle};
+use secrecy::SecretString;
+use store::{Recorder, Store};
+
+/// What the API and the dashboard are built with.
+#[derive(Clone, Debug)]
+pub struct Web {
+    /// The agents as they stand.
+    pub guard: Arc<Guard>,
+    /// The agents as they were.
+    pub store: Store,
+    /// The writer.
+    pub recorder: Recorder,
+    /// For the count of dropped events.
+    pub recorder_handle: RecorderHandle,
+    /// The providers as they are used.
+    pub providers: Providers,
+    /// The providers as they would be without what is stored: built in, or given by the operator's configuration.
+    pub configured_providers: Arc<Vec<Provider>>,
+    /// What every caller must know.
+    pub token: SecretString,
+    /// The hosts it answers to.
+    pub hosts: AllowedHosts,
+    /// Set when the server is stopping.
+    pub draining: Arc<AtomicBool>,
+    /// Now.
+    pub clock: Clock,
+}
+
+/// All routes.
+pub fn router(web: Web) -> axum::Router {
+    let _ = web;
+    todo!()
+}
+
+/// The description of the API, generated from the code.
+pub fn openapi_json() -> String {
+    todo!()
+}

@@ -1,0 +1,16 @@
+//! How providers speak: requests, responses and streams are read into `model`'s words, and refusals are written in the
+//! caller's own format. No IO: bytes in, values out; what is read is a copy, so nothing here can change the traffic.
+
+mod answer;
+mod conversation;
+mod dialect;
+mod providers;
+mod refusal;
+mod request;
+
+pub use answer::{Answer, AnswerReader};
+pub use conversation::conversation_of;
+pub use dialect::Dialect;
+pub use providers::{builtin_providers, chat_path};
+pub use refusal::{Refusal, RefusalKind, refuse, stream_error};
+pub use request::{Unread, read_request};
