@@ -71,6 +71,16 @@ impl CallId {
     pub fn new() -> CallId {
         CallId(Uuid::now_v7())
     }
+
+    /// A fresh id for what happens at `at`.
+    pub fn at(at: Timestamp) -> CallId {
+        CallId(version_7(at))
+    }
+
+    /// Reads an id as it is written.
+    pub fn parse(text: &str) -> Option<CallId> {
+        Uuid::try_parse(text).ok().map(CallId)
+    }
 }
 
 impl Default for CallId {
@@ -93,10 +103,20 @@ pub struct IncidentId(pub Uuid);
 impl IncidentId {
     /// A fresh id for an incident that happens at `at`.
     pub fn at(at: Timestamp) -> IncidentId {
-        let millis = at.as_millis().max(0).unsigned_abs();
-        let time = uuid::Timestamp::from_unix(uuid::NoContext, millis / 1000, (millis % 1000) as u32 * 1_000_000);
-        IncidentId(Uuid::new_v7(time))
+        IncidentId(version_7(at))
     }
+
+    /// Reads an id as it is written.
+    pub fn parse(text: &str) -> Option<IncidentId> {
+        Uuid::try_parse(text).ok().map(IncidentId)
+    }
+}
+
+/// A fresh UUID that sorts by `at`.
+fn version_7(at: Timestamp) -> Uuid {
+    let millis = at.as_millis().max(0).unsigned_abs();
+    let time = uuid::Timestamp::from_unix(uuid::NoContext, millis / 1000, (millis % 1000) as u32 * 1_000_000);
+    Uuid::new_v7(time)
 }
 
 impl fmt::Display for IncidentId {
@@ -133,6 +153,14 @@ mod tests {
         for bad in ["", "-a", ".a", "a b", "a/b", "ä", "a\n", &"x".repeat(129)] {
             assert!(AgentId::parse(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn ids_are_read_as_they_are_written() {
+        let id = CallId::at(Timestamp::from_millis(7));
+        assert_eq!(CallId::parse(&id.to_string()), Some(id));
+        assert_eq!(IncidentId::parse(&id.to_string()), Some(IncidentId(id.0)));
+        assert_eq!(CallId::parse("no id"), None);
     }
 
     #[test]
