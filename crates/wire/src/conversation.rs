@@ -1,11 +1,104 @@
 //! Which conversation a call belongs to, as far as the client tells.
 
 use http::HeaderMap;
+use http::header::USER_AGENT;
 use model::Asked;
+use xxhash_rust::xxh3::Xxh3;
+
+/// The most characters of an id that a client sent.
+const MAX_LENGTH: usize = 128;
+
+/// Headers that name the conversation, whoever sends them, from the most to the least telling.
+const SESSION_HEADERS: [&str; 5] =
+    ["x-litellm-trace-id", "x-litellm-session-id", "helicone-session-id", "x-portkey-trace-id", "x-session-id"];
 
 /// What tells this call's conversation apart from the agent's others: an id that the client sent, else a short name made
 /// from the first user message.
+///
+/// `traceparent` is not asked: most tracers begin a new trace with every call, which would put every call of a stuck agent
+/// into a conversation of its own.
 pub fn conversation_of(headers: &HeaderMap, asked: &Asked<'_>) -> String {
-    let _ = (headers, asked);
-    todo!()
+    header(headers, "x-agentgazer-session-id")
+        .or_else(|| claude_code(headers))
+        .or_else(|| codex(headers))
+        .or_else(|| SESSION_HEADERS.into_iter().find_map(|name| header(headers, name)))
+        .or_else(|| any_session_header(headers))
+        .or_else(|| baggage(headers))
+        .or_else(|| asked.session.as_deref().and_then(printable))
+        .unwrap_or_else(|| first_message(asked))
+}
+
+/// A sub-agent has the session of the agent that started it, and works on something else.
+fn claude_code(headers: &HeaderMap) -> Option<String> {
+    let session = header(headers, "x-claude-code-session-id")?;
+    Some(with_part(session, header(headers, "x-claude-code-agent-id")))
+}
+
+/// The names are too plain to trust them from anybody else.
+fn codex(headers: &HeaderMap) -> Option<String> {
+    let user_agent = headers.get(USER_AGENT)?.to_str().ok()?.to_ascii_lowercase();
+    if !user_agent.contains("codex") {
+        return None;
+    }
+    let names = ["session-id", "session_id", "thread-id", "conversation_id"];
+    let session = names.into_iter().find_map(|name| header(headers, name))?;
+    Some(with_part(session, header(headers, "x-openai-subagent")))
+}
+
+/// Any other `x-…-session-id` with a value that looks like an id.
+fn any_session_header(headers: &HeaderMap) -> Option<String> {
+    let names_session = |name: &str| {
+        let inner = name.strip_prefix("x-").and_then(|rest| rest.strip_suffix("-session-id"));
+        // The parent's session is the one that a sub-agent does not belong to.
+        inner.is_some_and(|inner| !inner.is_empty() && inner != "parent")
+    };
+    let is_id = |value: &str| {
+        value.len() >= 8 && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    };
+    let candidates = headers.iter().filter(|(name, _)| names_session(name.as_str()));
+    let ids = candidates.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok().filter(|id| is_id(id))?)));
+    // The smallest name, not the first: the order of headers is no promise.
+    ids.min().and_then(|(_, id)| printable(id))
+}
+
+/// `session.id` of the W3C's baggage.
+fn baggage(headers: &HeaderMap) -> Option<String> {
+    let lists = headers.get_all("baggage").iter().filter_map(|value| value.to_str().ok());
+    let mut members = lists.flat_map(|list| list.split(','));
+    members.find_map(|member| {
+        let (key, value) = member.split(';').next()?.split_once('=')?;
+        if key.trim() == "session.id" { printable(value.trim()) } else { None }
+    })
+}
+
+/// A short name that stays the same as long as the conversation begins with the same words.
+fn first_message(asked: &Asked<'_>) -> String {
+    let mut hash = Xxh3::new();
+    for piece in &asked.first_user_message {
+        hash.update(piece.as_bytes());
+        // Between the pieces, so that "a", "b" is not "ab".
+        hash.update(&[0]);
+    }
+    format!("first-{:016x}", hash.digest())
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).and_then(printable)
+}
+
+/// The id as it is shown and stored; none if nothing of it can be.
+fn printable(id: &str) -> Option<String> {
+    let kept: String = id.chars().filter(char::is_ascii_graphic).take(MAX_LENGTH).collect();
+    (!kept.is_empty()).then_some(kept)
+}
+
+fn with_part(mut session: String, part: Option<String>) -> String {
+    if let Some(mut part) = part {
+        // Both are ASCII. Half of the length each, so that a long session does not swallow the part.
+        session.truncate(MAX_LENGTH / 2 - 1);
+        part.truncate(MAX_LENGTH / 2);
+        session.push('/');
+        session.push_str(&part);
+    }
+    session
 }

@@ -2,11 +2,21 @@
 //! caller's own format. No IO: bytes in, values out; what is read is a copy, so nothing here can change the traffic.
 
 mod answer;
+mod chat_completions;
+mod content;
 mod conversation;
 mod dialect;
+mod history;
+mod json;
+mod message;
+mod messages;
 mod providers;
 mod refusal;
 mod request;
+mod said;
+mod session;
+mod sse;
+mod step;
 
 pub use answer::{Answer, AnswerReader};
 pub use conversation::conversation_of;

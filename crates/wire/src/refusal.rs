@@ -1,8 +1,13 @@
 //! Refusals in the caller's own format, and the error event that ends a stream whose provider died.
+//!
+//! Clients match on words in error messages: some that name limits, load or lengths make them retry, compact or ask for a
+//! login. The messages here keep clear of those, and a test holds them to it.
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
-use model::{AgentId, CallId, Deactivation, Format};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use model::{AgentId, BlockReason, CallId, DeactivatedBy, Deactivation, Format};
+use serde_json::{Map, Value, json};
 
 use crate::Dialect;
 
@@ -44,13 +49,211 @@ pub enum RefusalKind {
 
 /// The answer to a refused call, in the error shape of `format`, with the headers of every refusal.
 pub fn refuse(format: Format, refusal: &Refusal) -> Response<Bytes> {
-    let _ = (format, refusal);
-    todo!()
+    let mut body = error_body(format, refusal);
+    body.extend(own_fields(refusal));
+    let mut response = Response::new(Bytes::from(Value::Object(body).to_string()));
+    *response.status_mut() = refusal.status();
+    *response.headers_mut() = headers(format, refusal);
+    response
+}
+
+impl Refusal {
+    fn status(&self) -> StatusCode {
+        match &self.kind {
+            RefusalKind::Inactive { status, .. } | RefusalKind::Error { status, .. } => *status,
+            RefusalKind::LoopDetected { .. } => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+
+    fn block_reason(&self) -> Option<BlockReason> {
+        match &self.kind {
+            RefusalKind::Inactive { .. } => Some(BlockReason::Inactive),
+            RefusalKind::LoopDetected { .. } => Some(BlockReason::LoopDetected),
+            RefusalKind::Error { .. } => None,
+        }
+    }
+
+    /// What a program can branch on.
+    fn code(&self) -> &'static str {
+        match &self.kind {
+            RefusalKind::Inactive { .. } => "agent_deactivated",
+            RefusalKind::LoopDetected { .. } => "loop_detected",
+            RefusalKind::Error { status, .. } if status.is_server_error() => "provider_failed",
+            RefusalKind::Error { .. } => "request_refused",
+        }
+    }
+
+    fn message(&self) -> String {
+        let agent = self.agent.as_ref().map_or("", AgentId::as_str);
+        match &self.kind {
+            RefusalKind::Inactive { deactivation, .. } => inactive_message(agent, deactivation),
+            RefusalKind::LoopDetected { retry_after_seconds } => format!(
+                "AgentGazer stopped this call of agent '{agent}': it repeats earlier calls without progress. The agent is \
+                 still active; change the request, or try again in {retry_after_seconds} s."
+            ),
+            RefusalKind::Error { message, .. } => message.clone(),
+        }
+    }
+}
+
+fn inactive_message(agent: &str, deactivation: &Deactivation) -> String {
+    let (by, why) = match deactivation.by {
+        DeactivatedBy::KillSwitch => ("the AgentGazer kill switch", " because it was stuck in a loop"),
+        DeactivatedBy::Manual => ("a person", ""),
+    };
+    let incident = deactivation.incident.map(|id| format!(" (incident {id})")).unwrap_or_default();
+    format!(
+        "Agent '{agent}' was deactivated by {by} at {at}{why}{incident}. Its calls are refused until a person activates it \
+         again: run `agentgazer activate {agent}` or use the dashboard.",
+        at = deactivation.at,
+    )
+}
+
+/// The error as the format's SDKs read it.
+fn error_body(format: Format, refusal: &Refusal) -> Map<String, Value> {
+    let (message, code, status) = (refusal.message(), refusal.code(), refusal.status());
+    let body = match format {
+        Format::Openai => json!({ "error": openai_error(&message, openai_type(status), code) }),
+        Format::Anthropic => {
+            let error = json!({ "type": anthropic_type(status), "message": message });
+            json!({ "type": "error", "error": error, "request_id": refusal.call.to_string() })
+        }
+        Format::Gemini => json!({ "error": {
+            "code": status.as_u16(),
+            "message": message,
+            "status": gemini_status(refusal),
+            "details": [{
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": code.to_ascii_uppercase(),
+                "domain": "agentgazer",
+            }],
+        } }),
+        Format::Ollama => json!({ "error": message }),
+    };
+    match body {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// What stands beside the format's own keys.
+fn own_fields(refusal: &Refusal) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if let Some(reason) = refusal.block_reason() {
+        fields.insert("block_reason".into(), reason.as_str().into());
+    }
+    if let Some(agent) = &refusal.agent {
+        fields.insert("agent_id".into(), agent.as_str().into());
+    }
+    match &refusal.kind {
+        RefusalKind::Inactive { deactivation, .. } => {
+            fields.insert("deactivated_by".into(), deactivation.by.as_str().into());
+            fields.insert("deactivated_at".into(), deactivation.at.to_string().into());
+            if let Some(incident) = deactivation.incident {
+                fields.insert("incident_id".into(), incident.to_string().into());
+            }
+        }
+        RefusalKind::LoopDetected { retry_after_seconds } => {
+            fields.insert("retry_after_seconds".into(), (*retry_after_seconds).into());
+        }
+        RefusalKind::Error { .. } => {}
+    }
+    fields
+}
+
+fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let call = refusal.call.to_string();
+    put(&mut headers, "x-agentgazer-request-id", &call);
+    // Where the SDKs of these formats look for the id that they show in their errors.
+    match format {
+        Format::Openai => put(&mut headers, "x-request-id", &call),
+        Format::Anthropic => put(&mut headers, "request-id", &call),
+        Format::Gemini | Format::Ollama => {}
+    }
+    if let Some(reason) = refusal.block_reason() {
+        put(&mut headers, "x-agentgazer-blocked", reason.as_str());
+    }
+    match &refusal.kind {
+        RefusalKind::Inactive { deactivation, .. } => {
+            put(&mut headers, "x-should-retry", "false");
+            if let Some(incident) = deactivation.incident {
+                put(&mut headers, "x-agentgazer-incident", &incident.to_string());
+            }
+        }
+        RefusalKind::LoopDetected { retry_after_seconds } => {
+            headers.insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
+        }
+        // The same request will be wrong again; a provider that failed may be back.
+        RefusalKind::Error { status, .. } if status.is_client_error() => put(&mut headers, "x-should-retry", "false"),
+        RefusalKind::Error { .. } => {}
+    }
+    headers
+}
+
+fn put(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    // Ids and words from closed sets: always valid.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+fn openai_error(message: &str, kind: &str, code: &str) -> Value {
+    json!({ "message": message, "type": kind, "param": null, "code": code })
+}
+
+fn openai_type(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
+fn anthropic_type(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        504 => "timeout_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+fn gemini_status(refusal: &Refusal) -> &'static str {
+    match refusal.status().as_u16() {
+        400 if refusal.block_reason().is_some() => "FAILED_PRECONDITION",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        502 | 503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500.. => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    }
 }
 
 /// The bytes that end a stream in `dialect` whose provider died: the format's own error event.
 /// `clean` says whether the bytes before ended with a whole event (else the broken one is closed first).
 pub fn stream_error(dialect: Dialect, message: &str, clean: bool) -> Bytes {
-    let _ = (dialect, message, clean);
-    todo!()
+    let close = if clean { "" } else { "\n\n" };
+    let events = match dialect {
+        Dialect::ChatCompletions => {
+            let error = json!({ "error": openai_error(message, "server_error", "provider_failed") });
+            format!("{close}data: {error}\n\ndata: [DONE]\n\n")
+        }
+        Dialect::Messages => {
+            let error = json!({ "type": "error", "error": { "type": "api_error", "message": message } });
+            format!("{close}event: error\ndata: {error}\n\n")
+        }
+    };
+    Bytes::from(events)
 }

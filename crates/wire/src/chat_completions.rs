@@ -1,0 +1,148 @@
+//! The answers of OpenAI's Chat Completions: one body with `choices[].message`, or a stream of chunks with
+//! `choices[].delta` that ends with `[DONE]`.
+
+use model::Usage;
+
+use crate::answer::{Answer, error_text};
+use crate::content::{Part, parts};
+use crate::json::Json;
+use crate::said::{Room, Said};
+use crate::step;
+
+/// More choices than any client asks for.
+const MAX_CHOICES: usize = 128;
+
+/// An answer as far as it has come.
+#[derive(Debug)]
+pub(crate) struct ChatAnswer {
+    choices: Vec<Choice>,
+    room: Room,
+    usage: Usage,
+    model: Option<String>,
+    error: Option<String>,
+    saw_end: bool,
+}
+
+#[derive(Debug)]
+struct Choice {
+    index: u64,
+    said: Said,
+}
+
+impl ChatAnswer {
+    pub(crate) fn new(limit: usize) -> ChatAnswer {
+        let (usage, choices) = (Usage::default(), Vec::new());
+        ChatAnswer { choices, room: Room(limit), usage, model: None, error: None, saw_end: false }
+    }
+
+    /// The data of one event.
+    pub(crate) fn event(&mut self, data: &str) {
+        if data.trim_ascii() == "[DONE]" {
+            self.saw_end = true;
+        } else if let Ok(chunk) = Json::parse(data) {
+            self.read(chunk);
+        }
+    }
+
+    /// A whole body.
+    pub(crate) fn body(&mut self, body: Json<'_>) {
+        self.read(body);
+        self.saw_end = !self.choices.is_empty();
+    }
+
+    pub(crate) fn saw_end(&self) -> bool {
+        self.saw_end
+    }
+
+    pub(crate) fn finish(mut self) -> Answer {
+        self.choices.sort_by_key(|choice| choice.index);
+        let answered = self.choices.into_iter().map(|choice| choice.said.finish()).reduce(|mut all, next| {
+            all.text.push_str(&next.text);
+            all.tool_calls.extend(next.tool_calls);
+            all
+        });
+        let complete = self.saw_end && self.error.is_none();
+        Answer { answered, usage: self.usage, model: self.model, error: self.error, complete }
+    }
+
+    /// A body and a chunk have the same outline.
+    fn read(&mut self, object: Json<'_>) {
+        object.fields(|key, value| match key {
+            "choices" => value.items(|choice| self.read_choice(choice)),
+            "usage" => read_usage(value, &mut self.usage),
+            "model" if self.model.is_none() => self.model = value.filled_text().map(Into::into),
+            "error" if !value.is_null() => self.error = Some(error_text(value)),
+            _ => {}
+        });
+    }
+
+    fn read_choice(&mut self, choice: Json<'_>) {
+        let (mut index, mut message) = (0, None);
+        choice.fields(|key, value| match key {
+            "index" => index = value.number().unwrap_or(0),
+            "message" | "delta" if !value.is_null() => message = Some(value),
+            _ => {}
+        });
+        let known = self.choices.iter().position(|choice| choice.index == index);
+        if known.is_none() && self.choices.len() == MAX_CHOICES {
+            return;
+        }
+        let place = known.unwrap_or_else(|| {
+            self.choices.push(Choice { index, said: Said::default() });
+            self.choices.len() - 1
+        });
+        if let (Some(message), Some(choice)) = (message, self.choices.get_mut(place)) {
+            read_message(message, &mut choice.said, &mut self.room);
+        }
+    }
+}
+
+/// A message, or a piece of one. Reasoning is left out: it is not what the model says.
+fn read_message(message: Json<'_>, said: &mut Said, room: &mut Room) {
+    message.fields(|key, value| match key {
+        "content" | "refusal" => parts(value, |part| {
+            if let Part::Text(text) = part {
+                said.say(&text.text().unwrap_or_default(), room);
+            }
+        }),
+        "tool_calls" => value.items(|call| read_call(call, said, room)),
+        "function_call" if !value.is_null() => said.call_piece(0, &step::named(value), room),
+        _ => {}
+    });
+}
+
+fn read_call(call: Json<'_>, said: &mut Said, room: &mut Room) {
+    let (mut index, mut body, mut begins) = (None, None, false);
+    call.fields(|key, value| match key {
+        "index" => index = value.number(),
+        "id" => begins = value.filled_text().is_some(),
+        "function" | "custom" => body = Some(value),
+        _ => {}
+    });
+    let Some(piece) = body.map(step::named) else { return };
+    // Whole messages have no indices, and some providers leave them out of streams: then an id begins a new call.
+    match index.or(said.newest_index().filter(|_| !begins)) {
+        Some(index) => said.call_piece(index, &piece, room),
+        None => said.call(&piece, room),
+    }
+}
+
+fn read_usage(value: Json<'_>, usage: &mut Usage) {
+    value.fields(|key, value| match key {
+        "prompt_tokens" => usage.input = value.number(),
+        "completion_tokens" => usage.output = value.number(),
+        // DeepSeek's word for it.
+        "prompt_cache_hit_tokens" => usage.cached = value.number(),
+        "prompt_tokens_details" => value.fields(|key, value| match key {
+            "cached_tokens" => usage.cached = value.number(),
+            "cache_write_tokens" => usage.cache_write = value.number(),
+            _ => {}
+        }),
+        "completion_tokens_details" => {
+            if let Some(reasoning) = value.field("reasoning_tokens") {
+                usage.reasoning = reasoning.number();
+            }
+        }
+        _ => {}
+    });
+}

@@ -1,0 +1,155 @@
+//! The content of a message: a string, or a list of parts that are text, attachments, tool calls or tool results.
+
+use std::borrow::Cow;
+
+use crate::json::{Cursor, Json, Malformed};
+
+/// What a part of a content is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartKind {
+    Text = 1,
+    Attachment = 2,
+    ToolUse = 4,
+    ToolResult = 8,
+}
+
+impl PartKind {
+    /// By the part's `type`. Some clients leave it out and send only a `text`.
+    fn of(kind: Option<Json<'_>>, has_text: bool) -> PartKind {
+        let Some(kind) = kind.and_then(Json::text) else {
+            return if has_text { PartKind::Text } else { PartKind::Attachment };
+        };
+        match &*kind {
+            "text" | "input_text" | "output_text" => PartKind::Text,
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => PartKind::ToolUse,
+            "tool_result" => PartKind::ToolResult,
+            _ => PartKind::Attachment,
+        }
+    }
+}
+
+/// Which kinds of parts a content holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Holds(u8);
+
+impl Holds {
+    /// Whether there is a part of this kind. An empty text is none.
+    pub(crate) fn has(self, kind: PartKind) -> bool {
+        self.0 & kind as u8 != 0
+    }
+
+    /// Takes a content from the cursor and says what it holds.
+    pub(crate) fn look(cursor: &mut Cursor<'_>) -> Result<Holds, Malformed> {
+        let mut holds = Holds::default();
+        if cursor.peek()? == b'[' {
+            cursor.array(|cursor| holds.look_at_part(cursor))?;
+        } else if is_filled(cursor.value()?) {
+            holds.0 |= PartKind::Text as u8;
+        }
+        Ok(holds)
+    }
+
+    fn look_at_part(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        if cursor.peek()? != b'{' {
+            if is_filled(cursor.value()?) {
+                self.0 |= PartKind::Text as u8;
+            }
+            return Ok(());
+        }
+        let (mut kind, mut text) = (None, None);
+        cursor.object(|cursor, key| {
+            let value = cursor.value()?;
+            match key {
+                "type" => kind = Some(value),
+                "text" => text = Some(value),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let kind = PartKind::of(kind, text.is_some());
+        if kind != PartKind::Text || text.is_some_and(is_filled) {
+            self.0 |= kind as u8;
+        }
+        Ok(())
+    }
+}
+
+fn is_filled(value: Json<'_>) -> bool {
+    value.raw().len() > 2 && value.raw().starts_with('"')
+}
+
+/// One part of a content in full.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'a> {
+    /// A text.
+    Text(Json<'a>),
+    /// An image, audio, a file, a document.
+    Attachment(Json<'a>),
+    /// A tool call.
+    ToolUse(Json<'a>),
+    /// A tool's result.
+    ToolResult(Json<'a>),
+}
+
+/// Visits the parts of a content; a string is one part.
+pub(crate) fn parts<'a>(content: Json<'a>, mut each: impl FnMut(Part<'a>)) {
+    if content.is_text() {
+        return each(Part::Text(content));
+    }
+    content.items(|part| {
+        if part.is_text() {
+            return each(Part::Text(part));
+        }
+        let (mut kind, mut text) = (None, None);
+        part.fields(|key, value| match key {
+            "type" => kind = Some(value),
+            "text" => text = Some(value),
+            _ => {}
+        });
+        match (PartKind::of(kind, text.is_some()), text) {
+            (PartKind::Text, Some(text)) => each(Part::Text(text)),
+            (PartKind::Text, None) => {}
+            (PartKind::Attachment, _) => each(Part::Attachment(part)),
+            (PartKind::ToolUse, _) => each(Part::ToolUse(part)),
+            (PartKind::ToolResult, _) => each(Part::ToolResult(part)),
+        }
+    });
+}
+
+/// The texts and attachments of a content.
+#[derive(Debug, Default)]
+pub(crate) struct Content<'a> {
+    pub(crate) texts: Vec<Cow<'a, str>>,
+    pub(crate) attachments: Vec<&'a str>,
+}
+
+impl<'a> Content<'a> {
+    /// Reads both.
+    pub(crate) fn read(content: Json<'a>) -> Content<'a> {
+        let mut read = Content::default();
+        parts(content, |part| match part {
+            Part::Text(text) => read.texts.extend(text.filled_text()),
+            Part::Attachment(part) => attached(part, |value| read.attachments.push(value)),
+            Part::ToolUse(_) | Part::ToolResult(_) => {}
+        });
+        read
+    }
+
+    /// All of it as one text: another attachment makes another text.
+    pub(crate) fn joined(mut self) -> Cow<'a, str> {
+        if self.attachments.is_empty() && self.texts.len() < 2 {
+            return self.texts.pop().unwrap_or_default();
+        }
+        let attachments = self.attachments.iter().copied();
+        Cow::Owned(self.texts.iter().map(|text| &**text).chain(attachments).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// What a part attaches: all its values but its type and the cache marker, which clients move from message to message.
+fn attached<'a>(part: Json<'a>, mut each: impl FnMut(&'a str)) {
+    part.fields(|key, value| {
+        if key != "type" && key != "cache_control" {
+            each(value.raw());
+        }
+    });
+}

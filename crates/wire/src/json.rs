@@ -1,0 +1,227 @@
+//! JSON read where it lies: a cursor that checks every byte once, visits the fields that are asked for and skips the rest.
+//! Written by hand because an agent's body is megabytes of history of which three messages matter: one pass, nothing
+//! allocated, the last of doubled keys wins, and nesting has a limit even in what is skipped.
+
+mod scan;
+mod value;
+
+pub(crate) use value::Json;
+
+use std::borrow::Cow;
+
+use scan::{number_end, string_end};
+use value::unescape;
+
+/// How deep objects and arrays may nest. The same as serde_json's, which reads some of these values again elsewhere.
+const MAX_DEPTH: u8 = 128;
+
+/// Why a text is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    /// It is not JSON.
+    Invalid,
+    /// It nests deeper than `MAX_DEPTH`.
+    TooDeep,
+}
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+/// A place in a JSON text.
+#[derive(Debug)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    depth: u8,
+}
+
+impl<'a> Cursor<'a> {
+    /// Before the first value of `text`.
+    pub(crate) fn new(text: &'a str) -> Cursor<'a> {
+        Cursor { text, at: 0, depth: 0 }
+    }
+
+    /// Visits the fields of an object; `each` takes the field's value from the cursor. Anything but an object is passed
+    /// over, and the answer is `false`.
+    pub(crate) fn object(&mut self, mut each: impl FnMut(&mut Self, &str) -> Result<()>) -> Result<bool> {
+        if self.peek()? != b'{' {
+            return self.skip().map(|()| false);
+        }
+        self.open()?;
+        if self.peek()? == b'}' {
+            self.close();
+            return Ok(true);
+        }
+        loop {
+            let key = self.key()?;
+            each(self, &key)?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                b'}' => break self.close(),
+                _ => return Err(Malformed::Invalid),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Visits the items of an array, as [`Cursor::object`] does with fields.
+    pub(crate) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<bool> {
+        if self.peek()? != b'[' {
+            return self.skip().map(|()| false);
+        }
+        self.open()?;
+        if self.peek()? == b']' {
+            self.close();
+            return Ok(true);
+        }
+        loop {
+            each(self)?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                b']' => break self.close(),
+                _ => return Err(Malformed::Invalid),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Passes over a value and returns it.
+    pub(crate) fn value(&mut self) -> Result<Json<'a>> {
+        self.capture(Self::skip).map(|(value, ())| value)
+    }
+
+    /// Lets `read` take a value, and returns the value as well.
+    pub(crate) fn capture<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Json<'a>, T)> {
+        self.peek()?;
+        let start = self.at;
+        let seen = read(self)?;
+        Ok((Json(&self.text[start..self.at]), seen))
+    }
+
+    /// The first byte of what comes next, white space aside.
+    pub(crate) fn peek(&mut self) -> Result<u8> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        // Most values have no space before them.
+        if let Some(byte) = rest.first().filter(|byte| !space(byte)) {
+            return Ok(*byte);
+        }
+        self.at += rest.iter().take_while(|byte| space(byte)).count();
+        self.text.as_bytes().get(self.at).copied().ok_or(Malformed::Invalid)
+    }
+
+    /// Checks that nothing follows.
+    pub(crate) fn end(mut self) -> Result<()> {
+        match self.peek() {
+            Err(_) => Ok(()),
+            Ok(_) => Err(Malformed::Invalid),
+        }
+    }
+
+    /// Passes over a value, without recursion.
+    fn skip(&mut self) -> Result<()> {
+        let outer = self.depth;
+        // The kinds of the open containers, the innermost in the lowest bit: 1 is an object. `MAX_DEPTH` of them fit.
+        let mut kinds: u128 = 0;
+        loop {
+            match self.peek()? {
+                opening @ (b'{' | b'[') => {
+                    self.open()?;
+                    kinds = kinds << 1 | u128::from(opening == b'{');
+                    let closing = if opening == b'{' { b'}' } else { b']' };
+                    if self.peek()? != closing {
+                        if opening == b'{' {
+                            self.key()?;
+                        }
+                        continue;
+                    }
+                    self.close();
+                    kinds >>= 1;
+                }
+                first => self.scalar(first)?,
+            }
+            if !self.advance(outer, &mut kinds)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// After a value inside [`Cursor::skip`]: closes what ends here. Whether another value follows.
+    fn advance(&mut self, outer: u8, kinds: &mut u128) -> Result<bool> {
+        while self.depth > outer {
+            let in_object = *kinds & 1 == 1;
+            match self.peek()? {
+                b',' => {
+                    self.at += 1;
+                    if in_object {
+                        self.key()?;
+                    }
+                    return Ok(true);
+                }
+                b'}' if in_object => self.close(),
+                b']' if !in_object => self.close(),
+                _ => return Err(Malformed::Invalid),
+            }
+            *kinds >>= 1;
+        }
+        Ok(false)
+    }
+
+    fn scalar(&mut self, first: u8) -> Result<()> {
+        match first {
+            b'"' => self.string().map(drop),
+            b't' => self.literal("true"),
+            b'f' => self.literal("false"),
+            b'n' => self.literal("null"),
+            _ => {
+                self.at = number_end(self.text.as_bytes(), self.at).ok_or(Malformed::Invalid)?;
+                Ok(())
+            }
+        }
+    }
+
+    fn literal(&mut self, word: &str) -> Result<()> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        if !rest.starts_with(word.as_bytes()) {
+            return Err(Malformed::Invalid);
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    /// A string's content as it is written, and whether it holds escapes. The cursor stands at the opening quote.
+    fn string(&mut self) -> Result<(&'a str, bool)> {
+        let start = self.at + 1;
+        let (end, escaped) = string_end(self.text.as_bytes(), start).ok_or(Malformed::Invalid)?;
+        self.at = end + 1;
+        Ok((&self.text[start..end], escaped))
+    }
+
+    fn key(&mut self) -> Result<Cow<'a, str>> {
+        if self.peek()? != b'"' {
+            return Err(Malformed::Invalid);
+        }
+        let (written, escaped) = self.string()?;
+        if self.peek()? != b':' {
+            return Err(Malformed::Invalid);
+        }
+        self.at += 1;
+        Ok(if escaped { Cow::Owned(unescape(written)) } else { Cow::Borrowed(written) })
+    }
+
+    fn open(&mut self) -> Result<()> {
+        if self.depth == MAX_DEPTH {
+            return Err(Malformed::TooDeep);
+        }
+        self.depth += 1;
+        self.at += 1;
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Any JSON value, with white space and escapes as serde_json writes them.
+fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    let scalar = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<i64>().prop_map(Into::into),
+        any::<f64>().prop_map(Into::into),
+        any::<String>().prop_map(Into::into),
+    ];
+    scalar.prop_recursive(5, 64, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+            prop::collection::btree_map(any::<String>(), inner, 0..6)
+                .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn serde_accepts(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+proptest! {
+    #[test]
+    fn accepts_what_serde_json_writes(value in any_json(), pretty: bool) {
+        let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+        prop_assert_eq!(Json::parse(&text).map(Json::raw), Ok(text.as_str()));
+    }
+
+    #[test]
+    fn agrees_with_serde_json_on_damaged_text(
+        value in any_json(),
+        at: prop::sample::Index,
+        byte in prop::sample::select(b"{}[]\",:\\u0-.e1tn x\x07".to_vec()),
+        insert: bool,
+    ) {
+        let mut bytes = serde_json::to_vec(&value).unwrap();
+        let place = at.index(bytes.len());
+        if insert { bytes.insert(place, byte) } else { bytes[place] = byte }
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            prop_assert_eq!(Json::parse(text).is_ok(), serde_accepts(text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn reads_strings_as_serde_json_does(text: String) {
+        let written = serde_json::to_string(&text).unwrap();
+        prop_assert_eq!(Json::parse(&written).unwrap().text().unwrap(), text);
+    }
+}
+
+#[test]
+fn odd_strings() {
+    let check =
+        |written: &str, text: &str| assert_eq!(Json::parse(written).unwrap().text().unwrap(), text, "{written}");
+    check(r#""""#, "");
+    check(r#""\u00e9\/\b\f\"""#, "é/\u{8}\u{c}\"");
+    check(r#""\ud83d\ude00!""#, "😀!");
+    check(r#""cut \ud83d""#, "cut \u{fffd}");
+    check(r#""\ude00\ud83dx""#, "\u{fffd}\u{fffd}x");
+    check(r#""\ud83d\u0041""#, "\u{fffd}A");
+}
+
+#[test]
+fn odd_texts() {
+    for bad in [
+        "",
+        " ",
+        "01",
+        "-",
+        "1.",
+        "1e",
+        "tru",
+        "\"\n\"",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "[1,]",
+        "{\"a\":1,}",
+        "{1:2}",
+        "[1}",
+        "1 2",
+    ] {
+        assert_eq!(Json::parse(bad), Err(Malformed::Invalid), "{bad:?}");
+    }
+    for good in ["0", "-0.5e+7", " [ ] ", "{ \"a\" : [ 1 , { } ] }", "\"\u{7f}\u{2028}\""] {
+        assert!(Json::parse(good).is_ok(), "{good:?}");
+    }
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    assert!(Json::parse(&nested(128)).is_ok());
+    assert_eq!(Json::parse(&nested(129)), Err(Malformed::TooDeep));
+    assert_eq!(Json::parse(&"{\"a\":".repeat(100_000)), Err(Malformed::TooDeep));
+}
+
+#[test]
+fn the_last_of_doubled_keys_wins() {
+    let value = Json::parse(r#"{"a":1,"b":2,"\u0061":3}"#).unwrap();
+    assert_eq!(value.field("a").and_then(Json::number), Some(3));
+}

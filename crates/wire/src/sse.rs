@@ -1,0 +1,209 @@
+//! Server-sent events, taken apart as their bytes pass, however the network slices them. An event that lies whole in the
+//! fed bytes is handed on in place; only what a slice cuts is copied, into buffers that are used again.
+//!
+//! Names (`event:`) and ids are passed over: every dialect says in the data what the event is.
+
+/// The largest event that is read, in bytes without line ends; a larger one is passed over.
+const MAX_EVENT: usize = 4 << 20;
+
+/// Takes a stream apart.
+#[derive(Debug, Default)]
+pub(crate) struct EventParser {
+    /// The beginning of a line that is not whole yet.
+    line: Vec<u8>,
+    /// The data of the event at hand, as far as it could not be left in place.
+    data: Vec<u8>,
+    /// Whether there is any, be it an empty line.
+    has_data: bool,
+    /// The length of the event at hand so far.
+    size: usize,
+    /// Whether a carriage return has just ended a line, so that a line feed belongs to it.
+    after_return: bool,
+    /// Whether the first line has passed: only that one may start with a byte order mark.
+    begun: bool,
+}
+
+impl EventParser {
+    /// Takes the next bytes, and hands on the data of every event that they complete.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut on_event: impl FnMut(&[u8])) {
+        if !bytes.is_empty() && std::mem::take(&mut self.after_return) {
+            bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+        }
+        // The data of the event at hand, as long as it is one line of these very bytes.
+        let mut in_place = None;
+        while let Some((line, rest)) = self.split_line(bytes) {
+            bytes = rest;
+            if self.begun && self.line.is_empty() {
+                self.size += line.len();
+                self.take_line(line, &mut in_place, &mut on_event);
+            } else {
+                self.take_cut_line(line, &mut on_event);
+            }
+        }
+        self.append(in_place);
+        self.hold(bytes);
+    }
+
+    /// Whether the bytes so far end between two events.
+    pub(crate) fn is_between_events(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Ends the stream. Clients accept a last event without its empty line, so it is handed on like the others.
+    pub(crate) fn finish(&mut self, on_event: impl FnMut(&[u8])) {
+        self.after_return = false;
+        self.feed(b"\n\n", on_event);
+    }
+
+    /// The first whole line of `bytes`, without its end, and what follows.
+    fn split_line<'b>(&mut self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
+        let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
+        let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
+        if bytes[end] == b'\n' {
+            return Some((line, rest));
+        }
+        self.after_return = rest.is_empty();
+        Some((line, rest.strip_prefix(b"\n").unwrap_or(rest)))
+    }
+
+    fn take_line<'l>(&mut self, line: &'l [u8], in_place: &mut Option<&'l [u8]>, on_event: &mut impl FnMut(&[u8])) {
+        if line.is_empty() {
+            return self.dispatch(in_place.take(), on_event);
+        }
+        let Some(value) = data_of(line) else { return };
+        if self.has_data || in_place.is_some() {
+            self.append(in_place.take());
+            self.append(Some(value));
+        } else {
+            *in_place = Some(value);
+        }
+    }
+
+    /// A line that began in earlier bytes, or the very first one. Only the first line of the fed bytes can be one.
+    fn take_cut_line(&mut self, end: &[u8], on_event: &mut impl FnMut(&[u8])) {
+        self.hold(end);
+        let mut line = std::mem::take(&mut self.line);
+        let text = if self.begun { &line[..] } else { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) };
+        self.begun = true;
+        let mut value = None;
+        self.take_line(text, &mut value, on_event);
+        self.append(value);
+        line.clear();
+        self.line = line;
+    }
+
+    fn dispatch(&mut self, in_place: Option<&[u8]>, on_event: &mut impl FnMut(&[u8])) {
+        let data = in_place.unwrap_or(&self.data);
+        if !data.is_empty() && self.size <= MAX_EVENT {
+            on_event(data);
+        }
+        self.data.clear();
+        self.has_data = false;
+        self.size = 0;
+    }
+
+    /// Keeps a line of data that cannot stay in place: its bytes go away, or another line follows.
+    fn append(&mut self, value: Option<&[u8]>) {
+        let Some(value) = value.filter(|_| self.size <= MAX_EVENT) else { return };
+        if self.has_data {
+            self.data.push(b'\n');
+        }
+        self.has_data = true;
+        self.data.extend_from_slice(value);
+    }
+
+    /// Keeps a piece of a line whose end is still to come.
+    fn hold(&mut self, piece: &[u8]) {
+        self.size += piece.len();
+        if self.size <= MAX_EVENT {
+            self.line.extend_from_slice(piece);
+        } else {
+            // Nothing of this event will be read, so what is left of it may as well be a comment.
+            self.line.clear();
+            self.line.push(b':');
+        }
+    }
+}
+
+/// The value of a line `data: …`.
+fn data_of(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(b"data")?;
+    if rest.is_empty() {
+        return Some(rest);
+    }
+    let value = rest.strip_prefix(b":")?;
+    Some(value.strip_prefix(b" ").unwrap_or(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The events of `stream`, fed in pieces of `size` bytes; the same for every size.
+    fn events(stream: &[u8], size: usize) -> Vec<String> {
+        let mut parser = EventParser::default();
+        let mut events = Vec::new();
+        for piece in stream.chunks(size) {
+            parser.feed(piece, |data| events.push(String::from_utf8_lossy(data).into_owned()));
+        }
+        parser.finish(|data| events.push(String::from_utf8_lossy(data).into_owned()));
+        events
+    }
+
+    fn check(stream: &str, expected: &[&str]) {
+        for size in 1..=stream.len() {
+            assert_eq!(events(stream.as_bytes(), size), expected, "{stream:?} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn lines_end_in_three_ways() {
+        check("data: a\n\ndata: b\n\n", &["a", "b"]);
+        check("data: a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]);
+        check("data: a\r\rdata: b\r\r", &["a", "b"]);
+        check("data: a\r\n\ndata: b\n\r\n", &["a", "b"]);
+    }
+
+    #[test]
+    fn fields_other_than_data_are_passed_over() {
+        check(": hello\n\nevent: x\nid: 7\ndata:a\nretry: 1\n\nevent: y\n\n", &["a"]);
+        check("database: a\ndatum\n\ndata\n\ndata:\n\n", &[]);
+    }
+
+    #[test]
+    fn several_lines_of_data_are_one_event() {
+        check("data: a\ndata\nevent: x\ndata:  b\n\n", &["a\n\n b"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_may_come_first() {
+        check("\u{feff}data: a\n\n\u{feff}data: b\n\n", &["a"]);
+        check("\u{feff}\n\ndata: b\n\n", &["b"]);
+    }
+
+    #[test]
+    fn the_last_event_may_lack_its_end() {
+        check("data: a\n\ndata: b\n", &["a", "b"]);
+        check("data: a\n\ndata: b", &["a", "b"]);
+        check("data: a\r", &["a"]);
+    }
+
+    #[test]
+    fn an_event_over_the_limit_is_passed_over() {
+        let stream = format!("data: a\n\ndata: {}\n\ndata: b\n\n", "x".repeat(MAX_EVENT));
+        for size in [stream.len(), MAX_EVENT, 1 << 20, 4099] {
+            assert_eq!(events(stream.as_bytes(), size), ["a", "b"], "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn knows_whether_it_stands_between_events() {
+        for (stream, expected) in
+            [("", true), ("data: a\n\n", true), ("data: a\r\n\r", true), ("data: a\n", false), ("dat", false)]
+        {
+            let mut parser = EventParser::default();
+            parser.feed(stream.as_bytes(), |_| {});
+            assert_eq!(parser.is_between_events(), expected, "{stream:?}");
+        }
+    }
+}

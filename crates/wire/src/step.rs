@@ -1,0 +1,104 @@
+//! One step of work: the tool calls that the model made and the results that the agent sends back.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use model::ToolCall;
+
+use crate::content::{Content, Part, parts};
+use crate::json::Json;
+use crate::message::Message;
+
+/// The calls in `called` and the `results` that followed, in the order of the calls where their ids tell it.
+pub(crate) fn read<'a>(called: &Message<'a>, results: &[Message<'a>]) -> (Vec<ToolCall<'a>>, Vec<Cow<'a, str>>) {
+    let calls = calls_of(called);
+    let mut answers: Vec<Answer<'a>> = results.iter().flat_map(results_of).collect();
+    // A map, not a search per result: a hostile body may hold a hundred thousand of both.
+    let places: HashMap<&str, usize> =
+        calls.iter().enumerate().filter_map(|(place, call)| Some((call.id.as_deref()?, place))).collect();
+    // Stable: results without a known id keep their order, after the others.
+    answers.sort_by_key(|answer| answer.id.as_deref().and_then(|id| places.get(id)).copied().unwrap_or(usize::MAX));
+    let answers = answers.into_iter().map(|answer| answer.text).collect();
+    (calls.into_iter().map(|call| call.call).collect(), answers)
+}
+
+/// A tool call and its id.
+#[derive(Debug)]
+struct Call<'a> {
+    id: Option<Cow<'a, str>>,
+    call: ToolCall<'a>,
+}
+
+/// A tool's result and the id of the call it answers.
+#[derive(Debug)]
+struct Answer<'a> {
+    id: Option<Cow<'a, str>>,
+    text: Cow<'a, str>,
+}
+
+fn calls_of<'a>(message: &Message<'a>) -> Vec<Call<'a>> {
+    let mut calls = Vec::new();
+    if let Some(content) = message.content {
+        parts(content, |part| {
+            if let Part::ToolUse(part) = part {
+                calls.push(tool_use(part));
+            }
+        });
+    }
+    if let Some(list) = message.tool_calls {
+        list.items(|item| calls.extend(tool_call(item)));
+    }
+    if let Some(call) = message.function_call.filter(|call| !call.is_null()) {
+        calls.push(Call { id: None, call: named(call) });
+    }
+    calls
+}
+
+/// Anthropic: `{"type":"tool_use","id","name","input":{…}}`.
+fn tool_use(part: Json<'_>) -> Call<'_> {
+    Call { id: part.field("id").and_then(Json::text), call: named(part) }
+}
+
+/// OpenAI: `{"id","type","function":{"name","arguments":"…"}}`, or `custom` with its `input`.
+fn tool_call(item: Json<'_>) -> Option<Call<'_>> {
+    let (mut id, mut body) = (None, None);
+    item.fields(|key, value| match key {
+        "id" => id = value.text(),
+        "function" | "custom" => body = Some(value),
+        _ => {}
+    });
+    Some(Call { id, call: named(body?) })
+}
+
+/// A name with its arguments, which are a string that holds JSON, or the JSON itself.
+pub(crate) fn named(body: Json<'_>) -> ToolCall<'_> {
+    let mut call = ToolCall { name: Cow::default(), arguments: Cow::default() };
+    body.fields(|key, value| match key {
+        "name" => call.name = value.text().unwrap_or_default(),
+        "arguments" | "input" => call.arguments = value.text().unwrap_or(Cow::Borrowed(value.raw())),
+        _ => {}
+    });
+    call
+}
+
+fn results_of<'a>(message: &Message<'a>) -> Vec<Answer<'a>> {
+    let text_of =
+        |content: Option<Json<'a>>| content.map(|content| Content::read(content).joined()).unwrap_or_default();
+    if !message.has_result_parts() {
+        let id = message.tool_call_id.and_then(Json::text);
+        return vec![Answer { id, text: text_of(message.content) }];
+    }
+    let mut results = Vec::new();
+    let Some(content) = message.content else { return results };
+    parts(content, |part| {
+        let Part::ToolResult(part) = part else { return };
+        let (mut id, mut content) = (None, None);
+        part.fields(|key, value| match key {
+            "tool_use_id" => id = value.text(),
+            "content" => content = Some(value),
+            _ => {}
+        });
+        results.push(Answer { id, text: text_of(content) });
+    });
+    results
+}
