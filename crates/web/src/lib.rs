@@ -1,6 +1,15 @@
 //! How people look: the JSON API and the dashboard. No rules of its own: it asks `guard` and `store` and tells what they
 //! say.
 
+mod api;
+mod app;
+mod changes;
+mod gate;
+mod input;
+mod pages;
+mod problem;
+mod routes;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -8,6 +17,8 @@ use guard::Guard;
 use model::{AllowedHosts, Clock, Provider, Providers, RecorderHandle};
 use secrecy::SecretString;
 use store::{Recorder, Store};
+
+pub use routes::{openapi_json, router};
 
 /// What the API and the dashboard are built with.
 #[derive(Clone, Debug)]
@@ -32,15 +43,4 @@ pub struct Web {
     pub draining: Arc<AtomicBool>,
     /// Now.
     pub clock: Clock,
-}
-
-/// All routes.
-pub fn router(web: Web) -> axum::Router {
-    let _ = web;
-    todo!()
-}
-
-/// The description of the API, generated from the code.
-pub fn openapi_json() -> String {
-    todo!()
 }

@@ -1,0 +1,190 @@
+//! Events: what every call and every change of an agent's state left behind.
+
+use axum::Json;
+use axum::extract::State;
+use model::{AgentId, BlockReason, CallId, Event, EventType, IncidentId, Timestamp, WindowKind};
+use serde::{Deserialize, Serialize};
+use store::{EventFilter, EventRow};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{List, Signals, words};
+use crate::app::App;
+use crate::input::{EventPath, Paging, Parameters};
+use crate::problem::{Problem, Refusals};
+
+/// One event.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Event)]
+pub(crate) struct EventView {
+    /// Its id; of a call, the request id.
+    #[schema(value_type = String, format = "uuid")]
+    id: CallId,
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    #[schema(schema_with = words::event_type)]
+    event_type: EventType,
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+    provider: Option<String>,
+    model: Option<String>,
+    /// The status that the client got.
+    status_code: Option<u16>,
+    latency_ms: Option<u64>,
+    tokens_in: Option<u64>,
+    tokens_out: Option<u64>,
+    /// US dollars; `null` if the price is not known.
+    cost_usd: Option<f64>,
+    conversation: Option<String>,
+    /// The loop score; `null` if the call was not scored.
+    score: Option<f64>,
+    blocked: bool,
+    #[schema(schema_with = words::block_reason)]
+    block_reason: Option<BlockReason>,
+    details: EventDetails,
+}
+
+/// What else is known of an event.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventDetails {
+    /// From the call's arrival to the response's first byte.
+    first_byte_ms: Option<u64>,
+    /// The part of the input tokens that the provider had cached.
+    tokens_cached: Option<u64>,
+    /// The part of the output tokens that was reasoning.
+    tokens_reasoning: Option<u64>,
+    streamed: bool,
+    /// What the score is made of.
+    signals: Option<Signals>,
+    /// The window that the score comes from.
+    #[schema(value_type = Option<String>)]
+    window: Option<WindowKind>,
+    /// Whether the call would have been stopped, had the kill switch been on.
+    would_have_stopped: bool,
+    /// What went wrong.
+    error: Option<String>,
+    #[schema(value_type = Option<String>, format = "uuid")]
+    incident_id: Option<IncidentId>,
+    /// How many refused calls this stands for: those of an inactive agent are counted by the minute.
+    count: u64,
+}
+
+impl EventView {
+    /// `event` as it is shown; `count` calls that cost `cost_nano_usd`.
+    pub(crate) fn new(event: Event, count: u64, cost_nano_usd: Option<i64>) -> EventView {
+        let details = EventDetails {
+            first_byte_ms: event.first_byte_ms,
+            tokens_cached: event.usage.cached,
+            tokens_reasoning: event.usage.reasoning,
+            streamed: event.streamed,
+            signals: event.score.map(|score| score.signals.into()),
+            window: event.score.map(|score| score.window),
+            would_have_stopped: event.would_have_stopped,
+            error: event.error,
+            incident_id: event.incident,
+            count,
+        };
+        EventView {
+            id: event.id,
+            agent_id: event.agent,
+            event_type: event.event_type,
+            timestamp: event.time,
+            provider: event.provider,
+            model: event.model,
+            status_code: event.status,
+            latency_ms: event.latency_ms,
+            tokens_in: event.usage.input,
+            tokens_out: event.usage.output,
+            cost_usd: cost_nano_usd.map(|nano| nano as f64 / 1e9),
+            conversation: event.conversation,
+            score: event.score.map(|score| score.value),
+            blocked: event.block_reason.is_some(),
+            block_reason: event.block_reason,
+            details,
+        }
+    }
+}
+
+impl From<EventRow> for EventView {
+    fn from(row: EventRow) -> EventView {
+        EventView::new(row.event, row.count, row.cost_nano_usd)
+    }
+}
+
+/// Which events.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventsQuery {
+    #[param(value_type = Option<String>)]
+    agent: Option<AgentId>,
+    #[serde(rename = "type")]
+    #[param(schema_with = words::event_type, required = false)]
+    event_type: Option<EventType>,
+    provider: Option<String>,
+    model: Option<String>,
+    conversation: Option<String>,
+    /// The HTTP status that the client got.
+    status: Option<u16>,
+    blocked: Option<bool>,
+    #[param(schema_with = words::block_reason, required = false)]
+    block_reason: Option<BlockReason>,
+    /// From this time on (RFC 3339).
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Timestamp>,
+    /// Before this time (RFC 3339).
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Timestamp>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// Where the page starts: `next_cursor` of the one before.
+    cursor: Option<String>,
+}
+
+impl Paging for EventsQuery {
+    fn limit(&self) -> Option<u32> {
+        self.limit
+    }
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+}
+
+impl From<EventsQuery> for EventFilter {
+    fn from(query: EventsQuery) -> EventFilter {
+        EventFilter {
+            agent: query.agent,
+            event_type: query.event_type,
+            provider: query.provider,
+            model: query.model,
+            conversation: query.conversation,
+            status: query.status,
+            blocked: query.blocked,
+            block_reason: query.block_reason,
+            from: query.from,
+            to: query.to,
+        }
+    }
+}
+
+/// Events, newest first.
+#[utoipa::path(get, path = "/api/events", tag = "events", operation_id = "list_events", params(EventsQuery),
+    responses((status = 200, body = List<EventView>), Refusals))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Parameters(query): Parameters<EventsQuery>,
+) -> Result<Json<List<EventView>>, Problem> {
+    let page = query.page()?;
+    let events = app.web().store.events(&query.into(), &page).await?;
+    Ok(Json(List::of(events, EventView::from)))
+}
+
+/// One event.
+#[utoipa::path(get, path = "/api/events/{id}", tag = "events", operation_id = "get_event",
+    params(("id" = String, Path, description = "The event, or the call's request id")),
+    responses((status = 200, body = EventView), Refusals))]
+pub(crate) async fn get(State(app): State<App>, EventPath(id): EventPath) -> Result<Json<EventView>, Problem> {
+    let row = app.web().store.event(id).await?;
+    let row = row.ok_or_else(|| Problem::not_found(format!("There is no event {id}.")))?;
+    Ok(Json(row.into()))
+}

@@ -1,0 +1,75 @@
+//! The evidence of an incident: what was asked and answered, as text.
+
+use axum::Json;
+use axum::extract::State;
+use model::{CallId, IncidentId, Matched, Timestamp};
+use serde::Serialize;
+use store::EvidenceRow;
+use utoipa::ToSchema;
+
+use super::{List, incidents, words};
+use crate::app::App;
+use crate::input::IncidentPath;
+use crate::problem::{Problem, Refusals};
+
+/// One call of the evidence.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Evidence)]
+pub(crate) struct EvidenceView {
+    #[schema(value_type = String, format = "uuid")]
+    pub(crate) call_id: CallId,
+    /// When it came; `null` if only its fingerprint is known.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(crate) timestamp: Option<Timestamp>,
+    /// Why it is part of the evidence.
+    #[schema(schema_with = words::matched)]
+    pub(crate) matched: Vec<Matched>,
+    /// The text of its prompt.
+    pub(crate) prompt: Option<String>,
+    /// The text of its response.
+    pub(crate) response: Option<String>,
+    /// The body it was sent with; what is no UTF-8 is replaced. `null` if it was no longer in memory.
+    pub(crate) request_body: Option<String>,
+    /// The body it was answered with; `null` if there is none.
+    pub(crate) response_body: Option<String>,
+    pub(crate) request_chars: u64,
+    pub(crate) response_chars: u64,
+    /// Whether a body is missing or cut.
+    pub(crate) truncated: bool,
+}
+
+impl From<EvidenceRow> for EvidenceView {
+    fn from(row: EvidenceRow) -> EvidenceView {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        EvidenceView {
+            call_id: row.evidence.call,
+            timestamp: row.evidence.time,
+            matched: row.evidence.matched,
+            prompt: row.evidence.prompt,
+            response: row.evidence.response,
+            request_body: row.evidence.request_body.map(text),
+            response_body: row.evidence.response_body.map(text),
+            request_chars: row.request_chars,
+            response_chars: row.response_chars,
+            truncated: row.evidence.truncated,
+        }
+    }
+}
+
+/// The evidence of an incident, oldest first.
+#[utoipa::path(get, path = "/api/incidents/{id}/evidence", tag = "incidents", operation_id = "get_evidence",
+    params(("id" = String, Path, description = "The incident")),
+    responses((status = 200, body = List<EvidenceView>), Refusals))]
+pub(crate) async fn get(
+    State(app): State<App>,
+    IncidentPath(id): IncidentPath,
+) -> Result<Json<List<EvidenceView>>, Problem> {
+    incidents::read(&app, id).await?;
+    Ok(Json(List::whole(read(&app, id).await?)))
+}
+
+/// The evidence of an incident, oldest first.
+pub(crate) async fn read(app: &App, id: IncidentId) -> Result<Vec<EvidenceView>, Problem> {
+    let rows = app.web().store.evidence(id).await?;
+    Ok(rows.into_iter().map(EvidenceView::from).collect())
+}

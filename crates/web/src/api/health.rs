@@ -1,0 +1,38 @@
+//! Whether the process lives and whether it can do its work. Open to all, so it says nothing else.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+
+/// How the server fares.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`, `ready` or `not ready`.
+    status: &'static str,
+    /// Why it is not ready.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<String>,
+}
+
+/// Whether the process lives.
+#[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, body = Health)))]
+pub(crate) async fn live() -> Json<Health> {
+    Json(Health { status: "ok", reasons: Vec::new() })
+}
+
+/// Whether it can do its work, and if not, why.
+#[utoipa::path(get, path = "/readyz", tag = "health", security(()),
+    responses((status = 200, body = Health), (status = 503, body = Health)))]
+pub(crate) async fn ready(State(app): State<App>) -> (StatusCode, Json<Health>) {
+    let draining = app.is_draining().then(|| "draining: the server is stopping".to_owned());
+    let database = app.web().recorder.health().trouble().map(|trouble| format!("database: {trouble}"));
+    let reasons: Vec<String> = draining.into_iter().chain(database).collect();
+    if reasons.is_empty() {
+        return (StatusCode::OK, Json(Health { status: "ready", reasons }));
+    }
+    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "not ready", reasons }))
+}

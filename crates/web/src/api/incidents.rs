@@ -1,0 +1,172 @@
+//! Incidents: the record of every kill and of every observed episode, and what people say of it.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use model::{Action, AgentId, Counting, IncidentId, IncidentState, Timestamp, WindowKind};
+use serde::{Deserialize, Serialize};
+use store::{Change, Feedback, IncidentFilter, IncidentRow, StoreError};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{List, Signals, words};
+use crate::app::App;
+use crate::input::{Body, IncidentPath, Paging, Parameters};
+use crate::problem::{BodyRefusals, Problem, Refusals};
+
+/// The record of one kill, with the settings of that moment.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Incident)]
+pub(crate) struct IncidentView {
+    #[schema(value_type = String, format = "uuid")]
+    pub(crate) id: IncidentId,
+    #[schema(value_type = String)]
+    pub(crate) agent_id: AgentId,
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) timestamp: Timestamp,
+    /// Of the call that was refused.
+    pub(crate) provider: String,
+    /// Of the call that was refused.
+    pub(crate) model: Option<String>,
+    /// Of the call that was refused.
+    pub(crate) conversation: Option<String>,
+    #[schema(schema_with = words::action)]
+    pub(crate) action: Action,
+    pub(crate) score: f64,
+    pub(crate) threshold: f64,
+    pub(crate) window_size: u16,
+    #[schema(schema_with = words::counting)]
+    pub(crate) counting: Counting,
+    /// The window that fired.
+    #[schema(schema_with = words::window)]
+    pub(crate) window: WindowKind,
+    /// What the score is made of.
+    pub(crate) signals: Signals,
+    #[schema(schema_with = words::incident_state)]
+    pub(crate) state: IncidentState,
+    /// When the agent was activated again.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(crate) closed_at: Option<Timestamp>,
+    /// What a person said of it.
+    #[schema(schema_with = words::feedback_or_null)]
+    pub(crate) feedback: Option<Feedback>,
+    /// How many calls the evidence holds.
+    pub(crate) evidence_count: u64,
+}
+
+impl From<IncidentRow> for IncidentView {
+    fn from(row: IncidentRow) -> IncidentView {
+        IncidentView {
+            id: row.id,
+            agent_id: row.agent,
+            timestamp: row.at,
+            provider: row.provider,
+            model: row.model,
+            conversation: row.conversation,
+            action: row.kill_switch.action,
+            score: row.score.value,
+            threshold: row.kill_switch.threshold,
+            window_size: row.kill_switch.window_size,
+            counting: row.kill_switch.counting,
+            window: row.score.window,
+            signals: row.score.signals.into(),
+            state: row.state,
+            closed_at: row.closed_at,
+            feedback: row.feedback,
+            evidence_count: row.evidence_count,
+        }
+    }
+}
+
+/// Which incidents.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct IncidentsQuery {
+    #[param(value_type = Option<String>)]
+    agent: Option<AgentId>,
+    #[param(schema_with = words::incident_state, required = false)]
+    state: Option<IncidentState>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// Where the page starts: `next_cursor` of the one before.
+    cursor: Option<String>,
+}
+
+impl Paging for IncidentsQuery {
+    fn limit(&self) -> Option<u32> {
+        self.limit
+    }
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+}
+
+/// What a person says of an incident.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = IncidentFeedback)]
+pub(crate) struct FeedbackBody {
+    /// Whether it was a loop.
+    #[schema(schema_with = words::feedback)]
+    feedback: Feedback,
+}
+
+/// Incidents, newest first.
+#[utoipa::path(get, path = "/api/incidents", tag = "incidents", operation_id = "list_incidents",
+    params(IncidentsQuery), responses((status = 200, body = List<IncidentView>), Refusals))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Parameters(query): Parameters<IncidentsQuery>,
+) -> Result<Json<List<IncidentView>>, Problem> {
+    let page = query.page()?;
+    let filter = IncidentFilter { agent: query.agent, state: query.state };
+    Ok(Json(List::of(app.web().store.incidents(&filter, &page).await?, IncidentView::from)))
+}
+
+/// One incident.
+#[utoipa::path(get, path = "/api/incidents/{id}", tag = "incidents", operation_id = "get_incident",
+    params(("id" = String, Path, description = "The incident")),
+    responses((status = 200, body = IncidentView), Refusals))]
+pub(crate) async fn get(State(app): State<App>, IncidentPath(id): IncidentPath) -> Result<Json<IncidentView>, Problem> {
+    read(&app, id).await.map(Json)
+}
+
+/// Says whether it was a loop.
+#[utoipa::path(post, path = "/api/incidents/{id}/feedback", tag = "incidents", operation_id = "give_feedback",
+    params(("id" = String, Path, description = "The incident")), request_body = FeedbackBody,
+    responses((status = 200, body = IncidentView), Refusals, BodyRefusals))]
+pub(crate) async fn feedback(
+    State(app): State<App>,
+    IncidentPath(id): IncidentPath,
+    Body(body): Body<FeedbackBody>,
+) -> Result<Json<IncidentView>, Problem> {
+    change(&app, id, Change::SetFeedback { incident: id, feedback: body.feedback }).await?;
+    read(&app, id).await.map(Json)
+}
+
+/// Deletes an incident with its evidence.
+#[utoipa::path(delete, path = "/api/incidents/{id}", tag = "incidents", operation_id = "delete_incident",
+    params(("id" = String, Path, description = "The incident")),
+    responses((status = 204, description = "It is gone"), Refusals))]
+pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPath) -> Result<StatusCode, Problem> {
+    change(&app, id, Change::DeleteIncident { incident: id }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// One incident, or that there is none.
+pub(crate) async fn read(app: &App, id: IncidentId) -> Result<IncidentView, Problem> {
+    app.web().store.incident(id).await?.map(IncidentView::from).ok_or_else(|| unknown(id))
+}
+
+async fn change(app: &App, id: IncidentId, change: Change) -> Result<(), Problem> {
+    match app.web().recorder.change(change).await {
+        Err(StoreError::NotFound) => Err(unknown(id)),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(()),
+    }
+}
+
+fn unknown(id: IncidentId) -> Problem {
+    Problem::not_found(format!("There is no incident {id}."))
+}

@@ -1,0 +1,17 @@
+//! The JSON API: one file per resource, each with what it shows, what it takes and its handlers.
+
+pub(crate) mod agents;
+pub(crate) mod events;
+pub(crate) mod evidence;
+pub(crate) mod health;
+pub(crate) mod incidents;
+pub(crate) mod kill_switch;
+mod list;
+pub(crate) mod openapi;
+pub(crate) mod providers;
+mod signals;
+pub(crate) mod stream;
+mod words;
+
+pub(crate) use list::List;
+pub(crate) use signals::{Signal, Signals};

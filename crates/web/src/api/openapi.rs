@@ -1,0 +1,40 @@
+//! The description of this API, generated from the handlers.
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+
+use crate::app::App;
+use crate::problem::Refusals;
+use crate::routes::openapi_json;
+
+/// What the description says besides its operations.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "AgentGazer", description = "The kill switch for AI agents: its API on the dashboard's port."),
+    modifiers(&Credentials),
+    security(("token" = []), ("session" = []))
+)]
+pub(crate) struct Api;
+
+struct Credentials;
+
+impl Modify for Credentials {
+    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        let components = api.components.get_or_insert_default();
+        let token =
+            HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("The token of the data directory"));
+        components.add_security_scheme("token", SecurityScheme::Http(token.build()));
+        let session = ApiKeyValue::with_description("agentgazer_session", "The session of the dashboard");
+        components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(session)));
+    }
+}
+
+/// This API, generated from the code.
+#[utoipa::path(get, path = "/api/openapi.json", tag = "openapi", operation_id = "openapi",
+    responses((status = 200, body = serde_json::Value), Refusals))]
+pub(crate) async fn get(State(_app): State<App>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], openapi_json())
+}

@@ -1,0 +1,60 @@
+//! The closed sets of words, for the description of the API. The types themselves are in `model` and `store`, which do not
+//! know that there is an API.
+
+use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, SchemaType, Type};
+
+fn word(words: &[&'static str]) -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words.iter().copied())).build()
+}
+
+fn word_or_null(words: &[&'static str]) -> Object {
+    let values = words.iter().map(|word| Some(*word)).chain([None]);
+    let kinds = SchemaType::from_iter([Type::String, Type::Null]);
+    ObjectBuilder::new().schema_type(kinds).enum_values(Some(values)).build()
+}
+
+pub(super) fn action() -> Object {
+    word(&["deactivate", "block", "observe"])
+}
+
+pub(super) fn counting() -> Object {
+    word(&["adaptive", "literal"])
+}
+
+pub(super) fn window() -> Object {
+    word(&["agent", "conversation"])
+}
+
+pub(super) fn incident_state() -> Object {
+    word(&["open", "closed", "observed"])
+}
+
+pub(super) fn feedback() -> Object {
+    word(FEEDBACK)
+}
+
+pub(super) fn feedback_or_null() -> Object {
+    word_or_null(FEEDBACK)
+}
+
+pub(super) fn deactivated_by() -> Object {
+    word_or_null(&["kill_switch", "manual"])
+}
+
+pub(super) fn event_type() -> Object {
+    word(&["llm_call", "blocked", "kill_switch", "agent_activated", "agent_deactivated"])
+}
+
+pub(super) fn block_reason() -> Object {
+    word_or_null(&["inactive", "loop_detected"])
+}
+
+pub(super) fn format() -> Object {
+    word(&["openai", "anthropic", "gemini", "ollama"])
+}
+
+pub(super) fn matched() -> Array {
+    ArrayBuilder::new().items(word(&["prompt", "response", "tool_call", "trigger", "failed"])).build()
+}
+
+const FEEDBACK: &[&str] = &["loop", "false_alarm"];

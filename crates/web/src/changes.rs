@@ -1,0 +1,144 @@
+//! The changes that people make, each in memory (`guard`) and on disk (`store`). Memory is what calls are judged by, disk
+//! is what a restart finds; the order of the two says which may be ahead of the other when the disk fails.
+
+use std::time::Duration;
+
+use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, Provider};
+use store::{Change, Changed, StoreError};
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How often, and how far apart, an activation is tried while the kill it follows is still on its way to disk.
+const ACTIVATION_ATTEMPTS: u32 = 40;
+const ACTIVATION_PAUSE: Duration = Duration::from_millis(50);
+
+/// An agent as it stands, wherever it is known from.
+struct Known {
+    deactivation: Option<Deactivation>,
+    epoch: Epoch,
+    kill_switch: KillSwitch,
+}
+
+/// Changes the kill switch of an agent, which is created if it is unknown.
+pub(crate) async fn configure(app: App, agent: AgentId, change: KillSwitchChange) -> Result<(), Problem> {
+    let web = app.web();
+    let current = known(&app, &agent).await?.map_or(web.guard.defaults(), |known| known.kill_switch);
+    let kill_switch = change.apply(current)?;
+
+    let configured = web.guard.configure(&agent, kill_switch);
+    let window_floor = configured.window_floor;
+    let change = Change::Configure { agent: agent.clone(), kill_switch, window_floor, at: web.clock.now() };
+    if let Err(error) = web.recorder.change(change).await {
+        // What is not on disk would be gone after a restart: better that it never held.
+        web.guard.configure(&agent, configured.before);
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+/// Activates an agent: on disk first, because a call that passes must never be followed by a restart that refuses it again.
+pub(crate) async fn activate(app: App, agent: AgentId) -> Result<(), Problem> {
+    let known = known(&app, &agent).await?.ok_or_else(|| unknown(&agent))?;
+    let Some(deactivation) = known.deactivation else { return Ok(()) };
+    let epoch = store_activation(&app, &agent, known.epoch, deactivation).await?;
+    app.web().guard.activate(&agent, epoch);
+    Ok(())
+}
+
+/// Stores the activation that ends `epoch`, waiting a little for a deactivation that is not on disk yet.
+async fn store_activation(app: &App, agent: &AgentId, epoch: Epoch, was: Deactivation) -> Result<Epoch, Problem> {
+    let recorder = &app.web().recorder;
+    for _ in 0..ACTIVATION_ATTEMPTS {
+        let change = Change::Activate { agent: agent.clone(), epoch, at: app.web().clock.now() };
+        match recorder.change(change).await {
+            Ok(Changed::Activated(epoch)) => return Ok(epoch),
+            Ok(Changed::Done) => return Ok(epoch.next()),
+            Err(StoreError::Conflict(_) | StoreError::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match was.by {
+            // One made by hand while the database was down was never stored, and nobody else will.
+            DeactivatedBy::Manual => {
+                recorder.change(Change::Deactivate { agent: agent.clone(), at: was.at }).await?;
+            }
+            DeactivatedBy::KillSwitch => tokio::time::sleep(ACTIVATION_PAUSE).await,
+        }
+    }
+    Err(Problem::unavailable(format!("The kill of {agent} is still being written; it stays inactive. Try again.")))
+}
+
+/// Deactivates an agent: in memory first, because it must stop now, whatever the disk does.
+pub(crate) async fn deactivate(app: App, agent: AgentId) -> Result<(), Problem> {
+    let web = app.web();
+    known(&app, &agent).await?.ok_or_else(|| unknown(&agent))?;
+    let deactivation = web.guard.deactivate(&agent, web.clock.now()).or_else(|| web.guard.refuses(&agent));
+    let Some(Deactivation { by: DeactivatedBy::Manual, at, .. }) = deactivation else { return Ok(()) };
+
+    let stored = web.store.agent(&agent).await.ok().flatten();
+    if stored.is_some_and(|row| row.deactivation.is_some()) {
+        return Ok(());
+    }
+    web.recorder.change(Change::Deactivate { agent: agent.clone(), at }).await.map(drop).map_err(|error| {
+        tracing::warn!(%agent, %error, "a deactivation could not be stored");
+        Problem::unavailable(format!(
+            "{agent} is inactive, but that could not be stored: a restart would activate it again. Repeat the request."
+        ))
+    })
+}
+
+/// Gives an agent a name for people, or takes it away.
+pub(crate) async fn rename(app: App, agent: AgentId, name: Option<String>) -> Result<(), Problem> {
+    known(&app, &agent).await?.ok_or_else(|| unknown(&agent))?;
+    app.web().recorder.change(Change::Rename { agent, name }).await?;
+    Ok(())
+}
+
+/// Deletes an agent and all its data: on disk first, so that a failure leaves it whole.
+pub(crate) async fn delete(app: App, agent: AgentId) -> Result<(), Problem> {
+    let web = app.web();
+    let in_memory = web.guard.agent(&agent).is_some();
+    match web.recorder.change(Change::DeleteAgent { agent: agent.clone() }).await {
+        Err(StoreError::NotFound) if !in_memory => return Err(unknown(&agent)),
+        Ok(_) | Err(StoreError::NotFound) => {}
+        Err(error) => return Err(error.into()),
+    }
+    web.guard.forget(&agent);
+    Ok(())
+}
+
+/// Adds or replaces a provider; the next call uses it.
+pub(crate) async fn put_provider(app: App, provider: Provider) -> Result<(), Problem> {
+    app.web().recorder.change(Change::PutProvider { provider: provider.clone() }).await?;
+    app.web().providers.put(provider);
+    Ok(())
+}
+
+/// Takes back what was stored of a provider: the built-in or configured one is used again, if there is one.
+pub(crate) async fn remove_provider(app: App, name: String) -> Result<(), Problem> {
+    let web = app.web();
+    match web.recorder.change(Change::RemoveProvider { name: name.clone() }).await {
+        Err(StoreError::NotFound) => return Err(Problem::not_found(format!("Nothing is stored for provider {name}."))),
+        stored => stored?,
+    };
+    match web.configured_providers.iter().find(|provider| provider.name == name) {
+        Some(configured) => web.providers.put(configured.clone()),
+        None => web.providers.remove(&name),
+    }
+    Ok(())
+}
+
+/// The agent as it stands: from memory, which is ahead of the disk, or from the disk if it has left memory.
+async fn known(app: &App, agent: &AgentId) -> Result<Option<Known>, Problem> {
+    if let Some(live) = app.web().guard.agent(agent) {
+        let guard::AgentView { deactivation, epoch, kill_switch, .. } = live;
+        return Ok(Some(Known { deactivation, epoch, kill_switch }));
+    }
+    let row = app.web().store.agent(agent).await?;
+    Ok(row.map(|row| Known { deactivation: row.deactivation, epoch: row.epoch, kill_switch: row.kill_switch }))
+}
+
+/// There is no such agent.
+pub(crate) fn unknown(agent: &AgentId) -> Problem {
+    Problem::not_found(format!("There is no agent {agent}."))
+}

@@ -1,0 +1,16 @@
+//! Who may come in, and from where. In this order: the host that is asked, who asks, and from which site; every answer gets
+//! the headers that keep a browser from doing more with it than showing it.
+
+mod headers;
+mod host;
+mod login_limit;
+mod origin;
+mod session;
+mod who;
+
+pub(crate) use headers::{PAGE_POLICY, answer_safely};
+pub(crate) use host::only_our_hosts;
+pub(crate) use login_limit::LoginLimit;
+pub(crate) use origin::refuse_other_sites;
+pub(crate) use session::{Sessions, clear_cookie, set_cookie};
+pub(crate) use who::{is_token, only_known_callers, session_id};

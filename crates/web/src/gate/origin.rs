@@ -1,0 +1,62 @@
+//! A change must come from our own pages or from a program: no other site may make a browser ask for it.
+
+use axum::extract::Request;
+use axum::http::header::{HOST, HeaderName, ORIGIN};
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::problem::Problem;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Refuses a change that another site asks for.
+pub(crate) async fn refuse_other_sites(request: Request, next: Next) -> Response {
+    let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if changes && !is_ours(request.headers()) {
+        return Problem::cross_site().into_response();
+    }
+    next.run(request).await
+}
+
+/// Whether the request says that it comes from our own pages, or says nothing (as programs do).
+fn is_ours(headers: &HeaderMap) -> bool {
+    if headers.get(SEC_FETCH_SITE).is_some_and(|site| site.as_bytes() == b"cross-site") {
+        return false;
+    }
+    let Some(origin) = headers.get(ORIGIN) else { return true };
+    let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(HOST).map(|host| host.to_str())) else {
+        return false;
+    };
+    // Behind a proxy that ends TLS the browser says https: the name must be ours, the scheme may be either.
+    let site = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    site.is_some_and(|site| site.eq_ignore_ascii_case(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn check(origin: Option<&'static str>, site: Option<&'static str>, ours: bool) {
+        let mut headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static("localhost:18880"))]);
+        headers.extend(origin.map(|origin| (ORIGIN, HeaderValue::from_static(origin))));
+        headers.extend(site.map(|site| (SEC_FETCH_SITE, HeaderValue::from_static(site))));
+        assert_eq!(is_ours(&headers), ours, "{origin:?} {site:?}");
+    }
+
+    #[test]
+    fn only_our_own_pages_and_programs_change_things() {
+        check(None, None, true);
+        check(None, Some("none"), true);
+        check(Some("http://localhost:18880"), Some("same-origin"), true);
+        check(Some("https://localhost:18880"), None, true);
+        check(Some("http://localhost:3000"), Some("same-site"), false);
+        check(Some("http://localhost:18880.evil.test"), None, false);
+        check(Some("http://evil.test"), None, false);
+        check(Some("null"), None, false);
+        check(None, Some("cross-site"), false);
+        check(Some("http://localhost:18880"), Some("cross-site"), false);
+    }
+}

@@ -1,0 +1,84 @@
+//! Who asks: a program with the token, or a browser with a session. Everyone else gets one and the same answer.
+
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use secrecy::ExposeSecret;
+use subtle::ConstantTimeEq;
+
+use super::session::COOKIE_NAME;
+use crate::app::App;
+use crate::pages;
+use crate::problem::Problem;
+
+/// Lets those in who know the token or have a session. The layer decides by where a route is mounted, never by its URL;
+/// the URL only says in which form the refusal is wanted.
+pub(crate) async fn only_known_callers(State(app): State<App>, request: Request, next: Next) -> Response {
+    if is_known(&app, request.headers()) {
+        return next.run(request).await;
+    }
+    if request.uri().path().starts_with("/api/") {
+        return Problem::unauthorized().into_response();
+    }
+    pages::to_login(request.uri())
+}
+
+fn is_known(app: &App, headers: &HeaderMap) -> bool {
+    match bearer(headers) {
+        // A token that is given must be right, also from a browser that has a session.
+        Some(token) => is_token(app, token),
+        None => session_id(headers).is_some_and(|id| app.sessions.is_open(id, app.web().clock.now())),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?;
+    let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).unwrap_or_default();
+    Some(if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" })
+}
+
+/// The id of the session that the browser claims to have.
+pub(crate) fn session_id(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies
+        .flat_map(|value| value.split(';'))
+        .filter_map(|cookie| cookie.trim().split_once('='))
+        .find_map(|(name, id)| (name == COOKIE_NAME).then_some(id))
+}
+
+/// Whether `given` is the token.
+pub(crate) fn is_token(app: &App, given: &str) -> bool {
+    is_equal(given.as_bytes(), app.web().token.expose_secret().as_bytes())
+}
+
+/// Compares in a time that depends only on the length of `given`: the secret is repeated to that length, so neither where
+/// the two differ nor how long the secret is can be measured.
+fn is_equal(given: &[u8], secret: &[u8]) -> bool {
+    let repeated: Vec<u8> = secret.iter().copied().cycle().take(given.len()).collect();
+    let same_length = given.len().ct_eq(&secret.len());
+    !secret.is_empty() && bool::from(given.ct_eq(&repeated) & same_length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_secret_is_the_secret() {
+        assert!(is_equal(b"secret", b"secret"));
+        for given in ["", "s", "secre", "secretsecret", "secret ", "Secret", "secreT"] {
+            assert!(!is_equal(given.as_bytes(), b"secret"), "{given}");
+        }
+        assert!(!is_equal(b"", b""), "an empty secret lets nobody in");
+    }
+
+    #[test]
+    fn the_session_is_found_among_other_cookies() {
+        let header = format!("theme=dark; {COOKIE_NAME}=abc; other=1");
+        let headers = HeaderMap::from_iter(header.parse().map(|value| (COOKIE, value)));
+        assert_eq!(session_id(&headers), Some("abc"));
+        assert_eq!(session_id(&HeaderMap::new()), None);
+    }
+}

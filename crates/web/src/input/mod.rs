@@ -1,0 +1,10 @@
+//! What comes in: bodies, parameters and paths, read strictly. Whatever is wrong is named, with what it takes.
+
+mod body;
+mod path;
+mod query;
+mod words;
+
+pub(crate) use body::{Body, present};
+pub(crate) use path::{AgentPath, EventPath, IncidentPath, ProviderPath};
+pub(crate) use query::{Paging, Parameters};

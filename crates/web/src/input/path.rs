@@ -1,0 +1,58 @@
+//! What a path names.
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use model::{AgentId, CallId, IncidentId};
+use uuid::Uuid;
+
+use crate::problem::Problem;
+
+/// The agent in the path.
+pub(crate) struct AgentPath(pub(crate) AgentId);
+/// The event in the path.
+pub(crate) struct EventPath(pub(crate) CallId);
+/// The incident in the path.
+pub(crate) struct IncidentPath(pub(crate) IncidentId);
+/// The provider in the path.
+pub(crate) struct ProviderPath(pub(crate) String);
+
+/// The one variable part of the path.
+async fn segment(parts: &mut Parts) -> Result<String, Problem> {
+    let path = Path::<String>::from_request_parts(parts, &()).await;
+    path.map(|Path(segment)| segment).map_err(|_| Problem::bad_request("The path is not valid UTF-8."))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for AgentPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let name = segment(parts).await?;
+        AgentId::parse(&name)
+            .map(AgentPath)
+            .map_err(|error| Problem::field("agent_id", format!("is not valid: {error}")))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for EventPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let id = segment(parts).await?;
+        let uuid = Uuid::parse_str(&id).map_err(|_| Problem::not_found(format!("There is no event {id}.")))?;
+        Ok(EventPath(CallId(uuid)))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IncidentPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let id = segment(parts).await?;
+        let uuid = Uuid::parse_str(&id).map_err(|_| Problem::not_found(format!("There is no incident {id}.")))?;
+        Ok(IncidentPath(IncidentId(uuid)))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ProviderPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        segment(parts).await.map(ProviderPath)
+    }
+}

@@ -1,0 +1,101 @@
+//! Logging in with the token, which opens a session, and out again.
+
+use askama::Template;
+use axum::Form;
+use axum::extract::{Query, State};
+use axum::http::header::{RETRY_AFTER, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+use super::{assets, page, see_other};
+use crate::app::App;
+use crate::gate::{clear_cookie, is_token, session_id, set_cookie};
+use crate::problem::Problem;
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct LoginPage<'a> {
+    next: &'a str,
+    error: Option<&'a str>,
+}
+
+/// What the form sends.
+#[derive(Deserialize)]
+pub(crate) struct LoginForm {
+    token: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// Where to go after the login.
+#[derive(Deserialize)]
+pub(crate) struct LoginQuery {
+    #[serde(default)]
+    next: String,
+}
+
+/// The form.
+pub(crate) async fn form(Query(query): Query<LoginQuery>) -> Response {
+    page(StatusCode::OK, &LoginPage { next: local_path(&query.next), error: None })
+}
+
+/// Opens a session for whoever knows the token.
+pub(crate) async fn submit(State(app): State<App>, Form(form): Form<LoginForm>) -> Response {
+    let next = local_path(&form.next);
+    let now = app.web().clock.now();
+    if let Err(seconds) = app.logins.take(now) {
+        return too_many(next, seconds);
+    }
+    if !is_token(&app, form.token.trim()) {
+        let error = Some("This is not the token. `agentgazer token` prints it.");
+        return page(StatusCode::UNAUTHORIZED, &LoginPage { next, error });
+    }
+    app.logins.give_back();
+    let Some(id) = app.sessions.open(now) else { return Problem::internal().into_response() };
+    with_cookie(see_other(next), &set_cookie(&id))
+}
+
+/// Ends the session.
+pub(crate) async fn logout(State(app): State<App>, headers: HeaderMap) -> Response {
+    if let Some(id) = session_id(&headers) {
+        app.sessions.close(id);
+    }
+    with_cookie(see_other("/login"), &clear_cookie())
+}
+
+/// `path` if it is one of this server, else `/`: a login must not lead anywhere else.
+pub(super) fn local_path(path: &str) -> &str {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@".contains(&byte);
+    let local = path.starts_with('/') && !path.starts_with("//");
+    if local && path.bytes().all(plain) { path } else { "/" }
+}
+
+fn too_many(next: &str, seconds: u64) -> Response {
+    let error = format!("Too many wrong tokens. Try again in {seconds} s.");
+    let mut response = page(StatusCode::TOO_MANY_REQUESTS, &LoginPage { next, error: Some(&error) });
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+fn with_cookie(mut response: Response, cookie: &str) -> Response {
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_leads_to_this_server_only() {
+        for local in ["/", "/incidents/0192-ab", "/agents/a.b:c@d"] {
+            assert_eq!(local_path(local), local);
+        }
+        for foreign in ["", "//evil.test", "https://evil.test", "/\\evil.test", "evil", "/a?b", "/a\r\nx: y", "/%2f"] {
+            assert_eq!(local_path(foreign), "/", "{foreign}");
+        }
+    }
+}

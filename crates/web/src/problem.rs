@@ -1,0 +1,209 @@
+//! What a client is told when something is wrong: RFC 9457, `application/problem+json`. Says which field, and what it takes.
+
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use model::{FieldError, InvalidProvider};
+use serde::Serialize;
+use store::StoreError;
+use utoipa::{IntoResponses, ToSchema};
+
+/// Why a request was not served.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    detail: String,
+    field: Option<String>,
+}
+
+/// Why a request was not served, as RFC 9457 writes it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody {
+    /// Always `about:blank`: `status` and `code` say what kind it is.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The name of the status.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// A word for programs.
+    code: &'static str,
+    /// What is wrong, for people.
+    detail: String,
+    /// The field or parameter that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    /// All fields that are wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<WrongField>,
+}
+
+/// One field that is wrong.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WrongField {
+    /// The field or parameter.
+    field: String,
+    /// What it takes.
+    message: String,
+}
+
+/// What every operation may answer.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "only describes the answers")]
+pub(crate) enum Refusals {
+    /// The request is malformed: a bad field, parameter or body. Nothing was changed.
+    #[response(status = 400, content_type = "application/problem+json")]
+    BadRequest(ProblemBody),
+    /// The token or the session is missing or wrong.
+    #[response(status = 401, content_type = "application/problem+json")]
+    Unauthorized(ProblemBody),
+    /// Another site asks for a change.
+    #[response(status = 403, content_type = "application/problem+json")]
+    Forbidden(ProblemBody),
+    /// There is no such thing.
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(ProblemBody),
+    /// The `Host` is not one of this server's names.
+    #[response(status = 421, content_type = "application/problem+json")]
+    Misdirected(ProblemBody),
+    /// The database cannot be used at the moment.
+    #[response(status = 503, content_type = "application/problem+json")]
+    Unavailable(ProblemBody),
+}
+
+/// What every operation with a body may answer besides.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "only describes the answers")]
+pub(crate) enum BodyRefusals {
+    /// The body is too large.
+    #[response(status = 413, content_type = "application/problem+json")]
+    TooLarge(ProblemBody),
+    /// The body is not said to be JSON.
+    #[response(status = 415, content_type = "application/problem+json")]
+    UnsupportedMediaType(ProblemBody),
+}
+
+impl Problem {
+    fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
+        Problem { status, code, detail: detail.into(), field: None }
+    }
+
+    /// `field` has a value that it cannot take; `message` says what it takes.
+    pub(crate) fn field(field: impl Into<String>, message: impl Into<String>) -> Problem {
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "invalid_field", message);
+        Problem { field: Some(field.into()), ..problem }
+    }
+
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "bad_request", detail)
+    }
+
+    /// One constant answer, whatever was wrong with the credential.
+    pub(crate) fn unauthorized() -> Problem {
+        let detail = "This needs the token: Authorization: Bearer <token>.";
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+    }
+
+    pub(crate) fn cross_site() -> Problem {
+        let detail = "A change must come from this server's own pages or from a program, not from another site.";
+        Problem::new(StatusCode::FORBIDDEN, "cross_site", detail)
+    }
+
+    pub(crate) fn not_found(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not_found", detail)
+    }
+
+    pub(crate) fn method_not_allowed() -> Problem {
+        let detail = "This path does not take this method.";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+    }
+
+    pub(crate) fn too_large(limit: usize) -> Problem {
+        let detail = format!("The body has more than {limit} bytes.");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    }
+
+    pub(crate) fn not_json() -> Problem {
+        let detail = "The body must come with Content-Type: application/json.";
+        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
+    }
+
+    pub(crate) fn misdirected() -> Problem {
+        let detail = "This server does not answer to this Host. Allow the name with --allow-host.";
+        Problem::new(StatusCode::MISDIRECTED_REQUEST, "misdirected", detail)
+    }
+
+    pub(crate) fn unavailable(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+    }
+
+    pub(crate) fn internal() -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here; the log says more.")
+    }
+
+    /// The status it is answered with.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What is wrong, for people.
+    pub(crate) fn detail(&self) -> String {
+        match &self.field {
+            Some(field) => format!("{field} {}", self.detail),
+            None => self.detail.clone(),
+        }
+    }
+
+    fn body(&self) -> ProblemBody {
+        let wrong = |field: &String| WrongField { field: field.clone(), message: self.detail.clone() };
+        ProblemBody {
+            kind: "about:blank",
+            title: self.status.canonical_reason().unwrap_or_default(),
+            status: self.status.as_u16(),
+            code: self.code,
+            detail: self.detail(),
+            field: self.field.clone(),
+            errors: self.field.iter().map(wrong).collect(),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_vec(&self.body()).unwrap_or_default();
+        let mut response = (self.status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"agentgazer\""));
+        }
+        response
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Problem {
+        match error {
+            StoreError::NotFound => Problem::not_found("There is no such thing."),
+            StoreError::Conflict(why) => Problem::new(StatusCode::CONFLICT, "conflict", why),
+            StoreError::Unavailable(_) | StoreError::Setup(_) => {
+                tracing::warn!(%error, "a request of the API met a database that cannot be used");
+                Problem::unavailable("The database cannot be used at the moment; nothing was changed.")
+            }
+        }
+    }
+}
+
+impl From<FieldError> for Problem {
+    fn from(error: FieldError) -> Problem {
+        Problem::field(error.field, error.message)
+    }
+}
+
+impl From<InvalidProvider> for Problem {
+    fn from(error: InvalidProvider) -> Problem {
+        Problem::field(error.field, error.message)
+    }
+}
