@@ -1,9 +1,13 @@
 //! The state of all agents, and the one atomic step per agent: record, score, decide.
 
 use model::{
-    AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Fingerprint, Kill, KillSwitch, SavedAgent,
-    Score, Timestamp,
+    AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Fingerprint, Kill, KillSwitch, Outcome,
+    SavedAgent, Score, Timestamp,
 };
+
+use crate::agent::{Agent, Arrival, Ended};
+use crate::agents::Agents;
+use crate::fingerprint;
 
 /// What the guard is built with.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +28,9 @@ impl Default for GuardConfig {
 
 /// The state of all agents. Shared by reference; every method locks only the agent it is about.
 #[derive(Debug)]
-pub struct Guard {}
+pub struct Guard {
+    agents: Agents,
+}
 
 /// A call as it arrives.
 #[derive(Clone, Copy, Debug)]
@@ -122,79 +128,78 @@ pub struct Configured {
 impl Guard {
     /// A guard that knows no agent.
     pub fn new(config: GuardConfig) -> Guard {
-        let _ = config;
-        todo!()
+        Guard { agents: Agents::new(config) }
     }
 
-    /// Restores one agent. Call it before the first call is accepted.
+    /// Restores one agent. Call it before the first call is accepted. As many as [`RECALL`](crate::RECALL) fingerprints
+    /// make the windows what they were; calls that had not ended are in none.
     pub fn restore(&self, saved: SavedAgent) {
-        let _ = saved;
-        todo!()
+        let config = self.agents.config();
+        self.agents.with(&saved.id.clone(), |agent| *agent = Agent::restored(saved, &config));
     }
 
     /// Why the agent is refused right now, if it is. Cheap: asked before a body is read and again before dialling.
     pub fn refuses(&self, agent: &AgentId) -> Option<Deactivation> {
-        let _ = agent;
-        todo!()
+        self.agents.refuses(agent)
     }
 
     /// Records a call that is not scored (passed through, unread): it shows that the agent is alive.
     pub fn on_unscored_call(&self, agent: &AgentId, now: Timestamp) -> Epoch {
-        let _ = (agent, now);
-        todo!()
+        self.agents.with(agent, |agent| {
+            agent.on_sight(now);
+            agent.epoch()
+        })
     }
 
     /// Records a call, scores it and decides, in one atomic step.
     pub fn on_call(&self, call: &NewCall<'_>, now: Timestamp) -> Decision {
-        let _ = (call, now);
-        todo!()
+        // The long part needs no lock.
+        let print = fingerprint::of_request(call.conversation, call.body, call.asked);
+        let arrival = Arrival { agent: call.agent, call: call.call, print, now };
+        self.agents.with(call.agent, |agent| agent.on_call(arrival))
     }
 
     /// Records the answer to a call and returns the fingerprint to store. `None`: the call has left the windows or belongs
-    /// to an older epoch, so nothing was scored.
+    /// to an older epoch, so nothing was scored; the fingerprint in its [`Scored`] is the one to store then.
     pub fn on_answer(&self, ticket: &Ticket, answered: &Answered) -> Option<Fingerprint> {
-        let _ = (ticket, answered);
-        todo!()
+        let ended = Ended { outcome: Outcome::Answered, response: fingerprint::of_answer(answered) };
+        self.agents.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
     }
 
     /// Records that a call got no answer.
     pub fn on_failure(&self, ticket: &Ticket) -> Option<Fingerprint> {
-        let _ = ticket;
-        todo!()
+        let ended = Ended { outcome: Outcome::Failed, response: None };
+        self.agents.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
     }
 
     /// Deactivates an agent by hand. `None`: it is inactive already, and stays as it is.
     pub fn deactivate(&self, agent: &AgentId, now: Timestamp) -> Option<Deactivation> {
-        let _ = (agent, now);
-        todo!()
+        self.agents.with(agent, |agent| agent.deactivate(now))
     }
 
-    /// Starts `epoch` with empty windows. Call it once the activation is stored.
+    /// Starts `epoch` with empty windows. Call it once the activation is stored. An epoch that has begun already is not
+    /// begun again.
     pub fn activate(&self, agent: &AgentId, epoch: Epoch) {
-        let _ = (agent, epoch);
-        todo!()
+        self.agents.with(agent, |agent| agent.activate(epoch));
     }
 
     /// Changes the settings of an agent; an unknown one is created. They hold from the next call.
     pub fn configure(&self, agent: &AgentId, kill_switch: KillSwitch) -> Configured {
-        let _ = (agent, kill_switch);
-        todo!()
+        self.agents.with(agent, |agent| agent.configure(kill_switch))
     }
 
     /// Forgets an agent altogether.
     pub fn forget(&self, agent: &AgentId) {
-        let _ = agent;
-        todo!()
+        self.agents.remove(agent);
     }
 
     /// The agent as it stands, if it is known.
     pub fn agent(&self, agent: &AgentId) -> Option<AgentView> {
-        let _ = agent;
-        todo!()
+        self.agents.with_known(agent, |agent| agent.view())
     }
 
     /// The settings of agents not yet seen.
     pub fn defaults(&self) -> KillSwitch {
-        todo!()
+        self.agents.config().defaults
     }
 }

@@ -1,6 +1,20 @@
 //! How AgentGazer decides: normalise, hash, compare with the windows, score, verdict. Synchronous and deterministic:
 //! no IO, no clock of its own; the same calls give the same verdicts.
 
+mod agent;
+mod agents;
+mod canonical;
+mod entry;
+mod fingerprint;
 mod guard;
+mod normalise;
+mod rules;
+mod score;
+mod simhash;
+mod window;
+mod words;
 
 pub use guard::{AgentView, Configured, Decision, Guard, GuardConfig, NewCall, Scored, Ticket, Verdict};
+pub use normalise::{ID_MASK, NUMBER_MASK, Numbers, TIME_MASK, normalise};
+pub use simhash::text_hash;
+pub use window::RECALL;

@@ -1,0 +1,259 @@
+//! One agent: its settings, its windows, and the step that records a call, scores it and decides.
+
+use model::{
+    Action, AgentId, CallId, DeactivatedBy, Deactivation, Epoch, Fingerprint, IncidentId, Kill, KillSwitch, Outcome,
+    ResponsePrint, SavedAgent, Score, Timestamp, WindowKind,
+};
+
+use crate::fingerprint::RequestPrint;
+use crate::guard::{AgentView, Configured, Decision, GuardConfig, Scored, Ticket, Verdict};
+use crate::score;
+use crate::window::{Bounds, Windows};
+
+/// The state of one agent, locked as a whole.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    kill_switch: KillSwitch,
+    epoch: Epoch,
+    deactivation: Option<Deactivation>,
+    score: Score,
+    last_seen: Option<Timestamp>,
+    /// The episode that is being observed has its incident already.
+    observed: bool,
+    windows: Windows,
+    max_conversations: usize,
+}
+
+/// A call on its way into the windows.
+pub(crate) struct Arrival<'a> {
+    pub(crate) agent: &'a AgentId,
+    pub(crate) call: CallId,
+    pub(crate) print: RequestPrint,
+    pub(crate) now: Timestamp,
+}
+
+/// How a call ended.
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    pub(crate) response: Option<ResponsePrint>,
+}
+
+impl Agent {
+    /// An agent never seen before.
+    pub(crate) fn new(config: &GuardConfig) -> Agent {
+        Agent {
+            kill_switch: config.defaults,
+            epoch: Epoch::default(),
+            deactivation: None,
+            score: Score::default(),
+            last_seen: None,
+            observed: false,
+            windows: Windows::default(),
+            max_conversations: config.max_conversations,
+        }
+    }
+
+    /// The agent as it was saved. Its calls are replayed in their order, then judged as they stand: so the current score
+    /// and an episode that has its incident survive a restart.
+    pub(crate) fn restored(saved: SavedAgent, config: &GuardConfig) -> Agent {
+        let mut agent = Agent {
+            kill_switch: saved.kill_switch,
+            epoch: saved.epoch,
+            deactivation: saved.deactivation,
+            last_seen: saved.last_seen,
+            windows: Windows::above(saved.window_floor),
+            ..Agent::new(config)
+        };
+        let mut prints = saved.fingerprints;
+        prints.sort_by_key(|print| print.number);
+        let bounds = agent.bounds();
+        prints.iter().for_each(|print| agent.windows.push(print, bounds));
+        // Nobody waits for the bodies of calls from before the restart.
+        agent.windows.take_left();
+        if let Some(newest) = agent.windows.newest() {
+            agent.score = agent.score_of(&newest);
+            agent.observed = agent.kill_switch.enabled
+                && agent.kill_switch.action == Action::Observe
+                && agent.score.value > agent.kill_switch.threshold;
+        }
+        agent
+    }
+
+    /// Why its calls are refused, if they are.
+    pub(crate) fn deactivation(&self) -> Option<Deactivation> {
+        self.deactivation
+    }
+
+    /// Its epoch.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// How it stands.
+    pub(crate) fn view(&self) -> AgentView {
+        AgentView {
+            deactivation: self.deactivation,
+            epoch: self.epoch,
+            kill_switch: self.kill_switch,
+            current_score: self.score,
+            last_seen: self.last_seen,
+        }
+    }
+
+    /// Whether nothing about it must be remembered but its windows.
+    pub(crate) fn is_plain(&self, defaults: KillSwitch) -> bool {
+        self.deactivation.is_none() && self.epoch == Epoch::default() && self.kill_switch == defaults
+    }
+
+    /// It was heard of.
+    pub(crate) fn on_sight(&mut self, now: Timestamp) {
+        self.last_seen = self.last_seen.max(Some(now));
+    }
+
+    /// Records a call, scores it and decides.
+    pub(crate) fn on_call(&mut self, arrival: Arrival<'_>) -> Decision {
+        self.on_sight(arrival.now);
+        if let Some(deactivation) = self.deactivation {
+            return Decision::Inactive(deactivation);
+        }
+        let mut print = self.record(&arrival);
+        self.score = self.score_of(&print);
+        let verdict = self.decide(&print, &arrival);
+        if matches!(verdict, Verdict::Block | Verdict::Kill(_)) {
+            print.outcome = Outcome::Refused;
+            self.windows.update(print.call, |print| print.outcome = Outcome::Refused);
+        }
+        let ticket = Ticket {
+            agent: arrival.agent.clone(),
+            epoch: self.epoch,
+            call: arrival.call,
+            conversation: print.conversation,
+        };
+        Decision::Scored(Box::new(Scored {
+            ticket,
+            fingerprint: print,
+            score: self.score,
+            kill_switch: self.kill_switch,
+            verdict,
+            left: self.windows.take_left(),
+        }))
+    }
+
+    fn record(&mut self, arrival: &Arrival<'_>) -> Fingerprint {
+        let request = &arrival.print;
+        let print = Fingerprint {
+            call: arrival.call,
+            number: self.windows.next_number(),
+            time: arrival.now,
+            conversation: request.conversation,
+            body: request.body,
+            prompt: request.prompt,
+            prompt_is_short: request.prompt_is_short,
+            turn: request.turn,
+            step: request.step,
+            tools: request.tools,
+            response: None,
+            outcome: Outcome::Pending,
+        };
+        self.windows.push(&print, self.bounds());
+        print
+    }
+
+    /// The larger of the scores of the two windows that end with `print`; that of the agent's window if they are equal.
+    fn score_of(&self, print: &Fingerprint) -> Score {
+        let score_in = |window| {
+            let calls = self.windows.calls(window, print.conversation);
+            let signals = score::signals(&calls, self.kill_switch.counting);
+            Score { value: signals.score(), signals, window }
+        };
+        let (agent, conversation) = (score_in(WindowKind::Agent), score_in(WindowKind::Conversation));
+        if conversation.value > agent.value { conversation } else { agent }
+    }
+
+    fn decide(&mut self, print: &Fingerprint, arrival: &Arrival<'_>) -> Verdict {
+        if self.score.value <= self.kill_switch.threshold {
+            self.observed = false;
+            return Verdict::Pass;
+        }
+        if !self.kill_switch.enabled {
+            return Verdict::WouldHaveStopped;
+        }
+        match self.kill_switch.action {
+            Action::Block => Verdict::Block,
+            Action::Observe if std::mem::replace(&mut self.observed, true) => Verdict::Observe(None),
+            Action::Observe => Verdict::Observe(Some(self.kill(print, arrival))),
+            Action::Deactivate => {
+                let kill = self.kill(print, arrival);
+                self.deactivation = Some(Deactivation {
+                    by: DeactivatedBy::KillSwitch,
+                    at: arrival.now,
+                    incident: Some(kill.incident),
+                });
+                Verdict::Kill(kill)
+            }
+        }
+    }
+
+    fn kill(&self, print: &Fingerprint, arrival: &Arrival<'_>) -> Kill {
+        let window = self.windows.calls(self.score.window, print.conversation);
+        Kill {
+            incident: IncidentId::at(arrival.now),
+            agent: arrival.agent.clone(),
+            epoch: self.epoch,
+            at: arrival.now,
+            score: self.score,
+            kill_switch: self.kill_switch,
+            matches: score::matches(&window, self.kill_switch.counting),
+        }
+    }
+
+    /// Records how a call ended. What ended once stays as it is.
+    pub(crate) fn on_end(&mut self, ticket: &Ticket, ended: Ended) -> Option<Fingerprint> {
+        if ticket.epoch != self.epoch {
+            return None;
+        }
+        self.windows.update(ticket.call, |print| {
+            if print.outcome == Outcome::Pending {
+                print.outcome = ended.outcome;
+                print.response = ended.response;
+            }
+        })
+    }
+
+    /// Deactivates it by hand. `None`: it is inactive already.
+    pub(crate) fn deactivate(&mut self, now: Timestamp) -> Option<Deactivation> {
+        if self.deactivation.is_some() {
+            return None;
+        }
+        self.deactivation = Some(Deactivation { by: DeactivatedBy::Manual, at: now, incident: None });
+        self.deactivation
+    }
+
+    /// Starts `epoch`. One that has begun already is not begun again: that would lift a kill made in it.
+    pub(crate) fn activate(&mut self, epoch: Epoch) {
+        if epoch <= self.epoch {
+            return;
+        }
+        self.epoch = epoch;
+        self.deactivation = None;
+        self.score = Score::default();
+        self.observed = false;
+        self.windows.clear();
+    }
+
+    /// Changes the settings from the next call on.
+    pub(crate) fn configure(&mut self, kill_switch: KillSwitch) -> Configured {
+        let before = std::mem::replace(&mut self.kill_switch, kill_switch);
+        self.windows.resize(before.window_size, kill_switch.window_size);
+        Configured { before, window_floor: self.windows.floor() }
+    }
+
+    /// Forgets the calls of its windows to make room for those of others.
+    pub(crate) fn let_go(&mut self) {
+        self.windows.let_go();
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { window_size: usize::from(self.kill_switch.window_size), max_conversations: self.max_conversations }
+    }
+}

@@ -1,0 +1,124 @@
+//! A fingerprint as it lies in memory: 120 bytes instead of 160, because there are twenty and more for each of a
+//! hundred thousand agents.
+
+use model::{CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolStep, Turn};
+
+/// A packed fingerprint. What is absent is zero and has no flag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) call: CallId,
+    /// The number in the upper 48 bits, the flags below.
+    number_and_flags: u64,
+    time: i64,
+    pub(crate) conversation: u64,
+    body: u64,
+    prompt: u64,
+    turn_message: u64,
+    turn_position: u32,
+    step_depth: u32,
+    step_newest: u64,
+    tools: [u64; 3],
+    response: [u64; 2],
+}
+
+const FLAG_BITS: u32 = 16;
+const HAS_PROMPT: u64 = 1;
+const SHORT_PROMPT: u64 = 1 << 1;
+const HAS_TOOLS: u64 = 1 << 2;
+const HAS_RESPONSE: u64 = 1 << 3;
+const SHORT_RESPONSE: u64 = 1 << 4;
+const OUTCOME: u32 = 5;
+const WINDOW: u64 = 1 << 7;
+const WINDOWS: u64 = 3 << 7;
+const OUTCOMES: [Outcome; 4] = [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused];
+
+impl Entry {
+    /// The number of the call.
+    pub(crate) fn number(&self) -> u64 {
+        self.number_and_flags >> FLAG_BITS
+    }
+
+    /// It stands in one more window (there are two that it can stand in).
+    pub(crate) fn enter_window(&mut self) {
+        self.number_and_flags += WINDOW;
+    }
+
+    /// It has left a window. `true`: that was the last one.
+    pub(crate) fn leave_window(&mut self) -> bool {
+        self.number_and_flags -= WINDOW;
+        !self.has(WINDOWS)
+    }
+
+    /// Replaces what is known of the call; the windows it stands in stay.
+    pub(crate) fn update(&mut self, print: &Fingerprint) {
+        let windows = self.number_and_flags & WINDOWS;
+        *self = Entry::from(print);
+        self.number_and_flags |= windows;
+    }
+
+    /// Whether it stands in any window.
+    pub(crate) fn is_in_window(&self) -> bool {
+        self.has(WINDOWS)
+    }
+
+    fn has(&self, flag: u64) -> bool {
+        self.number_and_flags & flag != 0
+    }
+
+    fn outcome(&self) -> Outcome {
+        OUTCOMES[(self.number_and_flags >> OUTCOME & 3) as usize]
+    }
+}
+
+impl From<&Fingerprint> for Entry {
+    fn from(print: &Fingerprint) -> Entry {
+        let tools = print.tools.map(|tools| [tools.literal, tools.adaptive, tools.result]);
+        let response = print.response.map(|response| [response.literal.0, response.adaptive.0]);
+        let flag = |flag: u64, set: bool| if set { flag } else { 0 };
+        let flags = flag(HAS_PROMPT, print.prompt.is_some())
+            | flag(SHORT_PROMPT, print.prompt_is_short)
+            | flag(HAS_TOOLS, tools.is_some())
+            | flag(HAS_RESPONSE, response.is_some())
+            | flag(SHORT_RESPONSE, print.response.is_some_and(|response| response.is_short))
+            | (OUTCOMES.iter().position(|outcome| *outcome == print.outcome).unwrap_or_default() as u64) << OUTCOME;
+        Entry {
+            call: print.call,
+            number_and_flags: print.number << FLAG_BITS | flags,
+            time: print.time.as_millis(),
+            conversation: print.conversation.0,
+            body: print.body,
+            prompt: print.prompt.map_or(0, |prompt| prompt.0),
+            turn_message: print.turn.message,
+            turn_position: print.turn.position,
+            step_depth: print.step.depth,
+            step_newest: print.step.newest,
+            tools: tools.unwrap_or_default(),
+            response: response.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<&Entry> for Fingerprint {
+    fn from(entry: &Entry) -> Fingerprint {
+        let [literal, adaptive, result] = entry.tools;
+        let response = ResponsePrint {
+            literal: TextHash(entry.response[0]),
+            adaptive: TextHash(entry.response[1]),
+            is_short: entry.has(SHORT_RESPONSE),
+        };
+        Fingerprint {
+            call: entry.call,
+            number: entry.number(),
+            time: Timestamp::from_millis(entry.time),
+            conversation: ConversationId(entry.conversation),
+            body: entry.body,
+            prompt: entry.has(HAS_PROMPT).then_some(TextHash(entry.prompt)),
+            prompt_is_short: entry.has(SHORT_PROMPT),
+            turn: Turn { message: entry.turn_message, position: entry.turn_position },
+            step: Step { depth: entry.step_depth, newest: entry.step_newest },
+            tools: entry.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result }),
+            response: entry.has(HAS_RESPONSE).then_some(response),
+            outcome: entry.outcome(),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What counts as a repetition under `counting = "adaptive"`: evidence of no progress. One rule a file, each with its reason.
+
+mod asked_again;
+mod new_result;
+mod retry;
+mod short_text;
+
+pub(crate) use asked_again::is_asked_again;
+pub(crate) use new_result::is_same_tool_step;
+pub(crate) use retry::without_retried;
+pub(crate) use short_text::{prompt_has_weight, response_has_weight};

@@ -1,0 +1,186 @@
+//! The windows of one agent: one over all its calls, one for each of its conversations. A call that stands in two of
+//! them is kept once, so that an answer reaches both and its body is let go when it has left both.
+
+use std::collections::VecDeque;
+
+use model::{CallId, ConversationId, Fingerprint, WindowKind};
+
+use crate::entry::Entry;
+
+/// How far back the window of a conversation reaches, in calls of its agent. A restart restores as many, so that a
+/// conversation that rests while others go on has the same window before and after it.
+pub const RECALL: u64 = 2_000;
+
+/// Where a call lies in `Windows::slots`.
+type Slot = u32;
+
+/// The windows of one agent.
+#[derive(Debug, Default)]
+pub(crate) struct Windows {
+    slots: Vec<Entry>,
+    free: Vec<Slot>,
+    all: VecDeque<Slot>,
+    /// Least recently used first.
+    conversations: Vec<Conversation>,
+    newest: u64,
+    floor: u64,
+    left: Vec<CallId>,
+}
+
+#[derive(Debug)]
+struct Conversation {
+    id: ConversationId,
+    calls: VecDeque<Slot>,
+}
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) window_size: usize,
+    pub(crate) max_conversations: usize,
+}
+
+impl Windows {
+    /// Windows that hold nothing of what is numbered up to `floor`.
+    pub(crate) fn above(floor: u64) -> Windows {
+        Windows { floor, newest: floor, ..Windows::default() }
+    }
+
+    /// The number that the next call gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.newest + 1
+    }
+
+    /// Calls numbered up to this one are out of the windows for good.
+    pub(crate) fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Adds a call, newer than all before it; the oldest leave.
+    pub(crate) fn push(&mut self, print: &Fingerprint, bounds: Bounds) {
+        if print.number <= self.floor {
+            return;
+        }
+        self.newest = self.newest.max(print.number);
+        let slot = self.hold(print);
+        let mut all = std::mem::take(&mut self.all);
+        self.enter(&mut all, slot, bounds.window_size);
+        self.all = all;
+        let mut conversation = self.take_conversation(print.conversation, bounds.max_conversations);
+        let reach = self.newest.saturating_sub(RECALL);
+        self.release_until(&mut conversation.calls, reach);
+        self.enter(&mut conversation.calls, slot, bounds.window_size);
+        self.conversations.push(conversation);
+    }
+
+    /// The calls of a window, oldest first.
+    pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<Fingerprint> {
+        let of_conversation = || self.conversations.iter().find(|it| it.id == conversation).map(|it| &it.calls);
+        let window = match kind {
+            WindowKind::Agent => Some(&self.all),
+            WindowKind::Conversation => of_conversation(),
+        };
+        window.into_iter().flatten().map(|slot| Fingerprint::from(&self.slots[*slot as usize])).collect()
+    }
+
+    /// The newest call, if it is still held.
+    pub(crate) fn newest(&self) -> Option<Fingerprint> {
+        self.all.back().map(|slot| Fingerprint::from(&self.slots[*slot as usize]))
+    }
+
+    /// Changes what is known of `call`, if it still stands in a window.
+    pub(crate) fn update(&mut self, call: CallId, change: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
+        let entry = self.slots.iter_mut().find(|entry| entry.call == call && entry.is_in_window())?;
+        let mut print = Fingerprint::from(&*entry);
+        change(&mut print);
+        entry.update(&print);
+        Some(print)
+    }
+
+    /// Another window size. Both sizes must agree on what is in the windows from now on, whichever one a restart
+    /// replays with: so no window reaches further back than the smaller one did.
+    pub(crate) fn resize(&mut self, before: u16, after: u16) {
+        if before == after {
+            return;
+        }
+        self.floor = self.floor.max(self.newest.saturating_sub(u64::from(before.min(after))));
+        let floor = self.floor;
+        let mut all = std::mem::take(&mut self.all);
+        self.release_until(&mut all, floor);
+        self.all = all;
+        let mut conversations = std::mem::take(&mut self.conversations);
+        conversations.iter_mut().for_each(|conversation| self.release_until(&mut conversation.calls, floor));
+        conversations.retain(|conversation| !conversation.calls.is_empty());
+        self.conversations = conversations;
+    }
+
+    /// Starts again with nothing; numbers start again too.
+    pub(crate) fn clear(&mut self) {
+        let mut left = std::mem::take(&mut self.left);
+        left.extend(self.slots.iter().filter(|entry| entry.is_in_window()).map(|entry| entry.call));
+        *self = Windows { left, ..Windows::default() };
+    }
+
+    /// Lets go of all calls, but goes on counting where it was.
+    pub(crate) fn let_go(&mut self) {
+        let (newest, floor) = (self.newest, self.floor);
+        self.clear();
+        (self.newest, self.floor) = (newest, floor);
+    }
+
+    /// The calls that have left all windows since this was last asked.
+    pub(crate) fn take_left(&mut self) -> Vec<CallId> {
+        std::mem::take(&mut self.left)
+    }
+
+    fn hold(&mut self, print: &Fingerprint) -> Slot {
+        let entry = Entry::from(print);
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = entry;
+            return slot;
+        }
+        if self.slots.len() == self.slots.capacity() {
+            // Doubling would leave much room unused in each of very many agents.
+            self.slots.reserve_exact(4 + self.slots.len() / 4);
+        }
+        self.slots.push(entry);
+        (self.slots.len() - 1) as Slot
+    }
+
+    fn enter(&mut self, window: &mut VecDeque<Slot>, slot: Slot, window_size: usize) {
+        while window.len() >= window_size.max(1) {
+            self.release_oldest(window);
+        }
+        self.slots[slot as usize].enter_window();
+        window.push_back(slot);
+    }
+
+    fn release_until(&mut self, window: &mut VecDeque<Slot>, number: u64) {
+        while window.front().is_some_and(|slot| self.slots[*slot as usize].number() <= number) {
+            self.release_oldest(window);
+        }
+    }
+
+    fn release_oldest(&mut self, window: &mut VecDeque<Slot>) {
+        let Some(slot) = window.pop_front() else {
+            return;
+        };
+        let entry = &mut self.slots[slot as usize];
+        if entry.leave_window() {
+            self.left.push(entry.call);
+            self.free.push(slot);
+        }
+    }
+
+    /// The conversation, taken out to be put back as the most recently used one; room is made for a new one.
+    fn take_conversation(&mut self, id: ConversationId, max_conversations: usize) -> Conversation {
+        if let Some(place) = self.conversations.iter().position(|conversation| conversation.id == id) {
+            return self.conversations.remove(place);
+        }
+        while self.conversations.len() >= max_conversations.max(1) {
+            let mut forgotten = self.conversations.remove(0);
+            self.release_until(&mut forgotten.calls, u64::MAX);
+        }
+        Conversation { id, calls: VecDeque::new() }
+    }
+}
