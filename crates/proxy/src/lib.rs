@@ -1,15 +1,40 @@
 //! How a call flows: the data path. Bytes pass untouched, a copy is read; the store is never waited for, except to commit
 //! a kill.
 
+mod answering;
+mod body;
+mod destination;
+mod error;
+mod evidence;
+mod exchange;
+mod forward;
+mod headers;
+mod incident;
+mod kills;
+mod route;
+mod shield;
+mod silence;
+mod tee;
+mod upload;
+mod upstream;
+
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use guard::Guard;
 use http::{Request, Response, StatusCode};
-use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
-use model::{AllowedHosts, Clock, Providers, RecorderHandle};
+use model::{AllowedHosts, CallId, Clock, Format, Providers, RecorderHandle};
+
+pub use body::Body;
+
+use destination::Destinations;
+use evidence::Shelf;
+use kills::Kills;
+use shield::Shield;
+use upload::Upload;
+use upstream::Upstream;
 
 /// What the proxy is built with.
 #[derive(Clone, Debug)]
@@ -32,12 +57,24 @@ pub struct ProxyConfig {
     pub kill_commit_timeout: Duration,
 }
 
-/// The body of every response: the provider's own bytes, or a refusal.
-pub type Body = BoxBody<Bytes, std::io::Error>;
-
 /// The proxy. Cloning is cheap.
-#[derive(Clone, Debug)]
-pub struct Proxy {}
+#[derive(Clone)]
+pub struct Proxy {
+    core: Arc<Core>,
+}
+
+/// What every call needs.
+pub(crate) struct Core {
+    pub(crate) config: ProxyConfig,
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) recorder: RecorderHandle,
+    pub(crate) clock: Clock,
+    pub(crate) destinations: Destinations,
+    pub(crate) upstream: Upstream,
+    pub(crate) shelf: Shelf,
+    pub(crate) kills: Kills,
+    pub(crate) shield: Shield,
+}
 
 impl Proxy {
     /// A proxy that dials nobody yet.
@@ -48,13 +85,45 @@ impl Proxy {
         recorder: RecorderHandle,
         clock: Clock,
     ) -> Proxy {
-        let _ = (config, guard, providers, recorder, clock);
-        todo!()
+        let core = Core {
+            destinations: Destinations::new(providers),
+            upstream: Upstream::new(&config),
+            shelf: Shelf::new(config.evidence_budget),
+            kills: Kills::default(),
+            shield: Shield::default(),
+            config,
+            guard,
+            recorder,
+            clock,
+        };
+        Proxy { core: Arc::new(core) }
     }
 
     /// Answers one request: forwards it to its provider, or refuses it.
     pub async fn handle(&self, request: Request<Incoming>) -> Response<Body> {
-        let _ = request;
-        todo!()
+        let call = CallId::new();
+        let (mut parts, body) = request.into_parts();
+        // Taken out, so that the route can borrow from it while the headers are edited in place.
+        let uri = std::mem::take(&mut parts.uri);
+        let mut response = match route::identify(&self.core, call, &uri, &parts) {
+            Ok((exchange, route)) => forward::forward(exchange, route, parts, body).await,
+            Err((format, stop)) => {
+                Upload::new(body, &self.core.config).discard();
+                stop.answer(format.unwrap_or(Format::Openai), call, None)
+            }
+        };
+        response.headers_mut().insert(headers::REQUEST_ID, headers::request_id(call));
+        response
+    }
+
+    /// How often reading or scoring a call failed since the start; each of those calls was let through.
+    pub fn detection_failures(&self) -> u64 {
+        self.core.shield.failures()
+    }
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proxy").field("config", &self.core.config).finish_non_exhaustive()
     }
 }

@@ -1,0 +1,217 @@
+//! Where a call goes: a provider taken apart once, so that a call only has to put its own path behind it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use bytes::{BufMut, Bytes, BytesMut};
+use http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue};
+use http::uri::{Authority, Parts, PathAndQuery, Scheme};
+use http::{Request, StatusCode, Uri, Version};
+use model::{Format, Provider, Providers};
+use secrecy::ExposeSecret;
+
+use crate::error::Stop;
+use crate::headers::{self, X_API_KEY, X_GOOG_API_KEY};
+use crate::upload::Outgoing;
+
+/// One provider, ready to be called.
+pub(crate) struct Destination {
+    provider: Arc<Provider>,
+    scheme: Scheme,
+    authority: Authority,
+    host: HeaderValue,
+    base_path: String,
+    credential: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Destination {
+    fn new(provider: Arc<Provider>) -> Option<Destination> {
+        let Parts { scheme, authority, path_and_query, .. } = provider.base_url.parse::<Uri>().ok()?.into_parts();
+        let authority = authority?;
+        let base_path = path_and_query.map(|path| path.path().trim_end_matches('/').to_owned()).unwrap_or_default();
+        let host = HeaderValue::from_str(authority.as_str()).ok()?;
+        let credential = match &provider.key {
+            Some(key) => Some(credential(provider.format, key.expose_secret())?),
+            None => None,
+        };
+        Some(Destination { scheme: scheme?, authority, host, base_path, credential, provider })
+    }
+
+    /// A client's request, made one to `path` there: the headers are edited in place.
+    pub(crate) fn request(
+        &self,
+        path: &str,
+        query: Option<&str>,
+        mut parts: http::request::Parts,
+        body: Outgoing,
+    ) -> Result<Request<Outgoing>, Stop> {
+        parts.uri = self.uri(path, query)?;
+        parts.version = Version::HTTP_11;
+        self.readdress(&mut parts.headers);
+        Ok(Request::from_parts(parts, body))
+    }
+
+    /// The address of `path` there. With a stored key, a key in the query is dropped.
+    fn uri(&self, path: &str, query: Option<&str>) -> Result<Uri, Stop> {
+        let drops_key = self.credential.is_some() && self.provider.format == Format::Gemini;
+        let mut target =
+            BytesMut::with_capacity(self.base_path.len() + path.len() + query.map_or(0, |it| it.len() + 1));
+        target.put_slice(self.base_path.as_bytes());
+        target.put_slice(path.as_bytes());
+        let kept = |parameter: &&str| !drops_key || parameter.split('=').next() != Some("key");
+        for (index, parameter) in query.into_iter().flat_map(|query| query.split('&').filter(kept)).enumerate() {
+            target.put_u8(if index == 0 { b'?' } else { b'&' });
+            target.put_slice(parameter.as_bytes());
+        }
+        self.address(target.freeze()).map_err(|_| {
+            Stop::Client(StatusCode::BAD_REQUEST, "this path cannot be forwarded: it is not a valid URL path".into())
+        })
+    }
+
+    fn address(&self, target: Bytes) -> Result<Uri, http::Error> {
+        let mut parts = Parts::default();
+        parts.scheme = Some(self.scheme.clone());
+        parts.authority = Some(self.authority.clone());
+        parts.path_and_query = Some(PathAndQuery::from_maybe_shared(target)?);
+        Ok(Uri::from_parts(parts)?)
+    }
+
+    /// Makes a client's headers those of a request to there.
+    fn readdress(&self, headers: &mut HeaderMap) {
+        headers::drop_hop_by_hop(headers);
+        headers.insert(HOST, self.host.clone());
+        if let Some((name, value)) = &self.credential {
+            headers::replace_credential(headers, name, value);
+        }
+    }
+}
+
+/// How a key of this format is presented.
+fn credential(format: Format, key: &str) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = match format {
+        Format::Openai | Format::Ollama => (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {key}"))),
+        Format::Anthropic => (X_API_KEY, HeaderValue::from_str(key)),
+        Format::Gemini => (X_GOOG_API_KEY, HeaderValue::from_str(key)),
+    };
+    let mut value = value.ok()?;
+    value.set_sensitive(true);
+    Some((name, value))
+}
+
+/// The destinations of all providers, each made when it is first called after a change.
+pub(crate) struct Destinations {
+    providers: Providers,
+    made: ArcSwap<HashMap<String, Arc<Destination>>>,
+}
+
+impl Destinations {
+    pub(crate) fn new(providers: Providers) -> Destinations {
+        Destinations { providers, made: ArcSwap::default() }
+    }
+
+    /// How the provider with this name speaks, if there is one.
+    pub(crate) fn format(&self, name: &str) -> Option<Format> {
+        self.providers.get(name).map(|provider| provider.format)
+    }
+
+    /// The destination with this name.
+    pub(crate) fn get(&self, name: &str) -> Result<Arc<Destination>, Stop> {
+        let provider = self.providers.get(name).ok_or_else(|| self.unknown())?;
+        let made = self.made.load();
+        match made.get(name) {
+            Some(destination) if Arc::ptr_eq(&destination.provider, &provider) => Ok(Arc::clone(destination)),
+            _ => self.make(provider),
+        }
+    }
+
+    fn make(&self, provider: Arc<Provider>) -> Result<Arc<Destination>, Stop> {
+        let name = provider.name.clone();
+        let Some(destination) = Destination::new(provider).map(Arc::new) else {
+            return Err(Stop::Us(format!("the base URL or the key of the provider {name:?} cannot be used")));
+        };
+        self.made.rcu(|made| {
+            let mut made = HashMap::clone(made);
+            made.insert(name.clone(), Arc::clone(&destination));
+            made
+        });
+        Ok(destination)
+    }
+
+    fn unknown(&self) -> Stop {
+        let known: Vec<String> = self.providers.all().iter().map(|provider| provider.name.clone()).collect();
+        let message = format!("there is no provider with this name; known are: {}", known.join(", "));
+        Stop::Client(StatusCode::NOT_FOUND, message)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    fn destination(url: &str, format: Format, key: Option<&str>) -> Destination {
+        let mut provider = Provider::new("x", url, format).unwrap();
+        provider.key = key.map(Into::into);
+        Destination::new(Arc::new(provider)).unwrap()
+    }
+
+    #[test]
+    fn path_and_query_stay_as_they_were_written() {
+        let check = |base: &str, path: &str, query: Option<&str>, expected: &str| {
+            let uri = destination(base, Format::Openai, Some("k")).uri(path, query).unwrap();
+            assert_eq!(uri.to_string(), expected);
+        };
+        check("https://api.openai.com", "/v1/models", None, "https://api.openai.com/v1/models");
+        check(
+            "http://h:81/api/",
+            "//a/%2F%zz;b",
+            Some("q=a b".replace(' ', "+").as_str()),
+            "http://h:81/api//a/%2F%zz;b?q=a+b",
+        );
+        check("http://h", "/x", Some("key=1&&k"), "http://h/x?key=1&&k");
+        check("http://h", "/x", Some(""), "http://h/x?");
+    }
+
+    #[test]
+    fn a_stored_gemini_key_replaces_the_one_in_the_query() {
+        let check = |key: Option<&str>, query: &str, expected: &str| {
+            let uri = destination("http://h", Format::Gemini, key).uri("/m", Some(query)).unwrap();
+            assert_eq!(uri.to_string(), expected);
+        };
+        check(Some("ours"), "alt=sse&key=theirs", "http://h/m?alt=sse");
+        check(Some("ours"), "key=theirs&alt=sse&keys=1", "http://h/m?alt=sse&keys=1");
+        check(Some("ours"), "key=theirs", "http://h/m");
+        check(None, "alt=sse&key=theirs", "http://h/m?alt=sse&key=theirs");
+    }
+
+    #[test]
+    fn each_format_has_its_own_credential() {
+        let check = |format: Format, name: &str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer theirs"));
+            destination("http://h", format, Some("ours")).readdress(&mut headers);
+            assert_eq!(headers.len(), 2);
+            assert_eq!(
+                (&headers["host"], &headers[name]),
+                (&HeaderValue::from_static("h"), &HeaderValue::from_str(value).unwrap())
+            );
+        };
+        check(Format::Openai, "authorization", "Bearer ours");
+        check(Format::Ollama, "authorization", "Bearer ours");
+        check(Format::Anthropic, "x-api-key", "ours");
+        check(Format::Gemini, "x-goog-api-key", "ours");
+    }
+
+    #[test]
+    fn a_changed_provider_is_seen_at_once() {
+        let providers = Providers::new([Provider::new("x", "http://a", Format::Openai).unwrap()]);
+        let destinations = Destinations::new(providers.clone());
+        let host = |destinations: &Destinations| destinations.get("x").map(|it| it.authority.to_string()).ok();
+        assert_eq!(host(&destinations).as_deref(), Some("a"));
+        providers.put(Provider::new("x", "http://b", Format::Openai).unwrap());
+        assert_eq!(host(&destinations).as_deref(), Some("b"));
+        providers.remove("x");
+        assert_eq!(host(&destinations), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! Why a call ends without its provider's answer. It knows whose doing that is (ours on purpose, the client's, the
+//! provider's, our own fault), and one function maps it to an answer.
+
+use http::header::{CONNECTION, HeaderValue};
+use http::{Response, StatusCode};
+use model::{AgentId, CallId, Deactivation, Format};
+use wire::{Refusal, RefusalKind};
+
+use crate::body::Body;
+
+/// How long a call that was blocked as a loop should wait, in seconds.
+const RETRY_AFTER_SECONDS: u64 = 60;
+
+/// Why a call ends without its provider's answer.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// We refuse it: the agent is inactive.
+    Inactive(Deactivation, StatusCode),
+    /// We refuse it: it looped and the action is `block`.
+    LoopDetected,
+    /// The client sent something that cannot be forwarded.
+    Client(StatusCode, String),
+    /// The provider did not answer.
+    Upstream(StatusCode, String),
+    /// We cannot do what we should.
+    Us(String),
+}
+
+impl Stop {
+    /// The status the client gets.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Stop::Inactive(_, status) | Stop::Client(status, _) | Stop::Upstream(status, _) => *status,
+            Stop::LoopDetected => StatusCode::TOO_MANY_REQUESTS,
+            Stop::Us(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// What went wrong, if this is no refusal.
+    pub(crate) fn error(&self) -> Option<&str> {
+        match self {
+            Stop::Inactive(..) | Stop::LoopDetected => None,
+            Stop::Client(_, message) | Stop::Upstream(_, message) | Stop::Us(message) => Some(message),
+        }
+    }
+
+    /// The answer, in the caller's format.
+    pub(crate) fn answer(self, format: Format, call: CallId, agent: Option<&AgentId>) -> Response<Body> {
+        let status = self.status();
+        let kind = match self {
+            Stop::Inactive(deactivation, status) => RefusalKind::Inactive { deactivation, status },
+            Stop::LoopDetected => RefusalKind::LoopDetected { retry_after_seconds: RETRY_AFTER_SECONDS },
+            Stop::Client(status, message) | Stop::Upstream(status, message) => RefusalKind::Error { status, message },
+            Stop::Us(message) => {
+                tracing::error!(%call, "{message}");
+                RefusalKind::Error { status, message }
+            }
+        };
+        let mut response = wire::refuse(format, &Refusal { call, agent: agent.cloned(), kind }).map(Body::from);
+        if status == StatusCode::PAYLOAD_TOO_LARGE {
+            // What is left of the body is not worth reading for the sake of the connection.
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}

@@ -1,0 +1,300 @@
+//! The bodies of the calls in the windows, held in memory under one budget for all. They are kept as they came while
+//! there is room; then the oldest are compressed in the background, and over the budget the oldest are dropped.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use model::{CallId, Timestamp};
+use parking_lot::Mutex;
+use wire::Dialect;
+
+/// The most that is kept of one response.
+pub(crate) const MAX_RESPONSE: usize = 1 << 20;
+/// A piece smaller than this is copied: it may be a small part of a large read buffer, which it would keep alive.
+const COPIED_BELOW: usize = 32 << 10;
+/// A body smaller than this is not worth compressing.
+const PACKED_FROM: usize = 512;
+/// What an entry costs beside its bodies, roughly.
+const ENTRY: usize = 256;
+
+/// One body as it is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// As it came.
+    Raw(Bytes),
+    /// Compressed with zstd; the number is its length as it came.
+    Packed(Bytes, usize),
+    /// As it came, for good: compressing it gains nothing.
+    Settled(Bytes),
+}
+
+impl Held {
+    fn new(body: Bytes) -> Held {
+        if body.len() < PACKED_FROM { Held::Settled(body) } else { Held::Raw(body) }
+    }
+
+    fn stored(&self) -> usize {
+        match self {
+            Held::Raw(bytes) | Held::Packed(bytes, _) | Held::Settled(bytes) => bytes.len(),
+        }
+    }
+
+    fn raw(&self) -> usize {
+        match self {
+            Held::Raw(bytes) => bytes.len(),
+            Held::Packed(..) | Held::Settled(_) => 0,
+        }
+    }
+
+    fn packed(self) -> Held {
+        let Held::Raw(bytes) = self else { return self };
+        match zstd::bulk::compress(&bytes, 1) {
+            Ok(packed) if packed.len() < bytes.len() => Held::Packed(packed.into(), bytes.len()),
+            _ => Held::Settled(bytes),
+        }
+    }
+
+    /// The body as it came; none if it cannot be had.
+    pub(crate) fn read(&self) -> Option<Vec<u8>> {
+        match self {
+            Held::Raw(bytes) | Held::Settled(bytes) => Some(bytes.to_vec()),
+            Held::Packed(bytes, length) => zstd::bulk::decompress(bytes, *length).ok(),
+        }
+    }
+}
+
+/// The bodies of one call.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldCall {
+    /// When it came.
+    pub(crate) time: Timestamp,
+    /// How its bodies are to be read.
+    pub(crate) dialect: Dialect,
+    /// What was asked.
+    pub(crate) request: Held,
+    /// What was answered, so far as there was an answer.
+    pub(crate) response: Option<HeldResponse>,
+}
+
+/// The answer to one call.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldResponse {
+    /// What was answered.
+    pub(crate) body: Held,
+    /// Tells a stream from a body.
+    pub(crate) content_type: Option<HeaderValue>,
+    /// Whether it is only the beginning.
+    pub(crate) cut: bool,
+}
+
+impl HeldCall {
+    /// A call that has not been answered.
+    pub(crate) fn new(time: Timestamp, dialect: Dialect, request: &Bytes) -> HeldCall {
+        let small = request.len() < COPIED_BELOW;
+        let request = if small { Bytes::copy_from_slice(request) } else { request.clone() };
+        HeldCall { time, dialect, request: Held::new(request), response: None }
+    }
+
+    fn sum(&self, size: impl Fn(&Held) -> usize) -> usize {
+        size(&self.request) + self.response.as_ref().map_or(0, |response| size(&response.body))
+    }
+
+    fn stored(&self) -> usize {
+        ENTRY + self.sum(Held::stored)
+    }
+
+    fn raw(&self) -> usize {
+        self.sum(Held::raw)
+    }
+}
+
+/// Where the bodies are. Cloning is cheap.
+#[derive(Clone)]
+pub(crate) struct Shelf {
+    budget: usize,
+    calls: Arc<Mutex<Calls>>,
+}
+
+/// Ordered by id, which is by time.
+#[derive(Default)]
+struct Calls {
+    by_id: BTreeMap<CallId, HeldCall>,
+    stored: usize,
+    raw: usize,
+    packing: bool,
+    packed_up_to: Option<CallId>,
+}
+
+impl Shelf {
+    pub(crate) fn new(budget: usize) -> Shelf {
+        Shelf { budget, calls: Arc::default() }
+    }
+
+    /// Takes a new call, and lets go of those that have left the windows.
+    pub(crate) fn put(&self, id: CallId, call: HeldCall, left: &[CallId]) {
+        let mut dropped = Vec::new();
+        let mut calls = self.calls.lock();
+        dropped.extend(left.iter().filter_map(|id| calls.remove(*id)));
+        calls.insert(id, call);
+        self.make_room(&mut calls, &mut dropped);
+        let pack = self.should_pack(&mut calls);
+        // Freed after the lock: nobody has to wait for the allocator.
+        drop(calls);
+        drop(dropped);
+        if pack {
+            self.pack_in_background();
+        }
+    }
+
+    /// Adds the answer to a call, if the call is still here.
+    pub(crate) fn answer(&self, id: CallId, body: Vec<u8>, content_type: Option<HeaderValue>, cut: bool) {
+        let response = HeldResponse { body: Held::new(body.into()), content_type, cut };
+        let mut dropped = Vec::new();
+        let mut calls = self.calls.lock();
+        let Some(mut call) = calls.remove(id) else { return };
+        call.response = Some(response);
+        calls.insert(id, call);
+        self.make_room(&mut calls, &mut dropped);
+        let pack = self.should_pack(&mut calls);
+        drop(calls);
+        drop(dropped);
+        if pack {
+            self.pack_in_background();
+        }
+    }
+
+    /// The bodies of a call, if they are still here.
+    pub(crate) fn get(&self, id: CallId) -> Option<HeldCall> {
+        self.calls.lock().by_id.get(&id).cloned()
+    }
+
+    fn make_room(&self, calls: &mut Calls, dropped: &mut Vec<HeldCall>) {
+        while calls.stored > self.budget {
+            let Some((&oldest, _)) = calls.by_id.first_key_value() else { return };
+            dropped.extend(calls.remove(oldest));
+        }
+    }
+
+    /// Whether this is the moment to begin.
+    fn should_pack(&self, calls: &mut Calls) -> bool {
+        let begin = !calls.packing && calls.raw > self.budget / 4;
+        calls.packing |= begin;
+        begin
+    }
+
+    /// Compresses the oldest, one after another, until less than an eighth of the budget is raw: a begun round is worth
+    /// its thread.
+    fn pack_in_background(&self) {
+        let shelf = self.clone();
+        let pack = move || while shelf.pack_oldest() {};
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(pack)),
+            Err(_) => pack(),
+        }
+    }
+
+    /// Whether there was one to compress.
+    fn pack_oldest(&self) -> bool {
+        let next = {
+            let mut calls = self.calls.lock();
+            let next = if calls.raw > self.budget / 8 { calls.next_raw() } else { None };
+            calls.packing = next.is_some();
+            next
+        };
+        let Some((id, call)) = next else { return false };
+        let packed = HeldCall {
+            request: call.request.clone().packed(),
+            response: call.response.clone().map(|response| HeldResponse { body: response.body.packed(), ..response }),
+            ..call
+        };
+        let mut calls = self.calls.lock();
+        // Gone, or answered meanwhile: then its turn comes again.
+        let unchanged = calls.by_id.get(&id).is_some_and(|now| now.response.is_some() == packed.response.is_some());
+        if unchanged {
+            calls.insert(id, packed);
+        }
+        calls.packed_up_to = Some(id);
+        true
+    }
+}
+
+impl Calls {
+    fn insert(&mut self, id: CallId, call: HeldCall) {
+        self.remove(id);
+        self.stored += call.stored();
+        self.raw += call.raw();
+        self.by_id.insert(id, call);
+    }
+
+    fn remove(&mut self, id: CallId) -> Option<HeldCall> {
+        let call = self.by_id.remove(&id)?;
+        self.stored -= call.stored();
+        self.raw -= call.raw();
+        Some(call)
+    }
+
+    /// The oldest raw call after the last one that was compressed, else the oldest of all.
+    fn next_raw(&self) -> Option<(CallId, HeldCall)> {
+        let after = self.packed_up_to.map_or(Unbounded, Excluded);
+        let mut candidates = self.by_id.range((after, Unbounded)).chain(&self.by_id);
+        candidates.find(|(_, call)| call.raw() > 0).map(|(id, call)| (*id, call.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: usize = 1000;
+
+    fn call(fill: u8) -> HeldCall {
+        HeldCall::new(Timestamp::default(), Dialect::ChatCompletions, &Bytes::from(vec![fill; BODY]))
+    }
+
+    fn request(shelf: &Shelf, id: CallId) -> Option<Vec<u8>> {
+        shelf.get(id).and_then(|call| call.request.read())
+    }
+
+    #[test]
+    fn over_the_budget_the_oldest_are_dropped() {
+        let shelf = Shelf::new(10 * ENTRY);
+        let ids: Vec<CallId> = (0..40).map(|_| CallId::new()).collect();
+        for id in &ids {
+            shelf.put(*id, call(7), &[]);
+        }
+        let calls = shelf.calls.lock();
+        assert!(calls.stored <= shelf.budget);
+        assert!(!calls.by_id.contains_key(&ids[0]) && calls.by_id.contains_key(&ids[39]));
+    }
+
+    #[test]
+    fn beyond_a_quarter_of_the_budget_the_oldest_are_compressed() {
+        let shelf = Shelf::new(40 * BODY);
+        let ids: Vec<CallId> = (0..20).map(|_| CallId::new()).collect();
+        for (fill, id) in (0..).zip(&ids) {
+            shelf.put(*id, call(fill), &[]);
+        }
+        assert!(matches!(shelf.get(ids[0]).map(|call| call.request), Some(Held::Packed(_, BODY))));
+        assert!(matches!(shelf.get(ids[19]).map(|call| call.request), Some(Held::Raw(_))));
+        for (fill, id) in (0..).zip(&ids) {
+            assert_eq!(request(&shelf, *id), Some(vec![fill; BODY]));
+        }
+    }
+
+    #[test]
+    fn what_left_the_windows_is_let_go() {
+        let shelf = Shelf::new(1 << 20);
+        let (first, second) = (CallId::new(), CallId::new());
+        shelf.put(first, call(1), &[]);
+        shelf.answer(first, vec![2; BODY], None, false);
+        assert_eq!(shelf.calls.lock().stored, ENTRY + 2 * BODY);
+        shelf.put(second, call(3), &[first]);
+        assert!(shelf.get(first).is_none());
+        assert_eq!((shelf.calls.lock().stored, shelf.calls.lock().raw), (ENTRY + BODY, BODY));
+        shelf.answer(first, vec![2; BODY], None, false);
+        assert!(shelf.get(first).is_none(), "an answer that comes too late brings nothing back");
+    }
+}

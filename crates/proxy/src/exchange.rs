@@ -1,0 +1,240 @@
+//! One call on its way: what is known of it so far, and what has to be settled however it ends.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use guard::{Decision, NewCall, Scored, Ticket};
+use http::{HeaderMap, Response};
+use model::{AgentId, BlockReason, CallId, Deactivation, Event, EventType, Fingerprint, Format, Outcome};
+use wire::{Dialect, Unread};
+
+use crate::Core;
+use crate::answering::Answering;
+use crate::body::Body;
+use crate::error::Stop;
+use crate::evidence::HeldCall;
+use crate::headers;
+
+/// The status that is recorded for a client that went away before it was answered.
+const CLIENT_WENT_AWAY: u16 = 499;
+
+/// One call on its way. Dropped before it is recorded, it is recorded as given up by its client.
+pub(crate) struct Exchange {
+    pub(crate) core: Arc<Core>,
+    /// How the caller speaks.
+    pub(crate) format: Format,
+    /// How its conversation is written, if it has one.
+    pub(crate) dialect: Option<Dialect>,
+    /// What will be recorded, as far as it is known.
+    pub(crate) event: Event,
+    /// The answer as it passes.
+    pub(crate) answering: Option<Answering>,
+    ticket: Option<Ticket>,
+    threshold: f64,
+    started: Instant,
+    recorded: bool,
+}
+
+impl Exchange {
+    pub(crate) fn new(core: &Arc<Core>, call: CallId, agent: AgentId, format: Format) -> Exchange {
+        let event = Event::new(call, agent, model::Epoch::default(), EventType::LlmCall, core.clock.now());
+        Exchange {
+            core: Arc::clone(core),
+            format,
+            dialect: None,
+            event,
+            answering: None,
+            ticket: None,
+            threshold: 0.0,
+            started: Instant::now(),
+            recorded: false,
+        }
+    }
+
+    /// Stops a call of an inactive agent, once the kill that made it so is on disk.
+    pub(crate) async fn check_active(&self) -> Result<(), Stop> {
+        match self.core.guard.refuses(&self.event.agent) {
+            None => Ok(()),
+            Some(deactivation) => Err(self.inactive(deactivation).await),
+        }
+    }
+
+    /// The refusal for a deactivation that is on disk (or has been waited for long enough: it holds in memory).
+    pub(crate) async fn inactive(&self, deactivation: Deactivation) -> Stop {
+        let config = &self.core.config;
+        if let Some(incident) = deactivation.incident {
+            self.core.kills.wait(incident, config.kill_commit_timeout).await;
+        }
+        Stop::Inactive(deactivation, config.refusal_status)
+    }
+
+    /// A call that is not scored still shows that its agent is alive.
+    pub(crate) fn not_scored(&mut self) {
+        let core = &self.core;
+        let epoch = core.shield.run(|| core.guard.on_unscored_call(&self.event.agent, self.event.time));
+        self.event.epoch = epoch.unwrap_or_default();
+    }
+
+    /// Reads the request and lets the guard decide. `None`: it could not be read or scored, and is let through.
+    pub(crate) fn score(&mut self, headers: &HeaderMap, body: &Bytes) -> Option<Decision> {
+        let dialect = self.dialect?;
+        let core = Arc::clone(&self.core);
+        match core.shield.run(|| self.read_and_score(dialect, headers, body)) {
+            Some(Ok(decision)) => return Some(decision),
+            Some(Err(unread)) => self.event.error = Some(format!("unread: {unread}")),
+            None => self.event.error = Some("detection failed: not scored".to_owned()),
+        }
+        self.not_scored();
+        None
+    }
+
+    fn read_and_score(&mut self, dialect: Dialect, headers: &HeaderMap, body: &Bytes) -> Result<Decision, Unread> {
+        let asked = wire::read_request(dialect, body)?;
+        let conversation = wire::conversation_of(headers, &asked);
+        let event = &mut self.event;
+        event.model = asked.model.as_deref().map(str::to_owned);
+        event.streamed = asked.streamed;
+        let call = NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body, asked: &asked };
+        let (guard, now) = (&self.core.guard, event.time);
+        let decision = self.core.kills.decide(|| guard.on_call(&call, now));
+        event.conversation = Some(conversation);
+        if let Decision::Scored(scored) = &decision {
+            self.note(scored);
+            self.core.shelf.put(self.event.id, HeldCall::new(now, dialect, body), &scored.left);
+        }
+        Ok(decision)
+    }
+
+    fn note(&mut self, scored: &Scored) {
+        self.ticket = Some(scored.ticket.clone());
+        self.threshold = scored.kill_switch.threshold;
+        self.event.epoch = scored.ticket.epoch;
+        self.event.score = Some(scored.score);
+        self.event.fingerprint = Some(scored.fingerprint);
+    }
+
+    /// Whether the detector waits for the answer.
+    pub(crate) fn is_scored(&self) -> bool {
+        self.ticket.is_some()
+    }
+
+    /// Tells the detector what was answered. Does nothing the second time.
+    pub(crate) fn answered(&mut self, answered: &model::Answered) {
+        let Some(ticket) = self.ticket.take() else { return };
+        let core = &self.core;
+        let fingerprint = core.shield.run(|| core.guard.on_answer(&ticket, answered)).flatten();
+        self.conclude(fingerprint, Outcome::Answered);
+    }
+
+    /// Tells the detector that there is no answer. Does nothing if there was one.
+    pub(crate) fn failed(&mut self) {
+        let Some(ticket) = self.ticket.take() else { return };
+        let core = &self.core;
+        let fingerprint = core.shield.run(|| core.guard.on_failure(&ticket)).flatten();
+        self.conclude(fingerprint, Outcome::Failed);
+    }
+
+    /// Ends it as a call that came to nothing.
+    fn fail(&mut self) {
+        if self.event.score.is_none() {
+            self.not_scored();
+        }
+        self.failed();
+    }
+
+    fn conclude(&mut self, fingerprint: Option<Fingerprint>, outcome: Outcome) {
+        match fingerprint {
+            Some(fingerprint) => self.event.fingerprint = Some(fingerprint),
+            None => self.set_outcome(outcome),
+        }
+    }
+
+    fn set_outcome(&mut self, outcome: Outcome) {
+        if let Some(fingerprint) = &mut self.event.fingerprint {
+            fingerprint.outcome = outcome;
+        }
+    }
+
+    /// The event of the kill that this call triggered. The call has no other.
+    pub(crate) fn kill_event(&mut self, incident: model::IncidentId) -> Event {
+        self.recorded = true;
+        self.ticket = None;
+        self.set_outcome(Outcome::Refused);
+        self.event.event_type = EventType::KillSwitch;
+        self.event.status = Some(self.core.config.refusal_status.as_u16());
+        self.event.block_reason = Some(BlockReason::Inactive);
+        self.event.incident = Some(incident);
+        self.event.latency_ms = Some(self.elapsed());
+        self.event.clone()
+    }
+
+    /// Ends it without its provider's answer.
+    pub(crate) fn stop(mut self, stop: Stop) -> Response<Body> {
+        self.event.status = Some(stop.status().as_u16());
+        match &stop {
+            Stop::Inactive(deactivation, _) => self.block(BlockReason::Inactive, deactivation.incident),
+            Stop::LoopDetected => self.block(BlockReason::LoopDetected, None),
+            Stop::Client(..) | Stop::Upstream(..) | Stop::Us(_) => {
+                self.event.error = stop.error().map(str::to_owned);
+                self.fail();
+            }
+        }
+        let mut response = stop.answer(self.format, self.event.id, Some(&self.event.agent));
+        self.show_score(response.headers_mut());
+        self.record();
+        response
+    }
+
+    fn block(&mut self, reason: BlockReason, incident: Option<model::IncidentId>) {
+        if self.event.score.is_none() {
+            // Refused before anything was recorded of it.
+            self.event.epoch = self.core.guard.agent(&self.event.agent).map(|agent| agent.epoch).unwrap_or_default();
+        }
+        // The guard refused it itself, or is done with this epoch: there is nothing to tell it.
+        self.ticket = None;
+        self.set_outcome(Outcome::Refused);
+        self.event.event_type = EventType::Blocked;
+        self.event.block_reason = Some(reason);
+        self.event.incident = incident;
+    }
+
+    /// Adds the score, if there is one.
+    pub(crate) fn show_score(&self, headers: &mut HeaderMap) {
+        if let Some(score) = self.event.score {
+            headers.insert(headers::LOOP_SCORE, headers::loop_score(score, self.threshold));
+        }
+    }
+
+    /// Sends the event off. Does nothing the second time.
+    pub(crate) fn record(&mut self) {
+        if std::mem::replace(&mut self.recorded, true) {
+            return;
+        }
+        self.event.latency_ms = Some(self.elapsed());
+        let Event { id, epoch, event_type, time, .. } = self.event;
+        let blank = Event::new(id, self.event.agent.clone(), epoch, event_type, time);
+        self.core.recorder.event(std::mem::replace(&mut self.event, blank));
+    }
+
+    /// Milliseconds since the call came.
+    pub(crate) fn elapsed(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The client went away: hyper drops whatever was under way for it. What is left to do is short: a few fields, one lock,
+/// a channel that never blocks.
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if self.recorded {
+            return;
+        }
+        if !self.answer_is_abandoned() {
+            self.event.status.get_or_insert(CLIENT_WENT_AWAY);
+            self.event.error.get_or_insert_with(|| "client went away".to_owned());
+            self.fail();
+        }
+        self.record();
+    }
+}

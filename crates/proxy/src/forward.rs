@@ -1,0 +1,121 @@
+//! The whole way of one call: active? → where to → read → score → still active? → dial → tee.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use guard::{Decision, Verdict};
+use http::request::Parts;
+use http::{HeaderMap, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use model::{DeactivatedBy, Deactivation, Kill};
+use wire::Dialect;
+
+use crate::body::Body;
+use crate::destination::Destination;
+use crate::error::Stop;
+use crate::exchange::Exchange;
+use crate::headers;
+use crate::incident;
+use crate::route::Route;
+use crate::silence::Silence;
+use crate::tee::tee;
+use crate::upload::{Outgoing, Upload};
+
+/// Forwards a call to its provider, or refuses it.
+pub(crate) async fn forward(mut exchange: Exchange, route: Route<'_>, parts: Parts, body: Incoming) -> Response<Body> {
+    let mut upload = Upload::new(body, &exchange.core.config);
+    let (destination, path, body) = match admit(&mut exchange, &route, &parts, &mut upload).await {
+        Ok(admitted) => admitted,
+        Err(stop) => {
+            upload.discard();
+            return exchange.stop(stop);
+        }
+    };
+    let outgoing = body.map_or_else(|| Outgoing::passing(upload), Outgoing::Whole);
+    let answer = match destination.request(path, route.query, parts, outgoing) {
+        Ok(request) => dial(&exchange, request).await,
+        Err(stop) => Err(stop),
+    };
+    match answer {
+        Ok((answer, silence)) => tee(exchange, answer, silence),
+        Err(stop) => exchange.stop(stop),
+    }
+}
+
+/// Where to, which path there, and the body where it had to be read.
+type Admitted<'a> = (Arc<Destination>, &'a str, Option<Bytes>);
+
+/// Everything that may speak against a call, each check before the next.
+async fn admit<'a>(
+    exchange: &mut Exchange,
+    route: &Route<'a>,
+    parts: &Parts,
+    upload: &mut Upload,
+) -> Result<Admitted<'a>, Stop> {
+    // Before the body is read: an inactive agent must cost us nothing.
+    exchange.check_active().await?;
+
+    let destination = exchange.core.destinations.get(route.provider)?;
+    exchange.event.provider = Some(route.provider.to_owned());
+    refuse_websocket(&parts.headers)?;
+    let path = route.path(&parts.method, exchange.format)?;
+    upload.check_length()?;
+
+    exchange.dialect = Dialect::of(exchange.format, &parts.method, path);
+    if exchange.dialect.is_none() {
+        exchange.not_scored();
+        return Ok((destination, path, None));
+    }
+    let body = upload.collect().await?;
+    judge(exchange, &parts.headers, &body).await?;
+    Ok((destination, path, Some(body)))
+}
+
+/// Waits until the provider begins to answer.
+async fn dial(exchange: &Exchange, request: Request<Outgoing>) -> Result<(Response<Incoming>, Silence), Stop> {
+    // Again, because reading took its time: no call is dialled after a kill.
+    exchange.check_active().await?;
+    let mut silence = Silence::new(exchange.core.config.first_byte_timeout);
+    let answer = exchange.core.upstream.send(request, &mut silence).await?;
+    Ok((answer, silence))
+}
+
+/// A conversation that leaves HTTP would pass the detector by.
+fn refuse_websocket(headers: &HeaderMap) -> Result<(), Stop> {
+    if !headers::wants_websocket(headers) {
+        return Ok(());
+    }
+    let message = "WebSocket is not supported here: use HTTP requests".to_owned();
+    Err(Stop::Client(StatusCode::UPGRADE_REQUIRED, message))
+}
+
+/// Scores a call and does what the verdict says.
+async fn judge(exchange: &mut Exchange, headers: &HeaderMap, body: &Bytes) -> Result<(), Stop> {
+    let scored = match exchange.score(headers, body) {
+        None => return Ok(()),
+        Some(Decision::Inactive(deactivation)) => return Err(exchange.inactive(deactivation).await),
+        Some(Decision::Scored(scored)) => scored,
+    };
+    match scored.verdict {
+        Verdict::Pass | Verdict::Observe(None) => Ok(()),
+        Verdict::WouldHaveStopped => {
+            exchange.event.would_have_stopped = true;
+            Ok(())
+        }
+        Verdict::Observe(Some(kill)) => {
+            exchange.event.incident = Some(kill.incident);
+            incident::record_observed(&exchange.core, kill, &exchange.event);
+            Ok(())
+        }
+        Verdict::Block => Err(Stop::LoopDetected),
+        Verdict::Kill(kill) => Err(carry_out(exchange, kill).await),
+    }
+}
+
+/// Records the kill and waits until it is on disk: only then is the call answered.
+async fn carry_out(exchange: &mut Exchange, kill: Kill) -> Stop {
+    let deactivation = Deactivation { by: DeactivatedBy::KillSwitch, at: kill.at, incident: Some(kill.incident) };
+    let event = exchange.kill_event(kill.incident);
+    incident::record_kill(&exchange.core, kill, event);
+    exchange.inactive(deactivation).await
+}

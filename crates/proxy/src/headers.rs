@@ -1,0 +1,156 @@
+//! Headers: which ones end at a hop, which ones carry a credential, and our own.
+
+use std::fmt::Write as _;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{
+    AUTHORIZATION, CONNECTION, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use model::{CallId, Score};
+
+/// The id of the call, on every response.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-agentgazer-request-id");
+/// Score and threshold, on the response to a scored call.
+pub(crate) const LOOP_SCORE: HeaderName = HeaderName::from_static("x-agentgazer-loop-score");
+
+/// Where clients put their credential for a provider.
+pub(crate) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+pub(crate) const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
+const API_KEY: HeaderName = HeaderName::from_static("api-key");
+const CREDENTIALS: [HeaderName; 4] = [AUTHORIZATION, X_API_KEY, X_GOOG_API_KEY, API_KEY];
+
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
+/// All that ends here whatever `Connection` says. `Expect` is among them because the body has been asked for by then.
+const HOP_BY_HOP: [HeaderName; 8] = [
+    CONNECTION,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    EXPECT,
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    KEEP_ALIVE,
+    PROXY_CONNECTION,
+];
+
+/// Drops what is meant for this hop only: `Connection` and all it names, and the rest of RFC 9110, 7.6.1.
+pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = match headers.contains_key(CONNECTION) {
+        true => headers.get_all(CONNECTION).iter().flat_map(names_in).collect(),
+        false => Vec::new(),
+    };
+    for name in HOP_BY_HOP.iter().chain(&named) {
+        headers.remove(name);
+    }
+    // The one thing `TE` may say across hops: that trailers are welcome.
+    if headers.get(TE).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"trailers")) {
+        headers.remove(TE);
+    }
+}
+
+/// The names in one `Connection` header that have to go; `keep-alive` and `close` name nothing that is not gone anyway,
+/// and `TE` has its own rule.
+fn names_in(connection: &HeaderValue) -> impl Iterator<Item = HeaderName> + '_ {
+    let names = connection.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    names
+        .filter(|name| {
+            !name.eq_ignore_ascii_case(b"keep-alive")
+                && !name.eq_ignore_ascii_case(b"close")
+                && !name.eq_ignore_ascii_case(b"te")
+        })
+        .filter_map(|name| HeaderName::from_bytes(name).ok())
+}
+
+/// Puts the stored credential where the client's own may have been.
+pub(crate) fn replace_credential(headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
+    for credential in &CREDENTIALS {
+        if credential != name {
+            headers.remove(credential);
+        }
+    }
+    headers.insert(name, value.clone());
+}
+
+/// Whether the client wants to leave HTTP for a WebSocket.
+pub(crate) fn wants_websocket(headers: &HeaderMap) -> bool {
+    headers.get(UPGRADE).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
+}
+
+/// `call` as a header.
+pub(crate) fn request_id(call: CallId) -> HeaderValue {
+    let mut buffer = [0; 36];
+    let text = call.0.hyphenated().encode_lower(&mut buffer);
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+/// `4.0/10.0`: the score and the threshold it is held against.
+pub(crate) fn loop_score(score: Score, threshold: f64) -> HeaderValue {
+    let mut text = BytesMut::with_capacity(16);
+    let _ = write!(text, "{:.1}/{:.1}", score.value, threshold);
+    HeaderValue::from_maybe_shared(Bytes::from(text)).unwrap_or(HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    fn map(lines: &[(&str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_str(value).unwrap());
+        }
+        headers
+    }
+
+    fn check(before: &[(&str, &str)], after: &[(&str, &str)]) {
+        let mut headers = map(before);
+        drop_hop_by_hop(&mut headers);
+        assert_eq!(headers, map(after));
+    }
+
+    #[test]
+    fn what_is_meant_for_one_hop_ends_there() {
+        check(
+            &[
+                ("connection", "keep-alive, X-Private"),
+                ("connection", "x-other"),
+                ("keep-alive", "timeout=5"),
+                ("proxy-connection", "keep-alive"),
+                ("proxy-authorization", "Basic xyz"),
+                ("proxy-authenticate", "Basic"),
+                ("transfer-encoding", "chunked"),
+                ("upgrade", "h2c"),
+                ("x-private", "1"),
+                ("x-other", "2"),
+                ("x-kept", "3"),
+            ],
+            &[("x-kept", "3")],
+        );
+    }
+
+    #[test]
+    fn duplicates_keep_their_order() {
+        check(&[("a", "1"), ("connection", "close"), ("a", "2"), ("a", "1")], &[("a", "1"), ("a", "2"), ("a", "1")]);
+    }
+
+    #[test]
+    fn trailers_stay_welcome() {
+        check(&[("te", "trailers"), ("connection", "TE")], &[("te", "trailers")]);
+        check(&[("te", "gzip, trailers")], &[]);
+    }
+
+    #[test]
+    fn the_stored_credential_is_the_only_one() {
+        let mut headers = map(&[("authorization", "Bearer theirs"), ("x-api-key", "theirs"), ("a", "1")]);
+        replace_credential(&mut headers, &X_API_KEY, &HeaderValue::from_static("ours"));
+        assert_eq!(headers, map(&[("x-api-key", "ours"), ("a", "1")]));
+    }
+
+    #[test]
+    fn a_score_has_one_decimal() {
+        let score = Score { value: 4.0, ..Default::default() };
+        assert_eq!(loop_score(score, 10.0), "4.0/10.0");
+    }
+}

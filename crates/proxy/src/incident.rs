@@ -1,0 +1,107 @@
+//! An incident in the making: the evidence is taken off the shelf at once and read in the background, then the whole is
+//! handed to the recorder.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, header};
+use model::{Answered, CallId, Event, Evidence, Incident, IncidentState, Kill, Matched};
+use wire::AnswerReader;
+
+use crate::Core;
+use crate::evidence::{HeldCall, MAX_RESPONSE};
+
+/// One call of the evidence, not read yet.
+type Match = (CallId, Vec<Matched>, Option<HeldCall>);
+
+/// Records a kill with its `kill_switch` event, and says when it is done. Runs on when the client that triggered it goes
+/// away.
+pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
+    let core = Arc::clone(core);
+    let matches = take(&core, &kill);
+    tokio::spawn(async move {
+        let id = kill.incident;
+        let incident = incident(kill, IncidentState::Open, &event, matches).await;
+        core.recorder.kill(incident, event).wait().await;
+        core.kills.done(id);
+    });
+}
+
+/// Records an observed episode.
+pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
+    let core = Arc::clone(core);
+    let matches = take(&core, &kill);
+    let event = event.clone();
+    tokio::spawn(async move {
+        let incident = incident(kill, IncidentState::Observed, &event, matches).await;
+        core.recorder.observed(incident);
+    });
+}
+
+/// Takes hold of the bodies before other calls push them out.
+fn take(core: &Core, kill: &Kill) -> Vec<Match> {
+    kill.matches.iter().map(|(call, matched)| (*call, matched.clone(), core.shelf.get(*call))).collect()
+}
+
+async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Vec<Match>) -> Incident {
+    let reading = tokio::task::spawn_blocking(|| matches.into_iter().map(read).collect::<Vec<Evidence>>());
+    // Evidence that cannot be read must not keep a kill from being recorded.
+    let evidence = reading.await.unwrap_or_default();
+    Incident {
+        kill,
+        state,
+        provider: event.provider.clone().unwrap_or_default(),
+        model: event.model.clone(),
+        conversation: event.conversation.clone(),
+        evidence,
+    }
+}
+
+fn read((call, matched, held): Match) -> Evidence {
+    let Some(held) = held else {
+        return Evidence {
+            call,
+            time: None,
+            matched,
+            prompt: None,
+            response: None,
+            request_body: None,
+            response_body: None,
+            truncated: true,
+        };
+    };
+    let request_body = held.request.read();
+    let response_body = held.response.as_ref().and_then(|response| response.body.read());
+    let cut = held.response.as_ref().is_some_and(|response| response.cut);
+    let lost = request_body.is_none() || (held.response.is_some() && response_body.is_none());
+    Evidence {
+        call,
+        time: Some(held.time),
+        matched,
+        prompt: request_body.as_deref().and_then(|body| prompt(&held, body)),
+        response: response_body.as_deref().and_then(|body| response(&held, body)),
+        request_body,
+        response_body,
+        truncated: cut || lost,
+    }
+}
+
+/// The text of the prompt.
+fn prompt(held: &HeldCall, body: &[u8]) -> Option<String> {
+    let asked = wire::read_request(held.dialect, body).ok()?;
+    (!asked.prompt.is_empty()).then(|| asked.prompt.join("\n"))
+}
+
+/// What the model said, and the tool calls it made, one per line.
+fn response(held: &HeldCall, body: &[u8]) -> Option<String> {
+    let content_type = held.response.as_ref()?.content_type.clone();
+    let headers: HeaderMap = content_type.map(|value| (header::CONTENT_TYPE, value)).into_iter().collect();
+    let mut reader = AnswerReader::new(held.dialect, &headers, MAX_RESPONSE);
+    reader.feed(body);
+    reader.finish().answered.filter(|answered| !answered.is_empty()).map(text)
+}
+
+fn text(answered: Answered) -> String {
+    let calls = answered.tool_calls.iter().map(|call| format!("{}({})", call.name, call.arguments));
+    let said = (!answered.text.is_empty()).then(|| answered.text.clone());
+    said.into_iter().chain(calls).collect::<Vec<String>>().join("\n")
+}

@@ -1,0 +1,63 @@
+//! Kills that are not on disk yet. Nobody hears of a kill before its commit, so every call that is refused because of one
+//! waits for the same commit as the call that triggered it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use guard::{Decision, Verdict};
+use model::IncidentId;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::watch;
+
+/// How many incidents are remembered as done, so that they are not asked for again.
+const REMEMBERED: usize = 10_000;
+
+/// Kills that are not on disk yet.
+#[derive(Default)]
+pub(crate) struct Kills {
+    /// Held (shared) from before the guard decides until the kill stands in `commits`.
+    deciding: RwLock<()>,
+    /// By incident, what is dropped when it is done; `None` once there is nothing to wait for.
+    commits: Mutex<HashMap<IncidentId, Option<watch::Sender<()>>>>,
+}
+
+impl Kills {
+    /// Lets the guard decide. If it kills, whoever is refused from now on waits until that kill is [`Kills::done`].
+    pub(crate) fn decide(&self, decide: impl FnOnce() -> Decision) -> Decision {
+        let _deciding = self.deciding.read();
+        let decision = decide();
+        if let Decision::Scored(scored) = &decision
+            && let Verdict::Kill(kill) = &scored.verdict
+        {
+            self.commits.lock().insert(kill.incident, Some(watch::Sender::new(())));
+        }
+        decision
+    }
+
+    /// The kill of `incident` is on disk, or never will be.
+    pub(crate) fn done(&self, incident: IncidentId) {
+        self.commits.lock().insert(incident, None);
+    }
+
+    /// Waits until the kill of `incident` is done, at most for `patience`.
+    pub(crate) async fn wait(&self, incident: IncidentId, patience: Duration) {
+        let Some(mut commit) = self.pending(incident) else { return };
+        if tokio::time::timeout(patience, commit.changed()).await.is_err() {
+            tracing::warn!(%incident, "a kill is not on disk yet; it holds in memory and is answered all the same");
+            self.done(incident);
+        }
+    }
+
+    fn pending(&self, incident: IncidentId) -> Option<watch::Receiver<()>> {
+        if let Some(known) = self.commits.lock().get(&incident) {
+            return known.as_ref().map(watch::Sender::subscribe);
+        }
+        // Unknown: from before the start, or decided this very instant. Whoever was deciding has announced it after this.
+        drop(self.deciding.write());
+        let mut commits = self.commits.lock();
+        if commits.len() >= REMEMBERED {
+            commits.retain(|_, commit| commit.is_some());
+        }
+        commits.entry(incident).or_insert(None).as_ref().map(watch::Sender::subscribe)
+    }
+}

@@ -1,0 +1,131 @@
+//! Which agent calls which provider, read from the path: `/agents/{agent}/{provider}/{rest…}`. Everything below the
+//! provider is kept as the client wrote it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, Uri, header};
+use model::{AgentId, AllowedHosts, CallId, Format};
+
+use crate::Core;
+use crate::error::Stop;
+use crate::exchange::Exchange;
+
+/// The right form, for those who have it wrong.
+const FORM: &str = "call /agents/{agent}/{provider}/{path}, for example /agents/my-agent/openai/v1/chat/completions";
+
+/// A path taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route<'a> {
+    agent: &'a str,
+    /// The provider's name.
+    pub(crate) provider: &'a str,
+    /// What follows it, from its slash on; none if nothing does.
+    pub(crate) rest: Option<&'a str>,
+    /// The query.
+    pub(crate) query: Option<&'a str>,
+}
+
+impl<'a> Route<'a> {
+    fn parse(uri: &'a Uri) -> Option<Route<'a>> {
+        let (agent, below) = uri.path().strip_prefix("/agents/")?.split_once('/')?;
+        let (provider, rest) = match below.find('/') {
+            Some(slash) => (&below[..slash], Some(&below[slash..])),
+            None => (below, None),
+        };
+        (!provider.is_empty()).then_some(Route { agent, provider, rest, query: uri.query() })
+    }
+
+    /// The path below the provider's base URL. A call that names only the provider goes to its chat endpoint.
+    pub(crate) fn path(&self, method: &Method, format: Format) -> Result<&'a str, Stop> {
+        match self.rest {
+            None | Some("/") if method == Method::POST => Ok(wire::chat_path(self.provider, format)),
+            Some(rest) => Ok(rest),
+            None => Err(Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}"))),
+        }
+    }
+}
+
+/// The exchange that a request begins, or why it begins none. The format is the caller's, where it can be told.
+pub(crate) fn identify<'a>(
+    core: &Arc<Core>,
+    call: CallId,
+    uri: &'a Uri,
+    parts: &Parts,
+) -> Result<(Exchange, Route<'a>), (Option<Format>, Stop)> {
+    check_host(&core.config.hosts, uri, &parts.headers).map_err(|stop| (None, stop))?;
+    let route = Route::parse(uri)
+        .ok_or_else(|| (None, Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}"))))?;
+    let format = core.destinations.format(route.provider);
+    let agent = AgentId::parse(&percent_decoded(route.agent))
+        .map_err(|rule| (format, Stop::Client(StatusCode::BAD_REQUEST, rule.to_string())))?;
+    Ok((Exchange::new(core, call, agent, format.unwrap_or(Format::Openai)), route))
+}
+
+/// Only a `Host` of this machine is answered, and so is only such a host in an absolute target.
+fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<(), Stop> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let target_allowed = uri.authority().is_none_or(|authority| hosts.allows(authority.as_str()));
+    if hosts.allows(host) && target_allowed {
+        return Ok(());
+    }
+    let message = "this host name is not one of this proxy's; allow it with --allow-host NAME".to_owned();
+    Err(Stop::Client(StatusCode::MISDIRECTED_REQUEST, message))
+}
+
+/// `segment` with its `%xx` read. What is not valid stays as it is, and is then no agent's name.
+fn percent_decoded(segment: &str) -> Cow<'_, str> {
+    if !segment.contains('%') {
+        return Cow::Borrowed(segment);
+    }
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let decoded = match (byte, after) {
+            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high << 4 | low),
+            _ => None,
+        };
+        bytes.push(decoded.unwrap_or(byte));
+        rest = if decoded.is_some() { &after[2..] } else { after };
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_agent_provider_and_rest() {
+        let check = |target: &'static str, expected: Option<(&str, &str, Option<&str>, Option<&str>)>| {
+            let uri = Uri::from_static(target);
+            let route = Route::parse(&uri).map(|route| (route.agent, route.provider, route.rest, route.query));
+            assert_eq!(route, expected, "{target}");
+        };
+        check("/agents/a/openai/v1/models?x=1&y=%20", Some(("a", "openai", Some("/v1/models"), Some("x=1&y=%20"))));
+        check("/agents/a/openai", Some(("a", "openai", None, None)));
+        check("/agents/a/openai/", Some(("a", "openai", Some("/"), None)));
+        check("/agents/a/openai//v1/%2e/x", Some(("a", "openai", Some("//v1/%2e/x"), None)));
+        check("/agents/a/", None);
+        check("/agents/a", None);
+        check("/", None);
+        check("/v1/chat/completions", None);
+        check("*", None);
+    }
+
+    #[test]
+    fn an_agent_segment_is_decoded_before_it_is_judged() {
+        let check = |segment: &str, expected: &str| assert_eq!(percent_decoded(segment), expected);
+        check("my-agent", "my-agent");
+        check("team%3Abot%40host", "team:bot@host");
+        check("a%2Fb", "a/b");
+        check("a%", "a%");
+        check("a%4", "a%4");
+        check("a%zz", "a%zz");
+    }
+}

@@ -1,0 +1,98 @@
+//! The response's body: bytes pass, a copy is read. It is polled through, so that a slow client slows the provider, and
+//! dropping it cancels the call.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{Response, Version};
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::body::Incoming;
+
+use crate::body::Body;
+use crate::exchange::Exchange;
+use crate::headers;
+use crate::silence::Silence;
+
+const DIED: &str = "the provider closed the connection in the middle of its answer";
+const WENT_SILENT: &str = "the provider went silent in the middle of its answer";
+
+/// A provider's body on its way to the client.
+pub(crate) struct Tee {
+    incoming: Incoming,
+    exchange: Exchange,
+    silence: Silence,
+    ended: bool,
+}
+
+/// Hands a provider's answer on: status, headers and bytes as they are.
+pub(crate) fn tee(mut exchange: Exchange, answer: Response<Incoming>, mut silence: Silence) -> Response<Body> {
+    let (mut parts, incoming) = answer.into_parts();
+    exchange.answer_begins(&parts);
+    headers::drop_hop_by_hop(&mut parts.headers);
+    exchange.show_score(&mut parts.headers);
+    // What the provider's connection speaks; ours says for itself what its client does.
+    parts.version = Version::HTTP_11;
+    if incoming.is_end_stream() {
+        exchange.answer_ends();
+        return Response::from_parts(parts, Body::from(Bytes::new()));
+    }
+    silence.restart(exchange.core.config.idle_timeout);
+    Response::from_parts(parts, Body::passing(Tee { incoming, exchange, silence, ended: false }))
+}
+
+impl Tee {
+    pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        match Pin::new(&mut self.incoming).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.pass(&frame);
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(_))) => Poll::Ready(Some(self.break_off(DIED))),
+            Poll::Ready(None) => Poll::Ready(self.end()),
+            Poll::Pending => self.silence.poll_too_long(cx).map(|()| Some(self.break_off(WENT_SILENT))),
+        }
+    }
+
+    fn pass(&mut self, frame: &Frame<Bytes>) {
+        self.silence.broken();
+        if let Some(data) = frame.data_ref() {
+            self.exchange.answer_passes(data);
+        }
+        // A body with a length is not asked again after its last byte.
+        if self.incoming.is_end_stream() {
+            self.ended = true;
+            self.exchange.answer_ends();
+        }
+    }
+
+    fn end(&mut self) -> Option<io::Result<Frame<Bytes>>> {
+        self.ended = true;
+        if self.exchange.answer_ends() { None } else { Some(self.break_off(DIED)) }
+    }
+
+    /// Tells the client in the stream that this is not its end, or else breaks the connection: nothing is invented.
+    fn break_off(&mut self, why: &'static str) -> io::Result<Frame<Bytes>> {
+        self.ended = true;
+        self.exchange.answer_breaks_off(why).map(Frame::data).ok_or_else(|| io::Error::other(why))
+    }
+
+    pub(crate) fn is_end_stream(&self) -> bool {
+        self.ended
+    }
+
+    pub(crate) fn size_hint(&self) -> SizeHint {
+        self.incoming.size_hint()
+    }
+}
+
+impl fmt::Debug for Tee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tee").field("ended", &self.ended).finish_non_exhaustive()
+    }
+}

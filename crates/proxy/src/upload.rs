@@ -1,0 +1,213 @@
+//! The request's body: read whole where it carries a conversation, passed through as it comes where it does not, thrown
+//! away where the call is refused.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::StatusCode;
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::Instant;
+
+use crate::ProxyConfig;
+use crate::error::Stop;
+use crate::silence::Silence;
+
+/// How much room is made for a body on its sender's word alone.
+const TRUSTED_LENGTH: usize = 1 << 20;
+/// How long what is left of a refused body is listened to.
+const DISCARD_TIME: Duration = Duration::from_secs(10);
+
+/// Why a body did not come whole.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BrokenUpload {
+    #[error("the request body is larger than the limit of {0} bytes")]
+    TooLarge(usize),
+    #[error("the client stopped sending its request body")]
+    Silent,
+    #[error("the request body broke off")]
+    BrokeOff(#[source] hyper::Error),
+}
+
+impl From<&BrokenUpload> for Stop {
+    fn from(broken: &BrokenUpload) -> Stop {
+        let status = match broken {
+            BrokenUpload::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            BrokenUpload::Silent => StatusCode::REQUEST_TIMEOUT,
+            BrokenUpload::BrokeOff(_) => StatusCode::BAD_REQUEST,
+        };
+        Stop::Client(status, broken.to_string())
+    }
+}
+
+impl From<BrokenUpload> for Stop {
+    fn from(broken: BrokenUpload) -> Stop {
+        Stop::from(&broken)
+    }
+}
+
+/// A body as it comes in: counted, and not waited for forever.
+pub(crate) struct Upload {
+    incoming: Incoming,
+    received: usize,
+    limit: usize,
+    silence: Silence,
+    progress: Option<Arc<Progress>>,
+}
+
+impl Upload {
+    pub(crate) fn new(incoming: Incoming, config: &ProxyConfig) -> Upload {
+        let limit = config.max_request_body;
+        Upload { incoming, received: 0, limit, silence: Silence::new(config.idle_timeout), progress: None }
+    }
+
+    /// Fails if the body says itself that it is too large.
+    pub(crate) fn check_length(&self) -> Result<(), BrokenUpload> {
+        match self.incoming.size_hint().lower() > self.limit as u64 {
+            true => Err(BrokenUpload::TooLarge(self.limit)),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads what is left and throws it away. Closing the connection on a client that is still sending would reset it, and
+    /// the client would see a broken connection where it should see why it was refused.
+    pub(crate) fn discard(mut self) {
+        if self.incoming.is_end_stream() {
+            return;
+        }
+        self.received = 0;
+        let reading = async move { while let Ok(Some(_)) = self.data().await {} };
+        tokio::spawn(tokio::time::timeout(DISCARD_TIME, reading));
+    }
+
+    /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece.
+    pub(crate) async fn collect(&mut self) -> Result<Bytes, BrokenUpload> {
+        let Some(first) = self.data().await? else { return Ok(Bytes::new()) };
+        if self.incoming.is_end_stream() {
+            return Ok(first);
+        }
+        let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
+        let mut whole = BytesMut::with_capacity(first.len().saturating_add(announced).min(TRUSTED_LENGTH));
+        whole.extend_from_slice(&first);
+        while let Some(data) = self.data().await? {
+            whole.extend_from_slice(&data);
+        }
+        Ok(whole.freeze())
+    }
+
+    /// The next data, skipping trailers.
+    async fn data(&mut self) -> Result<Option<Bytes>, BrokenUpload> {
+        loop {
+            match poll_fn(|cx| self.poll(cx)).await.transpose()?.map(Frame::into_data) {
+                Some(Ok(data)) => return Ok(Some(data)),
+                Some(Err(_trailers)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenUpload>>> {
+        let frame = match Pin::new(&mut self.incoming).poll_frame(cx) {
+            Poll::Ready(frame) => frame,
+            Poll::Pending => {
+                return self.silence.poll_too_long(cx).map(|()| Some(Err(BrokenUpload::Silent)));
+            }
+        };
+        self.silence.broken();
+        if let Some(progress) = &self.progress {
+            progress.made();
+        }
+        if let Some(Ok(frame)) = &frame {
+            self.received = self.received.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+            if self.received > self.limit {
+                return Poll::Ready(Some(Err(BrokenUpload::TooLarge(self.limit))));
+            }
+        }
+        Poll::Ready(frame.map(|frame| frame.map_err(BrokenUpload::BrokeOff)))
+    }
+}
+
+/// When a body that is passed through last moved: until it has gone out, no answer can be expected.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    started: Instant,
+    millis: AtomicU64,
+}
+
+impl Progress {
+    fn made(&self) {
+        let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.millis.store(millis, Ordering::Relaxed);
+    }
+
+    /// When it last moved.
+    pub(crate) fn last(&self) -> Instant {
+        self.started + Duration::from_millis(self.millis.load(Ordering::Relaxed))
+    }
+}
+
+/// The body of a request to a provider.
+pub(crate) enum Outgoing {
+    /// Read before it is sent on.
+    Whole(Bytes),
+    /// Sent on as it comes.
+    Passing(Box<Upload>),
+}
+
+impl Outgoing {
+    /// Sends `upload` on as it comes.
+    pub(crate) fn passing(mut upload: Upload) -> Outgoing {
+        if upload.incoming.is_end_stream() {
+            return Outgoing::Whole(Bytes::new());
+        }
+        upload.progress = Some(Arc::new(Progress { started: Instant::now(), millis: AtomicU64::new(0) }));
+        Outgoing::Passing(Box::new(upload))
+    }
+
+    /// How far it has come, if it takes its time.
+    pub(crate) fn progress(&self) -> Option<Arc<Progress>> {
+        match self {
+            Outgoing::Whole(_) => None,
+            Outgoing::Passing(upload) => upload.progress.clone(),
+        }
+    }
+}
+
+impl http_body::Body for Outgoing {
+    type Data = Bytes;
+    type Error = BrokenUpload;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenUpload>>> {
+        match &mut *self {
+            Outgoing::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Outgoing::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Outgoing::Passing(upload) => upload.poll(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Outgoing::Whole(bytes) => bytes.is_empty(),
+            Outgoing::Passing(upload) => upload.incoming.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Outgoing::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Outgoing::Passing(upload) => upload.incoming.size_hint(),
+        }
+    }
+}
+
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outgoing")
+    }
+}
