@@ -1,8 +1,16 @@
 //! Agents as they are stored.
 
-use model::{AgentId, Deactivation, Epoch, KillSwitch, SavedAgent, Timestamp};
+use std::collections::HashMap;
 
-use crate::{Page, PageRequest, Store, StoreError};
+use model::{AgentId, Deactivation, Epoch, KillSwitch, SavedAgent, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite};
+
+use crate::columns::{self, signed, unsigned};
+use crate::{Page, PageRequest, Store, StoreError, fingerprint};
+
+/// How many calls back an agent's windows reach: those whose number is among the newest so many are restored.
+pub const RECALL: u64 = 2000;
 
 /// One agent.
 #[derive(Clone, Debug)]
@@ -35,26 +43,128 @@ pub struct AgentFilter {
 impl Store {
     /// A page of agents, by id.
     pub async fn agents(&self, filter: &AgentFilter, page: &PageRequest) -> Result<Page<AgentRow>, StoreError> {
-        let _ = (filter, page);
-        todo!()
+        let mut query = QueryBuilder::<Sqlite>::new("select * from agents where true");
+        if let Some(active) = filter.active {
+            query.push(" and active = ").push_bind(i64::from(active));
+        }
+        if let Some(search) = &filter.search {
+            let pattern = contains_pattern(search);
+            query.push(" and (lower(id) like ").push_bind(pattern.clone()).push(r" escape '\'");
+            query.push(" or lower(name) like ").push_bind(pattern).push(r" escape '\')");
+        }
+        if let Some(after) = page.after()? {
+            query.push(" and id > ").push_bind(after);
+        }
+        query.push(" order by id limit ").push_bind(page.rows());
+        let rows = query.build().try_map(agent_row).fetch_all(&self.readers).await?;
+        Ok(Page::of(rows, page, |agent| agent.id.to_string()))
     }
 
     /// One agent.
     pub async fn agent(&self, id: &AgentId) -> Result<Option<AgentRow>, StoreError> {
-        let _ = id;
-        todo!()
+        let query = sqlx::query("select * from agents where id = $1").bind(id.as_str());
+        Ok(query.try_map(agent_row).fetch_optional(&self.readers).await?)
     }
 
     /// What is restored at start: every agent that is inactive, was ever activated again or has settings other than
     /// `defaults`, and the `recent` most recently seen others; each with its newest fingerprints of its epoch.
     pub async fn saved_agents(&self, defaults: KillSwitch, recent: usize) -> Result<Vec<SavedAgent>, StoreError> {
-        let _ = (defaults, recent);
-        todo!()
+        // One transaction: both queries see the same agents.
+        let mut reader = self.readers.begin().await?;
+        let query = chosen(sqlx::query(SAVED_AGENTS), defaults, recent);
+        let mut agents = query.try_map(saved_agent).fetch_all(&mut *reader).await?;
+
+        // One query for all windows: one per agent would be a hundred thousand trips to the connection's thread.
+        let positions: HashMap<AgentId, usize> =
+            agents.iter().enumerate().map(|(position, agent)| (agent.id.clone(), position)).collect();
+        let query = chosen(sqlx::query(SAVED_WINDOWS), defaults, recent).bind(signed(RECALL));
+        let windows = query.try_map(|row: SqliteRow| {
+            let window: &[u8] = row.try_get("fingerprint")?;
+            Ok((columns::agent_id(&row, "agent_id")?, fingerprint::decode(window)))
+        });
+        for (id, fingerprint) in windows.fetch_all(&mut *reader).await? {
+            if let (Some(&position), Some(fingerprint)) = (positions.get(&id), fingerprint) {
+                agents[position].fingerprints.push(fingerprint);
+            }
+        }
+        Ok(agents)
     }
 
     /// How many calls of an agent's current epoch would have been stopped, had the kill switch been on.
     pub async fn would_have_stopped(&self, id: &AgentId) -> Result<u64, StoreError> {
-        let _ = id;
-        todo!()
+        let count: i64 = sqlx::query_scalar(
+            "select count(*) from events
+             where agent_id = $1 and would_have_stopped = 1 and epoch = (select epoch from agents where id = $1)",
+        )
+        .bind(id.as_str())
+        .fetch_one(&self.readers)
+        .await?;
+        Ok(unsigned(count))
     }
+}
+
+const SAVED_AGENTS: &str = "
+    select * from agents
+    where active = 0 or epoch > 0 or window_floor > 0
+       or enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5
+       or id in (select id from agents order by last_seen desc limit $6)
+    order by id";
+
+const SAVED_WINDOWS: &str = "
+    with chosen as (
+        select id, epoch, window_floor,
+               (select max(number) from events
+                where agent_id = agents.id and epoch = agents.epoch and fingerprint is not null) as newest
+        from agents
+        where active = 0 or epoch > 0 or window_floor > 0
+           or enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5
+           or id in (select id from agents order by last_seen desc limit $6)
+    )
+    select events.agent_id, events.fingerprint
+    from chosen join events on events.agent_id = chosen.id and events.epoch = chosen.epoch
+    where events.fingerprint is not null
+      and events.number > chosen.window_floor and events.number > chosen.newest - $7
+    order by events.agent_id, events.number";
+
+type Query = sqlx::query::Query<'static, Sqlite, <Sqlite as sqlx::Database>::Arguments>;
+
+/// Binds which agents are restored.
+fn chosen(query: Query, defaults: KillSwitch, recent: usize) -> Query {
+    query
+        .bind(defaults.enabled)
+        .bind(defaults.window_size)
+        .bind(defaults.threshold)
+        .bind(defaults.action.as_str())
+        .bind(defaults.counting.as_str())
+        .bind(signed(recent as u64))
+}
+
+fn agent_row(row: SqliteRow) -> Result<AgentRow, sqlx::Error> {
+    Ok(AgentRow {
+        id: columns::agent_id(&row, "id")?,
+        deactivation: columns::deactivation(&row)?,
+        epoch: columns::epoch(&row)?,
+        kill_switch: columns::kill_switch(&row)?,
+        created_at: columns::timestamp(&row, "created_at")?,
+        last_seen: columns::maybe_timestamp(&row, "last_seen")?,
+        name: row.try_get("name")?,
+    })
+}
+
+fn saved_agent(row: SqliteRow) -> Result<SavedAgent, sqlx::Error> {
+    Ok(SavedAgent {
+        id: columns::agent_id(&row, "id")?,
+        deactivation: columns::deactivation(&row)?,
+        epoch: columns::epoch(&row)?,
+        kill_switch: columns::kill_switch(&row)?,
+        window_floor: row.try_get("window_floor").map(unsigned)?,
+        last_seen: columns::maybe_timestamp(&row, "last_seen")?,
+        fingerprints: Vec::new(),
+    })
+}
+
+/// A `like` pattern for what contains `text`, in any case.
+fn contains_pattern(text: &str) -> String {
+    let escaped = text.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
+    format!("%{escaped}%")
 }

@@ -13,6 +13,21 @@ pub enum Feedback {
     FalseAlarm,
 }
 
+impl Feedback {
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Feedback::Loop => "loop",
+            Feedback::FalseAlarm => "false_alarm",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Feedback> {
+        [Feedback::Loop, Feedback::FalseAlarm].into_iter().find(|feedback| feedback.as_str() == word)
+    }
+}
+
 /// A change that a person makes.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the fields say it")]

@@ -1,4 +1,6 @@
-//! What can go wrong with the memory.
+//! What can go wrong with the memory, and what of it passes.
+
+use std::borrow::Cow;
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -15,4 +17,42 @@ pub enum StoreError {
     /// The data directory or the key file cannot be used.
     #[error("{0}")]
     Setup(String),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> StoreError {
+        StoreError::Unavailable(in_plain_words(&error))
+    }
+}
+
+/// What a database error means to the person who runs the server.
+pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
+    let words = match primary_code(error) {
+        Some(5 | 6) => "the database is locked by another program",
+        Some(8) => "the database file is read-only",
+        Some(10) => "reading or writing the disk failed",
+        Some(11 | 26) => "the database file is damaged",
+        Some(13) => "the disk is full",
+        Some(3 | 14 | 23) => "the database file cannot be opened",
+        Some(7) => "there is not enough memory",
+        _ => return error.to_string(),
+    };
+    format!("{words} ({error})")
+}
+
+/// Whether the same write may succeed later: the surroundings are at fault, not what was written.
+pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+    // 1: a mistake in the SQL or the schema, 18 and 19: too big or against a constraint, 20, 21 and 25: misuse.
+    !matches!(primary_code(error), Some(1 | 18 | 19 | 20 | 21 | 25))
+}
+
+/// Whether there is no room on the disk.
+pub(crate) fn is_full(error: &sqlx::Error) -> bool {
+    primary_code(error) == Some(13)
+}
+
+/// SQLite's result code without its extension.
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    let code: Cow<'_, str> = error.as_database_error()?.code()?;
+    code.parse::<u32>().ok().map(|code| code & 0xff)
 }

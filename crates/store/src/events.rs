@@ -1,7 +1,10 @@
 //! Events as they are stored.
 
-use model::{AgentId, BlockReason, CallId, Event, EventType, Timestamp};
+use model::{AgentId, BlockReason, CallId, Event, EventType, Timestamp, Usage};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite};
 
+use crate::columns::{self, odd, unsigned};
 use crate::{Page, PageRequest, Store, StoreError};
 
 /// One event. `event.fingerprint` is not read back.
@@ -31,16 +34,99 @@ pub struct EventFilter {
     pub to: Option<Timestamp>,
 }
 
+/// All but the fingerprint, which only the guard can read.
+const COLUMNS: &str =
+    "id, agent_id, epoch, event_type, timestamp, conversation, provider, model, status_code, latency_ms,
+    first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, streamed,
+    score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, error,
+    block_reason, incident_id, count";
+
 impl Store {
-    /// A page of events, newest first.
+    /// A page of events, newest first (`from` is part of the range, `to` is not).
     pub async fn events(&self, filter: &EventFilter, page: &PageRequest) -> Result<Page<EventRow>, StoreError> {
-        let _ = (filter, page);
-        todo!()
+        let mut query = select();
+        filter.push_onto(&mut query);
+        if let Some(after) = page.after()? {
+            query.push(" and id < ").push_bind(after);
+        }
+        // Ids sort by time: newest first without an index on the time.
+        query.push(" order by id desc limit ").push_bind(page.rows());
+        let rows = query.build().try_map(event_row).fetch_all(&self.readers).await?;
+        Ok(Page::of(rows, page, |row| row.event.id.to_string()))
     }
 
     /// One event.
     pub async fn event(&self, id: CallId) -> Result<Option<EventRow>, StoreError> {
-        let _ = id;
-        todo!()
+        let mut query = select();
+        query.push(" and id = ").push_bind(id.to_string());
+        Ok(query.build().try_map(event_row).fetch_optional(&self.readers).await?)
     }
+}
+
+fn select() -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new("select ");
+    query.push(COLUMNS).push(" from events where true");
+    query
+}
+
+impl EventFilter {
+    fn push_onto(&self, query: &mut QueryBuilder<Sqlite>) {
+        let words = [
+            (" and agent_id = ", self.agent.as_ref().map(AgentId::as_str)),
+            (" and event_type = ", self.event_type.map(EventType::as_str)),
+            (" and provider = ", self.provider.as_deref()),
+            (" and model = ", self.model.as_deref()),
+            (" and conversation = ", self.conversation.as_deref()),
+            (" and block_reason = ", self.block_reason.map(BlockReason::as_str)),
+        ];
+        let numbers = [
+            (" and status_code = ", self.status.map(i64::from)),
+            (" and blocked = ", self.blocked.map(i64::from)),
+            (" and timestamp >= ", self.from.map(Timestamp::as_millis)),
+            (" and timestamp < ", self.to.map(Timestamp::as_millis)),
+        ];
+        for (condition, value) in words {
+            if let Some(value) = value {
+                query.push(condition).push_bind(value.to_owned());
+            }
+        }
+        for (condition, value) in numbers {
+            if let Some(value) = value {
+                query.push(condition).push_bind(value);
+            }
+        }
+    }
+}
+
+fn event_row(row: SqliteRow) -> Result<EventRow, sqlx::Error> {
+    let count = |column: &str| row.try_get::<Option<i64>, _>(column).map(|number| number.map(unsigned));
+    let block_reason: Option<&str> = row.try_get("block_reason")?;
+    let event = Event {
+        id: CallId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
+        agent: columns::agent_id(&row, "agent_id")?,
+        epoch: columns::epoch(&row)?,
+        event_type: EventType::parse(row.try_get("event_type")?).ok_or_else(|| odd("event_type"))?,
+        time: columns::timestamp(&row, "timestamp")?,
+        conversation: row.try_get("conversation")?,
+        provider: row.try_get("provider")?,
+        model: row.try_get("model")?,
+        status: row.try_get("status_code")?,
+        latency_ms: count("latency_ms")?,
+        first_byte_ms: count("first_byte_ms")?,
+        usage: Usage {
+            input: count("tokens_in")?,
+            output: count("tokens_out")?,
+            cached: count("tokens_cached")?,
+            cache_write: count("tokens_cache_write")?,
+            reasoning: count("tokens_reasoning")?,
+        },
+        streamed: row.try_get("streamed")?,
+        score: columns::score(&row)?,
+        would_have_stopped: row.try_get("would_have_stopped")?,
+        fingerprint: None,
+        error: row.try_get("error")?,
+        block_reason: block_reason.and_then(BlockReason::parse),
+        incident: columns::incident_id(&row, "incident_id")?,
+    };
+    Ok(EventRow { event, count: row.try_get("count").map(unsigned)?, cost_nano_usd: row.try_get("cost_nano_usd")? })
 }

@@ -1,12 +1,35 @@
 //! Whether the database can be written to, for readiness.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
 /// How the writer fares. Cloning is cheap; all clones see the same.
 #[derive(Clone, Debug, Default)]
-pub struct Health {}
+pub struct Health(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    trouble: Mutex<Option<String>>,
+    dropped: AtomicU64,
+}
 
 impl Health {
     /// Why nothing can be written at the moment; `None` if all is well.
     pub fn trouble(&self) -> Option<String> {
-        todo!()
+        self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many events were given up because they could not be written for too long.
+    pub fn dropped_events(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Says why nothing can be written, and returns what was said before.
+    pub(crate) fn set(&self, trouble: Option<String>) -> Option<String> {
+        std::mem::replace(&mut *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner), trouble)
+    }
+
+    pub(crate) fn count_dropped(&self, events: usize) {
+        self.0.dropped.fetch_add(events as u64, Ordering::Relaxed);
     }
 }

@@ -1,8 +1,11 @@
 //! Incidents and their evidence as they are stored.
 
-use model::{AgentId, Evidence, IncidentId, IncidentState, KillSwitch, Score, Timestamp};
+use model::{AgentId, CallId, Evidence, IncidentId, IncidentState, KillSwitch, Score, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite};
 
-use crate::{Feedback, Page, PageRequest, Store, StoreError};
+use crate::columns::{self, odd, unsigned};
+use crate::{Feedback, Page, PageRequest, Store, StoreError, evidence};
 
 /// One incident.
 #[derive(Clone, Debug)]
@@ -60,19 +63,68 @@ impl Store {
         filter: &IncidentFilter,
         page: &PageRequest,
     ) -> Result<Page<IncidentRow>, StoreError> {
-        let _ = (filter, page);
-        todo!()
+        let mut query = QueryBuilder::<Sqlite>::new("select * from incidents where true");
+        if let Some(agent) = &filter.agent {
+            query.push(" and agent_id = ").push_bind(agent.to_string());
+        }
+        if let Some(state) = filter.state {
+            query.push(" and state = ").push_bind(state.as_str());
+        }
+        if let Some(after) = page.after()? {
+            query.push(" and id < ").push_bind(after);
+        }
+        query.push(" order by id desc limit ").push_bind(page.rows());
+        let rows = query.build().try_map(incident_row).fetch_all(&self.readers).await?;
+        Ok(Page::of(rows, page, |incident| incident.id.to_string()))
     }
 
     /// One incident.
     pub async fn incident(&self, id: IncidentId) -> Result<Option<IncidentRow>, StoreError> {
-        let _ = id;
-        todo!()
+        let query = sqlx::query("select * from incidents where id = $1").bind(id.to_string());
+        Ok(query.try_map(incident_row).fetch_optional(&self.readers).await?)
     }
 
     /// Its evidence, oldest first.
     pub async fn evidence(&self, id: IncidentId) -> Result<Vec<EvidenceRow>, StoreError> {
-        let _ = id;
-        todo!()
+        let query = sqlx::query("select * from evidence where incident_id = $1 order by position").bind(id.to_string());
+        Ok(query.try_map(evidence_row).fetch_all(&self.readers).await?)
     }
+}
+
+fn incident_row(row: SqliteRow) -> Result<IncidentRow, sqlx::Error> {
+    let feedback: Option<&str> = row.try_get("feedback")?;
+    Ok(IncidentRow {
+        id: columns::incident_id(&row, "id")?.ok_or_else(|| odd("id"))?,
+        agent: columns::agent_id(&row, "agent_id")?,
+        at: columns::timestamp(&row, "timestamp")?,
+        provider: row.try_get("provider")?,
+        model: row.try_get("model")?,
+        conversation: row.try_get("conversation")?,
+        score: columns::score(&row)?.unwrap_or_default(),
+        kill_switch: columns::kill_switch(&row)?,
+        state: IncidentState::parse(row.try_get("state")?).ok_or_else(|| odd("state"))?,
+        closed_at: columns::maybe_timestamp(&row, "closed_at")?,
+        feedback: feedback.and_then(Feedback::parse),
+        evidence_count: row.try_get("evidence_count").map(unsigned)?,
+    })
+}
+
+fn evidence_row(row: SqliteRow) -> Result<EvidenceRow, sqlx::Error> {
+    let body = |column| -> Result<Option<Vec<u8>>, sqlx::Error> {
+        row.try_get::<Option<&[u8]>, _>(column)?
+            .map(|packed| evidence::unpack(packed).ok_or_else(|| odd(column)))
+            .transpose()
+    };
+    let evidence = Evidence {
+        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
+        time: columns::maybe_timestamp(&row, "timestamp")?,
+        matched: serde_json::from_str(row.try_get("matched")?).unwrap_or_default(),
+        prompt: row.try_get("prompt")?,
+        response: row.try_get("response")?,
+        request_body: body("request_body")?,
+        response_body: body("response_body")?,
+        truncated: row.try_get("truncated")?,
+    };
+    let chars = |column| row.try_get(column).map(unsigned);
+    Ok(EvidenceRow { evidence, request_chars: chars("request_chars")?, response_chars: chars("response_chars")? })
 }

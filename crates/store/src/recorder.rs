@@ -1,11 +1,16 @@
-//! The one writer: drains the recorder's inbox in batches, commits kills and changes at once.
+//! The handle on the one writer, which drains the recorder's inbox in batches and commits kills and changes at once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{AgentId, Event, IncidentId, KillSwitch, RecorderInbox};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::writer::{self, Request, Writer};
 use crate::{Change, Changed, Health, Store, StoreError};
+
+/// How far a watcher may fall behind before it misses something.
+const NOTICES: usize = 1024;
 
 /// What was written, for those who watch live.
 #[derive(Clone, Debug)]
@@ -21,28 +26,55 @@ pub enum Notice {
 
 /// A handle on the writer. Cloning is cheap.
 #[derive(Clone, Debug)]
-pub struct Recorder {}
+pub struct Recorder {
+    requests: mpsc::UnboundedSender<Request>,
+    notices: broadcast::Sender<Notice>,
+    health: Health,
+    patience: Duration,
+}
 
 impl Recorder {
-    /// Starts the writer on `store`. It ends when `inbox` is closed and everything in it is on disk.
+    /// Starts the writer on `store`. It ends when `inbox` is closed and everything in it is on disk, or when it is told
+    /// to [`stop`](Recorder::stop).
+    ///
+    /// The inbox should have room for the events of a few seconds: while another program locks the database, or a large
+    /// kill is written, they wait there.
     pub fn start(store: Store, inbox: RecorderInbox) -> (Recorder, tokio::task::JoinHandle<()>) {
-        let _ = (store, inbox);
-        todo!()
+        let (requests, requests_inbox) = mpsc::unbounded_channel();
+        let recorder = Recorder {
+            requests,
+            notices: broadcast::channel(NOTICES).0,
+            health: Health::default(),
+            patience: store.tuning.change_patience,
+        };
+        let writer = Writer::new(&store, recorder.notices.clone(), recorder.health.clone());
+        (recorder, tokio::spawn(writer.run(inbox, requests_inbox)))
     }
 
     /// Makes a change and waits until it is on disk. `Unavailable` after a few seconds: nothing was changed.
     pub async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        let _ = change;
-        todo!()
+        writer::send(&self.requests, change, self.patience).await
+    }
+
+    /// Takes nothing more, writes everything that was sent so far, and closes the database: the end of a drain. Returns
+    /// when all is on disk, or after a few seconds of trouble with the database (the log says what was lost).
+    ///
+    /// Events, kills and changes sent afterwards are not recorded; a kill's commit then ends with `false`.
+    pub async fn stop(&self) {
+        let (done, ended) = oneshot::channel();
+        // If the writer has ended already there is nothing left to wait for.
+        if self.requests.send(Request::Stop(done)).is_ok() {
+            let _ = ended.await;
+        }
     }
 
     /// What is written from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Notice> {
-        todo!()
+        self.notices.subscribe()
     }
 
     /// How the writer fares.
     pub fn health(&self) -> Health {
-        todo!()
+        self.health.clone()
     }
 }

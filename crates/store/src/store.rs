@@ -1,26 +1,120 @@
 //! The database: opened, migrated, ready to be read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::StoreError;
+use model::{Clock, KillSwitch};
+use sqlx::SqlitePool;
+use sqlx::migrate::MigrateError;
+use sqlx::sqlite::SqlitePoolOptions;
+use sqlx::{ConnectOptions, Connection};
 
-/// Where the memory is.
+use crate::connect;
+use crate::error::in_plain_words;
+use crate::key_file::KeyFile;
+use crate::tuning::Tuning;
+use crate::{Retention, StoreError};
+
+/// How many readers there are: pages and lists are read by few people at a time.
+const READERS: u32 = 4;
+
+/// Where the memory is and what it is like.
 #[derive(Clone, Debug)]
 pub struct StoreConfig {
     /// The directory of the database file `agentgazer.db`.
     pub data_dir: PathBuf,
     /// The key file that encrypts provider keys; made (mode 0600) if it does not exist.
     pub key_file: PathBuf,
+    /// The settings of an agent that is first heard of by a call.
+    pub defaults: KillSwitch,
+    /// How long things are kept.
+    pub retention: Retention,
+    /// Tells what is old.
+    pub clock: Clock,
+}
+
+impl StoreConfig {
+    /// A memory in `data_dir` with the usual settings.
+    pub fn new(data_dir: impl Into<PathBuf>, key_file: impl Into<PathBuf>) -> StoreConfig {
+        StoreConfig {
+            data_dir: data_dir.into(),
+            key_file: key_file.into(),
+            defaults: KillSwitch::default(),
+            retention: Retention::default(),
+            clock: Clock::System,
+        }
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.data_dir.join("agentgazer.db")
+    }
 }
 
 /// The database. Cloning is cheap.
 #[derive(Clone, Debug)]
-pub struct Store {}
+pub struct Store {
+    pub(crate) readers: SqlitePool,
+    pub(crate) config: Arc<StoreConfig>,
+    pub(crate) keys: KeyFile,
+    pub(crate) tuning: Tuning,
+}
 
 impl Store {
     /// Opens the database, makes it if it does not exist, and brings it up to date.
     pub async fn open(config: StoreConfig) -> Result<Store, StoreError> {
-        let _ = config;
-        todo!()
+        Self::open_tuned(config, Tuning::default()).await
     }
+
+    pub(crate) async fn open_tuned(config: StoreConfig, tuning: Tuning) -> Result<Store, StoreError> {
+        create_private_dir(&config.data_dir)?;
+        let database = config.database();
+        create_private_file(&database)?;
+        let keys = KeyFile::open(&config.key_file)?;
+        migrate(&database, &tuning).await?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(Duration::from_secs(5))
+            // A connection to a file does not go away; asking whether it has is one more trip to its thread per query.
+            .test_before_acquire(false)
+            .connect_lazy_with(connect::reader(&database));
+        Ok(Store { readers, config: Arc::new(config), keys, tuning })
+    }
+}
+
+async fn migrate(database: &Path, tuning: &Tuning) -> Result<(), StoreError> {
+    let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", database.display()));
+    let mut connection =
+        connect::writer(database, tuning).connect().await.map_err(|error| failed(in_plain_words(&error)))?;
+    let migrated = sqlx::migrate!().run(&mut connection).await;
+    migrated.map_err(|error| match error {
+        MigrateError::VersionMissing(_) => failed(
+            "it was made by a newer version of AgentGazer; run that one, or use another data directory".to_owned(),
+        ),
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(in_plain_words(&error)),
+        error => failed(error.to_string()),
+    })?;
+    connection.close().await.map_err(|error| failed(in_plain_words(&error)))
+}
+
+/// What agents say and what they are answered is nobody else's business.
+fn create_private_dir(path: &Path) -> Result<(), StoreError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(path)
+        .map_err(|error| StoreError::Setup(format!("the data directory {} cannot be made: {error}", path.display())))
+}
+
+/// SQLite gives its other files (`-wal`, `-shm`) the mode of this one.
+fn create_private_file(path: &Path) -> Result<(), StoreError> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|error| {
+        StoreError::Setup(format!("the database {} cannot be opened for writing: {error}", path.display()))
+    })
 }

@@ -1,0 +1,115 @@
+//! Fingerprints as bytes: a version, flags, then fixed-width little-endian fields, those that are absent left out.
+//! Written with every scored call and read by the thousand at start, so it is small and has no parser.
+
+use model::{CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolStep, Turn};
+use uuid::Uuid;
+
+/// The first byte. A new layout takes a new number and keeps reading the old one.
+const VERSION: u8 = 1;
+
+const HAS_PROMPT: u8 = 1;
+const PROMPT_IS_SHORT: u8 = 1 << 1;
+const HAS_TOOLS: u8 = 1 << 2;
+const HAS_RESPONSE: u8 = 1 << 3;
+const RESPONSE_IS_SHORT: u8 = 1 << 4;
+
+/// The size with everything present.
+const MAX_SIZE: usize = 131;
+
+/// `fingerprint` as it is stored.
+pub fn encode(fingerprint: &Fingerprint) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(MAX_SIZE);
+    bytes.extend([VERSION, flags(fingerprint), outcome_code(fingerprint.outcome)]);
+    bytes.extend(fingerprint.call.0.as_bytes());
+    bytes.extend(fingerprint.number.to_le_bytes());
+    bytes.extend(fingerprint.time.as_millis().to_le_bytes());
+    bytes.extend(fingerprint.conversation.0.to_le_bytes());
+    bytes.extend(fingerprint.body.to_le_bytes());
+    bytes.extend(fingerprint.turn.message.to_le_bytes());
+    bytes.extend(fingerprint.turn.position.to_le_bytes());
+    bytes.extend(fingerprint.step.depth.to_le_bytes());
+    bytes.extend(fingerprint.step.newest.to_le_bytes());
+    if let Some(prompt) = fingerprint.prompt {
+        bytes.extend(prompt.0.to_le_bytes());
+    }
+    if let Some(tools) = fingerprint.tools {
+        bytes.extend([tools.literal, tools.adaptive, tools.result].map(u64::to_le_bytes).as_flattened());
+    }
+    if let Some(response) = fingerprint.response {
+        bytes.extend([response.literal.0, response.adaptive.0].map(u64::to_le_bytes).as_flattened());
+    }
+    bytes
+}
+
+/// Reads what [`encode`] wrote; `None` if it is of an unknown version or damaged.
+pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
+    let mut reader = Reader(bytes);
+    let [version, flags, outcome] = reader.take()?;
+    if version != VERSION {
+        return None;
+    }
+    let has = |flag| flags & flag != 0;
+    let fingerprint = Fingerprint {
+        call: CallId(Uuid::from_bytes(reader.take()?)),
+        number: reader.u64()?,
+        time: Timestamp::from_millis(i64::from_le_bytes(reader.take()?)),
+        conversation: ConversationId(reader.u64()?),
+        body: reader.u64()?,
+        turn: Turn { message: reader.u64()?, position: reader.u32()? },
+        step: Step { depth: reader.u32()?, newest: reader.u64()? },
+        prompt: if has(HAS_PROMPT) { Some(TextHash(reader.u64()?)) } else { None },
+        prompt_is_short: has(PROMPT_IS_SHORT),
+        tools: if has(HAS_TOOLS) { Some(reader.tools()?) } else { None },
+        response: if has(HAS_RESPONSE) { Some(reader.response(has(RESPONSE_IS_SHORT))?) } else { None },
+        outcome: outcome_of(outcome)?,
+    };
+    reader.0.is_empty().then_some(fingerprint)
+}
+
+fn flags(fingerprint: &Fingerprint) -> u8 {
+    let flag = |condition, flag| if condition { flag } else { 0 };
+    flag(fingerprint.prompt.is_some(), HAS_PROMPT)
+        | flag(fingerprint.prompt_is_short, PROMPT_IS_SHORT)
+        | flag(fingerprint.tools.is_some(), HAS_TOOLS)
+        | flag(fingerprint.response.is_some(), HAS_RESPONSE)
+        | flag(fingerprint.response.is_some_and(|response| response.is_short), RESPONSE_IS_SHORT)
+}
+
+fn outcome_code(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Pending => 0,
+        Outcome::Answered => 1,
+        Outcome::Failed => 2,
+        Outcome::Refused => 3,
+    }
+}
+
+fn outcome_of(code: u8) -> Option<Outcome> {
+    [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused].get(usize::from(code)).copied()
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn tools(&mut self) -> Option<ToolStep> {
+        Some(ToolStep { literal: self.u64()?, adaptive: self.u64()?, result: self.u64()? })
+    }
+
+    fn response(&mut self, is_short: bool) -> Option<ResponsePrint> {
+        Some(ResponsePrint { literal: TextHash(self.u64()?), adaptive: TextHash(self.u64()?), is_short })
+    }
+}

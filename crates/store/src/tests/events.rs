@@ -1,0 +1,119 @@
+use super::*;
+use crate::EventFilter;
+use model::{BlockReason, Usage};
+
+fn refusal(agent: &str, at: Timestamp) -> Event {
+    let mut event = Event::new(CallId::new(), id(agent), Epoch(0), EventType::Blocked, at);
+    event.block_reason = Some(BlockReason::Inactive);
+    event
+}
+
+#[tokio::test]
+async fn an_event_is_read_as_it_was_written() {
+    let fixture = Fixture::new().await;
+    let mut event = scored("agent", 0, 1);
+    event.conversation = Some("c".to_owned());
+    event.provider = Some("openai".to_owned());
+    event.model = Some("gpt-4o".to_owned());
+    event.status = Some(200);
+    event.latency_ms = Some(1200);
+    event.first_byte_ms = Some(300);
+    event.usage = Usage { input: Some(10), output: Some(20), cached: Some(3), cache_write: None, reasoning: Some(0) };
+    event.streamed = true;
+    event.would_have_stopped = true;
+    event.error = Some("cut".to_owned());
+    fixture.record(event.clone()).await;
+    event.fingerprint = None;
+    let read = fixture.store.event(event.id).await.unwrap().unwrap();
+    assert_eq!((read.event, read.count, read.cost_nano_usd), (event, 1, None));
+    assert_eq!(fixture.store.would_have_stopped(&id("agent")).await.unwrap(), 1);
+    assert!(fixture.store.event(CallId::new()).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn an_agent_is_made_by_its_first_call() {
+    let fixture = Fixture::new().await;
+    let later = Timestamp::from_millis(NOON.as_millis() + 5);
+    let mut second = call("agent");
+    second.time = later;
+    fixture.record_all(vec![second, call("agent")]).await;
+    let agent = fixture.store.agent(&id("agent")).await.unwrap().unwrap();
+    assert_eq!((agent.created_at, agent.last_seen), (NOON, Some(later)));
+    assert_eq!((agent.kill_switch, agent.epoch, agent.deactivation), (KillSwitch::default(), Epoch(0), None));
+
+    fixture.record(call("agent")).await;
+    assert_eq!(fixture.store.agent(&id("agent")).await.unwrap().unwrap().last_seen, Some(later));
+}
+
+#[tokio::test]
+async fn refusals_of_an_inactive_agent_are_counted_by_the_minute() {
+    let fixture = Fixture::new().await;
+    let minute = |minutes: i64| Timestamp::from_millis(NOON.as_millis() / 60_000 * 60_000 + minutes * 60_000);
+    fixture.record_all(vec![refusal("a", minute(0)), refusal("a", minute(0)), refusal("b", minute(0))]).await;
+    fixture.record_all(vec![refusal("a", minute(0)), refusal("a", minute(1))]).await;
+
+    let filter = EventFilter { agent: Some(id("a")), blocked: Some(true), ..Default::default() };
+    let mut counts: Vec<u64> =
+        fixture.store.events(&filter, &page(10)).await.unwrap().items.iter().map(|row| row.count).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [1, 3]);
+    assert_eq!(fixture.count("select count(*) from events").await, 3);
+}
+
+#[tokio::test]
+async fn events_are_filtered_by_what_they_are() {
+    let fixture = Fixture::new().await;
+    let mut other = call("other");
+    other.provider = Some("anthropic".to_owned());
+    other.model = Some("claude".to_owned());
+    other.conversation = Some("c".to_owned());
+    other.status = Some(500);
+    other.time = Timestamp::from_millis(NOON.as_millis() + 1000);
+    let mut blocked = call("other");
+    blocked.event_type = EventType::Blocked;
+    blocked.block_reason = Some(BlockReason::LoopDetected);
+    let (other_id, blocked_id) = (other.id, blocked.id);
+    fixture.record_all(vec![call("agent"), other, blocked]).await;
+
+    let none = EventFilter::default;
+    let later = Some(Timestamp::from_millis(NOON.as_millis() + 1));
+    for (filter, expected) in [
+        (EventFilter { agent: Some(id("other")), ..none() }, vec![blocked_id, other_id]),
+        (EventFilter { event_type: Some(EventType::Blocked), ..none() }, vec![blocked_id]),
+        (EventFilter { provider: Some("anthropic".to_owned()), ..none() }, vec![other_id]),
+        (EventFilter { model: Some("claude".to_owned()), ..none() }, vec![other_id]),
+        (EventFilter { conversation: Some("c".to_owned()), ..none() }, vec![other_id]),
+        (EventFilter { status: Some(500), ..none() }, vec![other_id]),
+        (EventFilter { blocked: Some(true), ..none() }, vec![blocked_id]),
+        (EventFilter { block_reason: Some(BlockReason::LoopDetected), ..none() }, vec![blocked_id]),
+        (EventFilter { from: later, ..none() }, vec![other_id]),
+        (EventFilter { to: later, agent: Some(id("other")), ..none() }, vec![blocked_id]),
+        (EventFilter { agent: Some(id("nobody")), ..none() }, vec![]),
+    ] {
+        let items = fixture.store.events(&filter, &page(10)).await.unwrap().items;
+        assert_eq!(items.iter().map(|row| row.event.id).collect::<Vec<_>>(), expected, "{filter:?}");
+    }
+}
+
+#[tokio::test]
+async fn everything_sent_is_on_disk_when_the_inbox_is_closed() {
+    let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
+    for number in 0..1500 {
+        fixture.handle.event(scored("agent", 0, number));
+    }
+    let Fixture { store, handle, writer, recorder, .. } = fixture;
+    drop(handle);
+    writer.await.unwrap();
+    let count: i64 = sqlx::query_scalar("select count(*) from events").fetch_one(&store.readers).await.unwrap();
+    assert_eq!(count, 1500);
+    let late = recorder.change(Change::Rename { agent: id("agent"), name: None }).await;
+    assert!(matches!(late, Err(StoreError::Unavailable(_))));
+}
+
+#[tokio::test]
+async fn the_same_event_twice_is_one_row() {
+    let fixture = Fixture::new().await;
+    let event = call("agent");
+    fixture.record_all(vec![event.clone(), event]).await;
+    assert_eq!(fixture.count("select count(*) from events").await, 1);
+}

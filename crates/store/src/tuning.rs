@@ -1,0 +1,64 @@
+//! The writer's patience: sizes and times that only tests set otherwise.
+
+use std::time::Duration;
+
+/// How the writer paces itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Tuning {
+    /// Events in one transaction.
+    pub(crate) batch_rows: usize,
+    /// How long the first event of a batch waits for others.
+    pub(crate) batch_delay: Duration,
+    /// How long one attempt waits for a lock. Shorter than [`Tuning::change_patience`], so that there is more than one.
+    pub(crate) busy_timeout: Duration,
+    /// The pause after the first failure; it doubles with each one up to `longest_pause`.
+    pub(crate) first_pause: Duration,
+    pub(crate) longest_pause: Duration,
+    /// How long a change is tried before it is given up.
+    pub(crate) change_patience: Duration,
+    /// How long what is left is tried to be written at the end.
+    pub(crate) stop_patience: Duration,
+    /// How many events are kept while nothing can be written.
+    pub(crate) kept_events: usize,
+    /// How many bytes of evidence are kept meanwhile.
+    pub(crate) kept_evidence_bytes: usize,
+    /// How many rows retention deletes at a time.
+    pub(crate) retention_rows: i64,
+    /// How often retention runs.
+    pub(crate) retention_interval: Duration,
+    /// Settings of the writer's connection that make it fail.
+    #[cfg(test)]
+    pub(crate) faults: std::sync::Arc<std::sync::Mutex<Vec<(&'static str, &'static str)>>>,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning {
+            batch_rows: 512,
+            batch_delay: Duration::from_millis(50),
+            busy_timeout: Duration::from_secs(1),
+            first_pause: Duration::from_millis(50),
+            longest_pause: Duration::from_secs(1),
+            change_patience: Duration::from_secs(5),
+            stop_patience: Duration::from_secs(10),
+            kept_events: 50_000,
+            kept_evidence_bytes: 256 << 20,
+            retention_rows: 500,
+            retention_interval: Duration::from_secs(3600),
+            #[cfg(test)]
+            faults: std::sync::Arc::default(),
+        }
+    }
+}
+
+impl Tuning {
+    #[cfg(test)]
+    pub(crate) fn faults(&self) -> Vec<(&'static str, &'static str)> {
+        self.faults.lock().map(|faults| faults.clone()).unwrap_or_default()
+    }
+
+    #[cfg(not(test))]
+    pub(crate) fn faults(&self) -> [(&'static str, &'static str); 0] {
+        []
+    }
+}

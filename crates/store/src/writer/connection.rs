@@ -1,0 +1,62 @@
+//! The one connection that writes: opened when it is needed, thrown away when anything went wrong with it.
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection as _, Sqlite, SqliteConnection, Transaction};
+
+/// What survives when the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// All that was committed some seconds ago. For events.
+    Normal,
+    /// All that was committed. For kills and what people change.
+    Full,
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    options: SqliteConnectOptions,
+    open: Option<SqliteConnection>,
+    durability: Durability,
+}
+
+impl Connection {
+    pub(super) fn new(options: SqliteConnectOptions) -> Connection {
+        Connection { options, open: None, durability: Durability::Normal }
+    }
+
+    /// Begins a transaction that has the right to write from the start: no later statement waits for a lock.
+    pub(super) async fn begin(&mut self, durability: Durability) -> Result<Transaction<'_, Sqlite>, sqlx::Error> {
+        let connection = match self.open.take() {
+            Some(connection) => connection,
+            None => {
+                self.durability = Durability::Normal;
+                self.options.connect().await?
+            }
+        };
+        let connection = self.open.insert(connection);
+        if self.durability != durability {
+            let pragma = match durability {
+                Durability::Normal => "pragma synchronous = normal",
+                Durability::Full => "pragma synchronous = full",
+            };
+            sqlx::query(pragma).execute(&mut *connection).await?;
+            self.durability = durability;
+        }
+        connection.begin_with("begin immediate").await
+    }
+
+    /// Gives the connection up after a failure, with whatever transaction it is in. The next one is opened with `options`.
+    pub(super) async fn reset(&mut self, options: SqliteConnectOptions) {
+        if let Some(connection) = self.open.take() {
+            let _ = connection.close().await;
+        }
+        self.options = options;
+    }
+
+    /// Moves the write-ahead log into the database and closes.
+    pub(super) async fn close(&mut self) -> Result<(), sqlx::Error> {
+        let Some(mut connection) = self.open.take() else { return Ok(()) };
+        sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut connection).await?;
+        connection.close().await
+    }
+}

@@ -1,0 +1,154 @@
+//! The one writer. It takes what comes in, in order of weight: kills, then changes, then events; what cannot be written
+//! is kept and tried again, and nobody but those who wait for a kill or a change ever notices.
+
+mod agent;
+mod apply;
+mod batch;
+mod connection;
+mod record;
+mod request;
+mod rows;
+mod work;
+
+use std::collections::VecDeque;
+
+use model::{Event, RecorderInbox};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::{Duration, Instant};
+
+pub(crate) use self::request::{Request, send};
+
+use self::connection::Connection;
+use self::record::Pending;
+use self::request::ChangeRequest;
+use crate::{Health, Notice, Store, connect};
+
+/// How often the writer looks whether a batch is full while it waits for one: a wake-up per event would cost more than
+/// the event.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The writer and what it has not written yet.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    store: Store,
+    connection: Connection,
+    notices: broadcast::Sender<Notice>,
+    health: Health,
+    records: VecDeque<Pending>,
+    changes: VecDeque<ChangeRequest>,
+    events: VecDeque<Event>,
+    /// When the events that have come in are to be written.
+    batch_due: Option<Instant>,
+    /// While nothing can be written: how long to wait, and until when.
+    pause: Option<(Duration, Instant)>,
+    next_sweep: Instant,
+    stopping: Vec<oneshot::Sender<()>>,
+}
+
+impl Writer {
+    pub(crate) fn new(store: &Store, notices: broadcast::Sender<Notice>, health: Health) -> Writer {
+        Writer {
+            connection: Connection::new(connect::writer(&store.config.database(), &store.tuning)),
+            store: store.clone(),
+            notices,
+            health,
+            records: VecDeque::new(),
+            changes: VecDeque::new(),
+            events: VecDeque::new(),
+            batch_due: None,
+            pause: None,
+            next_sweep: Instant::now(),
+            stopping: Vec::new(),
+        }
+    }
+
+    /// Writes until `inbox` is closed or a stop is requested, then what is left.
+    pub(crate) async fn run(mut self, mut inbox: RecorderInbox, mut requests: mpsc::UnboundedReceiver<Request>) {
+        while self.receive(&mut inbox, &mut requests).await {
+            if self.pause.is_none_or(|(_, until)| Instant::now() >= until) {
+                self.work(&mut inbox).await;
+            }
+        }
+        inbox.events.close();
+        inbox.records.close();
+        requests.close();
+        self.finish(&mut inbox).await;
+    }
+
+    /// Waits until there is something to do. `false`: nothing more will come.
+    async fn receive(&mut self, inbox: &mut RecorderInbox, requests: &mut mpsc::UnboundedReceiver<Request>) -> bool {
+        let wake = self.wake_at();
+        let mut open = true;
+        tokio::select! {
+            biased;
+            record = inbox.records.recv() => match record {
+                Some(record) => self.keep_record(Pending::from(record).await),
+                None => open = false,
+            },
+            Some(request) = requests.recv() => self.keep_request(request),
+            event = inbox.events.recv(), if self.batch_due.is_none() => match event {
+                Some(event) => {
+                    self.batch_due = Some(Instant::now() + self.store.tuning.batch_delay);
+                    self.events.push_back(event);
+                }
+                None => open = false,
+            },
+            () = tokio::time::sleep_until(wake) => {}
+        }
+        while let Ok(request) = requests.try_recv() {
+            self.keep_request(request);
+        }
+        self.look_at_events(inbox);
+        open && self.stopping.is_empty()
+    }
+
+    /// When to look again if nothing comes in.
+    fn wake_at(&self) -> Instant {
+        let now = Instant::now();
+        match (self.pause, self.batch_due) {
+            (Some((_, until)), _) => until.min(now + LOOK),
+            (None, Some(due)) => due.min(now + LOOK),
+            (None, None) => self.next_sweep,
+        }
+    }
+
+    /// Makes the batch due early if enough events wait, and while nothing can be written makes room in the inbox.
+    fn look_at_events(&mut self, inbox: &mut RecorderInbox) {
+        let enough = self.store.tuning.batch_rows.min(inbox.events.max_capacity() / 2);
+        if inbox.events.len() >= enough && self.batch_due.is_some() {
+            self.batch_due = Some(Instant::now());
+        }
+        if self.pause.is_some() {
+            self.take_events(inbox);
+        }
+    }
+
+    /// Takes the events that have come in. The oldest go if there are too many.
+    fn take_events(&mut self, inbox: &mut RecorderInbox) {
+        while let Ok(event) = inbox.events.try_recv() {
+            self.events.push_back(event);
+        }
+        let excess = self.events.len().saturating_sub(self.store.tuning.kept_events);
+        if excess > 0 {
+            self.events.drain(..excess);
+            self.health.count_dropped(excess);
+        }
+    }
+
+    fn keep_request(&mut self, request: Request) {
+        match request {
+            Request::Change(change) => self.changes.push_back(change),
+            Request::Stop(done) => self.stopping.push(done),
+        }
+    }
+
+    /// Keeps a record until it is written. Kills are never given up; the bodies of their evidence are, before they fill
+    /// the memory of a server whose disk fails for long.
+    fn keep_record(&mut self, mut record: Pending) {
+        let kept: usize = self.records.iter().map(Pending::bytes).sum();
+        if kept + record.bytes() > self.store.tuning.kept_evidence_bytes && !self.records.is_empty() {
+            record.evidence.clear();
+        }
+        self.records.push_back(record);
+    }
+}

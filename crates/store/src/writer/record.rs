@@ -1,0 +1,148 @@
+//! Kills and observed incidents, each with its evidence, in transactions that survive a power cut.
+
+use std::sync::LazyLock;
+
+use model::{DeactivatedBy, Event, Incident, IncidentId, Record};
+use sqlx::{Arguments, SqliteConnection};
+use tokio::sync::watch;
+
+use super::agent::NewAgent;
+use super::batch;
+use super::rows::Insert;
+use crate::columns::signed;
+use crate::evidence::{self, PackedEvidence};
+
+/// A kill or an observed incident that waits to be written.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) incident: Box<Incident>,
+    /// The event and the acknowledgement of a kill.
+    pub(super) kill: Option<(Box<Event>, watch::Sender<bool>)>,
+    pub(super) evidence: Vec<PackedEvidence>,
+}
+
+impl Pending {
+    /// Makes `record` ready. Bodies are compressed on a thread that may take its time.
+    pub(super) async fn from(record: Record) -> Pending {
+        let (mut incident, kill) = match record {
+            Record::Kill { incident, event, committed } => (incident, Some((event, committed))),
+            Record::Observed { incident } => (incident, None),
+        };
+        let raw = std::mem::take(&mut incident.evidence);
+        let evidence = tokio::task::spawn_blocking(|| evidence::pack(raw)).await.unwrap_or_default();
+        Pending { incident, kill, evidence }
+    }
+
+    /// How much memory its bodies take.
+    pub(super) fn bytes(&self) -> usize {
+        self.evidence.iter().map(PackedEvidence::bytes).sum()
+    }
+}
+
+/// Writes one record. `false`: the agent had been deactivated already or its epoch was over, so nothing was written.
+pub(super) async fn write(
+    transaction: &mut SqliteConnection,
+    pending: &Pending,
+    evidence: &[PackedEvidence],
+) -> Result<bool, sqlx::Error> {
+    let kill = &pending.incident.kill;
+    // The event of the agent's first call may still be on its way.
+    let agent = NewAgent { id: &kill.agent, epoch: kill.epoch, kill_switch: &kill.kill_switch, at: kill.at };
+    agent.insert(transaction).await?;
+    if let Some((event, _)) = &pending.kill {
+        if !deactivate(transaction, &pending.incident).await? {
+            return Ok(false);
+        }
+        batch::insert(transaction, &[event]).await?;
+    }
+    if insert_incident(transaction, &pending.incident, evidence.len()).await? {
+        insert_evidence(transaction, kill.incident, evidence).await?;
+    }
+    Ok(true)
+}
+
+/// Ends the agent's epoch, if this is still the epoch it is in and nobody else ended it.
+async fn deactivate(transaction: &mut SqliteConnection, incident: &Incident) -> Result<bool, sqlx::Error> {
+    let kill = &incident.kill;
+    let updated = sqlx::query(
+        "update agents set active = 0, deactivated_by = $1, deactivated_at = $2, incident_id = $3, last_seen = $2
+         where id = $4 and epoch = $5 and active = 1",
+    )
+    .bind(DeactivatedBy::KillSwitch.as_str())
+    .bind(kill.at.as_millis())
+    .bind(kill.incident.to_string())
+    .bind(kill.agent.as_str())
+    .bind(signed(kill.epoch.0))
+    .execute(transaction)
+    .await?;
+    Ok(updated.rows_affected() == 1)
+}
+
+/// `false`: it is there already.
+async fn insert_incident(
+    transaction: &mut SqliteConnection,
+    incident: &Incident,
+    evidence_count: usize,
+) -> Result<bool, sqlx::Error> {
+    let kill = &incident.kill;
+    let inserted = sqlx::query(
+        "insert into incidents (id, agent_id, epoch, timestamp, state, provider, model, conversation, score,
+            similar_prompts, similar_responses, repeated_tool_calls, score_window, enabled, window_size, threshold, action,
+            counting, evidence_count)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+         on conflict do nothing",
+    )
+    .bind(kill.incident.to_string())
+    .bind(kill.agent.as_str())
+    .bind(signed(kill.epoch.0))
+    .bind(kill.at.as_millis())
+    .bind(incident.state.as_str())
+    .bind(&incident.provider)
+    .bind(incident.model.as_deref())
+    .bind(incident.conversation.as_deref())
+    .bind(kill.score.value)
+    .bind(kill.score.signals.similar_prompts)
+    .bind(kill.score.signals.similar_responses)
+    .bind(kill.score.signals.repeated_tool_calls)
+    .bind(kill.score.window.as_str())
+    .bind(kill.kill_switch.enabled)
+    .bind(kill.kill_switch.window_size)
+    .bind(kill.kill_switch.threshold)
+    .bind(kill.kill_switch.action.as_str())
+    .bind(kill.kill_switch.counting.as_str())
+    .bind(signed(evidence_count as u64))
+    .execute(transaction)
+    .await?;
+    Ok(inserted.rows_affected() == 1)
+}
+
+static INSERT_EVIDENCE: LazyLock<Insert> = LazyLock::new(|| {
+    let into = "evidence (incident_id, position, call_id, timestamp, matched, prompt, response, request_body,
+        response_body, request_chars, response_chars, truncated)";
+    Insert::new(into, 12, "")
+});
+
+async fn insert_evidence(
+    transaction: &mut SqliteConnection,
+    incident: IncidentId,
+    evidence: &[PackedEvidence],
+) -> Result<(), sqlx::Error> {
+    let incident = incident.to_string();
+    let rows: Vec<_> = (0_i64..).zip(evidence).collect();
+    INSERT_EVIDENCE
+        .execute(transaction, &rows, |arguments, (position, packed)| {
+            arguments.add(incident.as_str())?;
+            arguments.add(position)?;
+            arguments.add(packed.evidence.call.to_string())?;
+            arguments.add(packed.evidence.time.map(|time| time.as_millis()))?;
+            arguments.add(serde_json::to_string(&packed.evidence.matched)?)?;
+            arguments.add(packed.evidence.prompt.as_deref())?;
+            arguments.add(packed.evidence.response.as_deref())?;
+            arguments.add(packed.request_body.as_deref())?;
+            arguments.add(packed.response_body.as_deref())?;
+            arguments.add(signed(packed.request_chars))?;
+            arguments.add(signed(packed.response_chars))?;
+            arguments.add(packed.evidence.truncated)
+        })
+        .await
+}

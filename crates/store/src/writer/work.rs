@@ -1,0 +1,227 @@
+//! What the writer does when it may write, and what it does when it cannot.
+
+use model::RecorderInbox;
+use tokio::time::Instant;
+
+use super::apply::{self, Failure, Outcome};
+use super::connection::Durability;
+use super::record::{self, Pending};
+use super::{Writer, batch};
+use crate::error::{in_plain_words, is_full, may_pass};
+use crate::{Change, Notice, StoreError, connect};
+
+/// How many kills share one transaction, and so one wait for the disk.
+const RECORDS: usize = 32;
+
+impl Writer {
+    /// Writes what is due, the weightiest first. Stops at the first failure: what is left is tried after a pause.
+    pub(super) async fn work(&mut self, inbox: &mut RecorderInbox) {
+        if let Err(error) = self.write_all(inbox).await {
+            self.note_trouble(&error).await;
+        }
+    }
+
+    async fn write_all(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        self.write_records(inbox).await?;
+        if !self.changes.is_empty() {
+            // What a change is about may be known from an event that is not written yet.
+            self.write_events(inbox).await?;
+            self.write_changes().await?;
+        }
+        if self.pause.is_some() || self.batch_due.is_some_and(|due| Instant::now() >= due) {
+            self.write_events(inbox).await?;
+        }
+        if self.is_idle() && self.pause.is_some() {
+            self.probe().await?;
+        }
+        if self.is_idle() && Instant::now() >= self.next_sweep {
+            self.sweep().await?;
+        }
+        Ok(())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.records.is_empty() && self.changes.is_empty() && self.events.is_empty()
+    }
+
+    /// Writes all records that have come in, so that none is behind a change that was asked for after it.
+    async fn write_records(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        while let Ok(record) = inbox.records.try_recv() {
+            let record = Pending::from(record).await;
+            self.keep_record(record);
+        }
+        while !self.records.is_empty() {
+            let count = self.records.len().min(RECORDS);
+            let written = match self.try_records(count, true).await {
+                // The kill matters more than its evidence.
+                Err(error) if is_full(&error) => self.try_records(count, false).await?,
+                result => result?,
+            };
+            self.note_success();
+            for (record, written) in self.records.drain(..count).zip(written) {
+                announce(&self.notices, record, written);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the first `count` records and says of each whether it changed anything.
+    async fn try_records(&mut self, count: usize, with_evidence: bool) -> Result<Vec<bool>, sqlx::Error> {
+        let mut transaction = self.connection.begin(Durability::Full).await?;
+        let mut written = Vec::with_capacity(count);
+        for record in self.records.iter().take(count) {
+            let evidence = if with_evidence { record.evidence.as_slice() } else { &[] };
+            written.push(record::write(&mut transaction, record, evidence).await?);
+        }
+        transaction.commit().await?;
+        Ok(written)
+    }
+
+    async fn write_changes(&mut self) -> Result<(), sqlx::Error> {
+        while let Some(request) = self.changes.pop_front() {
+            if !request.take() {
+                continue;
+            }
+            match self.try_change(&request.change).await {
+                Ok((changed, notice)) => {
+                    self.note_success();
+                    request.answer(Ok(changed));
+                    notice.map(|notice| self.notices.send(notice));
+                }
+                Err(Failure::Refused(why)) => request.answer(Err(why)),
+                Err(Failure::Database(error)) if may_pass(&error) => {
+                    if let Some(request) = request.put_back(&in_plain_words(&error)) {
+                        self.changes.push_front(request);
+                    }
+                    return Err(error);
+                }
+                Err(Failure::Database(error)) => request.answer(Err(StoreError::from(error))),
+            }
+        }
+        Ok(())
+    }
+
+    async fn try_change(&mut self, change: &Change) -> Outcome {
+        let mut transaction = self.connection.begin(Durability::Full).await?;
+        let changed = apply::apply(&mut transaction, change, &self.store.keys).await?;
+        transaction.commit().await?;
+        Ok(changed)
+    }
+
+    /// Writes all events that have come in, a batch at a time.
+    async fn write_events(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        self.take_events(inbox);
+        while !self.events.is_empty() {
+            let count = self.events.len().min(self.store.tuning.batch_rows);
+            match self.try_events(count).await {
+                Ok(()) => self.note_success(),
+                Err(error) if may_pass(&error) => return Err(error),
+                Err(error) => {
+                    tracing::error!("{count} events cannot be written and are dropped: {error}");
+                    self.health.count_dropped(count);
+                }
+            }
+            let written = self.events.drain(..count);
+            if self.notices.receiver_count() > 0 {
+                written.for_each(|event| drop(self.notices.send(Notice::Event(event.into()))));
+            }
+            // A kill does not wait for more than one batch.
+            if !inbox.records.is_empty() {
+                break;
+            }
+        }
+        self.batch_due = if self.events.is_empty() { None } else { Some(Instant::now()) };
+        Ok(())
+    }
+
+    async fn try_events(&mut self, count: usize) -> Result<(), sqlx::Error> {
+        let events = &self.events.make_contiguous()[..count];
+        let mut transaction = self.connection.begin(Durability::Normal).await?;
+        batch::write(&mut transaction, events, self.store.config.defaults).await?;
+        transaction.commit().await
+    }
+
+    /// Finds out whether trouble is over when there is nothing to write.
+    async fn probe(&mut self) -> Result<(), sqlx::Error> {
+        self.connection.begin(Durability::Full).await?.commit().await?;
+        self.note_success();
+        Ok(())
+    }
+
+    async fn sweep(&mut self) -> Result<(), sqlx::Error> {
+        let config = &self.store.config;
+        let mut transaction = self.connection.begin(Durability::Normal).await?;
+        let rows = self.store.tuning.retention_rows;
+        let more = config.retention.sweep(&mut transaction, config.clock.now(), rows).await?;
+        transaction.commit().await?;
+        self.note_success();
+        self.next_sweep = Instant::now();
+        if !more {
+            self.next_sweep += self.store.tuning.retention_interval;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, for as long as it is worth trying, and closes the database.
+    pub(super) async fn finish(mut self, inbox: &mut RecorderInbox) {
+        let deadline = Instant::now() + self.store.tuning.stop_patience;
+        self.next_sweep = deadline + self.store.tuning.retention_interval;
+        loop {
+            self.batch_due = Some(Instant::now());
+            self.work(inbox).await;
+            self.take_events(inbox);
+            let Some((pause, _)) = self.pause.filter(|_| !self.is_idle()) else { break };
+            if Instant::now() + pause >= deadline {
+                let (incidents, events) = (self.records.len(), self.events.len());
+                tracing::error!(
+                    "the database could not be written to: {incidents} incidents and {events} events are lost"
+                );
+                break;
+            }
+            tokio::time::sleep(pause).await;
+        }
+        if let Err(error) = self.connection.close().await {
+            tracing::warn!("the database could not be closed well: {}", in_plain_words(&error));
+        }
+        for done in self.stopping {
+            let _ = done.send(());
+        }
+    }
+
+    /// Begins or prolongs the pause, and says so once.
+    async fn note_trouble(&mut self, error: &sqlx::Error) {
+        let words = in_plain_words(error);
+        if self.health.set(Some(words.clone())).is_none() {
+            tracing::warn!("nothing can be recorded at the moment, kills hold all the same: {words}");
+        }
+        let tuning = &self.store.tuning;
+        let length = self.pause.map_or(tuning.first_pause, |(length, _)| (length * 2).min(tuning.longest_pause));
+        self.pause = Some((length, Instant::now() + length));
+        // Whatever state the connection is in, a new one is in none.
+        let options = connect::writer(&self.store.config.database(), tuning);
+        self.connection.reset(options).await;
+    }
+
+    /// Ends the pause, and says so once.
+    fn note_success(&mut self) {
+        if self.pause.take().is_some() && self.health.set(None).is_some() {
+            tracing::info!("the database can be written again");
+        }
+    }
+}
+
+/// Tells those who wait for a kill that it is on disk, and those who watch what was written.
+fn announce(notices: &tokio::sync::broadcast::Sender<Notice>, record: Pending, written: bool) {
+    let Pending { incident, kill, .. } = record;
+    let event = kill.map(|(event, committed)| {
+        committed.send_replace(true);
+        event
+    });
+    if !written || notices.receiver_count() == 0 {
+        return;
+    }
+    if let Some(event) = event {
+        let _ = notices.send(Notice::Event((*event).into()));
+    }
+    let _ = notices.send(Notice::Incident { id: incident.kill.incident, agent: incident.kill.agent });
+}
