@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, Provider};
+use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, Provider, Timestamp};
 use store::{Change, Changed, StoreError};
 
 use crate::app::App;
@@ -48,10 +48,9 @@ pub(crate) async fn activate(app: App, agent: AgentId) -> Result<(), Problem> {
 
 /// Stores the activation that ends `epoch`, waiting a little for a deactivation that is not on disk yet.
 async fn store_activation(app: &App, agent: &AgentId, epoch: Epoch, was: Deactivation) -> Result<Epoch, Problem> {
-    let recorder = &app.web().recorder;
     for _ in 0..ACTIVATION_ATTEMPTS {
         let change = Change::Activate { agent: agent.clone(), epoch, at: app.web().clock.now() };
-        match recorder.change(change).await {
+        match app.web().recorder.change(change).await {
             Ok(Changed::Activated(epoch)) => return Ok(epoch),
             Ok(Changed::Done) => return Ok(epoch.next()),
             Err(StoreError::Conflict(_) | StoreError::NotFound) => {}
@@ -59,9 +58,7 @@ async fn store_activation(app: &App, agent: &AgentId, epoch: Epoch, was: Deactiv
         }
         match was.by {
             // One made by hand while the database was down was never stored, and nobody else will.
-            DeactivatedBy::Manual => {
-                recorder.change(Change::Deactivate { agent: agent.clone(), at: was.at }).await?;
-            }
+            DeactivatedBy::Manual => store_deactivation(app, agent, was.at).await?,
             DeactivatedBy::KillSwitch => tokio::time::sleep(ACTIVATION_PAUSE).await,
         }
     }
@@ -75,11 +72,8 @@ pub(crate) async fn deactivate(app: App, agent: AgentId) -> Result<(), Problem> 
     let deactivation = web.guard.deactivate(&agent, web.clock.now()).or_else(|| web.guard.refuses(&agent));
     let Some(Deactivation { by: DeactivatedBy::Manual, at, .. }) = deactivation else { return Ok(()) };
 
-    let stored = web.store.agent(&agent).await.ok().flatten();
-    if stored.is_some_and(|row| row.deactivation.is_some()) {
-        return Ok(());
-    }
-    web.recorder.change(Change::Deactivate { agent: agent.clone(), at }).await.map(drop).map_err(|error| {
+    // Also if it was inactive already: that may not have been stored.
+    store_deactivation(&app, &agent, at).await.map_err(|error| {
         tracing::warn!(%agent, %error, "a deactivation could not be stored");
         Problem::unavailable(format!(
             "{agent} is inactive, but that could not be stored: a restart would activate it again. Repeat the request."
@@ -90,7 +84,27 @@ pub(crate) async fn deactivate(app: App, agent: AgentId) -> Result<(), Problem> 
 /// Gives an agent a name for people, or takes it away.
 pub(crate) async fn rename(app: App, agent: AgentId, name: Option<String>) -> Result<(), Problem> {
     known(&app, &agent).await?.ok_or_else(|| unknown(&agent))?;
+    store_agent(&app, &agent).await?;
     app.web().recorder.change(Change::Rename { agent, name }).await?;
+    Ok(())
+}
+
+async fn store_deactivation(app: &App, agent: &AgentId, at: Timestamp) -> Result<(), StoreError> {
+    store_agent(app, agent).await?;
+    app.web().recorder.change(Change::Deactivate { agent: agent.clone(), at }).await?;
+    Ok(())
+}
+
+/// Makes sure that an agent which memory knows is on disk: its first call may still be on its way there.
+async fn store_agent(app: &App, agent: &AgentId) -> Result<(), StoreError> {
+    let web = app.web();
+    if web.store.agent(agent).await?.is_some() {
+        return Ok(());
+    }
+    let Some(live) = web.guard.agent(agent) else { return Ok(()) };
+    let (kill_switch, at) = (live.kill_switch, web.clock.now());
+    let window_floor = web.guard.configure(agent, kill_switch).window_floor;
+    web.recorder.change(Change::Configure { agent: agent.clone(), kill_switch, window_floor, at }).await?;
     Ok(())
 }
 

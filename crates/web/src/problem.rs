@@ -143,6 +143,14 @@ impl Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here; the log says more.")
     }
 
+    /// Why a page of a list could not be read. The only thing in a wrong state can be its cursor.
+    pub(crate) fn of_page(error: StoreError) -> Problem {
+        match error {
+            StoreError::Conflict(_) => Problem::field("cursor", "must be the next_cursor of the page before"),
+            error => error.into(),
+        }
+    }
+
     /// The status it is answered with.
     pub(crate) fn status(&self) -> StatusCode {
         self.status

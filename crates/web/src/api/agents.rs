@@ -182,7 +182,8 @@ pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) 
 
 /// A page of agents. One that memory and disk disagree about is listed by what memory says.
 pub(crate) async fn read_page(app: &App, filter: &AgentFilter, page: &PageRequest) -> Result<List<AgentView>, Problem> {
-    let mut list = List::of(app.web().store.agents(filter, page).await?, |row| merge(app, row));
+    let mut list =
+        List::of(app.web().store.agents(filter, page).await.map_err(Problem::of_page)?, |row| merge(app, row));
     list.items.retain(|agent| filter.active.is_none_or(|active| agent.active == active));
     Ok(list)
 }
@@ -209,13 +210,22 @@ fn merge(app: &App, row: AgentRow) -> AgentView {
     let live = app.web().guard.agent(&row.id);
     let known = Known {
         name: row.name,
-        deactivation: live.map_or(row.deactivation, |live| live.deactivation),
+        deactivation: deactivation(live.map(|live| live.deactivation), row.deactivation),
         created_at: Some(row.created_at),
         last_seen: live.and_then(|live| live.last_seen).max(row.last_seen),
         kill_switch: live.map_or(row.kill_switch, |live| live.kill_switch),
         score: live.map(|live| live.current_score).unwrap_or_default(),
     };
     known.show(row.id)
+}
+
+/// Memory says whether the agent is inactive; the disk says whether its incident is still there.
+fn deactivation(live: Option<Option<Deactivation>>, stored: Option<Deactivation>) -> Option<Deactivation> {
+    match (live, stored) {
+        (Some(Some(live)), Some(stored)) => Some(Deactivation { incident: stored.incident, ..live }),
+        (Some(live), _) => live,
+        (None, stored) => stored,
+    }
 }
 
 fn checked_name(name: Option<Option<String>>) -> Result<Option<Option<String>>, Problem> {

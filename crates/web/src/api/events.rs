@@ -175,7 +175,7 @@ pub(crate) async fn list(
     Parameters(query): Parameters<EventsQuery>,
 ) -> Result<Json<List<EventView>>, Problem> {
     let page = query.page()?;
-    let events = app.web().store.events(&query.into(), &page).await?;
+    let events = app.web().store.events(&query.into(), &page).await.map_err(Problem::of_page)?;
     Ok(Json(List::of(events, EventView::from)))
 }
 

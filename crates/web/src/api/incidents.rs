@@ -121,7 +121,8 @@ pub(crate) async fn list(
 ) -> Result<Json<List<IncidentView>>, Problem> {
     let page = query.page()?;
     let filter = IncidentFilter { agent: query.agent, state: query.state };
-    Ok(Json(List::of(app.web().store.incidents(&filter, &page).await?, IncidentView::from)))
+    let incidents = app.web().store.incidents(&filter, &page).await.map_err(Problem::of_page)?;
+    Ok(Json(List::of(incidents, IncidentView::from)))
 }
 
 /// One incident.

@@ -7,13 +7,14 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::{Modify, OpenApi};
 
 use crate::app::App;
-use crate::problem::Refusals;
+use crate::problem::{ProblemBody, Refusals, WrongField};
 use crate::routes::openapi_json;
 
 /// What the description says besides its operations.
 #[derive(OpenApi)]
 #[openapi(
     info(title = "AgentGazer", description = "The kill switch for AI agents: its API on the dashboard's port."),
+    components(schemas(ProblemBody, WrongField)),
     modifiers(&Credentials),
     security(("token" = []), ("session" = []))
 )]

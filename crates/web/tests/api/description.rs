@@ -1,0 +1,69 @@
+//! The description of the API says what the router does.
+
+use axum::body::Body;
+use axum::http::{Method, StatusCode};
+use serde_json::Value;
+
+use crate::server::{Server, TOKEN, request};
+
+/// Every operation of the description, with something in place of the path's variables.
+pub(crate) fn operations() -> Vec<(Method, String)> {
+    let description: Value = serde_json::from_str(&web::openapi_json()).unwrap();
+    let mut operations = Vec::new();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            operations.push((method, path.replace("{id}", "none").replace("{name}", "openai")));
+        }
+    }
+    operations
+}
+
+#[test]
+fn the_operations_are_these() {
+    let mut lines: Vec<String> = operations().into_iter().map(|(method, path)| format!("{path} {method}")).collect();
+    lines.sort();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[tokio::test]
+async fn every_operation_is_routed_and_no_other_method_is() {
+    let server = Server::start().await;
+    let operations = operations();
+    for (_, path) in &operations {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+            let described = operations.contains(&(method.clone(), path.clone()));
+            let asked = request(method.clone(), path).header("authorization", format!("Bearer {TOKEN}"));
+            let response = server.open(asked.body(Body::empty()).unwrap()).await;
+            let routed = response.status() != StatusCode::METHOD_NOT_ALLOWED;
+            assert_eq!(routed, described, "{method} {path}: {}", response.status());
+        }
+    }
+}
+
+#[test]
+fn every_operation_says_how_it_is_refused() {
+    let description: Value = serde_json::from_str(&web::openapi_json()).unwrap();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let open = path == "/healthz" || path == "/readyz";
+            let refusal = &operation["responses"]["401"]["content"]["application/problem+json"];
+            assert_eq!(refusal.is_object(), !open, "{method} {path}");
+            assert!(operation["operationId"].is_string(), "{method} {path}");
+            let takes_body = ["put", "patch", "post"].contains(&method.as_str());
+            assert_eq!(operation["responses"]["415"].is_object(), takes_body, "{method} {path}");
+        }
+    }
+    let schemes = description["components"]["securitySchemes"].as_object().unwrap();
+    assert_eq!(schemes.keys().collect::<Vec<_>>(), ["session", "token"]);
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let description: Value = serde_json::from_str(&web::openapi_json()).unwrap();
+    let text = description.to_string();
+    for reference in text.split("\"$ref\":\"#").skip(1) {
+        let pointer = reference.split('"').next().unwrap();
+        assert!(description.pointer(pointer).is_some(), "{pointer}");
+    }
+}

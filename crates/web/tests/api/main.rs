@@ -1,0 +1,12 @@
+//! The API and the pages, driven through the real router with a real guard and a real store.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod agents;
+mod description;
+mod gate;
+mod inputs;
+mod pages;
+mod providers;
+mod server;
+mod shapes;
+mod stream;

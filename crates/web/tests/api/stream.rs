@@ -1,0 +1,74 @@
+//! What happens is told as it happens.
+
+use std::sync::atomic::Ordering;
+
+use axum::body::Body;
+use axum::http::Method;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+
+use crate::server::{Server, TOKEN, request};
+
+/// A client of the stream.
+struct Watcher {
+    body: Body,
+    text: String,
+}
+
+impl Watcher {
+    async fn start(server: &Server) -> Watcher {
+        let asked = request(Method::GET, "/api/stream").header("authorization", format!("Bearer {TOKEN}"));
+        let response = server.open(asked.body(Body::empty()).unwrap()).await;
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Watcher { body: response.into_body(), text: String::new() }
+    }
+
+    /// Waits for an event of this name and returns its data.
+    async fn wait_for(&mut self, name: &str) -> Value {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.text = rest;
+                if event.lines().any(|line| line == format!("event: {name}")) {
+                    let data = event.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+                    return serde_json::from_str(data).unwrap();
+                }
+                continue;
+            }
+            let frame = self.body.frame().await.expect("the stream goes on").unwrap();
+            self.text.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_kill_is_told_with_its_score_and_incident() {
+    let server = Server::start().await;
+    let mut watcher = Watcher::start(&server).await;
+    let incident = server.kill("looper").await;
+
+    let configured = watcher.wait_for("configured").await;
+    assert_eq!((&configured["agent_id"], &configured["kill_switch"]["threshold"]), (&json!("looper"), &json!(5.0)));
+    let kill = watcher.wait_for("kill").await;
+    assert_eq!((&kill["agent_id"], &kill["score"]), (&json!("looper"), &json!(7.0)));
+    assert_eq!(kill["details"]["incident_id"], json!(incident.to_string()));
+}
+
+#[tokio::test]
+async fn switching_off_and_on_is_told() {
+    let server = Server::start().await;
+    server.put("/api/agents/a/kill-switch", json!({})).await;
+    let mut watcher = Watcher::start(&server).await;
+    server.patch("/api/agents/a", json!({"active": false})).await;
+    assert_eq!(watcher.wait_for("deactivated").await["agent_id"], "a");
+    server.patch("/api/agents/a", json!({"active": true})).await;
+    assert_eq!(watcher.wait_for("activated").await["agent_id"], "a");
+}
+
+#[tokio::test]
+async fn the_stream_ends_when_the_server_stops() {
+    let server = Server::start().await;
+    let watcher = Watcher::start(&server).await;
+    server.web.draining.store(true, Ordering::Relaxed);
+    watcher.body.collect().await.unwrap();
+}
