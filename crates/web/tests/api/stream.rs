@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use axum::body::Body;
 use axum::http::Method;
 use http_body_util::BodyExt;
+use model::{AgentId, CallId, Epoch, Event, EventType};
 use serde_json::{Value, json};
 
 use crate::server::{Server, TOKEN, request};
@@ -71,4 +72,25 @@ async fn the_stream_ends_when_the_server_stops() {
     let watcher = Watcher::start(&server).await;
     server.web.draining.store(true, Ordering::Relaxed);
     watcher.body.collect().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_is_too_slow_is_told_that_it_missed_something() {
+    let server = Server::start().await;
+    let mut watcher = Watcher::start(&server).await;
+    let mut notices = server.web.recorder.subscribe();
+    let agent = AgentId::parse("busy").unwrap();
+    // More than the recorder keeps for a watcher, in portions that fit into its inbox.
+    for _ in 0..15 {
+        for _ in 0..100 {
+            let now = server.web.clock.now();
+            let event = Event::new(CallId::new(), agent.clone(), Epoch::default(), EventType::LlmCall, now);
+            server.web.recorder_handle.event(event);
+        }
+        for _ in 0..100 {
+            notices.recv().await.unwrap();
+        }
+    }
+    assert!(watcher.wait_for("lagged").await["missed"].as_u64().unwrap() > 0);
+    assert_eq!(watcher.wait_for("call").await["agent_id"], "busy", "and it goes on");
 }
