@@ -57,7 +57,7 @@ async fn an_activation_waits_for_the_kill_to_be_on_disk() {
     let kill = server.loop_until_killed(&id("a"));
     let activation = server.patch("/api/agents/a", json!({"active": true}));
     let storing = async {
-        // The activation has been refused at least once when this is stored.
+        // The activation is asked for before there is anything on disk to activate.
         tokio::task::yield_now().await;
         let (incident, event) = record(kill);
         assert!(server.web.recorder_handle.kill(incident, event).wait().await);
