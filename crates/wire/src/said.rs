@@ -29,11 +29,11 @@ struct PartialCall {
 pub(crate) struct Room(pub(crate) usize);
 
 impl Room {
-    /// Appends as much of `piece` as there is room for.
+    /// Appends as much of `piece` as there is room for; once something was cut there is none, or the text had holes.
     fn append(&mut self, text: &mut String, piece: &str) {
-        let piece = &piece[..piece.floor_char_boundary(self.0)];
-        self.0 -= piece.len();
-        text.push_str(piece);
+        let kept = &piece[..piece.floor_char_boundary(self.0)];
+        self.0 = if kept.len() == piece.len() { self.0 - kept.len() } else { 0 };
+        text.push_str(kept);
     }
 }
 

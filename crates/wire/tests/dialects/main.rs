@@ -1,0 +1,8 @@
+//! What is read of requests and answers, and how refusals look, dialect by dialect.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed unwrap is a failed test")]
+
+mod answers;
+mod conversations;
+mod refusals;
+mod requests;
+mod slices;
