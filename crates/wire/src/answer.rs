@@ -113,7 +113,7 @@ impl Gathered {
     }
 
     fn body(&mut self, body: &[u8]) {
-        let Some(body) = std::str::from_utf8(body).ok().and_then(|text| Json::parse(text).ok()) else { return };
+        let Ok(body) = std::str::from_utf8(body) else { return };
         match self {
             Gathered::ChatCompletions(answer) => answer.body(body),
             Gathered::Messages(answer) => answer.body(body),

@@ -39,13 +39,13 @@ impl ChatAnswer {
     pub(crate) fn event(&mut self, data: &str) {
         if data.trim_ascii() == "[DONE]" {
             self.saw_end = true;
-        } else if let Ok(chunk) = Json::parse(data) {
-            self.read(chunk);
+        } else {
+            self.read(data);
         }
     }
 
     /// A whole body.
-    pub(crate) fn body(&mut self, body: Json<'_>) {
+    pub(crate) fn body(&mut self, body: &str) {
         self.read(body);
         self.saw_end = !self.choices.is_empty();
     }
@@ -65,15 +65,31 @@ impl ChatAnswer {
         Answer { answered, usage: self.usage, model: self.model, error: self.error, complete }
     }
 
-    /// A body and a chunk have the same outline.
-    fn read(&mut self, object: Json<'_>) {
-        object.fields(|key, value| match key {
-            "choices" => value.items(|choice| self.read_choice(choice)),
-            "usage" => read_usage(value, &mut self.usage),
-            "model" if self.model.is_none() => self.model = value.filled_text().map(Into::into),
-            "error" if !value.is_null() => self.error = Some(error_text(value)),
+    /// A body and a chunk have the same outline. Nothing is taken from one that is broken.
+    fn read(&mut self, text: &str) {
+        let (mut choices, mut usage, mut model, mut error) = (None, None, None, None);
+        let checked = Json::parse_fields(text, |key, value| match key {
+            "choices" => choices = Some(value),
+            "usage" => usage = Some(value),
+            "model" => model = Some(value),
+            "error" => error = Some(value),
             _ => {}
         });
+        if checked.is_err() {
+            return;
+        }
+        if let Some(choices) = choices {
+            choices.items(|choice| self.read_choice(choice));
+        }
+        if let Some(usage) = usage {
+            read_usage(usage, &mut self.usage);
+        }
+        if let Some(error) = error.filter(|error| !error.is_null()) {
+            self.error = Some(error_text(error));
+        }
+        if self.model.is_none() {
+            self.model = model.and_then(Json::filled_text).map(Into::into);
+        }
     }
 
     fn read_choice(&mut self, choice: Json<'_>) {

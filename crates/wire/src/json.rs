@@ -99,14 +99,14 @@ impl<'a> Cursor<'a> {
 
     /// The first byte of what comes next, white space aside.
     pub(crate) fn peek(&mut self) -> Result<u8> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
-        // Most values have no space before them.
-        if let Some(byte) = rest.first().filter(|byte| !space(byte)) {
-            return Ok(*byte);
+        let bytes = self.text.as_bytes();
+        while let Some(&byte) = bytes.get(self.at) {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                return Ok(byte);
+            }
+            self.at += 1;
         }
-        self.at += rest.iter().take_while(|byte| space(byte)).count();
-        self.text.as_bytes().get(self.at).copied().ok_or(Malformed::Invalid)
+        Err(Malformed::Invalid)
     }
 
     /// Checks that nothing follows.
@@ -117,8 +117,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes over a value, without recursion.
+    /// Passes over a value.
     fn skip(&mut self) -> Result<()> {
+        match self.peek()? {
+            b'{' | b'[' => self.skip_container(),
+            first => self.scalar(first),
+        }
+    }
+
+    /// Passes over an object or array, without recursion.
+    fn skip_container(&mut self) -> Result<()> {
         let outer = self.depth;
         // The kinds of the open containers, the innermost in the lowest bit: 1 is an object. `MAX_DEPTH` of them fit.
         let mut kinds: u128 = 0;
@@ -145,7 +153,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// After a value inside [`Cursor::skip`]: closes what ends here. Whether another value follows.
+    /// After a value inside [`Cursor::skip_container`]: closes what ends here. Whether another value follows.
     fn advance(&mut self, outer: u8, kinds: &mut u128) -> Result<bool> {
         while self.depth > outer {
             let in_object = *kinds & 1 == 1;

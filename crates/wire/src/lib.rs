@@ -6,6 +6,7 @@ mod chat_completions;
 mod content;
 mod conversation;
 mod dialect;
+mod eight_bytes;
 mod history;
 mod json;
 mod message;

@@ -28,9 +28,8 @@ impl MessagesAnswer {
 
     /// The data of one event.
     pub(crate) fn event(&mut self, data: &str) {
-        let Ok(event) = Json::parse(data) else { return };
         let mut fields = EventFields::default();
-        event.fields(|key, value| match key {
+        let checked = Json::parse_fields(data, |key, value| match key {
             "type" => fields.kind = Some(value),
             "index" => fields.index = value.number().unwrap_or(0),
             "message" => fields.message = Some(value),
@@ -40,12 +39,15 @@ impl MessagesAnswer {
             "error" => fields.error = Some(value),
             _ => {}
         });
-        self.take(&fields);
+        if checked.is_ok() {
+            self.take(&fields);
+        }
     }
 
     /// A whole body.
-    pub(crate) fn body(&mut self, body: Json<'_>) {
-        self.read_message(body);
+    pub(crate) fn body(&mut self, body: &str) {
+        let Ok(message) = Json::parse(body) else { return };
+        self.read_message(message);
         self.saw_end = self.said.is_some();
     }
 

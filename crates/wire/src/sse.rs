@@ -3,6 +3,8 @@
 //!
 //! Names (`event:`) and ids are passed over: every dialect says in the data what the event is.
 
+use crate::eight_bytes::{equal, position};
+
 /// The largest event that is read, in bytes without line ends; a larger one is passed over.
 const MAX_EVENT: usize = 4 << 20;
 
@@ -57,7 +59,7 @@ impl EventParser {
 
     /// The first whole line of `bytes`, without its end, and what follows.
     fn split_line<'b>(&mut self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
-        let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
+        let end = position(bytes, |word| equal(word, b'\n') | equal(word, b'\r'))?;
         let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
         if bytes[end] == b'\n' {
             return Some((line, rest));

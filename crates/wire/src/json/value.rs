@@ -17,6 +17,16 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
+    /// Checks all of `text` and visits its fields in the same pass; those before a fault are visited, too.
+    pub(crate) fn parse_fields(text: &'a str, mut each: impl FnMut(&str, Json<'a>)) -> Result<(), Malformed> {
+        let mut cursor = Cursor::new(text);
+        cursor.object(|cursor, key| {
+            each(key, cursor.value()?);
+            Ok(())
+        })?;
+        cursor.end()
+    }
+
     /// As it is written.
     pub(crate) fn raw(self) -> &'a str {
         self.0
@@ -54,12 +64,9 @@ impl<'a> Json<'a> {
     }
 
     /// Visits the fields of an object; of anything else there are none.
-    pub(crate) fn fields(self, mut each: impl FnMut(&str, Json<'a>)) {
+    pub(crate) fn fields(self, each: impl FnMut(&str, Json<'a>)) {
         // Cannot fail: the value was checked when it was taken.
-        let _ = Cursor::new(self.0).object(|cursor, key| {
-            each(key, cursor.value()?);
-            Ok(())
-        });
+        let _ = Json::parse_fields(self.0, each);
     }
 
     /// Visits the items of an array; of anything else there are none.
