@@ -30,7 +30,8 @@ pub struct Answer {
     pub model: Option<String>,
     /// The error that the provider sent inside a stream that began well.
     pub error: Option<String>,
-    /// Whether the answer came to its own end (a whole body, a stream's terminal event) and not to an error.
+    /// Whether the answer came to its own end (a whole body, a stream's terminal event or last finished choice) and not to
+    /// an error.
     pub complete: bool,
 }
 

@@ -27,6 +27,7 @@ pub(crate) struct ChatAnswer {
 struct Choice {
     index: u64,
     said: Said,
+    finished: bool,
 }
 
 impl ChatAnswer {
@@ -55,13 +56,15 @@ impl ChatAnswer {
     }
 
     pub(crate) fn finish(mut self) -> Answer {
+        // Some providers close the connection after the last choice is finished, without `[DONE]`.
+        let finished = !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished);
+        let complete = (self.saw_end || finished) && self.error.is_none();
         self.choices.sort_by_key(|choice| choice.index);
         let answered = self.choices.into_iter().map(|choice| choice.said.finish()).reduce(|mut all, next| {
             all.text.push_str(&next.text);
             all.tool_calls.extend(next.tool_calls);
             all
         });
-        let complete = self.saw_end && self.error.is_none();
         Answer { answered, usage: self.usage, model: self.model, error: self.error, complete }
     }
 
@@ -93,9 +96,10 @@ impl ChatAnswer {
     }
 
     fn read_choice(&mut self, choice: Json<'_>) {
-        let (mut index, mut message) = (0, None);
+        let (mut index, mut message, mut finished) = (0, None, false);
         choice.fields(|key, value| match key {
             "index" => index = value.number().unwrap_or(0),
+            "finish_reason" => finished = value.is_text(),
             "message" | "delta" if !value.is_null() => message = Some(value),
             _ => {}
         });
@@ -104,10 +108,12 @@ impl ChatAnswer {
             return;
         }
         let place = known.unwrap_or_else(|| {
-            self.choices.push(Choice { index, said: Said::default() });
+            self.choices.push(Choice { index, said: Said::default(), finished: false });
             self.choices.len() - 1
         });
-        if let (Some(message), Some(choice)) = (message, self.choices.get_mut(place)) {
+        let choice = &mut self.choices[place];
+        choice.finished |= finished;
+        if let Some(message) = message {
             read_message(message, &mut choice.said, &mut self.room);
         }
     }

@@ -129,6 +129,14 @@ fn a_chat_stream_whose_calls_have_no_index() {
 }
 
 #[test]
+fn a_chat_stream_without_its_last_event() {
+    let cut_off = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":null}]}\n\n";
+    assert!(!stream(Dialect::ChatCompletions, cut_off).complete);
+    let finished = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n";
+    assert!(stream(Dialect::ChatCompletions, finished).complete);
+}
+
+#[test]
 fn a_messages_body() {
     let answer = body(
         Dialect::Messages,
