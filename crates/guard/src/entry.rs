@@ -122,3 +122,58 @@ impl From<&Entry> for Fingerprint {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn prints() -> impl Strategy<Value = Fingerprint> {
+        let hashes = || any::<u64>().prop_map(TextHash);
+        let tools = (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(literal, adaptive, result)| ToolStep {
+            literal,
+            adaptive,
+            result,
+        });
+        let response = (hashes(), hashes(), any::<bool>()).prop_map(|(literal, adaptive, is_short)| ResponsePrint {
+            literal,
+            adaptive,
+            is_short,
+        });
+        let known = (prop::option::of(hashes()), any::<bool>(), prop::option::of(tools), prop::option::of(response));
+        let numbers = (0..1_u64 << 48, any::<i64>(), any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>());
+        (known, numbers, prop::sample::select(OUTCOMES.to_vec())).prop_map(|(known, numbers, outcome)| Fingerprint {
+            call: CallId::new(),
+            number: numbers.0,
+            time: Timestamp::from_millis(numbers.1),
+            conversation: ConversationId(numbers.2),
+            body: numbers.3,
+            prompt: known.0,
+            prompt_is_short: known.1,
+            turn: Turn { message: numbers.3, position: numbers.4 },
+            step: Step { depth: numbers.5, newest: numbers.2 },
+            tools: known.2,
+            response: known.3,
+            outcome,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn packing_loses_nothing(print in prints(), other in prints()) {
+            let mut entry = Entry::from(&print);
+            prop_assert_eq!(Fingerprint::from(&entry), print);
+            entry.enter_window();
+            entry.enter_window();
+            entry.update(&other);
+            prop_assert_eq!(Fingerprint::from(&entry), other);
+            prop_assert!(!entry.leave_window());
+            prop_assert!(entry.leave_window());
+        }
+    }
+
+    #[test]
+    fn an_entry_is_small() {
+        assert_eq!(size_of::<Entry>(), 120);
+    }
+}

@@ -7,8 +7,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::canonical::canonical;
 use crate::normalise::{Numbers, words_of};
-use crate::simhash::mix;
-use crate::words::{Digest, ExactHash};
+use crate::words::{Digest, ExactHash, fold};
 
 /// The part of a fingerprint that the request alone decides, made before the agent is locked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +34,7 @@ pub(crate) fn of_request(conversation: &str, body: &[u8], asked: &Asked<'_>) -> 
         body: xxh3_64(body),
         prompt: with_attachments(text, attachments),
         prompt_is_short,
-        turn: Turn { message: mix(message, attachments, 0), position: asked.turn_position },
+        turn: Turn { message: fold(message, attachments), position: asked.turn_position },
         step: Step { depth: asked.depth, newest: newest_step(tools, asked.newest_message) },
         tools,
     }
@@ -43,7 +42,7 @@ pub(crate) fn of_request(conversation: &str, body: &[u8], asked: &Asked<'_>) -> 
 
 /// 0 if there are none.
 fn attachments_hash(attachments: &[&str]) -> u64 {
-    attachments.iter().fold(0, |hash, attachment| mix(hash, 1, xxh3_64(attachment.as_bytes())))
+    attachments.iter().fold(0, |hash, attachment| fold(hash, xxh3_64(attachment.as_bytes())))
 }
 
 /// Turning the bits over by a hash keeps the distances of texts with the same attachments, and takes those with others
@@ -58,7 +57,7 @@ fn with_attachments(text: Option<TextHash>, attachments: u64) -> Option<TextHash
 /// A tool step is known by what was called and what came of it, since clients rewrite the messages that carry it.
 fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     match tools {
-        Some(step) => mix(1, step.adaptive, step.result),
+        Some(step) => fold(step.adaptive, step.result),
         None => xxh3_64(newest_message.as_bytes()),
     }
 }
@@ -69,7 +68,7 @@ fn tool_step(asked: &Asked<'_>) -> Option<ToolStep> {
     }
     let calls: Vec<(&str, Cow<'_, str>)> = asked.tool_calls.iter().map(name_and_arguments).collect();
     let signature = |numbers| {
-        together(calls.iter().map(|(name, arguments)| mix(0, xxh3_64(name.as_bytes()), exact(arguments, numbers))))
+        together(calls.iter().map(|(name, arguments)| fold(xxh3_64(name.as_bytes()), exact(arguments, numbers))))
     };
     Some(ToolStep {
         literal: signature(Numbers::Masked),
@@ -107,4 +106,112 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     let literal = digest(Numbers::Masked);
     let is_short = literal.is_short();
     Some(ResponsePrint { literal: literal.finish().1?, adaptive: digest(Numbers::Kept).finish().1?, is_short })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+mod tests {
+    use super::*;
+
+    fn of(asked: &Asked<'_>) -> RequestPrint {
+        of_request("conversation", b"{}", asked)
+    }
+
+    fn with_call<'a>(arguments: &'a str, result: &'a str) -> Asked<'a> {
+        let call = ToolCall { name: "search".into(), arguments: arguments.into() };
+        Asked { tool_calls: vec![call], tool_results: vec![result.into()], ..Asked::default() }
+    }
+
+    #[test]
+    fn content_parts_count_like_a_plain_string() {
+        let plain = Asked { prompt: vec!["look  at\nthis".into()], ..Asked::default() };
+        let parts = Asked { prompt: vec!["look at".into(), "this".into()], ..Asked::default() };
+        assert_eq!(of(&plain), of(&parts));
+    }
+
+    #[test]
+    fn an_attachment_is_part_of_the_prompt() {
+        let with = |attachments: Vec<&'static str>| Asked {
+            prompt: vec!["what is it".into()],
+            attachments,
+            ..Asked::default()
+        };
+        let prompts =
+            [vec![], vec!["{1}"], vec!["{2}"], vec!["{1}", "{2}"], vec!["{2}", "{1}"]].map(|them| of(&with(them)));
+        for (index, one) in prompts.iter().enumerate() {
+            for other in &prompts[index + 1..] {
+                assert!(one.prompt.unwrap().distance(other.prompt.unwrap()) > 5);
+                assert_ne!(one.turn, other.turn);
+            }
+        }
+        assert!(prompts[0].prompt_is_short);
+        assert!(!prompts[1].prompt_is_short, "the same picture again is strong evidence");
+        let picture = of(&Asked { attachments: vec!["{1}"], ..Asked::default() });
+        assert!(picture.prompt.is_some() && of(&Asked::default()).prompt.is_none());
+    }
+
+    #[test]
+    fn short_texts() {
+        let is_short =
+            |text: &'static str| of(&Asked { prompt: vec![text.into()], ..Asked::default() }).prompt_is_short;
+        for short in ["continue", "<returncode>0</returncode>\n<output>\n</output>", "yes, go on please", "请继续"] {
+            assert!(is_short(short), "{short}");
+        }
+        for long in ["one two three four five six seven eight", &"x".repeat(64).leak()[..], "请继续完成这个任务吧"]
+        {
+            assert!(!is_short(long), "{long}");
+        }
+    }
+
+    #[test]
+    fn a_signature_is_the_name_and_the_canonical_arguments() {
+        let tools = |arguments, result| of(&with_call(arguments, result)).tools.unwrap();
+        let step = tools(r#"{"page": 1, "query": "x"}"#, "3 results");
+        assert_eq!(step, tools(r#"{"query":"x","page":1}"#, "4 results"), "numbers in results are masked");
+        let next = tools(r#"{"page": 2, "query": "x"}"#, "none");
+        assert_eq!(step.literal, next.literal);
+        assert_ne!(step.adaptive, next.adaptive);
+        assert_ne!(step.result, next.result);
+        assert_eq!(tools("{broken", "a"), tools(" {broken ", "a"));
+        assert_eq!(tools("", "a"), tools("{}", "a"));
+        assert_ne!(tools("{broken", "a").adaptive, tools("{}", "a").adaptive);
+    }
+
+    #[test]
+    fn the_newest_step_is_the_tool_step_or_the_newest_message() {
+        let newest = |asked: &Asked<'_>| of(asked).step.newest;
+        let call = with_call(r#"{"a":1}"#, "x");
+        let marked = Asked { newest_message: r#"{"cache_control":{}}"#, ..call.clone() };
+        assert_eq!(newest(&call), newest(&marked), "clients mark messages");
+        assert_ne!(newest(&call), newest(&with_call(r#"{"a":1}"#, "y")));
+        let message = |newest_message| Asked { newest_message, ..Asked::default() };
+        assert_ne!(newest(&message("{1}")), newest(&message("{2}")));
+    }
+
+    #[test]
+    fn a_response_is_its_words_and_its_calls() {
+        let answer = |text: &str, arguments: &'static str| {
+            let call = ToolCall { name: "click".into(), arguments: arguments.into() };
+            of_answer(&Answered { text: text.to_owned(), tool_calls: vec![call] }).unwrap()
+        };
+        let one = answer("Let me see.", r#"{"element": 242}"#);
+        let other = answer("Let me see.", r#"{"element":247}"#);
+        assert_eq!(one.literal, other.literal);
+        assert!(one.adaptive.distance(other.adaptive) > 5);
+        assert!(one.is_short);
+        assert_eq!(of_answer(&Answered::default()), None);
+    }
+
+    /// Stored hashes are compared with new ones: these never change.
+    #[test]
+    fn hashes_are_the_same_in_every_release() {
+        let mut asked = with_call(r#"{"page":1}"#, "nothing found");
+        asked.prompt = vec!["Find order 5".into()];
+        let print = of(&asked);
+        let tools = print.tools.unwrap();
+        let request = [0x05a8_6108_0a76_802b, 0x1349_cde1_2770_5c16, 0xb4d6_23c5_b2a9_7a09, 0xcc15_d36e_945d_3761];
+        assert_eq!([print.conversation.0, print.body, print.turn.message, print.step.newest], request);
+        let step = [0xfba9_4d34_e8eb_4a3c, 0x267d_d40b_6ea0_f71d, 0x90b0_3d0e_1f51_c788];
+        assert_eq!([tools.literal, tools.adaptive, tools.result], step);
+    }
 }

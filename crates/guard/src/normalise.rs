@@ -4,8 +4,9 @@
 mod fold;
 mod marks;
 mod scan;
+mod word;
 
-use crate::words::Words;
+use crate::words::{Word, Words};
 
 pub use marks::{ID_MASK, NUMBER_MASK, TIME_MASK};
 
@@ -38,11 +39,11 @@ pub(crate) fn words_of<'t>(pieces: impl IntoIterator<Item = &'t str>, numbers: N
 struct Spelled(Vec<u8>);
 
 impl Words for Spelled {
-    fn word(&mut self, word: &[u8], spaced: bool) {
-        if spaced {
+    fn word(&mut self, word: Word<'_>) {
+        if word.spaced {
             self.0.push(b' ');
         }
-        self.0.extend_from_slice(word);
+        self.0.extend_from_slice(word.bytes);
     }
 }
 

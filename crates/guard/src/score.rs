@@ -10,7 +10,7 @@ pub(crate) fn signals(window: &[Fingerprint], counting: Counting) -> SignalCount
         return SignalCounts::default();
     };
     let mut counts = SignalCounts::default();
-    for place in 0..judge.earlier.len() {
+    for place in judge.places() {
         counts.similar_prompts += u32::from(judge.prompt_counts(place));
         counts.similar_responses += u32::from(judge.response_counts(place));
         counts.repeated_tool_calls += u32::from(judge.tool_calls_count(place));
@@ -24,10 +24,10 @@ pub(crate) fn matches(window: &[Fingerprint], counting: Counting) -> Vec<(CallId
         return Vec::new();
     };
     let mut matches: Vec<(CallId, Vec<Matched>)> = Vec::new();
-    let mut places = judge.earlier.iter().enumerate().peekable();
+    let mut places = judge.places().peekable();
     for call in judge.all {
         // Calls that a rule leaves out are evidence only if they failed.
-        let place = places.next_if(|(_, considered)| considered.call == call.call).map(|(place, _)| place);
+        let place = places.next_if(|place| judge.calls[*place].call == call.call);
         let matched = judge.why(call, place);
         if !matched.is_empty() {
             matches.push((call.call, matched));
@@ -45,10 +45,10 @@ pub(crate) fn are_prompts_similar(one: &Fingerprint, other: &Fingerprint) -> boo
 /// Compares one call with those before it.
 struct Judge<'w> {
     all: &'w [Fingerprint],
-    /// Those of them that are considered.
-    earlier: Vec<&'w Fingerprint>,
+    /// Those of them that are considered, and then the current call.
+    calls: Vec<&'w Fingerprint>,
     current: &'w Fingerprint,
-    /// The place of the newest answered call among `earlier`.
+    /// The place of the newest answered call among `calls`.
     newest: Option<usize>,
     counting: Counting,
 }
@@ -56,24 +56,30 @@ struct Judge<'w> {
 impl<'w> Judge<'w> {
     fn new(window: &'w [Fingerprint], counting: Counting) -> Option<Judge<'w>> {
         let (current, all) = window.split_last()?;
-        let earlier: Vec<&Fingerprint> = match counting {
+        let mut calls: Vec<&Fingerprint> = match counting {
             Counting::Literal => all.iter().collect(),
             Counting::Adaptive => rules::without_retried(all, current),
         };
-        let newest = earlier.iter().rposition(|call| call.outcome == Outcome::Answered);
-        Some(Judge { all, earlier, current, newest, counting })
+        let newest = calls.iter().rposition(|call| call.outcome == Outcome::Answered);
+        calls.push(current);
+        Some(Judge { all, calls, current, newest, counting })
+    }
+
+    /// The places of the calls that the current one is compared with.
+    fn places(&self) -> std::ops::Range<usize> {
+        0..self.calls.len() - 1
     }
 
     fn prompt_counts(&self, place: usize) -> bool {
-        let call = self.earlier[place];
+        let call = self.calls[place];
         if !are_prompts_similar(call, self.current) {
             return false;
         }
         match self.counting {
             Counting::Literal => true,
             Counting::Adaptive => {
-                rules::is_asked_again(&self.earlier, place, self.current)
-                    && rules::prompt_has_weight(call, self.newest.map(|newest| self.earlier[newest]), self.current)
+                rules::is_asked_again(&self.calls, place, self.current)
+                    && rules::prompt_has_weight(call, self.newest.map(|newest| self.calls[newest]), self.current)
             }
         }
     }
@@ -82,23 +88,27 @@ impl<'w> Judge<'w> {
         let Some(newest) = self.newest.filter(|newest| place < *newest) else {
             return false;
         };
-        let (call, newest) = (self.earlier[place], self.earlier[newest]);
-        let (Some(one), Some(other)) = (call.response, newest.response) else {
+        let (call, newest_call) = (self.calls[place], self.calls[newest]);
+        let (Some(one), Some(other)) = (call.response, newest_call.response) else {
             return false;
         };
         match self.counting {
             Counting::Literal => one.literal.is_similar(other.literal),
-            Counting::Adaptive => one.adaptive.is_similar(other.adaptive) && rules::response_has_weight(call, newest),
+            Counting::Adaptive => {
+                one.adaptive.is_similar(other.adaptive)
+                    && rules::response_has_weight(call, newest_call)
+                    && !rules::gave_something_new(&self.calls, place, newest)
+            }
         }
     }
 
     fn tool_calls_count(&self, place: usize) -> bool {
-        let (Some(one), Some(other)) = (self.earlier[place].tools, self.current.tools) else {
+        let (Some(one), Some(other)) = (self.calls[place].tools, self.current.tools) else {
             return false;
         };
         match self.counting {
             Counting::Literal => one.literal == other.literal,
-            Counting::Adaptive => rules::is_same_tool_step(self.earlier[place], self.current),
+            Counting::Adaptive => rules::is_same_tool_step(self.calls[place], self.current),
         }
     }
 

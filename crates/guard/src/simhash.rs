@@ -4,7 +4,7 @@
 use model::TextHash;
 
 use crate::normalise::{Numbers, words_of};
-use crate::words::Digest;
+use crate::words::{Digest, fold};
 
 /// Stands before the first and after the last word, so that a text of one word has triples too.
 const BORDER: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -30,7 +30,7 @@ impl SimHash {
     /// Takes the hash of the next word.
     pub(crate) fn add(&mut self, word: u64) {
         let [first, second] = self.before;
-        self.counts.add(mix(first, second, word));
+        self.counts.add(fold(fold(first, second.rotate_left(32)), word));
         self.before = [second, word];
         self.empty = false;
     }
@@ -46,27 +46,14 @@ impl SimHash {
     }
 }
 
-/// One hash of three, in their order.
-pub(crate) fn mix(first: u64, second: u64, third: u64) -> u64 {
-    let both = (first.rotate_left(17) ^ second).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    let all = (both.rotate_left(29) ^ third).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    all ^ (all >> 32)
-}
-
 /// How often each of the 64 bits was set, for all bits at once: plane `k` holds bit `k` of every count, and words are
 /// added eight at a time through carry-save adders. Sixty-four single counters would take ten times as long.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct BitCounts {
     planes: [u64; 32],
     waiting: [u64; 8],
     waits: usize,
     added: u64,
-}
-
-impl Default for BitCounts {
-    fn default() -> Self {
-        BitCounts { planes: [0; 32], waiting: [0; 8], waits: 0, added: 0 }
-    }
 }
 
 impl BitCounts {
@@ -135,4 +122,141 @@ pub fn text_hash(text: &str, numbers: Numbers) -> Option<TextHash> {
     let mut digest = Digest::default();
     words_of([text], numbers, &mut digest);
     digest.finish().1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hash(text: &str) -> TextHash {
+        text_hash(text, Numbers::Masked).unwrap_or(TextHash(0))
+    }
+
+    /// Stored hashes are compared with new ones: these never change.
+    #[test]
+    fn hashes_are_the_same_in_every_release() {
+        for (text, expected) in [
+            ("a", 0xdc95_0832_370f_87e9),
+            ("Order #12345", 0x1129_8407_19a3_11a0),
+            ("The quick brown fox jumps over the lazy dog", 0x33ba_8063_1055_4f75),
+            ("Internationalization_of_documentation, explained", 0x5800_6100_ab1b_bc9a),
+            (&"ab".repeat(300), 0xd7bc_76a9_f89d_d40c),
+            ("订单12345已发货", 0x0150_6c26_0b12_0023),
+        ] {
+            assert_eq!(hash(text).0, expected, "{text} {:#018x}", hash(text).0);
+        }
+    }
+
+    #[test]
+    fn no_text_has_no_hash() {
+        for text in ["", " ", "\r\n\t", "\u{3000}"] {
+            assert_eq!(text_hash(text, Numbers::Masked), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn different_texts_are_far_apart_however_short() {
+        let texts = [
+            "a",
+            "b",
+            "yes",
+            "no",
+            "ok",
+            "done",
+            "continue",
+            "go on",
+            "go back",
+            "fix bug",
+            "fix test",
+            "list files",
+            "positive",
+            "negative",
+            "run it",
+            "run it again",
+            "thank you",
+            "stop",
+            "你好",
+            "再见",
+            "订单已发货",
+            "請繼續",
+            "สวัสดี",
+            "what is the weather in paris today",
+            "write a haiku about the sea",
+            "explain quantum computing to a child",
+            "translate the following sentence into french",
+            "summarise this article in three bullet points",
+            "SELECT name FROM users WHERE active",
+            "SELECT price FROM orders WHERE open",
+            "cargo test --workspace",
+            "<returncode>0</returncode> <output> </output>",
+            "no such file or directory",
+            "permission denied",
+            "{\"path\":\"src/main.rs\"}",
+            "{\"path\":\"src/lib.rs\"}",
+            "<NUM>",
+            "<TS>",
+            "<ID>",
+        ];
+        for (index, one) in texts.iter().enumerate() {
+            for other in &texts[index + 1..] {
+                let distance = hash(one).distance(hash(other));
+                assert!(distance > 5, "{distance}: {one:?} {other:?}");
+            }
+        }
+    }
+
+    /// Different sentences in the same few common words, as English has them.
+    fn prose(seed: u64, words: usize) -> String {
+        let common = ["the", "of", "and", "to", "in", "a", "is", "that", "it", "was", "for", "on"];
+        let mut state = seed;
+        let mut next = || {
+            state = fold(state, 7);
+            state as usize
+        };
+        let word = |number: usize| match number % 2 {
+            0 => common[number / 2 % common.len()].to_owned(),
+            _ => ["ka", "lo", "mi", "ru", "te", "so"][number / 2 % 6].repeat(number / 12 % 3 + 1),
+        };
+        (0..words).map(|_| word(next()) + " ").collect()
+    }
+
+    #[test]
+    fn long_texts_in_common_words_are_far_apart() {
+        for words in [5, 20, 100, 1_000, 5_000] {
+            for seed in 0..20 {
+                let distance = hash(&prose(seed, words)).distance(hash(&prose(seed + 100, words)));
+                assert!(distance > 5, "{distance} at {words} words, seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_template_with_another_paragraph_is_another_text() {
+        for seed in 0..20 {
+            let template = prose(seed, 500);
+            let (one, other) = (prose(seed + 100, 60), prose(seed + 200, 60));
+            let distance = hash(&format!("{template} {one}")).distance(hash(&format!("{template} {other}")));
+            assert!(distance >= 3, "{distance}, seed {seed}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counting_by_planes_is_counting(words in prop::collection::vec(any::<u64>(), 1..200)) {
+            let mut counts = BitCounts::default();
+            words.iter().for_each(|word| counts.add(*word));
+            let is_set = |bit: usize| words.iter().filter(|word| *word >> bit & 1 == 1).count() * 2 > words.len();
+            let expected = (0..64).filter(|bit| is_set(*bit)).fold(0, |all, bit| all | 1_u64 << bit);
+            prop_assert_eq!(counts.majority(), expected);
+        }
+
+        #[test]
+        fn texts_that_differ_in_numbers_and_times_are_alike(
+            words in prop::collection::vec("[a-z]{1,8}", 1..20), one in any::<u32>(), other in any::<u32>(), day in 10..29_u32
+        ) {
+            let text = |number: u32, day: u32| format!("{} #{number} on 2024-01-{day} {}", words.join(" "), number / 7);
+            prop_assert!(hash(&text(one, 11)).distance(hash(&text(other, day))) < 3);
+        }
+    }
 }

@@ -1,13 +1,27 @@
 //! What is made of the words of a normalised text as they pass: an exact hash, a SimHash, a size.
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::simhash::SimHash;
 
-use crate::simhash::{SimHash, mix};
+/// A word of a normalised text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word<'w> {
+    pub(crate) bytes: &'w [u8],
+    /// A hash of them.
+    pub(crate) hash: u64,
+    /// A space stands before it (scripts without spaces are cut into characters).
+    pub(crate) spaced: bool,
+}
 
 /// Takes the words of a text, one after the other.
 pub(crate) trait Words {
-    /// The next word; `spaced` if a space stands before it (scripts without spaces are cut into characters).
-    fn word(&mut self, word: &[u8], spaced: bool);
+    /// The next word.
+    fn word(&mut self, word: Word<'_>);
+}
+
+/// One hash of two: a multiplication to 128 bits, folded. Part of every stored hash: it never changes.
+pub(crate) fn fold(one: u64, other: u64) -> u64 {
+    let product = u128::from(one ^ 0x9e37_79b9_7f4a_7c15) * u128::from(other ^ 0xd1b5_4a32_d192_ed03);
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// A hash of the whole normalised text: equal texts only.
@@ -15,10 +29,6 @@ pub(crate) trait Words {
 pub(crate) struct ExactHash(u64);
 
 impl ExactHash {
-    fn add(&mut self, word: u64, spaced: bool) {
-        self.0 = mix(self.0, u64::from(spaced), word);
-    }
-
     /// The hash. Stored: it never changes.
     pub(crate) fn finish(self) -> u64 {
         self.0
@@ -26,8 +36,8 @@ impl ExactHash {
 }
 
 impl Words for ExactHash {
-    fn word(&mut self, word: &[u8], spaced: bool) {
-        self.add(xxh3_64(word), spaced);
+    fn word(&mut self, word: Word<'_>) {
+        self.0 = fold(self.0.rotate_left(u32::from(word.spaced)), word.hash);
     }
 }
 
@@ -59,11 +69,11 @@ impl Digest {
 }
 
 impl Words for Digest {
-    fn word(&mut self, word: &[u8], spaced: bool) {
-        let hash = xxh3_64(word);
-        self.exact.add(hash, spaced);
-        self.similar.add(hash);
+    #[inline]
+    fn word(&mut self, word: Word<'_>) {
+        self.exact.word(word);
+        self.similar.add(word.hash);
         self.words += 1;
-        self.bytes += word.len() + usize::from(spaced);
+        self.bytes += word.bytes.len() + usize::from(word.spaced);
     }
 }

@@ -10,7 +10,7 @@ pub const NUMBER_MASK: &str = "<NUM>";
 
 const UUID_LENGTH: usize = 36;
 
-/// The end of the UUID that starts at `at`, where a run of letters and digits begins.
+/// The end of the UUID that starts at `at`; no letter or digit stands before or behind it.
 pub(super) fn uuid(text: &[u8], at: usize) -> Option<usize> {
     // Two bytes tell nearly every word from a UUID.
     if text.get(at + 8) != Some(&b'-') || text.get(at + 13) != Some(&b'-') {
@@ -21,8 +21,9 @@ pub(super) fn uuid(text: &[u8], at: usize) -> Option<usize> {
         8 | 13 | 18 | 23 => *byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     });
-    let ends = !text.get(at + UUID_LENGTH).is_some_and(u8::is_ascii_alphanumeric);
-    (fits && ends).then_some(at + UUID_LENGTH)
+    let before = at.checked_sub(1).and_then(|before| text.get(before));
+    let stands_free = [before, text.get(at + UUID_LENGTH)].iter().flatten().all(|byte| !byte.is_ascii_alphanumeric());
+    (fits && stands_free).then_some(at + UUID_LENGTH)
 }
 
 /// The end of the date or timestamp that starts at `at`, where a run of digits begins.

@@ -2,14 +2,12 @@
 
 use crate::normalise::fold::fold;
 use crate::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
+use crate::normalise::word::{LANE, WordBuffer};
 use crate::words::Words;
-
-/// A longer word is handed on in parts: text without any space (base64, minified code) must not need memory.
-const LONGEST_WORD: usize = 256;
 
 /// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`.
 pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<Item = &'t str>, words: &mut W) {
-    let mut scan = Scan::<W, MASKED> { words, word: [0; LONGEST_WORD], length: 0, spaced: false, began: false };
+    let mut scan = Scan::<W, MASKED> { words, word: WordBuffer::default(), spaced: false, began: false };
     for piece in pieces {
         if piece.is_ascii() {
             scan.text(piece);
@@ -22,8 +20,7 @@ pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<I
 
 struct Scan<'w, W, const MASKED: bool> {
     words: &'w mut W,
-    word: [u8; LONGEST_WORD],
-    length: usize,
+    word: WordBuffer,
     /// A space stands before the word that is being read.
     spaced: bool,
     /// A word has been handed on: spaces before the first one are trimmed.
@@ -63,25 +60,17 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
     fn text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut at = 0;
-        // Whether the byte before `at` is a letter or digit: a UUID starts only where none is.
-        let mut inside = false;
         while let Some(&byte) = bytes.get(at) {
-            let class = class(byte);
-            let was_inside = std::mem::replace(&mut inside, matches!(class, Class::Letter | Class::Digit));
-            if inside
-                && !was_inside
-                && let Some(end) = marks::uuid(bytes, at)
-            {
-                self.push(ID_MASK.as_bytes());
-                at = end;
-                continue;
-            }
-            at = match class {
+            at = match class(byte) {
+                Class::Letter | Class::Digit if let Some(end) = marks::uuid(bytes, at) => {
+                    self.push(ID_MASK.as_bytes());
+                    end
+                }
                 Class::Letter => self.letters(bytes, at),
                 Class::Digit => self.digits(bytes, at),
                 Class::Space => {
                     self.space();
-                    at + 1
+                    at + bytes[at..].iter().take_while(|byte| class(**byte) == Class::Space).count()
                 }
                 Class::Mark if MASKED && marks::is_sign(bytes, at) => at + 1,
                 Class::Mark => {
@@ -93,18 +82,21 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         }
     }
 
-    fn letters(&mut self, bytes: &[u8], at: usize) -> usize {
-        let rest = &bytes[at..];
-        let length = rest.iter().position(|byte| class(*byte) != Class::Letter).unwrap_or(rest.len());
-        for part in rest[..length].chunks(LONGEST_WORD) {
-            self.make_room(part.len());
-            let room = &mut self.word[self.length..self.length + part.len()];
-            for (lower, byte) in room.iter_mut().zip(part) {
-                *lower = byte | 0x20;
+    fn letters(&mut self, bytes: &[u8], mut at: usize) -> usize {
+        loop {
+            self.make_room(LANE);
+            let count = self.word.push_letters(bytes, at);
+            at += count;
+            if count == LANE {
+                continue;
             }
-            self.length += part.len();
+            // A space is what follows most words: no need to find that out again.
+            if bytes.get(at) != Some(&b' ') {
+                return at;
+            }
+            self.space();
+            return at + 1;
         }
-        at + length
     }
 
     fn digits(&mut self, bytes: &[u8], at: usize) -> usize {
@@ -156,22 +148,21 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
 
     fn push(&mut self, bytes: &[u8]) {
         self.make_room(bytes.len());
-        self.word[self.length..self.length + bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len();
+        self.word.push(bytes);
     }
 
     fn make_room(&mut self, length: usize) {
-        if self.length + length > LONGEST_WORD {
+        if !self.word.has_room(length) {
             self.hand_on();
         }
     }
 
     fn hand_on(&mut self) {
-        if self.length == 0 {
+        if self.word.is_empty() {
             return;
         }
-        self.words.word(&self.word[..self.length], self.spaced);
-        self.length = 0;
+        self.words.word(self.word.word(self.spaced));
+        self.word.clear();
         self.spaced = false;
         self.began = true;
     }

@@ -1,0 +1,12 @@
+//! Drives the guard as the proxy does: calls come, answers come back, people change things.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on should say where")]
+
+mod counting;
+mod driver;
+mod kill_switch;
+mod memory;
+mod model_check;
+mod naive;
+mod races;
+mod restart;
+mod scenarios;

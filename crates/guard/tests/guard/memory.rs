@@ -1,0 +1,81 @@
+//! Memory is bounded, and what must not be forgotten is not.
+
+use guard::{Guard, GuardConfig, NewCall};
+use model::{AgentId, Asked, CallId, Counting, Epoch, KillSwitch, Timestamp};
+
+use crate::driver::{Ask, Driver, counts, enabled};
+
+const QUESTION: &str = "Please look up the weather in Berlin and tell me whether I need an umbrella";
+
+fn name(index: usize) -> AgentId {
+    AgentId::parse(&format!("agent-{index}")).unwrap()
+}
+
+fn call(guard: &Guard, agent: &AgentId, time: usize) {
+    let asked = Asked { prompt: vec![QUESTION.into()], ..Asked::default() };
+    let call = NewCall { agent, call: CallId::new(), conversation: "c", body: b"{}", asked: &asked };
+    guard.on_call(&call, Timestamp::from_millis(time as i64));
+}
+
+#[test]
+fn the_least_recently_used_agents_leave_first() {
+    let guard = Guard::new(GuardConfig { max_agents: 3, ..GuardConfig::default() });
+    for (time, index) in [0, 1, 2, 0, 3].into_iter().enumerate() {
+        call(&guard, &name(index), time);
+    }
+    let known: Vec<usize> = (0..4).filter(|index| guard.agent(&name(*index)).is_some()).collect();
+    assert_eq!(known, [0, 2, 3]);
+}
+
+#[test]
+fn what_people_decided_is_never_forgotten() {
+    let guard = Guard::new(GuardConfig { max_agents: 2, ..GuardConfig::default() });
+    let now = Timestamp::from_millis(1);
+    let changed = KillSwitch { threshold: 7.0, ..KillSwitch::default() };
+    guard.deactivate(&name(0), now);
+    guard.activate(&name(1), Epoch(3));
+    guard.configure(&name(2), changed);
+    (3..1_000).for_each(|index| call(&guard, &name(index), index));
+    assert!(guard.refuses(&name(0)).is_some());
+    assert_eq!(guard.agent(&name(1)).unwrap().epoch, Epoch(3));
+    assert_eq!(guard.agent(&name(2)).unwrap().kill_switch, changed);
+}
+
+#[test]
+fn a_killed_agent_stays_killed_when_its_windows_go() {
+    let config = GuardConfig { max_agents: 2, defaults: enabled(0.5, Counting::Adaptive), ..GuardConfig::default() };
+    let guard = Guard::new(config);
+    (0..2).for_each(|time| call(&guard, &name(0), time));
+    (1..100).for_each(|index| call(&guard, &name(index), index));
+    assert!(guard.refuses(&name(0)).is_some());
+    assert!(guard.agent(&name(1)).is_none());
+}
+
+#[test]
+fn very_many_names_reach_a_plateau() {
+    let guard = Guard::new(GuardConfig { max_agents: 500, ..GuardConfig::default() });
+    for index in 0..20_000 {
+        if index % 2 == 0 {
+            call(&guard, &name(index), index);
+        } else {
+            guard.on_unscored_call(&name(index), Timestamp::from_millis(index as i64));
+        }
+    }
+    let known = (0..20_000).filter(|index| guard.agent(&name(*index)).is_some()).count();
+    assert!((400..=500).contains(&known), "{known}");
+}
+
+#[test]
+fn the_least_recently_used_conversation_leaves_first() {
+    let config = GuardConfig {
+        defaults: KillSwitch { window_size: 2, ..enabled(100.0, Counting::Literal) },
+        max_conversations: 2,
+        ..GuardConfig::default()
+    };
+    let mut driver = Driver::with(config);
+    let first = driver.call(&Ask::new(QUESTION).within("a")).ticket.call;
+    driver.call(&Ask::new("b").within("b"));
+    assert!(driver.call(&Ask::new("b").within("b")).left.is_empty(), "it stands in the window of its conversation");
+    assert_eq!(driver.call(&Ask::new("c").within("c")).left, [first]);
+    assert_eq!(counts(&driver.call(&Ask::new(QUESTION).within("a"))), (0, 0, 0));
+}

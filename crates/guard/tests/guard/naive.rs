@@ -1,0 +1,267 @@
+//! The rules once more, as plainly as they can be said: everything is kept, and every window is worked out anew from it.
+
+use model::{
+    Action, CallId, ConversationId, Counting, Fingerprint, KillSwitch, Outcome, Score, SignalCounts, WindowKind,
+};
+
+/// An agent that never forgets.
+pub(crate) struct Naive {
+    pub(crate) kill_switch: KillSwitch,
+    pub(crate) active: bool,
+    pub(crate) score: Score,
+    observed: bool,
+    log: Vec<Fingerprint>,
+    floor: u64,
+    newest: u64,
+    max_conversations: usize,
+    /// What was in a window when it was last said what left.
+    held: Vec<CallId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    Pass,
+    WouldHaveStopped,
+    Observe { incident: bool },
+    Block,
+    Kill,
+}
+
+impl Naive {
+    pub(crate) fn new(kill_switch: KillSwitch, max_conversations: usize) -> Naive {
+        Naive {
+            kill_switch,
+            active: true,
+            score: Score::default(),
+            observed: false,
+            log: Vec::new(),
+            floor: 0,
+            newest: 0,
+            max_conversations,
+            held: Vec::new(),
+        }
+    }
+
+    pub(crate) fn next_number(&self) -> u64 {
+        self.newest + 1
+    }
+
+    /// Takes a call; says what is expected of it and which calls have left.
+    pub(crate) fn call(&mut self, print: Fingerprint) -> (Expected, Vec<CallId>) {
+        self.newest = print.number;
+        self.held.push(print.call);
+        self.log.push(Fingerprint { outcome: Outcome::Pending, ..print });
+        self.score = self.score_of_newest();
+        let expected = self.judge();
+        if matches!(expected, Expected::Block | Expected::Kill) {
+            self.log.last_mut().unwrap().outcome = Outcome::Refused;
+        }
+        (expected, self.take_left())
+    }
+
+    /// How a call ended; whether it was still in a window.
+    pub(crate) fn end(&mut self, call: CallId, ended: impl FnOnce(&mut Fingerprint)) -> bool {
+        let in_window = self.in_windows().contains(&call);
+        if in_window {
+            self.log.iter_mut().filter(|print| print.call == call).for_each(|print| {
+                print.outcome = Outcome::Pending;
+            });
+            ended(self.log.iter_mut().find(|print| print.call == call).unwrap());
+        }
+        in_window
+    }
+
+    pub(crate) fn configure(&mut self, kill_switch: KillSwitch) -> u64 {
+        let (before, after) = (self.kill_switch.window_size, kill_switch.window_size);
+        if before != after {
+            self.floor = self.floor.max(self.newest.saturating_sub(u64::from(before.min(after))));
+        }
+        self.kill_switch = kill_switch;
+        self.floor
+    }
+
+    pub(crate) fn activate(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        *self = Naive { held, ..Naive::new(self.kill_switch, self.max_conversations) };
+    }
+
+    /// What the store holds: calls that ended.
+    pub(crate) fn stored(&self) -> (u64, Vec<Fingerprint>) {
+        let ended = self.log.iter().filter(|print| print.outcome != Outcome::Pending);
+        (self.floor, ended.copied().collect())
+    }
+
+    pub(crate) fn restart(&mut self) {
+        self.log.retain(|print| print.outcome != Outcome::Pending);
+        self.newest = self.log.last().map_or(0, |print| print.number).max(self.floor);
+        self.held = self.in_windows();
+        self.score = if self.agent_window().is_empty() { Score::default() } else { self.score_of_newest() };
+        let observes = self.kill_switch.enabled && self.kill_switch.action == Action::Observe;
+        self.observed = observes && self.score.value > self.kill_switch.threshold;
+    }
+
+    fn judge(&mut self) -> Expected {
+        if self.score.value <= self.kill_switch.threshold {
+            self.observed = false;
+            return Expected::Pass;
+        }
+        match (self.kill_switch.enabled, self.kill_switch.action) {
+            (false, _) => Expected::WouldHaveStopped,
+            (true, Action::Block) => Expected::Block,
+            (true, Action::Observe) => Expected::Observe { incident: !std::mem::replace(&mut self.observed, true) },
+            (true, Action::Deactivate) => {
+                self.active = false;
+                Expected::Kill
+            }
+        }
+    }
+
+    fn take_left(&mut self) -> Vec<CallId> {
+        let now = self.in_windows();
+        let before = std::mem::replace(&mut self.held, now.clone());
+        before.into_iter().filter(|call| !now.contains(call)).collect()
+    }
+
+    fn in_windows(&self) -> Vec<CallId> {
+        let mut calls: Vec<CallId> = self.agent_window().iter().map(|print| print.call).collect();
+        for (_, window) in self.conversation_windows() {
+            calls.extend(window.iter().map(|print| print.call));
+        }
+        calls.sort();
+        calls.dedup();
+        calls
+    }
+
+    fn last_of(&self, calls: Vec<Fingerprint>) -> Vec<Fingerprint> {
+        let out = calls.len().saturating_sub(usize::from(self.kill_switch.window_size));
+        calls[out..].to_vec()
+    }
+
+    fn agent_window(&self) -> Vec<Fingerprint> {
+        self.last_of(self.log.iter().filter(|print| print.number > self.floor).copied().collect())
+    }
+
+    /// The windows of the conversations that are remembered, the least recently used first.
+    fn conversation_windows(&self) -> Vec<(ConversationId, Vec<Fingerprint>)> {
+        let mut known: Vec<(ConversationId, Vec<Fingerprint>)> = Vec::new();
+        for print in self.log.iter().filter(|print| print.number > self.floor) {
+            let place = known.iter().position(|(id, _)| *id == print.conversation);
+            let (_, mut calls) = place.map_or((print.conversation, Vec::new()), |place| known.remove(place));
+            calls.push(*print);
+            known.push((print.conversation, calls));
+            let over = known.len().saturating_sub(self.max_conversations);
+            known.drain(..over);
+        }
+        known.into_iter().map(|(id, calls)| (id, self.last_of(calls))).collect()
+    }
+
+    fn score_of_newest(&self) -> Score {
+        let agent = self.agent_window();
+        let conversation = self.conversation_windows().pop().unwrap().1;
+        let score = |window, calls: &[Fingerprint]| {
+            let signals = count(calls, self.kill_switch.counting);
+            Score { value: signals.score(), signals, window }
+        };
+        let (agent, conversation) = (score(WindowKind::Agent, &agent), score(WindowKind::Conversation, &conversation));
+        if conversation.value > agent.value { conversation } else { agent }
+    }
+}
+
+fn count(window: &[Fingerprint], counting: Counting) -> SignalCounts {
+    let mut calls = window.to_vec();
+    if counting == Counting::Adaptive {
+        let retried = |index: usize, call: &Fingerprint| {
+            call.outcome == Outcome::Failed && window[index + 1..].iter().any(|later| later.body == call.body)
+        };
+        calls =
+            window.iter().enumerate().filter(|(index, call)| !retried(*index, call)).map(|(_, call)| *call).collect();
+    }
+    let current = calls.pop().unwrap();
+    let newest = calls.iter().rposition(|call| call.outcome == Outcome::Answered);
+    let view = View { calls: &calls, current: &current, newest, adaptive: counting == Counting::Adaptive };
+    let all = || 0..calls.len();
+    SignalCounts {
+        similar_prompts: all().filter(|index| view.prompt(*index)).count() as u32,
+        similar_responses: all().filter(|index| view.response(*index)).count() as u32,
+        repeated_tool_calls: all().filter(|index| view.tools(*index)).count() as u32,
+    }
+}
+
+struct View<'a> {
+    calls: &'a [Fingerprint],
+    current: &'a Fingerprint,
+    newest: Option<usize>,
+    adaptive: bool,
+}
+
+impl View<'_> {
+    fn prompt(&self, index: usize) -> bool {
+        let call = &self.calls[index];
+        if !alike(call, self.current) {
+            return false;
+        }
+        !self.adaptive || self.asked_again(index) && self.weighs(call)
+    }
+
+    fn asked_again(&self, index: usize) -> bool {
+        let call = &self.calls[index];
+        if same_turn(call, self.current) {
+            return call.step == self.current.step;
+        }
+        let before: Vec<&Fingerprint> = self.calls[..index].iter().filter(|other| same_turn(other, call)).collect();
+        before.is_empty() || before.iter().any(|other| other.step == call.step)
+    }
+
+    fn weighs(&self, call: &Fingerprint) -> bool {
+        let moves_on =
+            self.current.turn.position > 0 && !(same_turn(call, self.current) && call.step == self.current.step);
+        if !self.current.prompt_is_short || !moves_on {
+            return true;
+        }
+        let newest = self.newest.and_then(|newest| self.calls[newest].response);
+        call.response.is_some_and(|one| newest.is_some_and(|other| one.adaptive.distance(other.adaptive) < 3))
+    }
+
+    fn response(&self, index: usize) -> bool {
+        let Some(newest) = self.newest.filter(|newest| index < *newest) else { return false };
+        let (call, last) = (&self.calls[index], &self.calls[newest]);
+        let (Some(one), Some(other)) = (call.response, last.response) else { return false };
+        if !self.adaptive {
+            return one.literal.distance(other.literal) < 3;
+        }
+        let same_question = alike(call, last) || same_step(call, last);
+        one.adaptive.distance(other.adaptive) < 3
+            && (!other.is_short || same_question)
+            && !self.progressed(index, newest)
+    }
+
+    /// Whether both responses called the same tools, and these gave different results.
+    fn progressed(&self, one: usize, other: usize) -> bool {
+        let after = |index: usize| {
+            let call = self.calls[index];
+            let mut later = self.calls[index + 1..].iter().chain([self.current]);
+            later.find(|next| same_turn(next, &call) && next.step.depth > call.step.depth).and_then(|next| next.tools)
+        };
+        let (Some(one), Some(other)) = (after(one), after(other)) else { return false };
+        one.adaptive == other.adaptive && one.result != other.result
+    }
+
+    fn tools(&self, index: usize) -> bool {
+        let call = &self.calls[index];
+        let (Some(one), Some(other)) = (call.tools, self.current.tools) else { return false };
+        if self.adaptive { same_step(call, self.current) } else { one.literal == other.literal }
+    }
+}
+
+fn alike(one: &Fingerprint, other: &Fingerprint) -> bool {
+    one.prompt.is_some_and(|one| other.prompt.is_some_and(|other| one.distance(other) < 3))
+}
+
+fn same_turn(one: &Fingerprint, other: &Fingerprint) -> bool {
+    (one.conversation, one.turn) == (other.conversation, other.turn)
+}
+
+fn same_step(one: &Fingerprint, other: &Fingerprint) -> bool {
+    let known = |print: &Fingerprint| print.tools.map(|tools| (tools.adaptive, tools.result));
+    known(one).is_some() && known(one) == known(other)
+}
