@@ -2,7 +2,7 @@
 //! bytes, so that it knows of it when the client's next call comes.
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::response::Parts;
 use wire::{Answer, AnswerReader};
 
@@ -19,15 +19,13 @@ pub(crate) struct Answering {
     cut: bool,
     content_type: Option<HeaderValue>,
     framing: Framing,
-    /// The last bytes that passed, to know whether they end an event.
-    tail: Tail,
 }
 
 /// How the body says where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
-    /// With a length: nothing can be added.
-    Length,
+    /// With a length, or inside an encoding: nothing can be added.
+    Closed,
     /// In chunks.
     Chunks,
     /// With the connection, as also a provider that dies ends it.
@@ -36,8 +34,8 @@ enum Framing {
 
 impl Framing {
     fn of(headers: &HeaderMap) -> Framing {
-        if headers.contains_key(CONTENT_LENGTH) {
-            Framing::Length
+        if headers.contains_key(CONTENT_LENGTH) || headers.contains_key(CONTENT_ENCODING) {
+            Framing::Closed
         } else if headers.contains_key(TRANSFER_ENCODING) {
             Framing::Chunks
         } else {
@@ -66,7 +64,6 @@ impl Exchange {
             cut: false,
             content_type,
             framing: Framing::of(&parts.headers),
-            tail: Tail::default(),
         });
         if !parts.status.is_success() {
             self.failed();
@@ -105,7 +102,8 @@ impl Exchange {
     /// The provider died or went silent in the middle. What to tell the client in the stream, if that can be done.
     pub(crate) fn answer_breaks_off(&mut self, why: &str) -> Option<Bytes> {
         let last_words = self.dialect.zip(self.answering.as_ref()).and_then(|(dialect, answering)| {
-            answering.can_be_told().then(|| wire::stream_error(dialect, why, answering.tail.ends_event()))
+            let reader = answering.reader.as_ref().filter(|_| answering.can_be_told())?;
+            Some(wire::stream_error(dialect, why, reader.ends_between_events()))
         });
         self.event.error = Some(why.to_owned());
         self.answer_is_partial();
@@ -124,7 +122,8 @@ impl Exchange {
     fn answer_is_whole(&mut self) {
         let Some(mut answering) = self.answering.take() else { return };
         self.shelve(&mut answering);
-        let Some(answer) = self.read(answering) else { return self.failed() };
+        // What cannot be read was answered all the same: taking it for a failure would make every repetition a retry.
+        let answer = self.read(answering).unwrap_or_default();
         match answer.error {
             None => self.answered(&answer.answered.unwrap_or_default()),
             Some(_) => self.failed(),
@@ -148,12 +147,11 @@ impl Exchange {
         }
     }
 
-    /// What the reader has read, noted in the event. `None`: this was no answer at all (an error's body).
+    /// What the reader has read, noted in the event.
     fn read(&mut self, answering: Answering) -> Option<Answer> {
         let reader = answering.reader?;
-        // What cannot be read was answered all the same.
         let core = &self.core;
-        let mut answer = core.shield.run(|| reader.finish()).unwrap_or_default();
+        let mut answer = core.shield.run(|| reader.finish())?;
         self.event.usage = answer.usage;
         self.event.model = self.event.model.take().or(answer.model.take());
         if self.event.error.is_none() {
@@ -165,7 +163,6 @@ impl Exchange {
 
 impl Answering {
     fn keep(&mut self, data: &[u8]) {
-        self.tail.pass(data);
         let Some(copy) = &mut self.copy else { return };
         let room = MAX_RESPONSE - copy.len();
         copy.extend_from_slice(&data[..data.len().min(room)]);
@@ -183,27 +180,6 @@ impl Answering {
 
     /// Whether bytes of our own can follow.
     fn can_be_told(&self) -> bool {
-        self.framing != Framing::Length && self.is_stream()
-    }
-}
-
-/// The last bytes that passed.
-#[derive(Default)]
-struct Tail {
-    bytes: [u8; 3],
-    passed: bool,
-}
-
-impl Tail {
-    fn pass(&mut self, data: &[u8]) {
-        self.passed |= !data.is_empty();
-        for byte in &data[data.len().saturating_sub(3)..] {
-            self.bytes = [self.bytes[1], self.bytes[2], *byte];
-        }
-    }
-
-    /// Whether what follows begins a new event.
-    fn ends_event(&self) -> bool {
-        !self.passed || matches!(self.bytes, [_, b'\n', b'\n'] | [b'\n', b'\r', b'\n'] | [_, b'\r', b'\r'])
+        self.framing != Framing::Closed && self.is_stream()
     }
 }

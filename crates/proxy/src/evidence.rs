@@ -293,7 +293,8 @@ mod tests {
         assert_eq!(shelf.calls.lock().stored, ENTRY + 2 * BODY);
         shelf.put(second, call(3), &[first]);
         assert!(shelf.get(first).is_none());
-        assert_eq!((shelf.calls.lock().stored, shelf.calls.lock().raw), (ENTRY + BODY, BODY));
+        let sizes = |calls: &Calls| (calls.stored, calls.raw);
+        assert_eq!(sizes(&shelf.calls.lock()), (ENTRY + BODY, BODY));
         shelf.answer(first, vec![2; BODY], None, false);
         assert!(shelf.get(first).is_none(), "an answer that comes too late brings nothing back");
     }

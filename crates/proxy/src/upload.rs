@@ -27,7 +27,7 @@ const DISCARD_TIME: Duration = Duration::from_secs(10);
 /// Why a body did not come whole.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BrokenUpload {
-    #[error("the request body is larger than the limit of {0} bytes")]
+    #[error("the proxy takes request bodies of at most {0} bytes, and this one has more")]
     TooLarge(usize),
     #[error("the client stopped sending its request body")]
     Silent,

@@ -1,0 +1,156 @@
+//! What the kill switch does to the traffic.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use model::{Action, BlockReason, EventType, IncidentState, KillSwitch, Matched, Outcome, Record};
+use proxy::ProxyConfig;
+
+use crate::provider::{FakeProvider, chat_answer};
+use crate::rig::{CHAT, PROMPT, Rig, armed, begin, collect, config, json, post, question};
+
+const ANSWER: &str = "I have looked into it and I will now try again to repair the import of the table";
+
+async fn rig(kill_switch: KillSwitch) -> (FakeProvider, Rig) {
+    let provider = FakeProvider::sending(chat_answer(ANSWER)).await;
+    let rig = Rig::with(&provider, config(), kill_switch).await;
+    (provider, rig)
+}
+
+/// Asks the same until the next call exceeds the threshold of 5: the fourth has 3 prompts and 2 answers alike.
+async fn go_to_the_brink(rig: &mut Rig) {
+    for _ in 0..3 {
+        assert_eq!(rig.ask(PROMPT).await.status(), 200);
+        rig.event().await;
+    }
+}
+
+#[tokio::test]
+async fn a_kill_is_answered_only_once_it_is_on_disk() {
+    let (provider, mut rig) = rig(armed(Action::Deactivate)).await;
+    go_to_the_brink(&mut rig).await;
+    let address = rig.address;
+    let trigger = tokio::spawn(async move { collect(begin(address, post(CHAT, question(PROMPT))).await).await });
+    let Record::Kill { incident, event, committed } = rig.record().await else { panic!("not a kill") };
+    let other = tokio::spawn(async move { collect(begin(address, post(CHAT, question("else"))).await).await });
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!trigger.is_finished() && !other.is_finished());
+    committed.send(true).unwrap();
+
+    for call in [trigger, other] {
+        let response = call.await.unwrap();
+        assert_eq!(response.status(), 400);
+        assert_eq!(response.headers()["x-should-retry"], "false");
+        assert_eq!(json(&response)["block_reason"], "inactive");
+        assert_eq!(json(&response)["deactivated_by"], "kill_switch");
+        assert_eq!(json(&response)["incident_id"], incident.kill.incident.to_string());
+    }
+    assert_eq!(provider.calls(), 3);
+    assert_eq!((event.event_type, event.incident), (EventType::KillSwitch, Some(incident.kill.incident)));
+    assert_eq!(event.fingerprint.unwrap().outcome, Outcome::Refused);
+    let blocked = rig.event().await;
+    assert_eq!((blocked.event_type, blocked.block_reason), (EventType::Blocked, Some(BlockReason::Inactive)));
+}
+
+#[tokio::test]
+async fn a_kill_that_is_not_written_in_time_holds_all_the_same() {
+    let provider = FakeProvider::sending(chat_answer(ANSWER)).await;
+    let impatient = ProxyConfig { kill_commit_timeout: Duration::from_millis(20), ..config() };
+    let mut rig = Rig::with(&provider, impatient, armed(Action::Deactivate)).await;
+    go_to_the_brink(&mut rig).await;
+    for _ in 0..3 {
+        assert_eq!(rig.ask(PROMPT).await.status(), 400);
+    }
+    assert_eq!(provider.calls(), 3);
+    assert!(matches!(rig.record().await, Record::Kill { .. }));
+}
+
+#[tokio::test]
+async fn the_incident_carries_its_evidence() {
+    let (_provider, mut rig) = rig(armed(Action::Deactivate)).await;
+    go_to_the_brink(&mut rig).await;
+    let address = rig.address;
+    tokio::spawn(begin(address, post(CHAT, question(PROMPT))));
+    let Record::Kill { incident, .. } = rig.record().await else { panic!("not a kill") };
+    assert_eq!(incident.state, IncidentState::Open);
+    assert_eq!((incident.provider.as_str(), incident.model.as_deref()), ("openai", Some("gpt-5-mini")));
+    assert_eq!(incident.evidence.len(), 4);
+    for evidence in &incident.evidence {
+        assert_eq!(evidence.prompt.as_deref(), Some(PROMPT));
+        assert_eq!(evidence.request_body.as_deref(), Some(question(PROMPT).as_bytes()));
+        assert!(evidence.time.is_some() && !evidence.truncated);
+    }
+    let (trigger, earlier) = incident.evidence.split_last().unwrap();
+    assert!(trigger.matched.contains(&Matched::Trigger) && trigger.response_body.is_none());
+    for evidence in earlier {
+        assert_eq!(evidence.response.as_deref(), Some(ANSWER));
+        assert!(chat_answer(ANSWER).ends_with(evidence.response_body.as_deref().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn two_hundred_parallel_calls_make_one_incident_and_none_is_dialled_after_it() {
+    let (provider, mut rig) = rig(KillSwitch { threshold: 10.0, ..armed(Action::Deactivate) }).await;
+    let address = rig.address;
+    let calls: Vec<_> = (0..200)
+        .map(|_| tokio::spawn(async move { collect(begin(address, post(CHAT, question(PROMPT))).await).await }))
+        .collect();
+    let Record::Kill { committed, incident, .. } = rig.record().await else { panic!("not a kill") };
+    committed.send(true).unwrap();
+    let mut passed = 0;
+    let mut incidents = HashSet::new();
+    for call in calls {
+        let response = call.await.unwrap();
+        match response.status().as_u16() {
+            200 => passed += 1,
+            400 => drop(incidents.insert(json(&response)["incident_id"].as_str().unwrap().to_owned())),
+            other => panic!("{other}"),
+        }
+    }
+    // The twelfth call has eleven like it before it: at the latest then it was over.
+    assert!(passed <= 11);
+    assert_eq!(provider.calls(), passed);
+    assert_eq!(incidents, HashSet::from([incident.kill.incident.to_string()]));
+    assert!(rig.inbox.records.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn block_refuses_the_call_and_leaves_the_agent_active() {
+    let (provider, mut rig) = rig(armed(Action::Block)).await;
+    go_to_the_brink(&mut rig).await;
+    let response = rig.ask(PROMPT).await;
+    assert_eq!(response.status(), 429);
+    assert_eq!(response.headers()["retry-after"], "60");
+    assert_eq!(json(&response)["block_reason"], "loop_detected");
+    let event = rig.event().await;
+    assert_eq!((event.event_type, event.block_reason), (EventType::Blocked, Some(BlockReason::LoopDetected)));
+    assert_eq!(event.fingerprint.unwrap().outcome, Outcome::Refused);
+    assert_eq!(rig.ask("Something altogether different: what is the weather like in Lisbon?").await.status(), 200);
+    assert_eq!(provider.calls(), 4);
+}
+
+#[tokio::test]
+async fn observe_lets_the_call_through_and_records_one_incident() {
+    let (provider, mut rig) = rig(armed(Action::Observe)).await;
+    for _ in 0..6 {
+        assert_eq!(rig.ask(PROMPT).await.status(), 200);
+    }
+    let Record::Observed { incident } = rig.record().await else { panic!("not observed") };
+    assert_eq!(incident.state, IncidentState::Observed);
+    assert_eq!(incident.evidence.len(), 4);
+    assert!(rig.inbox.records.try_recv().is_err());
+    assert_eq!(provider.calls(), 6);
+}
+
+#[tokio::test]
+async fn while_the_switch_is_off_the_record_says_what_would_have_been_stopped() {
+    let (_provider, mut rig) = rig(KillSwitch { enabled: false, ..armed(Action::Deactivate) }).await;
+    go_to_the_brink(&mut rig).await;
+    let response = rig.ask(PROMPT).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["x-agentgazer-loop-score"], "7.0/5.0");
+    assert!(rig.event().await.would_have_stopped);
+    assert_eq!(rig.proxy.detection_failures(), 0);
+}

@@ -1,0 +1,95 @@
+//! Calls that are not forwarded.
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use model::{AgentId, BlockReason, EventType, Timestamp};
+
+use crate::provider::{FakeProvider, chat_answer};
+use crate::rig::{CHAT, PROMPT, Rig, json, post, question};
+
+async fn get(rig: &Rig, path: &str, host: &str) -> Response<Bytes> {
+    rig.call(Request::get(path).header("host", host).body(Full::default()).unwrap()).await
+}
+
+fn message(response: &Response<Bytes>) -> String {
+    json(response)["error"]["message"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_request_that_names_no_call_is_told_the_form() {
+    let provider = FakeProvider::sending("").await;
+    let rig = Rig::new(&provider).await;
+    for path in ["/", "/v1/chat/completions", "/agents/bot", "/agents/bot/", "/agents/bot/openai"] {
+        let response = get(&rig, path, "localhost").await;
+        assert_eq!(response.status(), 404, "{path}");
+        assert!(message(&response).contains("/agents/{agent}/{provider}/"), "{path}");
+        assert!(response.headers().contains_key("x-agentgazer-request-id"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_provider_is_told_the_known_ones() {
+    let provider = FakeProvider::sending("").await;
+    let rig = Rig::new(&provider).await;
+    let response = get(&rig, "/agents/bot/nobody/v1/models", "localhost").await;
+    assert_eq!(response.status(), 404);
+    assert!(message(&response).contains("anthropic, google, openai"));
+}
+
+#[tokio::test]
+async fn a_bad_agent_name_is_told_the_rule() {
+    let provider = FakeProvider::sending("").await;
+    let rig = Rig::new(&provider).await;
+    for name in ["-bot", "b%20t", "a%2Fb", "%ff", &"x".repeat(129)] {
+        let response = get(&rig, &format!("/agents/{name}/openai/v1/models"), "localhost").await;
+        assert_eq!(response.status(), 400, "{name}");
+        assert!(message(&response).contains("1 to 128 characters"), "{name}");
+    }
+    let anthropic = get(&rig, "/agents/-/anthropic/v1/models", "localhost").await;
+    assert_eq!(json(&anthropic)["type"], "error");
+}
+
+#[tokio::test]
+async fn a_foreign_host_gets_nothing() {
+    let provider = FakeProvider::sending("").await;
+    let rig = Rig::new(&provider).await;
+    for (path, host) in [(CHAT, "evil.test"), (CHAT, ""), ("http://evil.test/agents/a/openai/v1/models", "localhost")] {
+        assert_eq!(get(&rig, path, host).await.status(), 421, "{path} {host}");
+    }
+    assert_eq!(provider.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_websocket_is_refused() {
+    let provider = FakeProvider::sending("").await;
+    let rig = Rig::new(&provider).await;
+    let request = Request::get("/agents/bot/openai/v1/realtime")
+        .header("host", "localhost")
+        .header("connection", "upgrade")
+        .header("upgrade", "websocket")
+        .body(Full::default())
+        .unwrap();
+    assert_eq!(rig.call(request).await.status(), 426);
+    assert_eq!(provider.calls(), 0);
+}
+
+#[tokio::test]
+async fn an_inactive_agent_is_refused_before_its_body_is_read() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let mut rig = Rig::new(&provider).await;
+    let agent = AgentId::parse("bot").unwrap();
+    rig.guard.deactivate(&agent, Timestamp::from_millis(1_705_314_600_000));
+    // Too large, to an unknown provider, and no JSON: none of it matters.
+    for request in [post(CHAT, question(PROMPT)), post(CHAT, vec![b'x'; 2 << 20]), post("/agents/bot/nobody/x", "{")] {
+        let response = rig.call(request).await;
+        assert_eq!(response.status(), 400);
+        assert_eq!(response.headers()["x-agentgazer-blocked"], "inactive");
+        assert_eq!(json(&response)["block_reason"], "inactive");
+        assert_eq!(json(&response)["deactivated_by"], "manual");
+        let event = rig.event().await;
+        assert_eq!((event.event_type, event.block_reason), (EventType::Blocked, Some(BlockReason::Inactive)));
+        assert_eq!(event.status, Some(400));
+    }
+    assert_eq!(provider.calls(), 0);
+}

@@ -1,0 +1,163 @@
+//! A proxy on a real socket, with a recorder that the test reads.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use guard::{Guard, GuardConfig};
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use model::{
+    Action, AllowedHosts, Clock, Counting, Event, Format, KillSwitch, Provider, Providers, Record, RecorderHandle,
+    RecorderInbox,
+};
+use proxy::{Proxy, ProxyConfig};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::provider::FakeProvider;
+
+pub const CHAT: &str = "/agents/bot/openai/v1/chat/completions";
+
+/// A proxy and all that a test needs to look into it.
+pub struct Rig {
+    pub address: SocketAddr,
+    pub guard: Arc<Guard>,
+    pub inbox: RecorderInbox,
+    pub proxy: Proxy,
+    pub providers: Providers,
+}
+
+pub fn config() -> ProxyConfig {
+    ProxyConfig {
+        hosts: AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), []),
+        refusal_status: StatusCode::BAD_REQUEST,
+        max_request_body: 1 << 20,
+        connect_timeout: Duration::from_secs(5),
+        first_byte_timeout: Duration::from_secs(30),
+        idle_timeout: Duration::from_secs(30),
+        evidence_budget: 64 << 20,
+        kill_commit_timeout: Duration::from_secs(30),
+    }
+}
+
+/// A kill switch that is on.
+pub fn armed(action: Action) -> KillSwitch {
+    KillSwitch { enabled: true, threshold: 5.0, action, counting: Counting::Literal, ..Default::default() }
+}
+
+impl Rig {
+    pub async fn new(provider: &FakeProvider) -> Rig {
+        Rig::with(provider, config(), KillSwitch::default()).await
+    }
+
+    pub async fn with(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch) -> Rig {
+        let base = format!("http://{}", provider.address);
+        let formats = [("openai", Format::Openai), ("anthropic", Format::Anthropic), ("google", Format::Gemini)];
+        let providers = formats.map(|(name, format)| Provider::new(name, &base, format).unwrap());
+        let providers = Providers::new(providers);
+        let guard = Arc::new(Guard::new(GuardConfig { defaults: kill_switch, ..Default::default() }));
+        let (recorder, inbox) = RecorderHandle::new(10_000);
+        let proxy = Proxy::new(config, Arc::clone(&guard), providers.clone(), recorder, Clock::System);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(accept(listener, proxy.clone()));
+        Rig { address, guard, inbox, proxy, providers }
+    }
+
+    /// Sends `request` on a connection of its own and hands back the response as it begins.
+    pub async fn begin(&self, request: Request<Full<Bytes>>) -> Response<Incoming> {
+        begin(self.address, request).await
+    }
+
+    /// Sends `request` and reads the whole response.
+    pub async fn call(&self, request: Request<Full<Bytes>>) -> Response<Bytes> {
+        collect(self.begin(request).await).await
+    }
+
+    /// Asks `prompt` and reads the whole response.
+    pub async fn ask(&self, prompt: &str) -> Response<Bytes> {
+        self.call(post(CHAT, question(prompt))).await
+    }
+
+    /// The next event that was recorded.
+    pub async fn event(&mut self) -> Event {
+        self.inbox.events.recv().await.unwrap()
+    }
+
+    /// The next kill or observed incident that was recorded.
+    pub async fn record(&mut self) -> Record {
+        self.inbox.records.recv().await.unwrap()
+    }
+}
+
+async fn accept(listener: TcpListener, proxy: Proxy) {
+    while let Ok((stream, _)) = listener.accept().await {
+        stream.set_nodelay(true).unwrap();
+        let proxy = proxy.clone();
+        let service = service_fn(move |request| {
+            let proxy = proxy.clone();
+            async move { Ok::<_, std::convert::Infallible>(proxy.handle(request).await) }
+        });
+        let connection = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(connection);
+    }
+}
+
+pub async fn begin(address: SocketAddr, request: Request<Full<Bytes>>) -> Response<Incoming> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    sender.send_request(request).await.unwrap()
+}
+
+pub async fn collect(response: Response<Incoming>) -> Response<Bytes> {
+    let (parts, body) = response.into_parts();
+    Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
+}
+
+/// The bytes that arrive before the body ends or breaks, and whether it broke.
+pub async fn drink(mut body: Incoming) -> (Vec<u8>, bool) {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => bytes.extend_from_slice(&frame.into_data().unwrap_or_default()),
+            Err(_) => return (bytes, true),
+        }
+    }
+    (bytes, false)
+}
+
+/// A request with the headers that every client sends.
+pub fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+    Request::post(path)
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .body(Full::new(body.into()))
+        .unwrap()
+}
+
+/// A Chat Completions request that asks `prompt`.
+pub fn question(prompt: &str) -> String {
+    serde_json::json!({"model": "gpt-5-mini", "messages": [{"role": "user", "content": prompt}]}).to_string()
+}
+
+/// The same, to be answered as a stream.
+pub fn streamed_question(prompt: &str) -> String {
+    serde_json::json!({"model": "gpt-5-mini", "stream": true, "messages": [{"role": "user", "content": prompt}]})
+        .to_string()
+}
+
+/// The body of a refusal.
+pub fn json(response: &Response<Bytes>) -> serde_json::Value {
+    serde_json::from_slice(response.body()).unwrap()
+}
+
+/// A prompt too long to be taken for a mere "continue".
+pub const PROMPT: &str =
+    "Please look into why the nightly import of the customer table fails and repair whatever is broken";
