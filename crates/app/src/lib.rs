@@ -1,1 +1,18 @@
-//! app
+//! The program `agentgazer`: command line, configuration, wiring, the built-in provider and the demo. All rules live in
+//! the crates it puts together.
+
+pub mod cli;
+mod client;
+pub mod commands;
+pub mod config;
+mod data_dir;
+mod demo;
+pub mod exit;
+mod listen;
+mod log;
+pub mod provider;
+mod server;
+mod signals;
+mod text;
+
+pub use server::Server;

@@ -1,2 +1,39 @@
-//! x
-fn main() {}
+//! The binary: reads the command line, runs the command, ends with its exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use app::cli::{Cli, Command};
+use app::commands;
+use app::exit::{Exit, Failure};
+use clap::Parser;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => Exit::Ok.into(),
+        Err(failure) if failure.is_broken_pipe() => Exit::Ok.into(),
+        Err(failure) => {
+            // If even that cannot be said, the exit code still says it.
+            let _ = writeln!(anstream::stderr(), "agentgazer: {:#}", failure.error);
+            failure.exit.into()
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Start(args) => commands::start(&args),
+        Command::Demo(args) => commands::demo(&args),
+        Command::Agents(args) => commands::agents(&args),
+        Command::Incidents(args) => commands::incidents(&args),
+        Command::Activate(args) => commands::activate(&args),
+        Command::Deactivate(args) => commands::deactivate(&args),
+        Command::KillSwitch(args) => commands::kill_switch(&args),
+        Command::Token(args) => commands::token(&args),
+        Command::Completions { shell } => commands::completions(shell),
+        Command::Provider(args) => commands::provider(&args),
+    }
+}

@@ -1,0 +1,316 @@
+//! The command line as it is typed. What the settings mean is found out by `config`, together with the other layers.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::Entry;
+
+/// The kill switch for AI agents: a proxy that stops an agent stuck in a loop.
+#[derive(Debug, Parser)]
+#[command(name = "agentgazer", version, about, disable_help_subcommand = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 failed, 2 mistake in arguments or configuration, 3 server not reachable, 4 not found, 5 refused.
+Every setting can be made in agentgazer.toml, as AGENTGAZER_… in the environment, and as a flag, in rising order.";
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the proxy, the dashboard and the API
+    Start(SettingArgs),
+    /// See a kill in ten seconds: a real server, a built-in provider, three agents, one of them stuck
+    Demo(DemoArgs),
+    /// List the agents
+    Agents(ServerArgs),
+    /// List the incidents, or show one with its evidence
+    Incidents(IncidentsArgs),
+    /// Let an agent's calls through again
+    Activate(AgentArgs),
+    /// Refuse an agent's calls until it is activated
+    Deactivate(AgentArgs),
+    /// Show or change an agent's kill switch
+    KillSwitch(KillSwitchArgs),
+    /// Print the token that the dashboard and the API ask for
+    Token(TokenArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Run the built-in provider alone
+    #[command(hide = true)]
+    Provider(ProviderArgs),
+}
+
+/// The settings of a server.
+#[derive(Debug, Default, Args)]
+pub struct SettingArgs {
+    /// The configuration file [default: agentgazer.toml in the data directory]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The address to listen on [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<String>,
+    /// The port of dashboard and API, 0 for any free one [default: 18880]
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<String>,
+    /// The port of the proxy, 0 for any free one [default: 18900]
+    #[arg(long, value_name = "PORT")]
+    pub proxy_port: Option<String>,
+    /// Where everything is kept [default: the user's data directory]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// The token for dashboard and API; better set as AGENTGAZER_TOKEN [default: made at the first start]
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// Another host name to answer to (repeatable)
+    #[arg(long = "allow-host", value_name = "NAME")]
+    pub allow_hosts: Vec<String>,
+    /// Point a provider elsewhere (NAME=URL) or add one (NAME=FORMAT+URL) (repeatable)
+    #[arg(long = "provider", value_name = "NAME=URL")]
+    pub providers: Vec<String>,
+    /// The status that refused calls of an inactive agent get [default: 400]
+    #[arg(long, value_name = "STATUS")]
+    pub refusal_status: Option<String>,
+    /// How long calls in flight may take to finish after SIGTERM [default: 30s]
+    #[arg(long, value_name = "DURATION")]
+    pub drain: Option<String>,
+    /// Write both addresses to this file once both listeners accept
+    #[arg(long, value_name = "FILE")]
+    pub ready_file: Option<String>,
+    /// The file with the key that encrypts provider keys [default: agentgazer.key in the data directory]
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<String>,
+    /// How log lines look: text or json [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<String>,
+    /// What is logged: a level, or a filter like info,proxy=debug [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    pub log_level: Option<String>,
+    /// Any other setting by its key, like limits.idle_timeout=60s (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
+    pub others: Vec<(String, String)>,
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.to_owned()))
+}
+
+impl SettingArgs {
+    /// The settings made by these flags, as the highest layer.
+    pub fn entries(&self) -> Vec<Entry> {
+        let single = [
+            ("--bind", "bind", &self.bind),
+            ("--port", "port", &self.port),
+            ("--proxy-port", "proxy_port", &self.proxy_port),
+            ("--data-dir", "data_dir", &self.data_dir),
+            ("--token", "token", &self.token),
+            ("--refusal-status", "refusal_status", &self.refusal_status),
+            ("--drain", "drain", &self.drain),
+            ("--ready-file", "ready_file", &self.ready_file),
+            ("--key-file", "key_file", &self.key_file),
+            ("--log-format", "log.format", &self.log_format),
+            ("--log-level", "log.level", &self.log_level),
+        ];
+        let mut entries: Vec<Entry> = self.others.iter().map(|(key, value)| Entry::flag("--set", key, value)).collect();
+        entries
+            .extend(single.into_iter().filter_map(|(flag, key, value)| Some(Entry::flag(flag, key, value.as_ref()?))));
+        entries.extend(self.providers.iter().map(|provider| Entry::flag("--provider", "providers", provider)));
+        if !self.allow_hosts.is_empty() {
+            let mut hosts = Entry::flag("--allow-host", "allow_hosts", "");
+            hosts.values.clone_from(&self.allow_hosts);
+            entries.push(hosts);
+        }
+        entries
+    }
+}
+
+/// The arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Exit after the story, with 0 only if exactly the stuck agent was stopped
+    #[arg(long)]
+    pub once: bool,
+    /// The server's settings; ports are free ones and the data directory is a temporary one unless given.
+    #[command(flatten)]
+    pub settings: SettingArgs,
+}
+
+/// Which server a command talks to.
+#[derive(Debug, Default, Args)]
+pub struct ServerArgs {
+    /// The server's dashboard address [env: AGENTGAZER_URL] [default: the one that was started on this data directory]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The server's token [env: AGENTGAZER_TOKEN] [default: the one in the data directory]
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// The server's data directory [env: AGENTGAZER_DATA_DIR]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// The server's configuration file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// An agent and the server that knows it.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// The agent
+    pub agent: String,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `incidents`.
+#[derive(Debug, Args)]
+pub struct IncidentsArgs {
+    /// Show this one with its evidence
+    pub id: Option<String>,
+    /// Only those of this agent
+    #[arg(long, value_name = "AGENT", conflicts_with = "id")]
+    pub agent: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Whether a kill switch stops anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum OnOff {
+    On,
+    Off,
+}
+
+/// The arguments of `kill-switch`. Without any change, the present settings are shown.
+#[derive(Debug, Args)]
+pub struct KillSwitchArgs {
+    /// The agent
+    pub agent: String,
+    /// Switch it on or off
+    pub state: Option<OnOff>,
+    /// How many calls are looked at (2 to 500)
+    #[arg(long, value_name = "CALLS")]
+    pub window: Option<u64>,
+    /// The score that must be exceeded
+    #[arg(long, value_name = "SCORE")]
+    pub threshold: Option<f64>,
+    /// What happens then: deactivate, block or observe
+    #[arg(long, value_name = "ACTION")]
+    pub action: Option<String>,
+    /// What counts as a repetition: adaptive or literal
+    #[arg(long, value_name = "COUNTING")]
+    pub counting: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `token`.
+#[derive(Debug, Args)]
+pub struct TokenArgs {
+    /// The server's data directory [env: AGENTGAZER_DATA_DIR]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// The server's configuration file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// The arguments of `provider`: how the built-in provider answers.
+#[derive(Debug, Args)]
+pub struct ProviderArgs {
+    /// The port, 0 for any free one
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+    /// Write the address to this file once it accepts, as {"provider":"http://…"}
+    #[arg(long, value_name = "FILE")]
+    pub ready_file: Option<PathBuf>,
+    /// Say this instead of the usual answer
+    #[arg(long, value_name = "TEXT", conflicts_with = "echo")]
+    pub text: Option<String>,
+    /// Say what the user said
+    #[arg(long)]
+    pub echo: bool,
+    /// In how many pieces a streamed answer comes
+    #[arg(long, value_name = "COUNT", default_value_t = 4)]
+    pub chunks: usize,
+    /// How many milliseconds to wait before each piece
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    pub delay: u64,
+    /// Answer with this error status
+    #[arg(long, value_name = "STATUS")]
+    pub status: Option<u16>,
+    /// Break the connection after this many bytes of an answer
+    #[arg(long, value_name = "BYTES", conflicts_with = "status")]
+    pub die_after: Option<usize>,
+    /// Fall silent after this many bytes of an answer
+    #[arg(long, value_name = "BYTES", conflicts_with_all = ["status", "die_after"])]
+    pub stall_after: Option<usize>,
+    /// Never begin to answer
+    #[arg(long, conflicts_with_all = ["status", "die_after", "stall_after"])]
+    pub stall: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn commands_are_read() {
+        let check = |line: &str, good: bool| {
+            assert_eq!(Cli::try_parse_from(line.split(' ')).is_ok(), good, "{line}");
+        };
+        check("agentgazer start", true);
+        check("agentgazer start --port 0 --proxy-port 0 --provider a=http://x --provider b=http://y", true);
+        check("agentgazer start --set limits.idle_timeout=9s", true);
+        check("agentgazer start --set limits.idle_timeout", false);
+        check("agentgazer demo --once", true);
+        check("agentgazer agents --json", true);
+        check("agentgazer incidents", true);
+        check("agentgazer incidents 0190 --json", true);
+        check("agentgazer activate", false);
+        check("agentgazer activate my-agent --url http://127.0.0.1:1", true);
+        check("agentgazer kill-switch my-agent", true);
+        check("agentgazer kill-switch my-agent on --window 5 --threshold 2.5 --action block --counting literal", true);
+        check("agentgazer kill-switch my-agent maybe", false);
+        check("agentgazer token", true);
+        check("agentgazer completions bash", true);
+        check("agentgazer provider --chunks 50", true);
+        check("agentgazer", false);
+        check("agentgazer replay", false);
+    }
+
+    #[test]
+    fn flags_are_the_highest_layer_and_know_their_name() {
+        let line = "agentgazer start --set port=1 --port 2 --allow-host a --allow-host b --provider x=openai+http://x";
+        let Ok(Cli { command: Command::Start(settings) }) = Cli::try_parse_from(line.split(' ')) else {
+            panic!("{line}")
+        };
+        let said: Vec<_> =
+            settings.entries().iter().map(|it| format!("{} {} {}", it.origin, it.key, it.values.join("|"))).collect();
+        assert_eq!(
+            said,
+            ["--set port 1", "--port port 2", "--provider providers x=openai+http://x", "--allow-host allow_hosts a|b"]
+        );
+    }
+}

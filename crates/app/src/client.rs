@@ -1,0 +1,173 @@
+//! The other side of the API: how commands talk to a running server.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::exit::{Exit, Failure};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Sends HTTP requests; nothing about them is ours.
+#[derive(Clone, Debug)]
+pub(crate) struct Http(hyper_util::client::legacy::Client<HttpConnector, Full<Bytes>>);
+
+impl Http {
+    /// A client with a pool of its own.
+    pub(crate) fn new() -> Http {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        Http(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(connector))
+    }
+
+    /// Sends one request and reads the whole answer.
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> anyhow::Result<Response<Bytes>> {
+        let exchange = async {
+            let (head, body) = self.0.request(request).await?.into_parts();
+            Ok(Response::from_parts(head, body.collect().await?.to_bytes()))
+        };
+        tokio::time::timeout(TIMEOUT, exchange).await?
+    }
+}
+
+/// A server and the right to talk to it.
+#[derive(Debug)]
+pub(crate) struct Client {
+    http: Http,
+    url: String,
+    token: SecretString,
+}
+
+/// A page of a list, its items as the server wrote them.
+#[derive(Deserialize)]
+struct Page {
+    items: Vec<Box<RawValue>>,
+    next_cursor: Option<String>,
+}
+
+/// What a `application/problem+json` says.
+#[derive(Default, Deserialize)]
+struct Problem {
+    title: Option<String>,
+    detail: Option<String>,
+}
+
+impl Client {
+    /// A client of the server at `url`.
+    pub(crate) fn new(url: &str, token: SecretString) -> Result<Client, Failure> {
+        if !url.starts_with("http://") {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("the server's address must start with http://, not {url:?}"),
+            ));
+        }
+        Ok(Client { http: Http::new(), url: url.trim_end_matches('/').to_owned(), token })
+    }
+
+    /// What the server says at `path`, as it wrote it.
+    pub(crate) async fn get(&self, path: &str) -> Result<String, Failure> {
+        self.call(Method::GET, path, String::new()).await
+    }
+
+    /// Asks the server to change what is at `path`.
+    pub(crate) async fn change(&self, method: Method, path: &str, body: &serde_json::Value) -> Result<String, Failure> {
+        self.call(method, path, body.to_string()).await
+    }
+
+    /// All items of a list, page by page.
+    pub(crate) async fn list(&self, path: &str, query: &str) -> Result<Vec<Box<RawValue>>, Failure> {
+        let mut items = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let page: Page = read(&self.get(&format!("{path}?limit=500{query}{cursor}")).await?)?;
+            items.extend(page.items);
+            match page.next_cursor {
+                Some(next) => cursor = format!("&cursor={}", percent_encoded(&next)),
+                None => return Ok(items),
+            }
+        }
+    }
+
+    async fn call(&self, method: Method, path: &str, body: String) -> Result<String, Failure> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token.expose_secret()))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::from(body))
+            .map_err(|error| Failure::new(Exit::Usage, format!("{} is no address of a server: {error}", self.url)))?;
+        let response = self.http.send(request).await.map_err(|error| self.unreachable(&error))?;
+        let text = String::from_utf8_lossy(response.body()).into_owned();
+        if response.status().is_success() { Ok(text) } else { Err(refused(response.status(), &text)) }
+    }
+
+    fn unreachable(&self, error: &anyhow::Error) -> Failure {
+        let message = format!(
+            "no server answers at {}: start one with `agentgazer start`, or say where it is with --url ({error})",
+            self.url
+        );
+        Failure::new(Exit::Unreachable, message)
+    }
+}
+
+/// Reads an answer of the server.
+pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
+    serde_json::from_str(json)
+        .map_err(|error| Failure::new(Exit::Failed, format!("the server's answer cannot be understood: {error}")))
+}
+
+/// What the server said when it did not do what it was asked.
+fn refused(status: StatusCode, body: &str) -> Failure {
+    let problem: Problem = serde_json::from_str(body).unwrap_or_default();
+    let said = problem.detail.or(problem.title).map(|said| crate::text::printable(&said));
+    let said = said.unwrap_or_else(|| format!("the server answered {status}"));
+    let hint =
+        if status == StatusCode::UNAUTHORIZED { "; is the token right? (--token, AGENTGAZER_TOKEN)" } else { "" };
+    Failure::new(Exit::of_status(status), format!("{said}{hint}"))
+}
+
+/// `text` as part of a query.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    let encode = |byte: u8| {
+        let plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        if plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    text.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_says_is_passed_on() {
+        let check = |status: StatusCode, body: &str, exit: Exit, message: &str| {
+            let failure = refused(status, body);
+            assert_eq!((failure.exit, failure.error.to_string().as_str()), (exit, message));
+        };
+        let problem = r#"{"title":"Not Found","detail":"no agent is called \u001b[31mx"}"#;
+        check(StatusCode::NOT_FOUND, problem, Exit::NotFound, "no agent is called [31mx");
+        check(StatusCode::CONFLICT, r#"{"title":"Conflict"}"#, Exit::Refused, "Conflict");
+        check(StatusCode::BAD_GATEWAY, "<html>", Exit::Failed, "the server answered 502 Bad Gateway");
+    }
+
+    #[test]
+    fn a_cursor_travels_unharmed() {
+        assert_eq!(percent_encoded("a+b/c=&d ü"), "a%2Bb%2Fc%3D%26d%20%C3%BC");
+    }
+
+    #[test]
+    fn a_server_is_reached_over_http() {
+        let client = |url: &str| Client::new(url, SecretString::from("t")).map(|client| client.url);
+        assert_eq!(client("http://127.0.0.1:1/").ok().as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(client("127.0.0.1:1").err().map(|failure| failure.exit), Some(Exit::Usage));
+    }
+}

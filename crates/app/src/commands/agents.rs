@@ -1,0 +1,109 @@
+//! `agents`, `activate`, `deactivate`.
+
+use http::Method;
+use model::{AgentId, KillSwitch};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{client, on_one_thread, print};
+use crate::cli::{AgentArgs, ServerArgs};
+use crate::client;
+use crate::exit::{Exit, Failure};
+
+/// What is shown of an agent.
+#[derive(Deserialize)]
+struct Agent {
+    agent_id: String,
+    active: bool,
+    deactivated_by: Option<String>,
+    last_seen: Option<String>,
+    kill_switch: KillSwitch,
+    current_score: Option<f64>,
+    incident_id: Option<String>,
+}
+
+/// `agents`: lists them.
+pub fn list(args: &ServerArgs) -> Result<(), Failure> {
+    let items = on_one_thread(async { client(args)?.list("/api/agents", "").await })?;
+    if args.json {
+        return print::json_list(&items);
+    }
+    let rows = items.iter().map(|item| Ok(row(client::read(item.get())?))).collect::<Result<_, Failure>>()?;
+    let header = ["AGENT", "STATE", "SCORE", "KILL SWITCH", "LAST SEEN", "INCIDENT"];
+    print::table(&header, rows, "No agents yet: an agent appears with its first call.")
+}
+
+/// `activate AGENT`.
+pub fn activate(args: &AgentArgs) -> Result<(), Failure> {
+    set_active(args, true)
+}
+
+/// `deactivate AGENT`.
+pub fn deactivate(args: &AgentArgs) -> Result<(), Failure> {
+    set_active(args, false)
+}
+
+fn set_active(args: &AgentArgs, active: bool) -> Result<(), Failure> {
+    let agent = agent_id(&args.agent)?;
+    let path = format!("/api/agents/{agent}");
+    let body = json!({ "active": active });
+    let answer = on_one_thread(async { client(&args.server)?.change(Method::PATCH, &path, &body).await })?;
+    if args.server.json {
+        return print::json(&answer);
+    }
+    print::line(&match active {
+        true => format!("{agent} is active: its window is empty and its calls go through."),
+        false => format!("{agent} is inactive: its calls are refused until it is activated."),
+    })
+}
+
+/// The name of an agent, checked before it becomes part of a path.
+pub(super) fn agent_id(name: &str) -> Result<AgentId, Failure> {
+    AgentId::parse(name).map_err(|invalid| Failure::new(Exit::Usage, format!("{name:?} is no agent: {invalid}")))
+}
+
+fn row(agent: Agent) -> Vec<String> {
+    let state = match (agent.active, agent.deactivated_by.as_deref()) {
+        (true, _) => "active",
+        (false, Some("kill_switch")) => "stopped by the kill switch",
+        (false, _) => "inactive",
+    };
+    let KillSwitch { enabled, window_size, threshold, action, .. } = agent.kill_switch;
+    let kill_switch = if enabled { format!("{}, window {window_size}", action.as_str()) } else { "off".to_owned() };
+    vec![
+        agent.agent_id,
+        state.to_owned(),
+        format!("{:.1}/{threshold:.1}", agent.current_score.unwrap_or_default()),
+        kill_switch,
+        agent.last_seen.unwrap_or_else(|| "never".to_owned()),
+        agent.incident_id.unwrap_or_default(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+    use super::*;
+
+    #[test]
+    fn an_agent_is_one_row() {
+        let json = r#"{"agent_id":"import-fixer","active":false,"deactivated_by":"kill_switch","deactivated_at":null,
+            "last_seen":"2026-01-01T00:00:00.000Z","current_score":13.0,"incident_id":"0190","more":1,
+            "kill_switch":{"enabled":true,"window_size":20,"threshold":10.0,"action":"deactivate","counting":"adaptive"}}"#;
+        let cells = row(serde_json::from_str(json).unwrap());
+        let expected = [
+            "import-fixer",
+            "stopped by the kill switch",
+            "13.0/10.0",
+            "deactivate, window 20",
+            "2026-01-01T00:00:00.000Z",
+            "0190",
+        ];
+        assert_eq!(cells, expected);
+    }
+
+    #[test]
+    fn a_name_that_no_agent_has_is_a_usage_mistake() {
+        assert_eq!(agent_id("../x").err().map(|failure| failure.exit), Some(Exit::Usage));
+    }
+}

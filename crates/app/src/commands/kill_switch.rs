@@ -1,0 +1,84 @@
+//! `kill-switch AGENT`: shows the settings, or changes them and shows what they are then.
+
+use http::Method;
+use model::KillSwitch;
+use serde_json::{Map, Value};
+
+use super::agents::agent_id;
+use super::{client, on_one_thread, print};
+use crate::cli::{KillSwitchArgs, OnOff};
+use crate::client;
+use crate::exit::Failure;
+
+/// `kill-switch AGENT [on|off] …`.
+pub fn kill_switch(args: &KillSwitchArgs) -> Result<(), Failure> {
+    let agent = agent_id(&args.agent)?;
+    let path = format!("/api/agents/{agent}/kill-switch");
+    let change = change(args);
+    let answer = on_one_thread(async {
+        let client = client(&args.server)?;
+        if change.is_empty() {
+            client.get(&path).await
+        } else {
+            client.change(Method::PUT, &path, &change.into()).await
+        }
+    })?;
+    if args.server.json {
+        return print::json(&answer);
+    }
+    print::line(&sentence(agent.as_str(), client::read(&answer)?))
+}
+
+/// The body of the change; empty if nothing is to change. Ranges and words are the server's to judge.
+fn change(args: &KillSwitchArgs) -> Map<String, Value> {
+    let fields = [
+        ("enabled", args.state.map(|state| Value::from(state == OnOff::On))),
+        ("window_size", args.window.map(Value::from)),
+        ("threshold", args.threshold.map(Value::from)),
+        ("action", args.action.clone().map(Value::from)),
+        ("counting", args.counting.clone().map(Value::from)),
+    ];
+    fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))).collect()
+}
+
+fn sentence(agent: &str, settings: KillSwitch) -> String {
+    let KillSwitch { enabled, window_size, threshold, action, counting } = settings;
+    let state = if enabled { "on" } else { "off" };
+    format!(
+        "{agent}: kill switch {state}, window {window_size} calls, threshold {threshold}, action {}, counting {}",
+        action.as_str(),
+        counting.as_str()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn only_what_is_said_is_changed() {
+        let check = |line: &str, expected: &str| {
+            let Command::KillSwitch(args) = Cli::try_parse_from(line.split(' ')).unwrap().command else {
+                panic!("{line}")
+            };
+            assert_eq!(Value::from(change(&args)).to_string(), expected);
+        };
+        check("agentgazer kill-switch a", "{}");
+        check("agentgazer kill-switch a off", r#"{"enabled":false}"#);
+        check("agentgazer kill-switch a on --threshold 5", r#"{"enabled":true,"threshold":5.0}"#);
+        check(
+            "agentgazer kill-switch a --window 9 --action block --counting literal",
+            r#"{"action":"block","counting":"literal","window_size":9}"#,
+        );
+    }
+
+    #[test]
+    fn settings_are_a_sentence() {
+        let expected = "a: kill switch off, window 20 calls, threshold 10, action deactivate, counting adaptive";
+        assert_eq!(sentence("a", KillSwitch::default()), expected);
+    }
+}

@@ -1,0 +1,100 @@
+//! The commands, one file per group, and what they have in common: settings, runtimes and output.
+
+mod agents;
+mod incidents;
+mod kill_switch;
+mod print;
+mod provider;
+mod start;
+mod token;
+
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use secrecy::SecretString;
+
+pub use agents::{activate, deactivate, list as agents};
+pub use incidents::incidents;
+pub use kill_switch::kill_switch;
+pub(crate) use print::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
+pub use provider::provider;
+pub use start::start;
+pub use token::token;
+
+pub use crate::demo::demo;
+
+use crate::cli::{Cli, ServerArgs};
+use crate::client::Client;
+use crate::config::{self, Config, Entry, Sources};
+use crate::data_dir::{self, Addresses};
+use crate::exit::{Exit, Failure};
+
+/// `completions SHELL`.
+pub fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "agentgazer", &mut script);
+    print::raw(&script)
+}
+
+/// Puts the settings of all layers together.
+pub(crate) fn resolve(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config, Failure> {
+    let text = |value: std::ffi::OsString| value.into_string().ok();
+    let environment = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
+    let default_data_dir = config::default_data_dir(|name| std::env::var(name).ok());
+    let known = wire::builtin_providers();
+    config::resolve(Sources {
+        file,
+        environment: environment.collect(),
+        flags,
+        known: &known,
+        // Only a process without a home has none, such as a service: beside its own files is where it would be looked for.
+        default_data_dir: default_data_dir.unwrap_or_else(|| PathBuf::from("agentgazer-data")),
+    })
+    .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))
+}
+
+/// The settings that say where a server is.
+fn resolve_for_client(args: &ServerArgs) -> Result<Config, Failure> {
+    let flags = [("--token", "token", &args.token), ("--data-dir", "data_dir", &args.data_dir)];
+    let flags = flags.into_iter().filter_map(|(flag, key, value)| Some(Entry::flag(flag, key, value.as_ref()?)));
+    resolve(args.config.clone(), flags.collect())
+}
+
+/// A client of the server that `args` mean.
+pub(crate) fn client(args: &ServerArgs) -> Result<Client, Failure> {
+    let config = resolve_for_client(args)?;
+    let url = args.url.clone().or_else(|| std::env::var("AGENTGAZER_URL").ok());
+    let url = url.or_else(|| Addresses::read(&config.data_dir).map(|addresses| addresses.dashboard));
+    let url = url.unwrap_or_else(|| default_url(&config));
+    Client::new(&url, known_token(&config)?)
+}
+
+/// Where a server with this configuration would be.
+fn default_url(config: &Config) -> String {
+    let host = if config.bind.is_unspecified() { std::net::IpAddr::from([127, 0, 0, 1]) } else { config.bind };
+    format!("http://{}", std::net::SocketAddr::new(host, config.port))
+}
+
+/// The token that was set, else the one that was made.
+pub(crate) fn known_token(config: &Config) -> Result<SecretString, Failure> {
+    if let Some(token) = &config.token {
+        return Ok(token.clone());
+    }
+    data_dir::read_token(&config.data_dir)?.ok_or_else(|| {
+        let place = config.data_dir.display();
+        Failure::new(
+            Exit::NotFound,
+            format!("there is no token in {place}: `agentgazer start` makes one, or use --token"),
+        )
+    })
+}
+
+/// Runs a command that only asks a server something.
+pub(crate) fn on_one_thread<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}
+
+/// Runs a command that serves.
+pub(crate) fn on_all_cores<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+}

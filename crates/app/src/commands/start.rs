@@ -1,0 +1,38 @@
+//! `start`: runs the server until a signal stops it.
+
+use super::{BOLD, DIM, RESET, on_all_cores, print, resolve};
+use crate::cli::SettingArgs;
+use crate::config::Config;
+use crate::exit::Failure;
+use crate::log;
+use crate::server::Server;
+use crate::signals::Signals;
+
+/// `start`.
+pub fn start(args: &SettingArgs) -> Result<(), Failure> {
+    let config = resolve(args.config.clone(), args.entries())?;
+    log::start(&config.log);
+    on_all_cores(Box::pin(serve(&config)))
+}
+
+async fn serve(config: &Config) -> Result<(), Failure> {
+    let mut signals = Signals::listen()?;
+    let server = Server::start(config).await?;
+    print::line(&banner(&server))?;
+    let signal = signals.next().await;
+    tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");
+    signals.exit_at_once();
+    Ok(server.stop(config.drain).await?)
+}
+
+fn banner(server: &Server) -> String {
+    let (proxy, dashboard, login) = (server.proxy_url(), server.dashboard_url(), server.login_link("/"));
+    format!(
+        "{BOLD}AgentGazer{RESET} {version}\n\
+         \x20 proxy      {proxy}\n\
+         \x20 dashboard  {dashboard}\n\
+         \x20 log in     {login}\n\
+         \x20 {DIM}point a client here: OPENAI_BASE_URL={proxy}/agents/my-agent/openai/v1{RESET}",
+        version = env!("CARGO_PKG_VERSION"),
+    )
+}

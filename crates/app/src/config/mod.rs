@@ -1,0 +1,265 @@
+//! The configuration: defaults, then the TOML file, then the environment, then flags. Each layer is first read as text
+//! ([`layer`]), then put in its place ([`setting`]); all mistakes are told together and nothing starts.
+
+mod environment;
+mod file;
+mod layer;
+mod setting;
+mod value;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use http::StatusCode;
+use model::{KillSwitch, Provider};
+use secrecy::SecretString;
+use store::Retention;
+
+pub use layer::{Entry, Mistake, Mistakes, Origin};
+
+/// The configuration as it is meant.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The address both listeners are on.
+    pub bind: IpAddr,
+    /// The port of dashboard and API; 0 picks a free one.
+    pub port: u16,
+    /// The port of the proxy; 0 picks a free one.
+    pub proxy_port: u16,
+    /// Where everything is kept.
+    pub data_dir: PathBuf,
+    /// The file with the key that encrypts provider keys, if it is not in the data directory.
+    pub key_file: Option<PathBuf>,
+    /// Where to write the addresses once both listeners accept.
+    pub ready_file: Option<PathBuf>,
+    /// The token, if the operator set one.
+    pub token: Option<SecretString>,
+    /// More names that may stand in `Host`.
+    pub allow_hosts: Vec<String>,
+    /// Providers that are added or pointed elsewhere.
+    pub providers: Vec<Provider>,
+    /// The status of the standard inactive response.
+    pub refusal_status: StatusCode,
+    /// How long calls in flight may take to finish when the server is stopped.
+    pub drain: Duration,
+    /// How many bytes the bodies of the calls in the windows may take in memory.
+    pub evidence_budget: usize,
+    /// The kill switch of agents not yet seen.
+    pub kill_switch: KillSwitch,
+    /// How long things are kept.
+    pub retention: Retention,
+    /// Limits of the data path.
+    pub limits: Limits,
+    /// What is logged and how.
+    pub log: Log,
+}
+
+/// Limits of the data path.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The largest request body, in bytes.
+    pub max_request_body: usize,
+    /// The largest request head, in bytes.
+    pub max_header_size: usize,
+    /// How many connections each listener holds at once.
+    pub max_connections: usize,
+    /// How long a client may take to send a request's head; also how long a connection may be idle.
+    pub header_timeout: Duration,
+    /// How long a connection to a provider may take.
+    pub connect_timeout: Duration,
+    /// How long a provider may take until its response begins.
+    pub first_byte_timeout: Duration,
+    /// How long either side may be silent inside a body.
+    pub idle_timeout: Duration,
+    /// How long a kill waits for the disk before its call is refused all the same.
+    pub kill_commit_timeout: Duration,
+    /// How many agents have their windows in memory.
+    pub max_agents: usize,
+    /// How many conversations of one agent have a window.
+    pub max_conversations: usize,
+}
+
+/// What is logged and how.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// How a line looks.
+    pub format: LogFormat,
+    /// A level, or a filter like `info,proxy=debug`.
+    pub level: String,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For programs: one JSON object per line.
+    Json,
+}
+
+impl LogFormat {
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<LogFormat> {
+        match word {
+            "text" => Some(LogFormat::Text),
+            "json" => Some(LogFormat::Json),
+            _ => None,
+        }
+    }
+}
+
+impl Config {
+    /// The defaults, with everything kept in `data_dir`.
+    pub fn new(data_dir: PathBuf) -> Config {
+        let guard = guard::GuardConfig::default();
+        Config {
+            bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 18_880,
+            proxy_port: 18_900,
+            data_dir,
+            key_file: None,
+            ready_file: None,
+            token: None,
+            allow_hosts: Vec::new(),
+            providers: Vec::new(),
+            refusal_status: StatusCode::BAD_REQUEST,
+            drain: Duration::from_secs(30),
+            evidence_budget: 256 << 20,
+            kill_switch: guard.defaults,
+            retention: Retention::default(),
+            limits: Limits {
+                max_request_body: 32 << 20,
+                max_header_size: 64 << 10,
+                max_connections: 10_000,
+                header_timeout: Duration::from_secs(10),
+                connect_timeout: Duration::from_secs(5),
+                first_byte_timeout: Duration::from_secs(120),
+                idle_timeout: Duration::from_secs(300),
+                kill_commit_timeout: Duration::from_secs(5),
+                max_agents: guard.max_agents,
+                max_conversations: guard.max_conversations,
+            },
+            log: Log { format: LogFormat::Text, level: "info".to_owned() },
+        }
+    }
+
+    /// The file with the key that encrypts provider keys.
+    pub fn key_file(&self) -> PathBuf {
+        self.key_file.clone().unwrap_or_else(|| self.data_dir.join("agentgazer.key"))
+    }
+
+    fn apply(&mut self, entry: &Entry, known: &[Provider]) -> Result<(), Mistake> {
+        match setting::SETTINGS.iter().find(|setting| setting.key == entry.key) {
+            Some(setting) => (setting.apply)(self, &entry.values, known).map_err(|message| Mistake::of(entry, message)),
+            None => Err(Mistake::of(entry, "is no setting")),
+        }
+    }
+
+    /// What is wrong with the settings taken together.
+    fn contradictions(&self) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        let mut add =
+            |key: &str, message: String| mistakes.push(Mistake { key: key.to_owned(), origin: None, message });
+        if !self.bind.is_loopback() && self.token.is_none() {
+            add(
+                "token",
+                format!(
+                    "must be set, because {} can be reached from other machines: set AGENTGAZER_TOKEN (or --token) to a \
+                     long random text, or bind to 127.0.0.1",
+                    self.bind
+                ),
+            );
+        }
+        if self.port != 0 && self.port == self.proxy_port {
+            add("proxy_port", format!("must not be the port of the dashboard ({})", self.port));
+        }
+        mistakes
+    }
+}
+
+/// What the layers are made from.
+pub struct Sources<'a> {
+    /// The file given with `--config`.
+    pub file: Option<PathBuf>,
+    /// The environment.
+    pub environment: Vec<(String, String)>,
+    /// The settings made by flags.
+    pub flags: Vec<Entry>,
+    /// The providers that are known without configuration.
+    pub known: &'a [Provider],
+    /// The data directory that is used if nothing else is said.
+    pub default_data_dir: PathBuf,
+}
+
+/// Puts all layers together.
+pub fn resolve(sources: Sources<'_>) -> Result<Config, Mistakes> {
+    let (environment, mut mistakes) = environment::layer(sources.environment.iter().cloned());
+    let above_file: Vec<Entry> = environment.into_iter().chain(sources.flags.iter().cloned()).collect();
+    let mut entries = file_layer(&sources, &above_file, &mut mistakes);
+    entries.extend(above_file);
+
+    let mut config = Config::new(sources.default_data_dir);
+    for entry in &entries {
+        if let Err(mistake) = config.apply(entry, sources.known) {
+            mistakes.push(mistake);
+        }
+    }
+    // Contradictions of values that could not be read would only confuse.
+    if mistakes.is_empty() {
+        mistakes = config.contradictions();
+    }
+    if mistakes.is_empty() { Ok(config) } else { Err(Mistakes(mistakes)) }
+}
+
+/// The file's entries: of the one that was named (which must exist), else of the one in the data directory (which may).
+fn file_layer(sources: &Sources<'_>, above: &[Entry], mistakes: &mut Vec<Mistake>) -> Vec<Entry> {
+    let named = sources.file.clone().or_else(|| variable(sources, "AGENTGAZER_CONFIG").map(PathBuf::from));
+    let path = named.clone().unwrap_or_else(|| {
+        let said = above.iter().rfind(|entry| entry.key == "data_dir").and_then(|entry| entry.values.first());
+        said.map_or(sources.default_data_dir.clone(), PathBuf::from).join("agentgazer.toml")
+    });
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            let message = format!("{} cannot be read: {error}", path.display());
+            mistakes.push(Mistake { key: "config".to_owned(), origin: None, message });
+            return Vec::new();
+        }
+    };
+    let (entries, broken) = file::layer(&path, &text);
+    mistakes.extend(broken);
+    if named.is_none() {
+        mistakes.extend(moves_itself(&entries));
+    }
+    entries
+}
+
+/// The file in the data directory cannot say where the data directory is.
+fn moves_itself(entries: &[Entry]) -> Option<Mistake> {
+    let entry = entries.iter().find(|entry| entry.key == "data_dir")?;
+    Some(Mistake::of(
+        entry,
+        "cannot be set in the data directory's own file: use --config, AGENTGAZER_DATA_DIR or --data-dir",
+    ))
+}
+
+fn variable(sources: &Sources<'_>, name: &str) -> Option<String> {
+    sources.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+}
+
+/// The platform's directory for a user's data, as far as the environment tells; `None` without a home.
+pub fn default_data_dir(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = absolute("HOME");
+    let base = if cfg!(target_os = "macos") {
+        home?.join("Library/Application Support")
+    } else {
+        absolute("XDG_DATA_HOME").or_else(|| home.map(|home| home.join(".local/share")))?
+    };
+    Some(base.join(Path::new("agentgazer")))
+}
+
+#[cfg(test)]
+mod tests;

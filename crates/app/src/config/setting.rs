@@ -1,0 +1,159 @@
+//! Every setting of the server: its key, its shape, and how its text is put in its place.
+
+use http::StatusCode;
+use model::{Action, Counting, KillSwitchChange, Provider};
+
+use super::value::{self, Read};
+use super::{Config, LogFormat};
+
+/// How many values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One; a later layer replaces it.
+    One,
+    /// A list; a later layer replaces all of it.
+    List,
+    /// One at a time; a later one adds to the earlier ones.
+    Repeated,
+}
+
+/// One setting.
+pub(super) struct Setting {
+    /// Its key in the file; with `_` for `.` and in capitals, its environment variable.
+    pub(super) key: &'static str,
+    /// How many values it takes.
+    pub(super) shape: Shape,
+    /// Puts the values in their place.
+    pub(super) apply: fn(&mut Config, &[String], &[Provider]) -> Read<()>,
+}
+
+macro_rules! settings {
+    ($($key:literal => |$config:ident, $text:ident| $apply:expr;)+) => {
+        [$(Setting {
+            key: $key,
+            shape: Shape::One,
+            apply: |$config, values, _| {
+                let [$text] = values else { return Err("must be one value".to_owned()) };
+                $apply;
+                Ok(())
+            },
+        }),+]
+    };
+}
+
+const SINGLE: [Setting; 29] = settings! {
+    "bind" => |config, text| config.bind = value::address(text)?;
+    "port" => |config, text| config.port = port(text)?;
+    "proxy_port" => |config, text| config.proxy_port = port(text)?;
+    "data_dir" => |config, text| config.data_dir = path(text)?;
+    "key_file" => |config, text| config.key_file = Some(path(text)?);
+    "ready_file" => |config, text| config.ready_file = Some(path(text)?);
+    "token" => |config, text| config.token = Some(value::token(text)?);
+    "refusal_status" => |config, text| config.refusal_status = refusal_status(text)?;
+    "drain" => |config, text| config.drain = value::duration_or_zero(text)?;
+    "evidence_budget" => |config, text| config.evidence_budget = value::size(text)?;
+    "kill_switch.enabled" => |config, text| config.kill_switch.enabled = value::switch(text)?;
+    "kill_switch.window_size" => |config, text| change(config, KillSwitchChange {
+        window_size: Some(value::parsed(text, "a whole number from 2 to 500")?), ..Default::default()
+    })?;
+    "kill_switch.threshold" => |config, text| change(config, KillSwitchChange {
+        threshold: Some(value::parsed(text, "a number above 0, at most 10000")?), ..Default::default()
+    })?;
+    "kill_switch.action" => |config, text|
+        config.kill_switch.action = value::word(text, Action::parse, "deactivate, block, observe")?;
+    "kill_switch.counting" => |config, text|
+        config.kill_switch.counting = value::word(text, Counting::parse, "adaptive, literal")?;
+    "retention.events" => |config, text| config.retention.event_days = days(text)?;
+    "retention.incidents" => |config, text| config.retention.incident_days = days(text)?;
+    "limits.max_request_body" => |config, text| config.limits.max_request_body = value::size(text)?;
+    "limits.max_header_size" => |config, text| config.limits.max_header_size = header_size(text)?;
+    "limits.max_connections" => |config, text| config.limits.max_connections = at_least_one(text)?;
+    "limits.header_timeout" => |config, text| config.limits.header_timeout = value::duration(text)?;
+    "limits.connect_timeout" => |config, text| config.limits.connect_timeout = value::duration(text)?;
+    "limits.first_byte_timeout" => |config, text| config.limits.first_byte_timeout = value::duration(text)?;
+    "limits.idle_timeout" => |config, text| config.limits.idle_timeout = value::duration(text)?;
+    "limits.kill_commit_timeout" => |config, text| config.limits.kill_commit_timeout = value::duration(text)?;
+    "limits.max_agents" => |config, text| config.limits.max_agents = at_least_one(text)?;
+    "limits.max_conversations" => |config, text| config.limits.max_conversations = at_least_one(text)?;
+    "log.format" => |config, text| config.log.format = value::word(text, LogFormat::parse, "text, json")?;
+    "log.level" => |config, text| config.log.level = log_level(text)?;
+};
+
+const LISTS: [Setting; 2] = [
+    Setting {
+        key: "allow_hosts",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            config.allow_hosts = values.iter().map(|name| host_name(name)).collect::<Read<_>>()?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "providers",
+        shape: Shape::Repeated,
+        apply: |config, values, known| {
+            for text in values {
+                let provider = value::provider(text, known)?;
+                config.providers.retain(|earlier| earlier.name != provider.name);
+                config.providers.push(provider);
+            }
+            Ok(())
+        },
+    },
+];
+
+/// Every setting.
+pub(super) static SETTINGS: std::sync::LazyLock<Vec<Setting>> =
+    std::sync::LazyLock::new(|| SINGLE.into_iter().chain(LISTS).collect());
+
+fn port(text: &str) -> Read<u16> {
+    value::parsed(text, "a port from 0 (any free one) to 65535")
+}
+
+fn path(text: &str) -> Read<std::path::PathBuf> {
+    if text.is_empty() { Err("must be a path".to_owned()) } else { Ok(text.into()) }
+}
+
+fn at_least_one(text: &str) -> Read<usize> {
+    let number: std::num::NonZeroU32 = value::parsed(text, "a whole number above 0")?;
+    usize::try_from(number.get()).map_err(|_| "is too large".to_owned())
+}
+
+/// Whole days, written as `30d`.
+fn days(text: &str) -> Read<u32> {
+    let days = text.trim().strip_suffix('d').and_then(|days| days.parse().ok()).filter(|days| *days > 0);
+    days.ok_or_else(|| format!("must be days like 30d, not {text:?}"))
+}
+
+/// hyper cannot work with less than 8 KiB.
+fn header_size(text: &str) -> Read<usize> {
+    let size = value::size(text)?;
+    if (8 << 10..=1 << 20).contains(&size) { Ok(size) } else { Err("must be from 8KiB to 1MiB".to_owned()) }
+}
+
+fn refusal_status(text: &str) -> Read<StatusCode> {
+    let status = text.trim().parse::<StatusCode>().ok().filter(StatusCode::is_client_error);
+    status.ok_or_else(|| format!("must be a status from 400 to 499, not {text:?}"))
+}
+
+fn log_level(text: &str) -> Read<String> {
+    match tracing_subscriber::EnvFilter::try_new(text) {
+        Ok(_) if !text.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err(format!("must be a level like warn, info or debug, or a filter like info,proxy=debug, not {text:?}")),
+    }
+}
+
+/// A name that may stand in a `Host` header; a port would never match.
+fn host_name(text: &str) -> Read<String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    let has_port = !text.contains('[') && text.contains(':');
+    if text.is_empty() || has_port || !text.bytes().all(allowed) {
+        return Err(format!("must be host names without scheme or port, not {text:?}"));
+    }
+    Ok(text.to_owned())
+}
+
+fn change(config: &mut Config, change: KillSwitchChange) -> Read<()> {
+    config.kill_switch = change.apply(config.kill_switch).map_err(|error| error.message)?;
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! How the text of a setting is read: durations, sizes, addresses, providers. Every error says what it must be.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use model::{Format, Provider};
+use secrecy::SecretString;
+
+/// A value, or what it must be.
+pub(super) type Read<T> = Result<T, String>;
+
+/// Anything that reads itself from text; `expected` says what.
+pub(super) fn parsed<T: FromStr>(text: &str, expected: &str) -> Read<T> {
+    text.trim().parse().map_err(|_| format!("must be {expected}, not {text:?}"))
+}
+
+/// `on` or `off`, `true` or `false`.
+pub(super) fn switch(text: &str) -> Read<bool> {
+    match text.trim() {
+        "true" | "on" => Ok(true),
+        "false" | "off" => Ok(false),
+        _ => Err(format!("must be true or false, not {text:?}")),
+    }
+}
+
+/// One of the words that `parse` knows.
+pub(super) fn word<T>(text: &str, parse: fn(&str) -> Option<T>, words: &str) -> Read<T> {
+    parse(text.trim()).ok_or_else(|| format!("must be one of {words}, not {text:?}"))
+}
+
+/// `500ms`, `10s`, `5m`, `12h`, `30d`; above zero.
+pub(super) fn duration(text: &str) -> Read<Duration> {
+    let millis = scaled(text, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]);
+    match millis {
+        Some(millis) if millis > 0 => Ok(Duration::from_millis(millis)),
+        _ => Err(format!("must be a duration like 500ms, 10s or 5m, not {text:?}")),
+    }
+}
+
+/// A [`duration`] or `0`.
+pub(super) fn duration_or_zero(text: &str) -> Read<Duration> {
+    if matches!(text.trim(), "0" | "0s") { Ok(Duration::ZERO) } else { duration(text) }
+}
+
+/// `65536`, `64KiB`, `32MiB`, `1GiB`; above zero.
+pub(super) fn size(text: &str) -> Read<usize> {
+    let bytes = scaled(text, &[("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)]);
+    match bytes.and_then(|bytes| usize::try_from(bytes).ok()) {
+        Some(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err(format!("must be a size in bytes like 65536, 64KiB or 32MiB, not {text:?}")),
+    }
+}
+
+/// A whole number followed by one of `units`.
+fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim_start())?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+/// An IP address; names are not looked up.
+pub(super) fn address(text: &str) -> Read<IpAddr> {
+    if text.trim() == "localhost" {
+        return Ok(IpAddr::from([127, 0, 0, 1]));
+    }
+    parsed(text, "an IP address like 127.0.0.1 or 0.0.0.0")
+}
+
+/// A token: it must fit into a header and into a link. The text itself is never repeated.
+pub(super) fn token(text: &str) -> Read<SecretString> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    if text.is_empty() || !text.bytes().all(fits) {
+        return Err("must have at least one character, all of A-Z a-z 0-9 - . _ ~ + / =".to_owned());
+    }
+    Ok(SecretString::from(text))
+}
+
+/// `NAME=URL` for one of `known`, or `NAME=FORMAT+URL`.
+pub(super) fn provider(text: &str, known: &[Provider]) -> Read<Provider> {
+    let expected = || format!("must be NAME=URL or NAME=FORMAT+URL, not {text:?}");
+    let (name, target) = text.trim().split_once('=').ok_or_else(expected)?;
+    let scheme = target.split("://").next().unwrap_or_default();
+    let (format, url) = match scheme.split_once('+') {
+        Some((format, _)) => (word(format, Format::parse, FORMATS)?, &target[format.len() + 1..]),
+        None => (format_of(name, known)?, target),
+    };
+    Provider::new(name, url, format).map_err(|invalid| invalid.to_string())
+}
+
+/// The words for formats, for messages.
+pub(super) const FORMATS: &str = "openai, anthropic, gemini, ollama";
+
+/// The format of a provider that is known already.
+fn format_of(name: &str, known: &[Provider]) -> Read<Format> {
+    let found = known.iter().find(|provider| provider.name == name).map(|provider| provider.format);
+    found.ok_or_else(|| format!("{name:?} is no built-in provider, so its format is needed: {name}=FORMAT+URL"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+    use super::*;
+
+    #[test]
+    fn durations_and_sizes_have_units() {
+        let millis = |text: &str| duration(text).ok().map(|duration| duration.as_millis());
+        assert_eq!(
+            ["250ms", "10s", " 5 m", "2h", "30d"].map(millis),
+            [250, 10_000, 300_000, 7_200_000, 2_592_000_000].map(Some)
+        );
+        assert_eq!(["", "10", "s", "-1s", "1.5s", "0s", "10 parsecs", "99999999999999999999d"].map(millis), [None; 8]);
+        let bytes = |text: &str| size(text).ok();
+        assert_eq!(["1", "64KiB", "32 MiB", "1GiB"].map(bytes), [1, 65_536, 33_554_432, 1_073_741_824].map(Some));
+        assert_eq!(["", "0", "1KB", "MiB", "-1", "99999999999GiB"].map(bytes), [None; 6]);
+    }
+
+    #[test]
+    fn a_provider_is_known_or_names_its_format() {
+        let known = [Provider::new("anthropic", "https://api.anthropic.com", Format::Anthropic).unwrap()];
+        let read = |text: &str| provider(text, &known).map(|it| (it.name, it.base_url, it.format));
+        let expect = |name: &str, url: &str, format| Ok((name.to_owned(), url.to_owned(), format));
+        assert_eq!(read("anthropic=http://127.0.0.1:9/"), expect("anthropic", "http://127.0.0.1:9", Format::Anthropic));
+        assert_eq!(read("mine=openai+https://x.test/a+b"), expect("mine", "https://x.test/a+b", Format::Openai));
+        for bad in
+            ["", "anthropic", "mine=http://x", "mine=klingon+http://x", "mine=openai+ftp://x", "Mine=openai+http://x"]
+        {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_token_fits_into_a_header_and_is_never_repeated() {
+        assert!(token("abc-123").is_ok());
+        for bad in ["", "with space", "new\nline", "ümlaut"] {
+            let error = token(bad).unwrap_err();
+            assert!(bad.is_empty() || !error.contains(bad), "{error}");
+        }
+    }
+}

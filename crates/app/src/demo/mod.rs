@@ -1,0 +1,122 @@
+//! `demo`: the real server against the built-in provider, with three agents that make real calls. One of them is stuck;
+//! the terminal tells how its score climbs and how it is stopped, while the other two go on.
+
+mod cast;
+mod story;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Deserialize;
+
+use crate::cli::DemoArgs;
+use crate::client::{self, Client, Http};
+use crate::commands::{on_all_cores, resolve};
+use crate::config::{Config, Entry};
+use crate::exit::{Exit, Failure};
+use crate::log;
+use crate::provider::BuiltinProvider;
+use crate::server::Server;
+use crate::signals::Signals;
+use cast::Actor;
+use story::Story;
+
+/// The agents make this many rounds of calls: enough for the stuck one to be stopped and for the others to go on.
+const ROUNDS: usize = 9;
+/// Between two calls, so that a person can follow.
+const PAUSE: Duration = Duration::from_millis(220);
+/// The demo's own agents are the only callers.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// `demo`.
+pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
+    on_all_cores(Box::pin(run(args)))
+}
+
+async fn run(args: &DemoArgs) -> Result<(), Failure> {
+    let mut signals = Signals::listen()?;
+    let directory = tempfile::Builder::new().prefix("agentgazer-demo-").tempdir()?;
+    let provider = BuiltinProvider::start(0, cast::script()).await?;
+    let config = settings(args, directory.path(), &provider.url())?;
+    log::start(&config.log);
+    let server = Server::start(&config).await?;
+
+    let told = tokio::select! {
+        told = Box::pin(tell(&server, &provider)) => Some(told),
+        _ = signals.next() => None,
+    };
+    if !args.once && matches!(told, Some(Ok(_))) {
+        signals.next().await;
+    }
+    signals.exit_at_once();
+    server.stop(DRAIN).await?;
+    match told.transpose()? {
+        Some(stopped) if stopped != [cast::STUCK] => Err(Failure::new(
+            Exit::Failed,
+            format!("exactly {} should have been stopped, but it was {stopped:?}", cast::STUCK),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Free ports, a temporary data directory, the kill switch on for all; flags win over that.
+fn settings(args: &DemoArgs, directory: &Path, provider: &str) -> Result<Config, Failure> {
+    let directory = directory.to_string_lossy();
+    let ours = [
+        ("port", "0"),
+        ("proxy_port", "0"),
+        ("data_dir", &*directory),
+        ("log.level", "warn"),
+        ("kill_switch.enabled", "true"),
+    ];
+    let mut entries: Vec<Entry> = ours.into_iter().map(|(key, value)| Entry::flag("demo", key, value)).collect();
+    entries.extend(args.settings.entries());
+    let providers = ["openai", "anthropic"].map(|name| format!("{name}={provider}"));
+    entries.extend(providers.iter().map(|provider| Entry::flag("demo", "providers", provider)));
+    resolve(args.settings.config.clone(), entries)
+}
+
+/// Plays the story and says who was stopped.
+async fn tell(server: &Server, provider: &BuiltinProvider) -> Result<Vec<String>, Failure> {
+    let http = Http::new();
+    let mut cast = Actor::cast();
+    let mut story = Story::begin(server.proxy_url())?;
+    for _ in 0..ROUNDS {
+        for actor in cast.iter_mut().filter(|actor| !actor.has_given_up()) {
+            let heard = actor.call(&http, server.proxy_url()).await?;
+            story.line(actor, &heard)?;
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    let client = Client::new(server.dashboard_url(), server.token().clone())?;
+    story.end(&cast, &incidents(&client).await?, provider.seen().counts().requests, server)?;
+    stopped(&client).await
+}
+
+/// What the story tells of an incident.
+#[derive(Debug, Deserialize)]
+struct Incident {
+    id: String,
+    agent_id: String,
+    score: f64,
+    threshold: f64,
+    evidence_count: u64,
+}
+
+async fn incidents(client: &Client) -> Result<Vec<Incident>, Failure> {
+    let items = client.list("/api/incidents", "").await?;
+    items.iter().map(|item| client::read(item.get())).collect()
+}
+
+/// The agents that are inactive.
+async fn stopped(client: &Client) -> Result<Vec<String>, Failure> {
+    #[derive(Deserialize)]
+    struct Agent {
+        agent_id: String,
+        active: bool,
+    }
+    let items = client.list("/api/agents", "").await.map_err(|failure| failure.error).context("the agents")?;
+    let agents: Vec<Agent> = items.iter().map(|item| client::read(item.get())).collect::<Result<_, Failure>>()?;
+    Ok(agents.into_iter().filter(|agent| !agent.active).map(|agent| agent.agent_id).collect())
+}

@@ -1,0 +1,114 @@
+//! OpenAI Chat Completions, as the official SDKs expect it.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::asking::{Envelope, Said, pieces, quoted};
+use super::script::Call;
+
+pub(super) const MODELS: &str =
+    r#"{"object":"list","data":[{"id":"built-in","object":"model","created":1700000000,"owned_by":"agentgazer"}]}"#;
+
+/// The answer as one body.
+pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
+    let message = match said {
+        Said::Text(text) => json!({"role": "assistant", "content": **text, "refusal": null, "annotations": []}),
+        Said::Calls(calls) => {
+            let calls: Vec<Value> =
+                calls.iter().enumerate().map(|(index, call)| tool_call(envelope, index, call)).collect();
+            json!({"role": "assistant", "content": null, "refusal": null, "annotations": [], "tool_calls": calls})
+        }
+    };
+    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(said)});
+    let body = json!({
+        "id": format!("chatcmpl-{}", envelope.number),
+        "object": "chat.completion",
+        "created": envelope.created,
+        "model": envelope.model,
+        "choices": [choice],
+        "usage": usage(envelope),
+        "service_tier": "default",
+        "system_fingerprint": "fp_built_in",
+    });
+    body.to_string().into()
+}
+
+/// The answer as the events of a stream.
+pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize, include_usage: bool) -> Vec<Bytes> {
+    let start = format!(
+        r#"data: {{"id":"chatcmpl-{}","object":"chat.completion.chunk","created":{},"model":{},"system_fingerprint":"fp_built_in""#,
+        envelope.number,
+        envelope.created,
+        quoted(envelope.model)
+    );
+    let usage_field = if include_usage { r#","usage":null"# } else { "" };
+    let event = |delta: &str, finish: &str| {
+        let choice = format!(r#"{{"index":0,"delta":{delta},"logprobs":null,"finish_reason":{finish}}}"#);
+        Bytes::from(format!("{start},\"choices\":[{choice}]{usage_field}}}\n\n"))
+    };
+    let mut events = vec![event(r#"{"role":"assistant","content":"","refusal":null}"#, "null")];
+    match said {
+        Said::Text(text) => {
+            let delta = |piece: &str| event(&format!(r#"{{"content":{}}}"#, quoted(piece)), "null");
+            events.extend(pieces(text, chunks).map(delta));
+        }
+        Said::Calls(calls) => {
+            let deltas = calls.iter().enumerate().flat_map(|(index, call)| tool_deltas(envelope, index, call, chunks));
+            events.extend(deltas.map(|delta| event(&delta, "null")));
+        }
+    }
+    events.push(event("{}", &quoted(finish_reason(said))));
+    if include_usage {
+        events.push(Bytes::from(format!("{start},\"choices\":[],\"usage\":{}}}\n\n", usage(envelope))));
+    }
+    events.push(Bytes::from_static(b"data: [DONE]\n\n"));
+    events
+}
+
+/// An error.
+pub(super) fn error(status: StatusCode) -> Bytes {
+    let (kind, code) = match status.as_u16() {
+        429 => ("requests", json!("rate_limit_exceeded")),
+        400..=499 => ("invalid_request_error", Value::Null),
+        _ => ("server_error", Value::Null),
+    };
+    let message = format!("The built-in provider was told to answer {status}.");
+    json!({"error": {"message": message, "type": kind, "param": null, "code": code}}).to_string().into()
+}
+
+/// One call's deltas: first its name, then its arguments piece by piece.
+fn tool_deltas(envelope: &Envelope<'_>, index: usize, call: &Call, chunks: usize) -> Vec<String> {
+    let mut first = tool_call(envelope, index, call);
+    first["index"] = json!(index);
+    first["function"]["arguments"] = json!("");
+    let arguments = call.arguments.to_string();
+    let more = pieces(&arguments, chunks).map(|piece| json!({"index": index, "function": {"arguments": piece}}));
+    let deltas = std::iter::once(first).chain(more);
+    deltas.map(|delta| json!({"tool_calls": [delta]}).to_string()).collect()
+}
+
+fn tool_call(envelope: &Envelope<'_>, index: usize, call: &Call) -> Value {
+    json!({
+        "id": format!("call_{}_{index}", envelope.number),
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments.to_string()},
+    })
+}
+
+fn finish_reason(said: &Said) -> &'static str {
+    match said {
+        Said::Text(_) => "stop",
+        Said::Calls(_) => "tool_calls",
+    }
+}
+
+fn usage(envelope: &Envelope<'_>) -> Value {
+    json!({
+        "prompt_tokens": envelope.tokens_in,
+        "completion_tokens": envelope.tokens_out,
+        "total_tokens": envelope.tokens_in + envelope.tokens_out,
+        "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+    })
+}

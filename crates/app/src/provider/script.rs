@@ -1,0 +1,137 @@
+//! How the built-in provider behaves: what it says, in which pieces, and how it fails.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::Value;
+
+use super::asking::{Asking, Said};
+
+/// How it behaves, the same for all requests or decided for each.
+#[derive(Clone)]
+pub enum Script {
+    /// Always the same.
+    Fixed(Arc<Behaviour>),
+    /// As the function says.
+    Chosen(Arc<dyn Fn(&Asking<'_>) -> Behaviour + Send + Sync>),
+}
+
+impl Script {
+    /// As `choose` says.
+    pub fn chosen(choose: impl Fn(&Asking<'_>) -> Behaviour + Send + Sync + 'static) -> Script {
+        Script::Chosen(Arc::new(choose))
+    }
+
+    pub(super) fn behaviour(&self, asking: &Asking<'_>) -> Behaviour {
+        match self {
+            Script::Fixed(behaviour) => Behaviour::clone(behaviour),
+            Script::Chosen(choose) => choose(asking),
+        }
+    }
+}
+
+impl From<Behaviour> for Script {
+    fn from(behaviour: Behaviour) -> Script {
+        Script::Fixed(Arc::new(behaviour))
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Script::Fixed(behaviour) => f.debug_tuple("Fixed").field(behaviour).finish(),
+            Script::Chosen(_) => f.write_str("Chosen(…)"),
+        }
+    }
+}
+
+/// How one request is answered.
+#[derive(Clone, Debug)]
+pub struct Behaviour {
+    /// What is said.
+    pub answer: Answer,
+    /// In how many pieces a streamed answer comes.
+    pub chunks: usize,
+    /// How long to wait before each piece.
+    pub delay: Duration,
+    /// How it fails, if it does.
+    pub fault: Option<Fault>,
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Behaviour { answer: Answer::Assistant, chunks: 4, delay: Duration::ZERO, fault: None }
+    }
+}
+
+impl Behaviour {
+    /// Says `text`.
+    pub fn text(text: &str) -> Behaviour {
+        Behaviour { answer: Answer::Text(text.into()), ..Behaviour::default() }
+    }
+
+    /// Calls one tool.
+    pub fn tool_call(name: &str, arguments: Value) -> Behaviour {
+        let call = Call { name: name.to_owned(), arguments };
+        Behaviour { answer: Answer::ToolCalls(vec![call]), ..Behaviour::default() }
+    }
+
+    /// Fails.
+    pub fn fault(fault: Fault) -> Behaviour {
+        Behaviour { fault: Some(fault), ..Behaviour::default() }
+    }
+}
+
+/// What is said.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Calls the first tool on offer; once it has a result, or without tools, says so.
+    Assistant,
+    /// This.
+    Text(Arc<str>),
+    /// Nothing; calls these tools.
+    ToolCalls(Vec<Call>),
+    /// What the user said.
+    Echo,
+}
+
+/// One tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
+/// How an answer fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// With this status and an error in the format's own shape.
+    Status(StatusCode),
+    /// The connection breaks after this many bytes of the body.
+    DieAfter(usize),
+    /// Silence after this many bytes of the body.
+    StallAfter(usize),
+    /// Silence from the beginning: not even a status.
+    Stall,
+}
+
+const SAID: &str = "I looked into it, and this is what I found: everything is in order.";
+
+impl Answer {
+    /// What this comes to for one request.
+    pub(super) fn said(&self, asking: &Asking<'_>) -> Said {
+        match self {
+            Answer::Text(text) => Said::Text(Arc::clone(text)),
+            Answer::ToolCalls(calls) => Said::Calls(calls.clone()),
+            Answer::Echo => Said::Text(asking.last_user_text().into()),
+            Answer::Assistant => match asking.tool_on_offer() {
+                Some(call) => Said::Calls(vec![call]),
+                None => Said::Text(SAID.into()),
+            },
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the built-in provider saw, for tests: counts to wait for, and the last request as it came.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Uri};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+/// How many requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Came in.
+    pub requests: u64,
+    /// Were answered to the end, or to the fault they were meant to have.
+    pub finished: u64,
+    /// Were broken off by the caller.
+    pub cancelled: u64,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct SeenRequest {
+    /// Its method.
+    pub method: Method,
+    /// Its path and query.
+    pub uri: Uri,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
+}
+
+impl SeenRequest {
+    pub(super) fn new(head: &http::request::Parts, body: &Bytes) -> SeenRequest {
+        SeenRequest {
+            method: head.method.clone(),
+            uri: head.uri.clone(),
+            headers: head.headers.clone(),
+            body: body.clone(),
+        }
+    }
+}
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub struct Seen {
+    counts: watch::Sender<Counts>,
+    last: Mutex<Option<SeenRequest>>,
+}
+
+impl Seen {
+    /// The counts at this moment.
+    pub fn counts(&self) -> Counts {
+        *self.counts.borrow()
+    }
+
+    /// Waits until the counts are as `wanted` says.
+    pub async fn wait_for(&self, mut wanted: impl FnMut(Counts) -> bool) -> Counts {
+        let mut counts = self.counts.subscribe();
+        match counts.wait_for(|counts| wanted(*counts)).await {
+            Ok(counts) => *counts,
+            // Its sender is ours, so it cannot be closed; and if it were, these would be the last counts.
+            Err(_) => self.counts(),
+        }
+    }
+
+    /// The last request.
+    pub fn last(&self) -> Option<SeenRequest> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A request came in; says its number, from 1.
+    pub(super) fn request(&self, request: SeenRequest) -> u64 {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
+        let mut number = 0;
+        self.counts.send_modify(|counts| {
+            counts.requests += 1;
+            number = counts.requests;
+        });
+        number
+    }
+}
+
+/// A request on its way: cancelled if it is dropped before it is finished.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    seen: Arc<Seen>,
+    finished: bool,
+}
+
+impl Unfinished {
+    pub(super) fn new(seen: Arc<Seen>) -> Unfinished {
+        Unfinished { seen, finished: false }
+    }
+
+    pub(super) fn finish(mut self) {
+        self.finished = true;
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        self.seen.counts.send_modify(|counts| match self.finished {
+            true => counts.finished += 1,
+            false => counts.cancelled += 1,
+        });
+    }
+}

@@ -1,0 +1,232 @@
+//! The whole server, wired together: store, guard, recorder, proxy, dashboard and their two listeners. `start` and `demo`
+//! run the same one.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use guard::{Guard, GuardConfig};
+use hyper::body::Incoming;
+use model::{AllowedHosts, Clock, Provider, Providers, RecorderHandle};
+use proxy::{Proxy, ProxyConfig};
+use secrecy::{ExposeSecret, SecretString};
+use store::{Recorder, Store, StoreConfig};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tower::ServiceExt;
+use web::Web;
+
+use crate::config::Config;
+use crate::data_dir::{Addresses, DataDir};
+use crate::listen::{self, ListenLimits, Listener};
+
+/// How many events may wait for the disk before further ones are dropped and counted.
+const RECORDER_CAPACITY: usize = 65_536;
+/// Pages and API answers are short; live streams would never end by themselves.
+const DASHBOARD_GRACE: Duration = Duration::from_millis(500);
+/// How long the recorder may take to bring the rest to disk.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    addresses: Addresses,
+    token: SecretString,
+    draining: Arc<AtomicBool>,
+    proxy: Listener,
+    dashboard: Listener,
+    recorder: JoinHandle<()>,
+    data_dir: DataDir,
+}
+
+impl Server {
+    /// Starts everything. When this returns, both listeners accept.
+    pub async fn start(config: &Config) -> anyhow::Result<Server> {
+        // Ports first: a port that is taken is the likeliest mistake, and clients that connect early wait in the queue.
+        let proxy_socket = bind(config, config.proxy_port, "proxy_port").await?;
+        let web_socket = bind(config, config.port, "port").await?;
+        let data_dir = DataDir::open(&config.data_dir)?;
+        let token = match &config.token {
+            Some(token) => token.clone(),
+            None => data_dir.token()?,
+        };
+        let addresses = Addresses { proxy: url(&proxy_socket)?, dashboard: url(&web_socket)? };
+
+        let parts = Parts::build(config).await?;
+        let draining = Arc::new(AtomicBool::new(false));
+        let web = parts.web(token.clone(), Arc::clone(&draining));
+        let proxy = parts.proxy(config);
+        let limits = listen_limits(config);
+        let proxy = Listener::start(proxy_socket, limits, move |request| {
+            let proxy = proxy.clone();
+            async move { proxy.handle(request).await }
+        });
+        let router = web::router(web);
+        let dashboard = Listener::start(web_socket, limits, move |request: http::Request<Incoming>| {
+            let answered = router.clone().oneshot(request);
+            async move { answered.await.unwrap_or_else(|never| match never {}) }
+        });
+        data_dir.write_addresses(&addresses)?;
+        if let Some(path) = &config.ready_file {
+            addresses.write(path)?;
+        }
+        Ok(Server { addresses, token, draining, proxy, dashboard, recorder: parts.recorder_task, data_dir })
+    }
+
+    /// Where agents call.
+    pub fn proxy_url(&self) -> &str {
+        &self.addresses.proxy
+    }
+
+    /// Where people and programs look.
+    pub fn dashboard_url(&self) -> &str {
+        &self.addresses.dashboard
+    }
+
+    /// What the dashboard and the API ask for.
+    pub fn token(&self) -> &SecretString {
+        &self.token
+    }
+
+    /// A link to `path` of the dashboard that logs in. The token is in the fragment, which browsers never send.
+    pub fn login_link(&self, path: &str) -> String {
+        format!("{}{path}#token={}", self.addresses.dashboard, self.token.expose_secret())
+    }
+
+    /// Stops: readiness goes down, no new calls, those in flight may finish for `drain`, everything is on disk.
+    pub async fn stop(self, drain: Duration) -> anyhow::Result<()> {
+        // The dashboard stays up while calls finish: it is what says that we are not ready.
+        self.draining.store(true, Ordering::SeqCst);
+        if !self.proxy.stop(drain).await {
+            tracing::warn!(drain = ?drain, "calls that did not finish in time were cut");
+        }
+        self.dashboard.stop(DASHBOARD_GRACE).await;
+        // With both listeners gone nobody can record any more, which ends the recorder once all is written.
+        let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder).await;
+        self.data_dir.forget_addresses();
+        flushed.context("not everything could be written to disk in time")?.context("the recorder failed")
+    }
+}
+
+/// The parts that both listeners share.
+struct Parts {
+    guard: Arc<Guard>,
+    store: Store,
+    recorder: Recorder,
+    recorder_task: JoinHandle<()>,
+    handle: RecorderHandle,
+    providers: Providers,
+    configured: Arc<Vec<Provider>>,
+    hosts: AllowedHosts,
+}
+
+impl Parts {
+    /// Opens the store and restores the guard from it, before any call is accepted.
+    async fn build(config: &Config) -> anyhow::Result<Parts> {
+        let store = Store::open(StoreConfig {
+            data_dir: config.data_dir.clone(),
+            key_file: config.key_file(),
+            defaults: config.kill_switch,
+            retention: config.retention,
+            clock: Clock::System,
+        })
+        .await?;
+        let guard = restored_guard(config, &store).await?;
+        let configured = configured_providers(config);
+        let stored = store.providers().await?;
+        let providers = Providers::new(configured.iter().cloned().chain(stored));
+        let (handle, inbox) = RecorderHandle::new(RECORDER_CAPACITY);
+        let (recorder, recorder_task) = Recorder::start(store.clone(), inbox);
+        Ok(Parts {
+            guard: Arc::new(guard),
+            store,
+            recorder,
+            recorder_task,
+            handle,
+            providers,
+            configured: Arc::new(configured),
+            hosts: AllowedHosts::new(config.bind, config.allow_hosts.iter().cloned()),
+        })
+    }
+
+    fn proxy(&self, config: &Config) -> Proxy {
+        let limits = &config.limits;
+        let proxy_config = ProxyConfig {
+            hosts: self.hosts.clone(),
+            refusal_status: config.refusal_status,
+            max_request_body: limits.max_request_body,
+            connect_timeout: limits.connect_timeout,
+            first_byte_timeout: limits.first_byte_timeout,
+            idle_timeout: limits.idle_timeout,
+            evidence_budget: config.evidence_budget,
+            kill_commit_timeout: limits.kill_commit_timeout,
+        };
+        let guard = Arc::clone(&self.guard);
+        Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)
+    }
+
+    fn web(&self, token: SecretString, draining: Arc<AtomicBool>) -> Web {
+        Web {
+            guard: Arc::clone(&self.guard),
+            store: self.store.clone(),
+            recorder: self.recorder.clone(),
+            recorder_handle: self.handle.clone(),
+            providers: self.providers.clone(),
+            configured_providers: Arc::clone(&self.configured),
+            token,
+            hosts: self.hosts.clone(),
+            draining,
+            clock: Clock::System,
+        }
+    }
+}
+
+/// The guard as it was when the last server stopped.
+async fn restored_guard(config: &Config, store: &Store) -> anyhow::Result<Guard> {
+    let guard = Guard::new(GuardConfig {
+        defaults: config.kill_switch,
+        max_agents: config.limits.max_agents,
+        max_conversations: config.limits.max_conversations,
+    });
+    for agent in store.saved_agents(config.kill_switch, config.limits.max_agents).await? {
+        guard.restore(agent);
+    }
+    Ok(guard)
+}
+
+/// The built-in providers with the operator's on top.
+fn configured_providers(config: &Config) -> Vec<Provider> {
+    let mut providers = wire::builtin_providers();
+    for provider in &config.providers {
+        providers.retain(|earlier| earlier.name != provider.name);
+        providers.push(provider.clone());
+    }
+    providers
+}
+
+fn listen_limits(config: &Config) -> ListenLimits {
+    ListenLimits {
+        max_header_size: config.limits.max_header_size,
+        header_timeout: config.limits.header_timeout,
+        max_connections: config.limits.max_connections,
+    }
+}
+
+async fn bind(config: &Config, port: u16, key: &str) -> anyhow::Result<TcpListener> {
+    let address = SocketAddr::new(config.bind, port);
+    listen::bind(address).await.with_context(|| format!("cannot listen on {address} (setting {key})"))
+}
+
+/// How this machine reaches a socket of its own: a wildcard address is no address to call.
+fn url(socket: &TcpListener) -> std::io::Result<String> {
+    let mut address = socket.local_addr()?;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        });
+    }
+    Ok(format!("http://{address}"))
+}
