@@ -11,6 +11,7 @@ mod normalise;
 mod rules;
 mod score;
 mod simhash;
+mod slots;
 mod window;
 mod words;
 

@@ -6,19 +6,16 @@ use std::collections::VecDeque;
 use model::{CallId, ConversationId, Fingerprint, WindowKind};
 
 use crate::entry::Entry;
+use crate::slots::{Slot, Slots};
 
 /// How far back the window of a conversation reaches, in calls of its agent. A restart restores as many, so that a
 /// conversation that rests while others go on has the same window before and after it.
 pub const RECALL: u64 = 2_000;
 
-/// Where a call lies in `Windows::slots`.
-type Slot = u32;
-
 /// The windows of one agent.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
-    slots: Vec<Entry>,
-    free: Vec<Slot>,
+    slots: Slots,
     all: VecDeque<Slot>,
     /// Least recently used first.
     conversations: Vec<Conversation>,
@@ -62,7 +59,7 @@ impl Windows {
             return;
         }
         self.newest = self.newest.max(print.number);
-        let slot = self.hold(print);
+        let slot = self.slots.insert(Entry::from(print));
         let mut all = std::mem::take(&mut self.all);
         self.enter(&mut all, slot, bounds.window_size);
         self.all = all;
@@ -70,6 +67,7 @@ impl Windows {
         let reach = self.newest.saturating_sub(RECALL);
         self.release_until(&mut conversation.calls, reach);
         self.enter(&mut conversation.calls, slot, bounds.window_size);
+        self.conversations.reserve_exact(1);
         self.conversations.push(conversation);
     }
 
@@ -80,17 +78,17 @@ impl Windows {
             WindowKind::Agent => Some(&self.all),
             WindowKind::Conversation => of_conversation(),
         };
-        window.into_iter().flatten().map(|slot| Fingerprint::from(&self.slots[*slot as usize])).collect()
+        window.into_iter().flatten().map(|slot| Fingerprint::from(self.slots.get(*slot))).collect()
     }
 
     /// The newest call, if it is still held.
     pub(crate) fn newest(&self) -> Option<Fingerprint> {
-        self.all.back().map(|slot| Fingerprint::from(&self.slots[*slot as usize]))
+        self.all.back().map(|slot| Fingerprint::from(self.slots.get(*slot)))
     }
 
     /// Changes what is known of `call`, if it still stands in a window.
     pub(crate) fn update(&mut self, call: CallId, change: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
-        let entry = self.slots.iter_mut().find(|entry| entry.call == call && entry.is_in_window())?;
+        let entry = self.slots.in_windows_mut().find(|entry| entry.call == call)?;
         let mut print = Fingerprint::from(&*entry);
         change(&mut print);
         entry.update(&print);
@@ -117,7 +115,7 @@ impl Windows {
     /// Starts again with nothing; numbers start again too.
     pub(crate) fn clear(&mut self) {
         let mut left = std::mem::take(&mut self.left);
-        left.extend(self.slots.iter().filter(|entry| entry.is_in_window()).map(|entry| entry.call));
+        left.extend(self.slots.in_windows().map(|entry| entry.call));
         *self = Windows { left, ..Windows::default() };
     }
 
@@ -133,30 +131,20 @@ impl Windows {
         std::mem::take(&mut self.left)
     }
 
-    fn hold(&mut self, print: &Fingerprint) -> Slot {
-        let entry = Entry::from(print);
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = entry;
-            return slot;
-        }
-        if self.slots.len() == self.slots.capacity() {
-            // Doubling would leave much room unused in each of very many agents.
-            self.slots.reserve_exact(4 + self.slots.len() / 4);
-        }
-        self.slots.push(entry);
-        (self.slots.len() - 1) as Slot
-    }
-
     fn enter(&mut self, window: &mut VecDeque<Slot>, slot: Slot, window_size: usize) {
         while window.len() >= window_size.max(1) {
             self.release_oldest(window);
         }
-        self.slots[slot as usize].enter_window();
+        self.slots.get_mut(slot).enter_window();
+        if window.len() == window.capacity() {
+            // Doubling would leave room unused in each of very many windows.
+            window.reserve_exact(1 + window.len() / 4);
+        }
         window.push_back(slot);
     }
 
     fn release_until(&mut self, window: &mut VecDeque<Slot>, number: u64) {
-        while window.front().is_some_and(|slot| self.slots[*slot as usize].number() <= number) {
+        while window.front().is_some_and(|slot| self.slots.get(*slot).number() <= number) {
             self.release_oldest(window);
         }
     }
@@ -165,10 +153,10 @@ impl Windows {
         let Some(slot) = window.pop_front() else {
             return;
         };
-        let entry = &mut self.slots[slot as usize];
+        let entry = self.slots.get_mut(slot);
         if entry.leave_window() {
             self.left.push(entry.call);
-            self.free.push(slot);
+            self.slots.release(slot);
         }
     }
 
