@@ -4,19 +4,14 @@
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::response::Parts;
-use wire::{Answer, AnswerReader};
+use wire::Answer;
 
-use crate::evidence::MAX_RESPONSE;
 use crate::exchange::Exchange;
-
-/// How much text of an answer is read.
-const MAX_TEXT: usize = 8 << 20;
+use crate::listener::Listener;
 
 /// The answer as it passes.
 pub(crate) struct Answering {
-    reader: Option<AnswerReader>,
-    copy: Option<Vec<u8>>,
-    cut: bool,
+    listener: Listener,
     content_type: Option<HeaderValue>,
     framing: Framing,
 }
@@ -50,21 +45,12 @@ impl Exchange {
         self.event.status = Some(parts.status.as_u16());
         self.event.first_byte_ms = Some(self.elapsed());
         let Some(dialect) = self.dialect else { return };
-        let core = &self.core;
-        let reader = match parts.status.is_success() {
-            true => core.shield.run(|| AnswerReader::new(dialect, &parts.headers, MAX_TEXT)),
-            false => None,
-        };
-        let content_type =
-            parts.headers.get(CONTENT_TYPE).and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok());
-        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        self.answering = Some(Answering {
-            reader,
-            copy: self.is_scored().then(|| Vec::with_capacity(length.unwrap_or(0).min(MAX_RESPONSE))),
-            cut: false,
-            content_type,
-            framing: Framing::of(&parts.headers),
-        });
+        let (core, is_evidence) = (&self.core, self.is_scored());
+        let Some(listener) = core.shield.run(|| Listener::new(dialect, parts, is_evidence)) else { return };
+        // Copied, because the original would keep the whole head in memory.
+        let content_type = parts.headers.get(CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok());
+        self.answering = Some(Answering { listener, content_type, framing: Framing::of(&parts.headers) });
         if !parts.status.is_success() {
             self.failed();
         }
@@ -72,19 +58,11 @@ impl Exchange {
 
     /// `data` is about to be handed on.
     pub(crate) fn answer_passes(&mut self, data: &Bytes) {
-        let Some(answering) = &mut self.answering else { return };
-        answering.keep(data);
-        let Some(mut reader) = answering.reader.take() else { return };
-        let core = &self.core;
-        let Some(reader) = core.shield.run(move || {
-            reader.feed(data);
-            reader
-        }) else {
-            return;
-        };
-        let saw_end = reader.saw_end();
-        answering.reader = Some(reader);
-        if saw_end {
+        let Some(Answering { listener, .. }) = &mut self.answering else { return };
+        if self.core.shield.run(|| listener.hear(data)).is_none() {
+            listener.deafen();
+        }
+        if listener.heard_end() {
             self.answer_is_whole();
         }
     }
@@ -102,8 +80,8 @@ impl Exchange {
     /// The provider died or went silent in the middle. What to tell the client in the stream, if that can be done.
     pub(crate) fn answer_breaks_off(&mut self, why: &str) -> Option<Bytes> {
         let last_words = self.dialect.zip(self.answering.as_ref()).and_then(|(dialect, answering)| {
-            let reader = answering.reader.as_ref().filter(|_| answering.can_be_told())?;
-            Some(wire::stream_error(dialect, why, reader.ends_between_events()))
+            let clean = answering.listener.is_between_events();
+            answering.can_be_told().then(|| wire::stream_error(dialect, why, clean))
         });
         self.event.error = Some(why.to_owned());
         self.answer_is_partial();
@@ -121,7 +99,7 @@ impl Exchange {
     /// All that matters has been read: a stream's terminal event has passed, or the body has ended.
     fn answer_is_whole(&mut self) {
         let Some(mut answering) = self.answering.take() else { return };
-        self.shelve(&mut answering);
+        self.shelve(&mut answering, false);
         // What cannot be read was answered all the same: taking it for a failure would make every repetition a retry.
         let answer = self.read(answering).unwrap_or_default();
         match answer.error {
@@ -132,26 +110,24 @@ impl Exchange {
 
     fn answer_is_partial(&mut self) {
         let Some(mut answering) = self.answering.take() else { return self.failed() };
-        answering.cut = true;
-        self.shelve(&mut answering);
+        self.shelve(&mut answering, true);
         // A stream says its tokens early; half a body says nothing.
-        if answering.is_stream() {
+        if answering.listener.is_stream() {
             self.read(answering);
         }
         self.failed();
     }
 
-    fn shelve(&self, answering: &mut Answering) {
-        if let Some(copy) = answering.copy.take() {
-            self.core.shelf.answer(self.event.id, copy, answering.content_type.take(), answering.cut);
+    fn shelve(&self, answering: &mut Answering, broke_off: bool) {
+        if let Some((copy, cut)) = answering.listener.take_copy() {
+            self.core.shelf.answer(self.event.id, copy, answering.content_type.take(), cut || broke_off);
         }
     }
 
-    /// What the reader has read, noted in the event.
-    fn read(&mut self, answering: Answering) -> Option<Answer> {
-        let reader = answering.reader?;
+    /// What has been read, noted in the event.
+    fn read(&mut self, mut answering: Answering) -> Option<Answer> {
         let core = &self.core;
-        let mut answer = core.shield.run(|| reader.finish())?;
+        let mut answer = core.shield.run(|| answering.listener.finish()).flatten()?;
         self.event.usage = answer.usage;
         self.event.model = self.event.model.take().or(answer.model.take());
         if self.event.error.is_none() {
@@ -162,24 +138,13 @@ impl Exchange {
 }
 
 impl Answering {
-    fn keep(&mut self, data: &[u8]) {
-        let Some(copy) = &mut self.copy else { return };
-        let room = MAX_RESPONSE - copy.len();
-        copy.extend_from_slice(&data[..data.len().min(room)]);
-        self.cut |= data.len() > room;
-    }
-
-    fn is_stream(&self) -> bool {
-        self.reader.as_ref().is_some_and(AnswerReader::is_stream)
-    }
-
     /// Whether the end of the body cannot be the end of the answer.
     fn breaks_off(&self) -> bool {
-        self.framing == Framing::Connection && self.is_stream()
+        self.framing == Framing::Connection && self.listener.is_stream()
     }
 
     /// Whether bytes of our own can follow.
     fn can_be_told(&self) -> bool {
-        self.framing != Framing::Closed && self.is_stream()
+        self.framing != Framing::Closed && self.listener.is_stream()
     }
 }

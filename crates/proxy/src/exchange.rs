@@ -12,6 +12,7 @@ use wire::{Dialect, Unread};
 use crate::Core;
 use crate::answering::Answering;
 use crate::body::Body;
+use crate::decoding::{Encoding, decoded};
 use crate::error::Stop;
 use crate::evidence::HeldCall;
 use crate::headers;
@@ -90,6 +91,8 @@ impl Exchange {
     }
 
     fn read_and_score(&mut self, dialect: Dialect, headers: &HeaderMap, body: &Bytes) -> Result<Decision, Unread> {
+        let encoding = Encoding::of(headers).ok_or(Unread("compressed in a way that is not known"))?;
+        let body = &decoded(encoding, body, self.core.config.max_request_body).ok_or(Unread("cannot be decoded"))?;
         let asked = wire::read_request(dialect, body)?;
         let conversation = wire::conversation_of(headers, &asked);
         let event = &mut self.event;

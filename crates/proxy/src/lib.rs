@@ -3,6 +3,7 @@
 
 mod answering;
 mod body;
+mod decoding;
 mod destination;
 mod error;
 mod evidence;
@@ -11,6 +12,7 @@ mod forward;
 mod headers;
 mod incident;
 mod kills;
+mod listener;
 mod route;
 mod shield;
 mod silence;

@@ -164,3 +164,31 @@ async fn trailers_are_passed_on() {
     assert_eq!(body.trailers().unwrap()["x-sum"], "7");
     assert_eq!(body.to_bytes(), Bytes::from_static(b"abc"));
 }
+
+fn gzipped(plain: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[tokio::test]
+async fn compressed_bodies_pass_as_they_are_and_are_read_all_the_same() {
+    let body = gzipped(br#"{"choices":[{"message":{"role":"assistant","content":"It is repaired."}}]}"#);
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut provider = FakeProvider::sending([head.as_bytes(), &body].concat()).await;
+    let mut rig = Rig::new(&provider).await;
+    let asked = gzipped(question(PROMPT).as_bytes());
+    let mut request = post(CHAT, asked.clone());
+    request.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
+    let response = rig.call(request).await;
+    assert_eq!(response.body(), &body);
+    assert_eq!(response.headers()["content-encoding"], "gzip");
+    assert_eq!(provider.received().await.body, asked);
+    let event = rig.event().await;
+    assert_eq!((event.model.as_deref(), event.error), (Some("gpt-5-mini"), None));
+    assert!(event.fingerprint.unwrap().response.is_some());
+}

@@ -1,0 +1,158 @@
+//! Compressed bodies are forwarded as they are and decoded only for reading: piece by piece, with a limit, so that a small
+//! body that swells costs no more than a large one.
+
+use std::io::{self, Read, Write};
+
+use bytes::Bytes;
+use flate2::read::{GzDecoder, ZlibDecoder};
+use flate2::write;
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
+
+/// The encodings that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Identity,
+    Gzip,
+    Deflate,
+    Zstd,
+}
+
+impl Encoding {
+    /// The encoding of a body with these headers; none if it cannot be read.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Encoding> {
+        let mut values = headers.get_all(CONTENT_ENCODING).iter();
+        let Some(value) = values.next() else { return Some(Encoding::Identity) };
+        match value.as_bytes().trim_ascii().to_ascii_lowercase().as_slice() {
+            _ if values.next().is_some() => None,
+            b"identity" | b"" => Some(Encoding::Identity),
+            b"gzip" | b"x-gzip" => Some(Encoding::Gzip),
+            b"deflate" => Some(Encoding::Deflate),
+            b"zstd" => Some(Encoding::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// `body` as it was before it was encoded; none if that cannot be had or is longer than `limit`.
+pub(crate) fn decoded(encoding: Encoding, body: &Bytes, limit: usize) -> Option<Bytes> {
+    let source: &[u8] = body;
+    match encoding {
+        Encoding::Identity => Some(body.clone()),
+        Encoding::Gzip => read_all(GzDecoder::new(source), limit),
+        Encoding::Deflate => read_all(ZlibDecoder::new(source), limit),
+        Encoding::Zstd => read_all(zstd::stream::read::Decoder::new(source).ok()?, limit),
+    }
+}
+
+fn read_all(source: impl Read, limit: usize) -> Option<Bytes> {
+    let mut out = Vec::new();
+    source.take(limit as u64 + 1).read_to_end(&mut out).ok()?;
+    (out.len() <= limit).then(|| out.into())
+}
+
+/// Decodes what is written to it, and writes that to `W`.
+pub(crate) enum Decoder<W: Write + 'static> {
+    Plain(W),
+    Gzip(Box<write::GzDecoder<W>>),
+    Deflate(Box<write::ZlibDecoder<W>>),
+    Zstd(Box<zstd::stream::write::Decoder<'static, W>>),
+}
+
+impl<W: Write> Decoder<W> {
+    pub(crate) fn new(encoding: Encoding, sink: W) -> io::Result<Decoder<W>> {
+        Ok(match encoding {
+            Encoding::Identity => Decoder::Plain(sink),
+            Encoding::Gzip => Decoder::Gzip(Box::new(write::GzDecoder::new(sink))),
+            Encoding::Deflate => Decoder::Deflate(Box::new(write::ZlibDecoder::new(sink))),
+            Encoding::Zstd => Decoder::Zstd(Box::new(zstd::stream::write::Decoder::new(sink)?)),
+        })
+    }
+
+    /// Decodes `data` through to the sink.
+    pub(crate) fn pass(&mut self, data: &[u8]) -> io::Result<()> {
+        let decoder: &mut dyn Write = match self {
+            Decoder::Plain(sink) => return sink.write_all(data),
+            Decoder::Gzip(decoder) => decoder,
+            Decoder::Deflate(decoder) => decoder,
+            Decoder::Zstd(decoder) => decoder,
+        };
+        decoder.write_all(data)?;
+        decoder.flush()
+    }
+
+    pub(crate) fn sink(&self) -> &W {
+        match self {
+            Decoder::Plain(sink) => sink,
+            Decoder::Gzip(decoder) => decoder.get_ref(),
+            Decoder::Deflate(decoder) => decoder.get_ref(),
+            Decoder::Zstd(decoder) => decoder.get_ref(),
+        }
+    }
+
+    pub(crate) fn sink_mut(&mut self) -> &mut W {
+        match self {
+            Decoder::Plain(sink) => sink,
+            Decoder::Gzip(decoder) => decoder.get_mut(),
+            Decoder::Deflate(decoder) => decoder.get_mut(),
+            Decoder::Zstd(decoder) => decoder.get_mut(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use flate2::Compression;
+
+    use super::*;
+
+    fn encoded(encoding: Encoding, plain: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        match encoding {
+            Encoding::Identity => out.extend_from_slice(plain),
+            Encoding::Gzip => write::GzEncoder::new(&mut out, Compression::fast()).write_all(plain).unwrap(),
+            Encoding::Deflate => write::ZlibEncoder::new(&mut out, Compression::fast()).write_all(plain).unwrap(),
+            Encoding::Zstd => out = zstd::bulk::compress(plain, 1).unwrap(),
+        }
+        out
+    }
+
+    const ALL: [Encoding; 4] = [Encoding::Identity, Encoding::Gzip, Encoding::Deflate, Encoding::Zstd];
+
+    #[test]
+    fn a_whole_body_is_decoded_up_to_the_limit() {
+        for encoding in ALL {
+            let body = Bytes::from(encoded(encoding, b"{\"model\":\"m\"}"));
+            assert_eq!(decoded(encoding, &body, 100).as_deref(), Some(&b"{\"model\":\"m\"}"[..]), "{encoding:?}");
+        }
+        let swelling = Bytes::from(encoded(Encoding::Zstd, &[b'x'; 100_000]));
+        assert_eq!(decoded(Encoding::Zstd, &swelling, 99_999), None);
+        assert_eq!(decoded(Encoding::Gzip, &Bytes::from_static(b"not gzip"), 100), None);
+    }
+
+    #[test]
+    fn a_stream_is_decoded_as_it_passes() {
+        let plain = b"data: {\"a\":1}\n\ndata: [DONE]\n\n";
+        for encoding in ALL {
+            let mut decoder = Decoder::new(encoding, Vec::new()).unwrap();
+            for byte in encoded(encoding, plain) {
+                decoder.pass(&[byte]).unwrap();
+            }
+            assert_eq!(decoder.sink(), plain, "{encoding:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_known_from_the_headers() {
+        let check = |value: &'static str, expected: Option<Encoding>| {
+            let headers = HeaderMap::from_iter([(CONTENT_ENCODING, http::HeaderValue::from_static(value))]);
+            assert_eq!(Encoding::of(&headers), expected, "{value}");
+        };
+        assert_eq!(Encoding::of(&HeaderMap::new()), Some(Encoding::Identity));
+        check("GZIP", Some(Encoding::Gzip));
+        check("zstd", Some(Encoding::Zstd));
+        check("br", None);
+        check("gzip, zstd", None);
+    }
+}
