@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 import httpx
@@ -42,6 +43,17 @@ class Server:
         )
         with urllib.request.urlopen(request) as response:
             return json.load(response)
+
+    def event(self, request_id: str) -> dict:
+        """The event of one call, once the recorder has written it."""
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                return self.api("GET", f"/api/events/{request_id}")
+            except urllib.error.HTTPError as error:
+                if error.code != 404 or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
     def seen(self) -> int:
         """How many requests the provider has seen."""

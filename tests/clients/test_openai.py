@@ -32,7 +32,7 @@ def test_a_call_is_answered(client, server, agent):
     response = client.chat.completions.with_raw_response.create(model="gpt-test", messages=[QUESTION])
     assert response.parse().choices[0].message.content
     assert response.headers["x-agentgazer-loop-score"] == "0.0/10.0"
-    event = server.api("GET", f"/api/events/{response.headers['x-agentgazer-request-id']}")
+    event = server.event(response.headers["x-agentgazer-request-id"])
     assert (event["agent_id"], event["model"], event["status_code"]) == (agent, "gpt-test", 200)
     assert event["tokens_in"] > 0 and event["tokens_out"] > 0
 
