@@ -1,0 +1,155 @@
+//! The database is out of order: traffic flows, kills hold, the log says it once, readiness says why.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use http::Method;
+use serde_json::json;
+use sqlx::{Connection, Executor, SqliteConnection};
+
+use crate::support::{Server, ServerBuilder, TestProvider, eventually};
+
+const QUESTION: &str = "Why does the import of customer records fail?";
+
+#[tokio::test]
+async fn a_locked_database_stops_nothing_but_changes() {
+    let provider = TestProvider::start().await;
+    let server = ServerBuilder::new(provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    let path = server.data_dir().join("agentgazer.db");
+    let mut lock = SqliteConnection::connect(&format!("sqlite://{}", path.display())).await.unwrap();
+    lock.execute("begin immediate").await.unwrap();
+
+    loop_until_stopped(&server, &provider).await;
+    assert!(readiness(&server).await.contains("database"), "{}", readiness(&server).await);
+    let refused = server.try_api(Method::PUT, "/api/agents/looper/kill-switch", Some(json!({"threshold": 9.0}))).await.unwrap();
+    assert_eq!(refused.status, 503);
+    assert_eq!(server.get("/api/agents/looper/kill-switch").await["threshold"], 5.0, "nothing was changed");
+
+    lock.execute("rollback").await.unwrap();
+    recovers(&server).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_stops_nothing_but_changes() {
+    let disk = SmallDisk::mount("3m");
+    let provider = TestProvider::start().await;
+    let server = ServerBuilder::new(provider.url()).data_dir(&disk.path.join("data")).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    let ballast = disk.fill();
+
+    loop_until_stopped(&server, &provider).await;
+    assert!(!readiness(&server).await.is_empty());
+
+    std::fs::remove_file(ballast).unwrap();
+    recovers(&server).await;
+}
+
+#[tokio::test]
+async fn a_read_only_file_stops_nothing_but_changes() {
+    let provider = TestProvider::start().await;
+    let server = ServerBuilder::new(provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    let read_only = ReadOnly::make(&[server.data_dir().join("agentgazer.db"), server.data_dir().join("agentgazer.db-wal")]);
+
+    loop_until_stopped(&server, &provider).await;
+    assert!(!readiness(&server).await.is_empty());
+
+    drop(read_only);
+    recovers(&server).await;
+}
+
+/// Traffic flows until the loop is detected; then the kill holds, although it cannot be stored.
+async fn loop_until_stopped(server: &Server, provider: &TestProvider) {
+    let agent = server.agent("looper");
+    for _ in 0..3 {
+        assert_eq!(agent.ask(QUESTION).await.status, 200);
+    }
+    assert!(agent.ask(QUESTION).await.is_inactive_response());
+    assert!(agent.ask("Something else: what is the weather like?").await.is_inactive_response());
+    let seen = provider.seen();
+    for number in ["one", "two", "three", "four", "five"] {
+        assert_eq!(server.agent("bystander").ask(&format!("Tell me about chapter {number} of the book")).await.status, 200);
+    }
+    assert_eq!(provider.seen(), seen + 5);
+    eventually("readiness says so", async || (!readiness(server).await.is_empty()).then_some(())).await;
+}
+
+/// What was kept is written, readiness is back, and the log has spoken once each way.
+async fn recovers(server: &Server) {
+    let incident = eventually("the kill is stored", async || server.incidents("looper").await.pop()).await;
+    assert_eq!(incident["state"], "open");
+    eventually("the calls are stored", async || (server.events("bystander", "llm_call").await.len() == 5).then_some(())).await;
+    eventually("readiness is back", async || readiness(server).await.is_empty().then_some(())).await;
+    assert!(server.agent("looper").ask(QUESTION).await.is_inactive_response());
+    let log = server.log();
+    let said = log.lines().filter(|line| line.contains("WARN") && line.contains("database")).count();
+    assert_eq!(said, 1, "{log}");
+}
+
+/// Why the server is not ready; empty if it is.
+async fn readiness(server: &Server) -> String {
+    let answer = server.try_api(Method::GET, "/readyz", None).await.unwrap();
+    if answer.status == 200 { String::new() } else { String::from_utf8_lossy(&answer.body).into_owned() }
+}
+
+/// Files that nobody can write to: root ignores their mode and open files keep it, so they are made immutable.
+struct ReadOnly(Vec<PathBuf>);
+
+impl ReadOnly {
+    fn make(files: &[PathBuf]) -> ReadOnly {
+        for file in files {
+            assert!(chattr("+i", file), "this test needs root and a file system with immutable files");
+        }
+        ReadOnly(files.to_vec())
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        for file in &self.0 {
+            chattr("-i", file);
+        }
+    }
+}
+
+fn chattr(flag: &str, file: &Path) -> bool {
+    Command::new("chattr").arg(flag).arg(file).status().is_ok_and(|status| status.success())
+}
+
+/// A file system of its own, so that it can be full. Needs root, as CI has.
+struct SmallDisk {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    fn mount(size: &str) -> SmallDisk {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        std::fs::create_dir(&path).unwrap();
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(&path)
+            .status()
+            .expect("mount is needed");
+        assert!(status.success(), "this test fills a disk of its own, which needs root to mount");
+        SmallDisk { path, _folder: folder }
+    }
+
+    /// Fills it to the last byte with a file, and says which.
+    fn fill(&self) -> PathBuf {
+        let ballast = self.path.join("ballast");
+        let mut file = std::fs::File::create(&ballast).unwrap();
+        for size in [65_536, 4_096, 512, 1] {
+            while std::io::Write::write_all(&mut file, &vec![b'x'; size]).is_ok() {}
+        }
+        ballast
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.path).status();
+    }
+}

@@ -1,0 +1,10 @@
+//! The real binary over real sockets, against the built-in provider.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod crash;
+mod faults;
+mod kill_path;
+mod restart;
+mod seeds;
+mod support;

@@ -1,0 +1,74 @@
+//! What a restart keeps.
+
+use serde_json::json;
+
+use crate::support::{Server, ServerBuilder, TestProvider};
+
+const QUESTION: &str = "Why does the import of customer records fail?";
+
+#[tokio::test]
+async fn a_kill_survives_a_restart() {
+    let provider = TestProvider::start().await;
+    let server = ServerBuilder::new(provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    for _ in 0..4 {
+        server.agent("looper").ask(QUESTION).await;
+    }
+    let before = server.get("/api/agents/looper").await;
+    let server = server.kill().start();
+    assert!(server.agent("looper").ask(QUESTION).await.is_inactive_response());
+    let after = server.get("/api/agents/looper").await;
+    for key in ["active", "deactivated_by", "deactivated_at", "incident_id", "kill_switch"] {
+        assert_eq!(before[key], after[key], "{key}");
+    }
+}
+
+#[tokio::test]
+async fn windows_are_restored_before_the_first_call() {
+    let provider = TestProvider::start().await;
+    let server = ServerBuilder::new(provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true})).await;
+    for _ in 0..5 {
+        assert_eq!(server.agent("looper").ask(QUESTION).await.status, 200);
+    }
+    let server = restart(server);
+    assert!(server.agent("looper").ask(QUESTION).await.is_inactive_response(), "the sixth, as without a restart");
+    assert_eq!(server.incidents("looper").await[0]["score"], 13.0);
+}
+
+#[tokio::test]
+async fn an_activation_survives_a_restart_with_empty_windows() {
+    let provider = TestProvider::start().await;
+    let server = ServerBuilder::new(provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    for _ in 0..4 {
+        server.agent("looper").ask(QUESTION).await;
+    }
+    server.activate("looper").await;
+    let server = server.kill().start();
+    assert_eq!(server.agent("looper").ask(QUESTION).await.header("x-agentgazer-loop-score"), "0.0/5.0");
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_calls_in_flight_and_keeps_what_they_gave() {
+    let provider = TestProvider::start_slow().await;
+    let server = ServerBuilder::new(provider.url()).start();
+    let agent = server.agent("slow");
+    let call = tokio::spawn(async move { agent.ask(QUESTION).await });
+    provider.wait_for_requests(1).await;
+    let stopping = tokio::task::spawn_blocking(move || server.terminate());
+    provider.release();
+    let answer = call.await.unwrap();
+    assert_eq!(answer.status, 200);
+    let (builder, status) = stopping.await.unwrap();
+    assert_eq!(status.code(), Some(0));
+    let server = builder.start();
+    assert_eq!(server.events("slow", "llm_call").await.len(), 1);
+}
+
+/// Stops the server in good order and starts it again on the same data.
+fn restart(server: Server) -> Server {
+    let (builder, status) = server.terminate();
+    assert!(status.success());
+    builder.start()
+}

@@ -1,0 +1,60 @@
+//! A client that hides nothing: status, headers and bytes as they came.
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+
+/// A client. Cloning is cheap.
+#[derive(Clone)]
+pub(crate) struct Http(Client<HttpConnector, Full<Bytes>>);
+
+/// One response, whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// Whether the call was refused because its agent is inactive.
+    pub(crate) fn is_inactive_response(&self) -> bool {
+        self.status == 400 && self.header("x-agentgazer-blocked") == "inactive"
+    }
+}
+
+impl Http {
+    pub(crate) fn new() -> Http {
+        Http(Client::builder(TokioExecutor::new()).build_http())
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, String> {
+        let response = self.0.request(request).await.map_err(|error| format!("{error:?}"))?;
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.map_err(|error| format!("{error:?}"))?.to_bytes();
+        Ok(Answer { status: head.status, headers: head.headers, body })
+    }
+
+    /// Sends JSON.
+    pub(crate) async fn json(&self, method: Method, url: &str, token: Option<&str>, body: Option<&Value>) -> Result<Answer, String> {
+        let mut request = Request::builder().method(method).uri(url).header("content-type", "application/json");
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let body = body.map(|value| Bytes::from(value.to_string())).unwrap_or_default();
+        self.send(request.body(Full::new(body)).unwrap()).await
+    }
+}

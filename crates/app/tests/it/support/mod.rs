@@ -1,0 +1,26 @@
+//! A server as a child process, a client that speaks to it, and the calls of simulated agents.
+
+mod calls;
+mod http;
+mod server;
+
+pub(crate) use calls::{Agent, messages_request, openai_request};
+pub(crate) use http::{Answer, Http};
+pub(crate) use server::{Server, ServerBuilder, TOKEN};
+
+use std::time::{Duration, Instant};
+
+/// Asks `question` until it answers; the event it waits for has no other way to be heard of.
+pub(crate) async fn eventually<T, F>(what: &str, mut question: impl FnMut() -> F) -> T
+where
+    F: Future<Output = Option<T>>,
+{
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(answer) = question().await {
+            return answer;
+        }
+        assert!(Instant::now() < end, "{what}: still not so after a minute");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

@@ -1,0 +1,197 @@
+//! The real binary as a child process.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::Method;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Agent, Answer, Http};
+
+/// The token of every server under test.
+pub(crate) const TOKEN: &str = "integration-test-token";
+
+/// How a server is started.
+#[derive(Clone)]
+pub(crate) struct ServerBuilder {
+    provider: String,
+    data: Data,
+    arguments: Vec<String>,
+}
+
+/// A data directory that is removed with its last user, or one that belongs to the test.
+#[derive(Clone)]
+enum Data {
+    Own(Arc<TempDir>),
+    Given(PathBuf),
+}
+
+impl Data {
+    fn path(&self) -> &Path {
+        match self {
+            Data::Own(folder) => folder.path(),
+            Data::Given(path) => path,
+        }
+    }
+}
+
+impl ServerBuilder {
+    /// A server in front of the provider at `provider_url`, for both formats.
+    pub(crate) fn new(provider_url: &str) -> ServerBuilder {
+        let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
+        ServerBuilder { provider: provider_url.to_owned(), data, arguments: Vec::new() }
+    }
+
+    /// With its data in `path`.
+    pub(crate) fn data_dir(mut self, path: &Path) -> Self {
+        self.data = Data::Given(path.to_owned());
+        self
+    }
+
+    /// Where its data is.
+    pub(crate) fn data_path(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// With further arguments.
+    pub(crate) fn arguments(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(ToString::to_string));
+        self
+    }
+
+    /// Starts it and waits until both listeners accept.
+    pub(crate) fn start(self) -> Server {
+        std::fs::create_dir_all(self.data.path()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let ready = folder.path().join("ready.json");
+        let log = std::fs::File::create(folder.path().join("log")).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_agentgazer"))
+            .args(["start", "--port", "0", "--proxy-port", "0", "--token", TOKEN])
+            .arg("--data-dir")
+            .arg(self.data.path())
+            .arg("--ready-file")
+            .arg(&ready)
+            .arg("--provider")
+            .arg(format!("openai={}", self.provider))
+            .arg("--provider")
+            .arg(format!("anthropic={}", self.provider))
+            .args(&self.arguments)
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let addresses = wait_for_ready(&mut child, &ready, &folder.path().join("log"));
+        let address = |key: &str| addresses[key].as_str().unwrap().trim_end_matches('/').to_owned();
+        Server { proxy: address("proxy"), dashboard: address("dashboard"), http: Http::new(), child, folder, builder: self }
+    }
+}
+
+fn wait_for_ready(child: &mut Child, ready: &Path, log: &Path) -> Value {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Ok(text) = std::fs::read_to_string(ready) {
+            return serde_json::from_str(&text).unwrap();
+        }
+        let ended = child.try_wait().unwrap();
+        let log = || std::fs::read_to_string(log).unwrap_or_default();
+        assert!(ended.is_none(), "the server ended with {ended:?}: {}", log());
+        assert!(Instant::now() < end, "the server is not ready after a minute: {}", log());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A running server; killed when it goes out of scope.
+pub(crate) struct Server {
+    pub(crate) proxy: String,
+    pub(crate) dashboard: String,
+    pub(crate) http: Http,
+    child: Child,
+    folder: TempDir,
+    builder: ServerBuilder,
+}
+
+impl Server {
+    /// An agent of this server.
+    pub(crate) fn agent(&self, name: &str) -> Agent {
+        Agent::new(name, &self.proxy, self.http.clone())
+    }
+
+    /// Calls the API and expects success.
+    pub(crate) async fn api(&self, method: Method, path: &str, body: Option<Value>) -> Value {
+        let answer = self.try_api(method.clone(), path, body).await.unwrap();
+        assert!(answer.status.is_success(), "{method} {path}: {} {:?}", answer.status, answer.body);
+        if answer.body.is_empty() { Value::Null } else { answer.json() }
+    }
+
+    /// Calls the API, whatever comes.
+    pub(crate) async fn try_api(&self, method: Method, path: &str, body: Option<Value>) -> Result<Answer, String> {
+        self.http.json(method, &format!("{}{path}", self.dashboard), Some(TOKEN), body.as_ref()).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        self.api(Method::GET, path, None).await
+    }
+
+    /// Changes an agent's kill switch.
+    pub(crate) async fn kill_switch(&self, agent: &str, settings: Value) -> Value {
+        self.api(Method::PUT, &format!("/api/agents/{agent}/kill-switch"), Some(settings)).await
+    }
+
+    /// Activates an agent.
+    pub(crate) async fn activate(&self, agent: &str) -> Value {
+        self.api(Method::PATCH, &format!("/api/agents/{agent}"), Some(serde_json::json!({"active": true}))).await
+    }
+
+    /// All incidents of an agent.
+    pub(crate) async fn incidents(&self, agent: &str) -> Vec<Value> {
+        self.get(&format!("/api/incidents?agent={agent}&limit=500")).await["items"].as_array().unwrap().clone()
+    }
+
+    /// All events of an agent of one type.
+    pub(crate) async fn events(&self, agent: &str, event_type: &str) -> Vec<Value> {
+        let path = format!("/api/events?agent={agent}&type={event_type}&limit=500");
+        self.get(&path).await["items"].as_array().unwrap().clone()
+    }
+
+    /// What it logged so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+
+    pub(crate) fn data_dir(&self) -> &Path {
+        self.builder.data.path()
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// kill -9.
+    pub(crate) fn kill(mut self) -> ServerBuilder {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.builder.clone()
+    }
+
+    /// SIGTERM, and how it ended.
+    pub(crate) fn terminate(mut self) -> (ServerBuilder, ExitStatus) {
+        self.signal("TERM");
+        let status = self.child.wait().unwrap();
+        (self.builder.clone(), status)
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([&format!("-{signal}"), &self.child.id().to_string()]).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
