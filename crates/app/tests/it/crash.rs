@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use sqlx::{Connection, Row, SqliteConnection};
 
-use crate::support::{Server, ServerBuilder, TestProvider};
+use crate::support::{Server, ServerBuilder, provider};
 
 const AGENTS: usize = 6;
 const QUESTION: &str = "Why does the import of customer records fail?";
@@ -31,8 +31,8 @@ struct Ledger {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_acknowledged_kill_or_config_change_is_lost() {
     let rounds: u64 = std::env::var("CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
-    let provider = TestProvider::start().await;
-    let mut builder = ServerBuilder::new(provider.url());
+    let provider = provider().await;
+    let mut builder = ServerBuilder::new(&provider.url());
     let mut ledgers: Vec<Ledger> =
         (0..AGENTS).map(|number| Ledger { name: format!("crash-{number}"), ..Ledger::default() }).collect();
     let mut kills = 0;
@@ -41,7 +41,8 @@ async fn no_acknowledged_kill_or_config_change_is_lost() {
         for ledger in &mut ledgers {
             check(&server, ledger, round).await;
         }
-        let workers: Vec<_> = ledgers.drain(..).map(|ledger| tokio::spawn(work(Arc::clone(&server), ledger, round))).collect();
+        let workers: Vec<_> =
+            ledgers.drain(..).map(|ledger| tokio::spawn(work(Arc::clone(&server), ledger, round))).collect();
         // Spread over the whole course of a round, the same in every run.
         tokio::time::sleep(Duration::from_millis(5 + (round * 37) % 180)).await;
         server.signal("KILL");
@@ -140,7 +141,9 @@ fn check_activity(agent: &Value, ledger: &Ledger, round: u64) {
     match &ledger.inactive {
         Some(incident) if agent["active"] == false => assert_eq!(agent["incident_id"], *incident, "round {round}"),
         Some(_) => assert!(ledger.activation_in_doubt, "round {round}: an acknowledged kill is lost: {ledger:?}"),
-        None if agent["active"] == false => assert!(ledger.kill_in_doubt, "round {round}: killed by nobody: {ledger:?}"),
+        None if agent["active"] == false => {
+            assert!(ledger.kill_in_doubt, "round {round}: killed by nobody: {ledger:?}")
+        }
         None => {}
     }
 }

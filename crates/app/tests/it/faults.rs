@@ -7,14 +7,15 @@ use http::Method;
 use serde_json::json;
 use sqlx::{Connection, Executor, SqliteConnection};
 
-use crate::support::{Server, ServerBuilder, TestProvider, eventually};
+use crate::support::{Server, ServerBuilder, eventually, provider, requests};
+use app::provider::BuiltinProvider;
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
 #[tokio::test]
 async fn a_locked_database_stops_nothing_but_changes() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
     let path = server.data_dir().join("agentgazer.db");
     let mut lock = SqliteConnection::connect(&format!("sqlite://{}", path.display())).await.unwrap();
@@ -22,7 +23,8 @@ async fn a_locked_database_stops_nothing_but_changes() {
 
     loop_until_stopped(&server, &provider).await;
     assert!(readiness(&server).await.contains("database"), "{}", readiness(&server).await);
-    let refused = server.try_api(Method::PUT, "/api/agents/looper/kill-switch", Some(json!({"threshold": 9.0}))).await.unwrap();
+    let refused =
+        server.try_api(Method::PUT, "/api/agents/looper/kill-switch", Some(json!({"threshold": 9.0}))).await.unwrap();
     assert_eq!(refused.status, 503);
     assert_eq!(server.get("/api/agents/looper/kill-switch").await["threshold"], 5.0, "nothing was changed");
 
@@ -33,8 +35,8 @@ async fn a_locked_database_stops_nothing_but_changes() {
 #[tokio::test]
 async fn a_full_disk_stops_nothing_but_changes() {
     let disk = SmallDisk::mount("3m");
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).data_dir(&disk.path.join("data")).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).data_dir(&disk.path.join("data")).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
     let ballast = disk.fill();
 
@@ -47,10 +49,11 @@ async fn a_full_disk_stops_nothing_but_changes() {
 
 #[tokio::test]
 async fn a_read_only_file_stops_nothing_but_changes() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
-    let read_only = ReadOnly::make(&[server.data_dir().join("agentgazer.db"), server.data_dir().join("agentgazer.db-wal")]);
+    let read_only =
+        ReadOnly::make(&[server.data_dir().join("agentgazer.db"), server.data_dir().join("agentgazer.db-wal")]);
 
     loop_until_stopped(&server, &provider).await;
     assert!(!readiness(&server).await.is_empty());
@@ -60,18 +63,21 @@ async fn a_read_only_file_stops_nothing_but_changes() {
 }
 
 /// Traffic flows until the loop is detected; then the kill holds, although it cannot be stored.
-async fn loop_until_stopped(server: &Server, provider: &TestProvider) {
+async fn loop_until_stopped(server: &Server, provider: &BuiltinProvider) {
     let agent = server.agent("looper");
     for _ in 0..3 {
         assert_eq!(agent.ask(QUESTION).await.status, 200);
     }
     assert!(agent.ask(QUESTION).await.is_inactive_response());
     assert!(agent.ask("Something else: what is the weather like?").await.is_inactive_response());
-    let seen = provider.seen();
+    let seen = requests(provider);
     for number in ["one", "two", "three", "four", "five"] {
-        assert_eq!(server.agent("bystander").ask(&format!("Tell me about chapter {number} of the book")).await.status, 200);
+        assert_eq!(
+            server.agent("bystander").ask(&format!("Tell me about chapter {number} of the book")).await.status,
+            200
+        );
     }
-    assert_eq!(provider.seen(), seen + 5);
+    assert_eq!(requests(provider), seen + 5);
     eventually("readiness says so", async || (!readiness(server).await.is_empty()).then_some(())).await;
 }
 
@@ -79,7 +85,10 @@ async fn loop_until_stopped(server: &Server, provider: &TestProvider) {
 async fn recovers(server: &Server) {
     let incident = eventually("the kill is stored", async || server.incidents("looper").await.pop()).await;
     assert_eq!(incident["state"], "open");
-    eventually("the calls are stored", async || (server.events("bystander", "llm_call").await.len() == 5).then_some(())).await;
+    eventually("the calls are stored", async || {
+        (server.events("bystander", "llm_call").await.len() == 5).then_some(())
+    })
+    .await;
     eventually("readiness is back", async || readiness(server).await.is_empty().then_some(())).await;
     assert!(server.agent("looper").ask(QUESTION).await.is_inactive_response());
     let log = server.log();

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::support::{ServerBuilder, TestProvider, eventually, messages_request, openai_request};
+use crate::support::{ServerBuilder, eventually, messages_request, openai_request, provider, requests};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
 #[tokio::test]
 async fn two_hundred_calls_in_flight_make_one_incident() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("swarm", json!({"enabled": true})).await;
     let agent = server.agent("swarm");
     let calls: Vec<_> = (0..200)
@@ -24,20 +24,20 @@ async fn two_hundred_calls_in_flight_make_one_incident() {
         assert!(answer.status == 200 || answer.is_inactive_response(), "{answer:?}");
         refused += u64::from(answer.status != 200);
     }
-    assert_eq!(provider.seen() + refused, 200, "what was refused was not sent, what was sent was answered");
+    assert_eq!(requests(&provider) + refused, 200, "what was refused was not sent, what was sent was answered");
     assert!(refused > 0);
     assert_eq!(server.incidents("swarm").await.len(), 1);
     assert_eq!(server.events("swarm", "kill_switch").await.len(), 1);
 
-    let seen = provider.seen();
+    let seen = requests(&provider);
     assert!(agent.ask("Anything at all?").await.is_inactive_response());
-    assert_eq!(provider.seen(), seen);
+    assert_eq!(requests(&provider), seen);
 }
 
 #[tokio::test]
 async fn a_config_change_holds_from_the_next_call() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     let agent = server.agent("tuned");
     for _ in 0..8 {
         assert_eq!(agent.ask(QUESTION).await.status, 200);
@@ -48,8 +48,8 @@ async fn a_config_change_holds_from_the_next_call() {
 
 #[tokio::test]
 async fn observe_lets_calls_through_and_records_one_incident_per_episode() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     let settings = json!({"enabled": true, "threshold": 5.0, "window_size": 6, "action": "observe"});
     server.kill_switch("watched", settings).await;
     let agent = server.agent("watched");
@@ -60,13 +60,13 @@ async fn observe_lets_calls_through_and_records_one_incident_per_episode() {
     assert_eq!(incident["state"], "observed");
     assert_eq!(server.incidents("watched").await.len(), 1);
     assert_eq!(server.get("/api/agents/watched").await["active"], true);
-    assert_eq!(provider.seen(), 6);
+    assert_eq!(requests(&provider), 6);
 }
 
 #[tokio::test]
 async fn the_evidence_says_why_each_call_matched() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("evident", json!({"enabled": true, "threshold": 5.0})).await;
     let agent = server.agent("evident");
     let mut calls = Vec::new();
@@ -97,8 +97,8 @@ async fn the_evidence_says_why_each_call_matched() {
 
 #[tokio::test]
 async fn an_anthropic_agent_is_stopped_in_its_own_format() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("claude", json!({"enabled": true})).await;
     let agent = server.agent("claude");
     for _ in 0..5 {
@@ -112,8 +112,8 @@ async fn an_anthropic_agent_is_stopped_in_its_own_format() {
 
 #[tokio::test]
 async fn a_streamed_loop_is_stopped_and_refused_with_plain_json() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("streamer", json!({"enabled": true})).await;
     let agent = server.agent("streamer");
     let mut request = openai_request(QUESTION);
@@ -130,8 +130,8 @@ async fn a_streamed_loop_is_stopped_and_refused_with_plain_json() {
 
 #[tokio::test]
 async fn a_healthy_agent_with_fifty_tool_steps_is_left_alone() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("worker", json!({"enabled": true})).await;
     let agent = server.agent("worker");
     let mut messages = vec![json!({"role": "user", "content": QUESTION})];
@@ -143,14 +143,15 @@ async fn a_healthy_agent_with_fifty_tool_steps_is_left_alone() {
         let call = json!({"id": format!("call_{step}"), "type": "function",
             "function": {"name": "read_file", "arguments": arguments}});
         messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
-        messages.push(json!({"role": "tool", "tool_call_id": format!("call_{step}"), "content": format!("module {word}")}));
+        messages
+            .push(json!({"role": "tool", "tool_call_id": format!("call_{step}"), "content": format!("module {word}")}));
     }
 }
 
 #[tokio::test]
 async fn deleting_an_agent_deletes_its_data() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("gone", json!({"enabled": true, "threshold": 5.0})).await;
     let agent = server.agent("gone");
     for _ in 0..4 {

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::support::{Server, ServerBuilder, TestProvider};
+use crate::support::{Server, ServerBuilder, provider, slow_provider};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
 #[tokio::test]
 async fn a_kill_survives_a_restart() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
     for _ in 0..4 {
         server.agent("looper").ask(QUESTION).await;
@@ -25,8 +25,8 @@ async fn a_kill_survives_a_restart() {
 
 #[tokio::test]
 async fn windows_are_restored_before_the_first_call() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true})).await;
     for _ in 0..5 {
         assert_eq!(server.agent("looper").ask(QUESTION).await.status, 200);
@@ -38,8 +38,8 @@ async fn windows_are_restored_before_the_first_call() {
 
 #[tokio::test]
 async fn an_activation_survives_a_restart_with_empty_windows() {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
     for _ in 0..4 {
         server.agent("looper").ask(QUESTION).await;
@@ -51,13 +51,12 @@ async fn an_activation_survives_a_restart_with_empty_windows() {
 
 #[tokio::test]
 async fn a_stop_waits_for_calls_in_flight_and_keeps_what_they_gave() {
-    let provider = TestProvider::start_slow().await;
-    let server = ServerBuilder::new(provider.url()).start();
+    let provider = slow_provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     let agent = server.agent("slow");
     let call = tokio::spawn(async move { agent.ask(QUESTION).await });
-    provider.wait_for_requests(1).await;
+    provider.seen().wait_for(|counts| counts.requests == 1).await;
     let stopping = tokio::task::spawn_blocking(move || server.terminate());
-    provider.release();
     let answer = call.await.unwrap();
     assert_eq!(answer.status, 200);
     let (builder, status) = stopping.await.unwrap();

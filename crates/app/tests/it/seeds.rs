@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use crate::support::{Agent, Server, ServerBuilder, TestProvider, eventually};
+use crate::support::{Agent, Server, ServerBuilder, eventually, provider, requests};
+use app::provider::BuiltinProvider;
 
 /// A server, a provider that always answers the same, and an agent with these settings.
-async fn setup(settings: serde_json::Value) -> (TestProvider, Server, Agent) {
-    let provider = TestProvider::start().await;
-    let server = ServerBuilder::new(provider.url()).start();
+async fn setup(settings: serde_json::Value) -> (BuiltinProvider, Server, Agent) {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", settings).await;
     let agent = server.agent("looper");
     (provider, server, agent)
@@ -31,7 +32,7 @@ async fn disable_kill_switch() {
     for _ in 0..10 {
         assert_eq!(agent.ask(QUESTION).await.status, 200);
     }
-    assert_eq!(provider.seen(), 10);
+    assert_eq!(requests(&provider), 10);
     // Calls 4 to 10 exceed 5.0.
     eventually("what it would have stopped is counted", async || {
         let settings = server.get("/api/agents/looper/kill-switch").await;
@@ -58,7 +59,7 @@ async fn configure_threshold() {
         assert_eq!(agent.ask(QUESTION).await.status, 200);
     }
     assert!(agent.ask(QUESTION).await.is_inactive_response());
-    assert_eq!(provider.seen(), 3);
+    assert_eq!(requests(&provider), 3);
     let incident = &server.incidents("looper").await[0];
     assert_eq!(incident["score"], 7.0);
     assert_eq!(incident["threshold"], 5.0);
@@ -74,7 +75,7 @@ async fn deactivate_on_threshold_exceeded() {
         assert_eq!(agent.ask(QUESTION).await.status, 200);
     }
     assert!(agent.ask(QUESTION).await.is_inactive_response(), "the sixth identical call is the first one refused");
-    assert_eq!(provider.seen(), 5);
+    assert_eq!(requests(&provider), 5);
     let agent = server.get("/api/agents/looper").await;
     assert_eq!(agent["active"], false);
     assert_eq!(agent["deactivated_by"], "kill_switch");
@@ -96,7 +97,7 @@ async fn use_standard_inactive_response() {
     assert_eq!(body["agent_id"], "looper");
     assert_eq!(body["deactivated_by"], "kill_switch");
     assert!(body["incident_id"].is_string() && body["deactivated_at"].is_string());
-    assert_eq!(provider.seen(), 3);
+    assert_eq!(requests(&provider), 3);
 }
 
 #[tokio::test]
@@ -125,7 +126,7 @@ async fn block_on_threshold_exceeded() {
     assert_eq!(answer.status, 429);
     assert_eq!(answer.json()["block_reason"], "loop_detected");
     assert_eq!(answer.header("x-agentgazer-blocked"), "loop_detected");
-    assert_eq!(provider.seen(), 3);
+    assert_eq!(requests(&provider), 3);
     assert_eq!(server.get("/api/agents/looper").await["active"], true);
 }
 
@@ -147,7 +148,8 @@ async fn record_blocked_event() {
     for _ in 0..4 {
         agent.ask(QUESTION).await;
     }
-    let event = eventually("the blocked call is recorded", async || server.events("looper", "blocked").await.pop()).await;
+    let event =
+        eventually("the blocked call is recorded", async || server.events("looper", "blocked").await.pop()).await;
     assert_eq!(event["blocked"], true);
     assert_eq!(event["block_reason"], "loop_detected");
     assert_eq!(event["status_code"], 429);

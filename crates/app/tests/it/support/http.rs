@@ -49,7 +49,13 @@ impl Http {
     }
 
     /// Sends JSON.
-    pub(crate) async fn json(&self, method: Method, url: &str, token: Option<&str>, body: Option<&Value>) -> Result<Answer, String> {
+    pub(crate) async fn json(
+        &self,
+        method: Method,
+        url: &str,
+        token: Option<&str>,
+        body: Option<&Value>,
+    ) -> Result<Answer, String> {
         let mut request = Request::builder().method(method).uri(url).header("content-type", "application/json");
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));

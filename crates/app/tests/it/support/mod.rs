@@ -10,6 +10,24 @@ pub(crate) use server::{Server, ServerBuilder, TOKEN};
 
 use std::time::{Duration, Instant};
 
+use app::provider::{Behaviour, BuiltinProvider};
+
+/// A provider that gives the same answer to everything.
+pub(crate) async fn provider() -> BuiltinProvider {
+    BuiltinProvider::start(0, Behaviour::text("The import fails because the column is missing.")).await.unwrap()
+}
+
+/// One that takes its time.
+pub(crate) async fn slow_provider() -> BuiltinProvider {
+    let behaviour = Behaviour { delay: Duration::from_millis(500), ..Behaviour::text("It takes its time.") };
+    BuiltinProvider::start(0, behaviour).await.unwrap()
+}
+
+/// How many requests it saw.
+pub(crate) fn requests(provider: &BuiltinProvider) -> u64 {
+    provider.seen().counts().requests
+}
+
 /// Asks `question` until it answers; the event it waits for has no other way to be heard of.
 pub(crate) async fn eventually<T, F>(what: &str, mut question: impl FnMut() -> F) -> T
 where

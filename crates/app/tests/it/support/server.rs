@@ -85,7 +85,14 @@ impl ServerBuilder {
             .unwrap();
         let addresses = wait_for_ready(&mut child, &ready, &folder.path().join("log"));
         let address = |key: &str| addresses[key].as_str().unwrap().trim_end_matches('/').to_owned();
-        Server { proxy: address("proxy"), dashboard: address("dashboard"), http: Http::new(), child, folder, builder: self }
+        Server {
+            proxy: address("proxy"),
+            dashboard: address("dashboard"),
+            http: Http::new(),
+            child,
+            folder,
+            builder: self,
+        }
     }
 }
 
