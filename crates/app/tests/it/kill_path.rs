@@ -1,5 +1,6 @@
 //! A looping agent is stopped: what holds around the kill itself.
 
+use app::provider::{Behaviour, BuiltinProvider, Script};
 use serde_json::json;
 
 use crate::support::{ServerBuilder, eventually, messages_request, openai_request, provider, requests};
@@ -78,7 +79,7 @@ async fn the_evidence_says_why_each_call_matched() {
     assert_eq!(incident["provider"], "openai");
     assert_eq!(incident["model"], "gpt-test");
     let evidence = server.get(&format!("/api/incidents/{}/evidence", incident["id"].as_str().unwrap())).await;
-    let evidence = evidence.as_array().unwrap();
+    let evidence = evidence["items"].as_array().unwrap();
     let sent = openai_request(QUESTION).to_string();
     for (item, call) in evidence.iter().zip(&calls) {
         assert_eq!(item["call_id"], *call);
@@ -130,7 +131,8 @@ async fn a_streamed_loop_is_stopped_and_refused_with_plain_json() {
 
 #[tokio::test]
 async fn a_healthy_agent_with_fifty_tool_steps_is_left_alone() {
-    let provider = provider().await;
+    let script = Script::chosen(|asking| Behaviour::tool_call("read_file", json!({"path": file(asking.number())})));
+    let provider = BuiltinProvider::start(0, script).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("worker", json!({"enabled": true})).await;
     let agent = server.agent("worker");
@@ -138,14 +140,17 @@ async fn a_healthy_agent_with_fifty_tool_steps_is_left_alone() {
     for step in 0..50 {
         let answer = agent.chat(&json!({"model": "gpt-test", "messages": messages})).await;
         assert_eq!(answer.status, 200, "step {step}: {:?}", answer.body);
-        let word = ["alpha", "beta", "gamma", "delta", "omega"][step % 5].repeat(step / 5 + 1);
-        let arguments = json!({"path": format!("src/{word}.rs")}).to_string();
-        let call = json!({"id": format!("call_{step}"), "type": "function",
-            "function": {"name": "read_file", "arguments": arguments}});
-        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
-        messages
-            .push(json!({"role": "tool", "tool_call_id": format!("call_{step}"), "content": format!("module {word}")}));
+        let said = answer.json()["choices"][0]["message"].clone();
+        let call = said["tool_calls"][0]["id"].clone();
+        messages.push(said);
+        messages.push(json!({"role": "tool", "tool_call_id": call, "content": format!("mod {};", file(step))}));
     }
+}
+
+/// A path of its own for each number.
+fn file(number: u64) -> String {
+    let letters = (0..6).map(|place| char::from(b'a' + (number >> (4 * place) & 15) as u8));
+    format!("src/{}.rs", letters.collect::<String>())
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ mod server;
 
 pub(crate) use calls::{Agent, messages_request, openai_request};
 pub(crate) use http::{Answer, Http};
-pub(crate) use server::{Server, ServerBuilder, TOKEN};
+pub(crate) use server::{Server, ServerBuilder};
 
 use std::time::{Duration, Instant};
 

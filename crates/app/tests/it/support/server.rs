@@ -12,14 +12,13 @@ use tempfile::TempDir;
 use super::{Agent, Answer, Http};
 
 /// The token of every server under test.
-pub(crate) const TOKEN: &str = "integration-test-token";
+const TOKEN: &str = "integration-test-token";
 
 /// How a server is started.
 #[derive(Clone)]
 pub(crate) struct ServerBuilder {
     provider: String,
     data: Data,
-    arguments: Vec<String>,
 }
 
 /// A data directory that is removed with its last user, or one that belongs to the test.
@@ -42,7 +41,7 @@ impl ServerBuilder {
     /// A server in front of the provider at `provider_url`, for both formats.
     pub(crate) fn new(provider_url: &str) -> ServerBuilder {
         let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
-        ServerBuilder { provider: provider_url.to_owned(), data, arguments: Vec::new() }
+        ServerBuilder { provider: provider_url.to_owned(), data }
     }
 
     /// With its data in `path`.
@@ -54,12 +53,6 @@ impl ServerBuilder {
     /// Where its data is.
     pub(crate) fn data_path(&self) -> &Path {
         self.data.path()
-    }
-
-    /// With further arguments.
-    pub(crate) fn arguments(mut self, arguments: &[&str]) -> Self {
-        self.arguments.extend(arguments.iter().map(ToString::to_string));
-        self
     }
 
     /// Starts it and waits until both listeners accept.
@@ -78,7 +71,6 @@ impl ServerBuilder {
             .arg(format!("openai={}", self.provider))
             .arg("--provider")
             .arg(format!("anthropic={}", self.provider))
-            .args(&self.arguments)
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -170,10 +162,6 @@ impl Server {
 
     pub(crate) fn data_dir(&self) -> &Path {
         self.builder.data.path()
-    }
-
-    pub(crate) fn process_id(&self) -> u32 {
-        self.child.id()
     }
 
     /// kill -9.
