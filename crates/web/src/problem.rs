@@ -197,7 +197,7 @@ impl From<StoreError> for Problem {
             StoreError::NotFound => Problem::not_found("There is no such thing."),
             StoreError::Conflict(why) => Problem::new(StatusCode::CONFLICT, "conflict", why),
             StoreError::Unavailable(_) | StoreError::Setup(_) => {
-                tracing::warn!(%error, "a request of the API met a database that cannot be used");
+                tracing::debug!(%error, "a request of the API met a database that cannot be used");
                 Problem::unavailable("The database cannot be used at the moment; nothing was changed.")
             }
         }
