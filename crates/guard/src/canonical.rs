@@ -3,11 +3,12 @@
 //! features that other crates switch on.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-/// Deeper nesting is taken as it was written.
-const DEEPEST: usize = 128;
+/// Deeper nesting is taken as it was written: sorting costs a copy of what is inside, at each depth.
+const DEEPEST: usize = 32;
 
 /// The canonical form of `json`, or `json` itself if it is none (models write broken arguments too).
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
@@ -19,18 +20,22 @@ pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     if serde_json::from_str::<&RawValue>(json).is_err() {
         return Cow::Borrowed(json);
     }
-    let mut reader = Reader { json, at: 0 };
-    reader.value(0).map_or(Cow::Borrowed(json), Cow::Owned)
+    let mut writer = Writer { json, at: 0, canonical: String::with_capacity(json.len()) };
+    match writer.value(0) {
+        Some(()) => Cow::Owned(writer.canonical),
+        None => Cow::Borrowed(json),
+    }
 }
 
-/// Reads JSON that is known to be valid. `None`: too deep, or not valid after all.
-struct Reader<'j> {
+/// Reads JSON that is known to be valid and writes it again. `None`: too deep, or not valid after all.
+struct Writer<'j> {
     json: &'j str,
     at: usize,
+    canonical: String,
 }
 
-impl Reader<'_> {
-    fn value(&mut self, depth: usize) -> Option<String> {
+impl Writer<'_> {
+    fn value(&mut self, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;
         }
@@ -42,36 +47,65 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Option<String> {
-        let mut members = Vec::new();
+    fn object(&mut self, depth: usize) -> Option<()> {
+        self.canonical.push('{');
+        let start = self.canonical.len();
+        // Where each member and the end of its key lie.
+        let mut members: Vec<(Range<usize>, usize)> = Vec::new();
         self.at += 1;
         while self.next_token()? != b'}' {
             self.skip(b',');
             self.next_token()?;
-            let key = self.string()?;
+            let member = self.canonical.len();
+            self.string()?;
+            let key_end = self.canonical.len();
             self.next_token()?;
             self.skip(b':');
-            members.push((key, self.value(depth + 1)?));
+            self.canonical.push(':');
+            self.value(depth + 1)?;
+            self.canonical.push(',');
+            members.push((member..self.canonical.len(), key_end));
         }
         self.at += 1;
-        members.sort_by(|one, other| one.0.cmp(&other.0));
-        let members: Vec<String> = members.into_iter().map(|(key, value)| key + ":" + &value).collect();
-        Some(format!("{{{}}}", members.join(",")))
+        self.sort(start, members);
+        self.close('}')
     }
 
-    fn array(&mut self, depth: usize) -> Option<String> {
-        let mut items = Vec::new();
+    /// Puts the members that lie from `start` on into the order of their keys.
+    fn sort(&mut self, start: usize, mut members: Vec<(Range<usize>, usize)>) {
+        let key = |(member, key_end): &(Range<usize>, usize)| &self.canonical[member.start..*key_end];
+        if members.is_sorted_by(|one, other| key(one) <= key(other)) {
+            return;
+        }
+        members.sort_by(|one, other| key(one).cmp(key(other)));
+        let sorted: String = members.iter().map(|(member, _)| &self.canonical[member.clone()]).collect();
+        self.canonical.truncate(start);
+        self.canonical.push_str(&sorted);
+    }
+
+    fn array(&mut self, depth: usize) -> Option<()> {
+        self.canonical.push('[');
         self.at += 1;
         while self.next_token()? != b']' {
             self.skip(b',');
-            items.push(self.value(depth + 1)?);
+            self.value(depth + 1)?;
+            self.canonical.push(',');
         }
         self.at += 1;
-        Some(format!("[{}]", items.join(",")))
+        self.close(']')
+    }
+
+    /// Puts the bracket in the place of the last comma.
+    fn close(&mut self, bracket: char) -> Option<()> {
+        if self.canonical.ends_with(',') {
+            self.canonical.pop();
+        }
+        self.canonical.push(bracket);
+        Some(())
     }
 
     /// A string with its escapes undone, except those of quotes and backslashes: `\n` must part words like a line end.
-    fn string(&mut self) -> Option<String> {
+    fn string(&mut self) -> Option<()> {
         let start = self.at;
         let bytes = self.json.as_bytes();
         self.at += 1;
@@ -80,22 +114,25 @@ impl Reader<'_> {
         }
         self.at += 1;
         let written = self.json.get(start..self.at)?;
-        if !written.contains('\\') {
-            return Some(written.to_owned());
-        }
         // A lone surrogate is valid to a parser that skips it and no text: it stays as it was written.
-        let Ok(text) = serde_json::from_str::<String>(written) else {
-            return Some(written.to_owned());
-        };
-        Some(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
+        let escaped = written.contains('\\').then(|| serde_json::from_str::<String>(written).ok());
+        match escaped.flatten() {
+            Some(text) => {
+                let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+                self.canonical.extend(["\"", &text, "\""]);
+            }
+            None => self.canonical.push_str(written),
+        }
+        Some(())
     }
 
-    fn literal(&mut self) -> Option<String> {
+    fn literal(&mut self) -> Option<()> {
         let rest = self.json.get(self.at..)?;
         let ends = |character: char| matches!(character, ',' | ']' | '}') || character.is_ascii_whitespace();
         let literal = &rest[..rest.find(ends).unwrap_or(rest.len())];
         self.at += literal.len();
-        Some(literal.to_owned())
+        self.canonical.push_str(literal);
+        Some(())
     }
 
     /// The byte that the next token starts with.
@@ -127,6 +164,8 @@ mod tests {
         check(r#" { "b" : 1 , "a" : [ 1 , { "d":null , "c":true } ] } "#, r#"{"a":[1,{"c":true,"d":null}],"b":1}"#);
         check("{}", "{}");
         check("[ ]", "[]");
+        check(r#"[[],{},[1,[]],{"b":{},"a":[]}]"#, r#"[[],{},[1,[]],{"a":[],"b":{}}]"#);
+        check(r#"{"b":",","a":"}","aa":1,"a":2}"#, r#"{"a":"}","a":2,"aa":1,"b":","}"#);
         check(r#""a  b""#, r#""a  b""#);
     }
 
@@ -147,7 +186,9 @@ mod tests {
         check(r#"{"a": 1"#, r#"{"a": 1"#);
         check("ls -la", "ls -la");
         check(" ", "{}");
-        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        check(&deep, &deep);
+        for depth in [40, 100_000] {
+            let deep = "[ ".repeat(depth) + &"]".repeat(depth);
+            check(&deep, &deep);
+        }
     }
 }

@@ -50,6 +50,7 @@ impl Words for Spelled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn check(cases: &[(&str, &str)], numbers: Numbers) {
         for (text, expected) in cases {
@@ -175,5 +176,28 @@ mod tests {
         let mut spelled = Spelled::default();
         words_of(["one", "", "2", "3"], Numbers::Masked, &mut spelled);
         assert_eq!(spelled.0, b"one <NUM> <NUM>");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_trimmed_and_has_single_spaces(text in any::<String>(), numbers in any::<bool>()) {
+            let numbers = if numbers { Numbers::Masked } else { Numbers::Kept };
+            let normalised = normalise(&text, numbers);
+            prop_assert_eq!(normalised.trim(), &normalised);
+            prop_assert!(!normalised.contains("  "));
+        }
+
+        #[test]
+        fn anything_like_a_mark_is_read_without_harm(text in "[0-9a-fA-FtTzZxX:.,+ _-]{0,80}") {
+            let masked = normalise(&text, Numbers::Masked);
+            prop_assert!(!masked.contains(|character: char| character.is_ascii_digit()), "{}", masked);
+            let words = |text: &str| text.split_ascii_whitespace().count();
+            prop_assert!(words(&normalise(&text, Numbers::Kept)) <= words(&text));
+        }
+
+        #[test]
+        fn only_numbers_are_told_apart(text in "[a-zA-Z .:é界-]{0,60}") {
+            prop_assert_eq!(normalise(&text, Numbers::Masked), normalise(&text, Numbers::Kept));
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! What counts as a repetition under `counting = "adaptive"`: evidence of no progress. One rule a file, each with its reason.
+//! What counts as a repetition under `counting = "adaptive"`: evidence of no progress. One rule a file, each with its
+//! reason; that numbers are progress, too, is in the hashes, which exist with numbers masked and with numbers kept.
 
 mod asked_again;
 mod new_result;

@@ -11,6 +11,7 @@ const CHUNK: usize = 10;
 
 /// Entries by slot. A slot that was let go is used again.
 #[derive(Debug, Default)]
+#[allow(clippy::vec_box, reason = "chunks must not move when the list of them grows")]
 pub(crate) struct Slots {
     chunks: Vec<Box<[Entry; CHUNK]>>,
     used: usize,

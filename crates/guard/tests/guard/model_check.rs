@@ -190,7 +190,7 @@ fn verdict(verdict: &Verdict) -> Expected {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_interleaving_gives_what_the_reference_gives(first in settings(), steps in steps()) {
