@@ -124,14 +124,15 @@ pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
         .map_err(|error| Failure::new(Exit::Failed, format!("the server's answer cannot be understood: {error}")))
 }
 
+const WRONG_TOKEN: &str = "the server wants another token: give it with --token or AGENTGAZER_TOKEN";
+
 /// What the server said when it did not do what it was asked.
 fn refused(status: StatusCode, body: &str) -> Failure {
     let problem: Problem = serde_json::from_str(body).unwrap_or_default();
     let said = problem.detail.or(problem.title).map(|said| crate::text::printable(&said));
     let said = said.unwrap_or_else(|| format!("the server answered {status}"));
-    let hint =
-        if status == StatusCode::UNAUTHORIZED { "; is the token right? (--token, AGENTGAZER_TOKEN)" } else { "" };
-    Failure::new(Exit::of_status(status), format!("{said}{hint}"))
+    let said = if status == StatusCode::UNAUTHORIZED { WRONG_TOKEN.to_owned() } else { said };
+    Failure::new(Exit::of_status(status), said)
 }
 
 /// `text` as part of a query.
@@ -156,6 +157,7 @@ mod tests {
         let problem = r#"{"title":"Not Found","detail":"no agent is called \u001b[31mx"}"#;
         check(StatusCode::NOT_FOUND, problem, Exit::NotFound, "no agent is called [31mx");
         check(StatusCode::CONFLICT, r#"{"title":"Conflict"}"#, Exit::Refused, "Conflict");
+        check(StatusCode::UNAUTHORIZED, problem, Exit::Refused, WRONG_TOKEN);
         check(StatusCode::BAD_GATEWAY, "<html>", Exit::Failed, "the server answered 502 Bad Gateway");
     }
 

@@ -153,3 +153,6 @@ async fn serve<A, F, B>(
         tracing::debug!(%error, "connection ended early");
     }
 }
+
+#[cfg(test)]
+mod tests;

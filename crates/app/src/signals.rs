@@ -49,6 +49,7 @@ impl Signals {
     pub(crate) fn exit_at_once(mut self) {
         tokio::spawn(async move {
             let signal = self.next().await;
+            #[allow(clippy::disallowed_methods, reason = "the second signal asks for just that")]
             std::process::exit(signal.exit_code());
         });
     }

@@ -3,7 +3,7 @@
 mod agents;
 mod incidents;
 mod kill_switch;
-mod print;
+pub(crate) mod print;
 mod provider;
 mod start;
 mod token;
@@ -16,7 +16,6 @@ use secrecy::SecretString;
 pub use agents::{activate, deactivate, list as agents};
 pub use incidents::incidents;
 pub use kill_switch::kill_switch;
-pub(crate) use print::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 pub use provider::provider;
 pub use start::start;
 pub use token::token;

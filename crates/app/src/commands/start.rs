@@ -1,6 +1,7 @@
 //! `start`: runs the server until a signal stops it.
 
-use super::{BOLD, DIM, RESET, on_all_cores, print, resolve};
+use super::print::{self, BOLD, DIM, RESET};
+use super::{on_all_cores, resolve};
 use crate::cli::SettingArgs;
 use crate::config::Config;
 use crate::exit::Failure;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::cli::DemoArgs;
 use crate::client::{self, Client, Http};
-use crate::commands::{on_all_cores, resolve};
+use crate::commands::{on_all_cores, print, resolve};
 use crate::config::{Config, Entry};
 use crate::exit::{Exit, Failure};
 use crate::log;
@@ -47,6 +47,7 @@ async fn run(args: &DemoArgs) -> Result<(), Failure> {
         _ = signals.next() => None,
     };
     if !args.once && matches!(told, Some(Ok(_))) {
+        print::line("The server keeps running: Ctrl-C ends the demo.")?;
         signals.next().await;
     }
     signals.exit_at_once();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Incident;
 use super::cast::{Actor, Heard, STUCK};
-use crate::commands::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
+use crate::commands::print::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 use crate::exit::Failure;
 use crate::server::Server;
 use crate::text;
@@ -66,7 +66,6 @@ impl Story {
         writeln!(out, "  sent upstream        {reached_provider} of {calls} calls: the refused ones cost nothing")?;
         writeln!(out, "{GREEN}Undisturbed{RESET}: {}.", healthy.join(", "))?;
         writeln!(out, "\nSee it in the dashboard: {}", server.login_link(&path))?;
-        writeln!(out, "{DIM}Ctrl-C ends the demo.{RESET}")?;
         Ok(())
     }
 }

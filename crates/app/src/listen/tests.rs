@@ -1,0 +1,111 @@
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use http_body_util::Full;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
+
+use super::*;
+
+const LIMITS: ListenLimits =
+    ListenLimits { max_header_size: 8 << 10, header_timeout: Duration::from_secs(60), max_connections: 8 };
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A listener whose answers wait until they may go, and a connection to it.
+struct Scene {
+    arrived: Arc<Notify>,
+    may_go: Arc<Notify>,
+    listener: Listener,
+    address: SocketAddr,
+}
+
+impl Scene {
+    async fn with(limits: ListenLimits) -> Scene {
+        let (arrived, may_go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let signals = (Arc::clone(&arrived), Arc::clone(&may_go));
+        let socket = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let listener = Listener::start(socket, limits, move |_| {
+            let (arrived, may_go) = signals.clone();
+            async move {
+                arrived.notify_one();
+                may_go.notified().await;
+                Response::new(Full::from("done"))
+            }
+        });
+        Scene { arrived, may_go, listener, address }
+    }
+
+    async fn connect(&self, bytes: &[u8]) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        stream
+    }
+}
+
+/// All that comes until the connection ends, however it ends.
+async fn rest(mut stream: TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes).await;
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[tokio::test]
+async fn calls_in_flight_finish_when_it_stops() {
+    let scene = Scene::with(LIMITS).await;
+    let stream = scene.connect(REQUEST).await;
+    scene.arrived.notified().await;
+    let stopping = tokio::spawn(scene.listener.stop(PATIENCE));
+    scene.may_go.notify_one();
+    let answer = rest(stream).await;
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("done"), "{answer}");
+    assert!(stopping.await.unwrap(), "all should have finished");
+    assert!(TcpStream::connect(scene.address).await.is_err(), "nobody should accept any more");
+}
+
+#[tokio::test]
+async fn connections_that_idle_do_not_hold_it_up() {
+    let scene = Scene::with(LIMITS).await;
+    let mut stream = scene.connect(REQUEST).await;
+    scene.may_go.notify_one();
+    let mut answer = vec![0; 15];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, b"HTTP/1.1 200 OK");
+    assert!(scene.listener.stop(PATIENCE).await);
+}
+
+#[tokio::test]
+async fn what_does_not_finish_in_time_is_cut() {
+    let scene = Scene::with(LIMITS).await;
+    let stream = scene.connect(REQUEST).await;
+    scene.arrived.notified().await;
+    assert!(!scene.listener.stop(Duration::ZERO).await);
+    assert_eq!(rest(stream).await, "");
+}
+
+#[tokio::test]
+async fn a_head_that_takes_too_long_ends_the_connection() {
+    let scene = Scene::with(ListenLimits { header_timeout: Duration::from_millis(1), ..LIMITS }).await;
+    let stream = scene.connect(b"GET / HTTP/1.1\r\nhost:").await;
+    assert!(!rest(stream).await.contains("200 OK"));
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_refused() {
+    let scene = Scene::with(LIMITS).await;
+    let request = format!("GET / HTTP/1.1\r\nhost: test\r\nlarge: {}\r\n\r\n", "x".repeat(9 << 10));
+    let answer = rest(scene.connect(request.as_bytes()).await).await;
+    assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
+}
+
+#[tokio::test]
+async fn one_more_than_it_holds_waits_for_its_turn() {
+    let scene = Scene::with(ListenLimits { max_connections: 1, ..LIMITS }).await;
+    let first = scene.connect(REQUEST).await;
+    scene.arrived.notified().await;
+    let second = scene.connect(b"GET / HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").await;
+    drop(first);
+    scene.arrived.notified().await;
+    scene.may_go.notify_one();
+    assert!(rest(second).await.ends_with("done"));
+}
