@@ -82,6 +82,12 @@ impl Client {
         self.call(method, path, body.to_string()).await
     }
 
+    /// The items of a list that comes in one page.
+    pub(crate) async fn items(&self, path: &str) -> Result<Vec<Box<RawValue>>, Failure> {
+        let page: Page = read(&self.get(path).await?)?;
+        Ok(page.items)
+    }
+
     /// All items of a list, page by page.
     pub(crate) async fn list(&self, path: &str, query: &str) -> Result<Vec<Box<RawValue>>, Failure> {
         let mut items = Vec::new();

@@ -2,7 +2,6 @@
 
 use model::{Action, Counting};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::agents::agent_id;
 use super::{client, on_one_thread, print};
@@ -96,26 +95,22 @@ fn show(args: &IncidentsArgs, id: &str) -> Result<(), Failure> {
     let (incident, evidence) = on_one_thread(async {
         let client = client(&args.server)?;
         let path = format!("/api/incidents/{id}");
-        Ok((client.get(&path).await?, client.get(&format!("{path}/evidence")).await?))
+        Ok((client.get(&path).await?, client.items(&format!("{path}/evidence")).await?))
     })?;
-    let evidence = items(client::read(&evidence)?);
     if args.server.json {
-        let mut whole: Value = client::read(&incident)?;
-        whole["evidence"] = evidence;
-        return print::json(&whole.to_string());
+        return print::json(&with_evidence(&incident, &print::json_array(&evidence)));
     }
     print::line(&summary(&client::read(&incident)?))?;
-    let calls: Vec<Evidence> = client::read(&evidence.to_string())?;
+    let rows =
+        evidence.iter().map(|call| Ok(evidence_row(client::read(call.get())?))).collect::<Result<_, Failure>>()?;
     let header = ["CALL", "TIME", "MATCHED", "REQUEST", "RESPONSE", ""];
-    print::table(&header, calls.into_iter().map(evidence_row).collect(), "No evidence was kept.")
+    print::table(&header, rows, "No evidence was kept.")
 }
 
-/// The items of a list, or the list itself.
-fn items(mut list: Value) -> Value {
-    match list.get_mut("items") {
-        Some(items) => items.take(),
-        None => list,
-    }
+/// The incident as the server wrote it, with its evidence as one more field.
+fn with_evidence(incident: &str, evidence: &str) -> String {
+    let open = incident.trim_end().strip_suffix('}').unwrap_or(incident);
+    format!(r#"{open},"evidence":{evidence}}}"#)
 }
 
 fn summary(incident: &Incident) -> String {
@@ -184,9 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_is_a_list_with_or_without_pages() {
-        let list = serde_json::json!([1]);
-        assert_eq!(items(serde_json::json!({"items": [1], "next_cursor": null})), list);
-        assert_eq!(items(list.clone()), list);
+    fn evidence_is_one_more_field_of_the_incident() {
+        assert_eq!(with_evidence("{\"id\":\"1\"}\n", "[{}]"), r#"{"id":"1","evidence":[{}]}"#);
     }
 }

@@ -33,7 +33,13 @@ pub(crate) fn json(json: &str) -> Result<(), Failure> {
 
 /// A whole list, in the shape of one page.
 pub(crate) fn json_list(items: &[Box<RawValue>]) -> Result<(), Failure> {
-    json(&serde_json::json!({ "items": items, "next_cursor": null }).to_string())
+    json(&format!(r#"{{"items":{},"next_cursor":null}}"#, json_array(items)))
+}
+
+/// Items as the server wrote them, as an array.
+pub(crate) fn json_array(items: &[Box<RawValue>]) -> String {
+    let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
+    format!("[{}]", items.join(","))
 }
 
 /// Rows under a header; `nothing` if there are none. Cells are made printable.

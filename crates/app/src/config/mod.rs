@@ -1,5 +1,5 @@
 //! The configuration: defaults, then the TOML file, then the environment, then flags. Each layer is first read as text
-//! ([`layer`]), then put in its place ([`setting`]); all mistakes are told together and nothing starts.
+//! (`layer`), then put in its place (`setting`); all mistakes are told together and nothing starts.
 
 mod environment;
 mod file;
