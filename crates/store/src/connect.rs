@@ -15,6 +15,9 @@ const JOURNAL_SIZE_LIMIT: &str = "67108864";
 /// to (the newest one, every index) is then copied into the database once instead of once per few batches.
 const PAGES_PER_CHECKPOINT: &str = "4000";
 
+/// Eight MiB: the newest page of every index for some thousands of agents.
+const CACHE_SIZE: &str = "-8192";
+
 /// Of the one connection that writes.
 pub(crate) fn writer(database: &Path, tuning: &Tuning) -> SqliteConnectOptions {
     let mut options = base(database)
@@ -22,7 +25,8 @@ pub(crate) fn writer(database: &Path, tuning: &Tuning) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Normal)
         .busy_timeout(tuning.busy_timeout)
         .pragma("journal_size_limit", JOURNAL_SIZE_LIMIT)
-        .pragma("wal_autocheckpoint", PAGES_PER_CHECKPOINT);
+        .pragma("wal_autocheckpoint", PAGES_PER_CHECKPOINT)
+        .pragma("cache_size", CACHE_SIZE);
     for (name, value) in tuning.faults() {
         options = options.pragma(name, value);
     }

@@ -16,6 +16,12 @@ impl Cursor {
         Cursor(URL_SAFE_NO_PAD.encode(key))
     }
 
+    /// Reads a cursor that a client sent back; `None` if no list gave it.
+    pub fn parse(text: &str) -> Option<Cursor> {
+        let cursor = Cursor(text.to_owned());
+        cursor.key().is_ok().then_some(cursor)
+    }
+
     /// The key it stands for.
     fn key(&self) -> Result<String, StoreError> {
         let key = URL_SAFE_NO_PAD.decode(&self.0).ok().and_then(|bytes| String::from_utf8(bytes).ok());

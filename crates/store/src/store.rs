@@ -84,8 +84,8 @@ impl Store {
 
 async fn migrate(database: &Path, tuning: &Tuning) -> Result<(), StoreError> {
     let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", database.display()));
-    let mut connection =
-        connect::writer(database, tuning).connect().await.map_err(|error| failed(in_plain_words(&error)))?;
+    let options = connect::writer(database, tuning).busy_timeout(Duration::from_secs(5));
+    let mut connection = options.connect().await.map_err(|error| failed(in_plain_words(&error)))?;
     let migrated = sqlx::migrate!().run(&mut connection).await;
     migrated.map_err(|error| match error {
         MigrateError::VersionMissing(_) => failed(

@@ -3,8 +3,17 @@
 
 mod changes;
 mod events;
+mod faults;
+mod fingerprints;
+mod invariants;
 mod kills;
+mod pages;
+mod providers;
+mod restore;
+mod retention;
+mod setup;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use model::{
@@ -62,12 +71,19 @@ impl Fixture {
     }
 
     async fn record_all(&self, events: Vec<Event>) {
+        // No more at a time than a watcher may fall behind.
+        for events in events.chunks(500) {
+            self.record_some(events).await;
+        }
+    }
+
+    async fn record_some(&self, events: &[Event]) {
         let mut notices = self.recorder.subscribe();
-        let mut missing = events.len();
-        events.into_iter().for_each(|event| self.handle.event(event));
-        while missing > 0 {
-            if let Notice::Event(_) = next(&mut notices).await {
-                missing -= 1;
+        let mut missing: HashSet<CallId> = events.iter().map(|event| event.id).collect();
+        events.iter().for_each(|event| self.handle.event(event.clone()));
+        while !missing.is_empty() {
+            if let Notice::Event(event) = next(&mut notices).await {
+                missing.remove(&event.id);
             }
         }
     }

@@ -18,7 +18,7 @@ static INSERT_EVENTS: LazyLock<Insert> = LazyLock::new(|| {
         latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, streamed,
         score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, prompt_hash,
         fingerprint, error, blocked, block_reason, incident_id)";
-    Insert::new(into, 30, "on conflict (id) do nothing")
+    Insert::new(into, 30, "")
 });
 
 static TOUCH_AGENTS: LazyLock<Insert> = LazyLock::new(|| {

@@ -119,19 +119,25 @@ impl Writer {
             self.batch_due = Some(Instant::now());
         }
         if self.pause.is_some() {
-            self.take_events(inbox);
+            self.keep_events(inbox);
         }
     }
 
-    /// Takes the events that have come in. The oldest go if there are too many.
-    fn take_events(&mut self, inbox: &mut RecorderInbox) {
-        while let Ok(event) = inbox.events.try_recv() {
-            self.events.push_back(event);
-        }
+    /// Takes all events that have come in, for when they cannot be written. The oldest go if there are too many.
+    fn keep_events(&mut self, inbox: &mut RecorderInbox) {
+        self.take_events(inbox, usize::MAX);
         let excess = self.events.len().saturating_sub(self.store.tuning.kept_events);
         if excess > 0 {
             self.events.drain(..excess);
             self.health.count_dropped(excess);
+        }
+    }
+
+    /// Takes events that have come in until `count` are at hand.
+    fn take_events(&mut self, inbox: &mut RecorderInbox, count: usize) {
+        while self.events.len() < count {
+            let Ok(event) = inbox.events.try_recv() else { return };
+            self.events.push_back(event);
         }
     }
 

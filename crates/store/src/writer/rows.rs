@@ -17,12 +17,15 @@ pub(super) struct Insert {
 impl Insert {
     /// `insert into {into} values … {then}`, with `columns` values per row.
     ///
+    /// `or ignore`: a statement of many rows that may fail half-way makes SQLite copy every page before it touches it.
+    /// The values come from our own types, so there is no constraint that they could break but that of the key.
+    ///
     /// Plain `?`, here alone: SQLite looks a named parameter up in a list, which is quadratic for thousands of them.
     pub(super) fn new(into: &str, columns: usize, then: &str) -> Insert {
         let row = format!("({})", vec!["?"; columns].join(","));
         let statements = CHUNKS.map(|rows| {
             let rows = vec![row.as_str(); rows].join(",");
-            format!("insert into {into} values {rows} {then}")
+            format!("insert or ignore into {into} values {rows} {then}")
         });
         Insert { statements, columns }
     }

@@ -54,7 +54,10 @@ impl Writer {
             let count = self.records.len().min(RECORDS);
             let written = match self.try_records(count, true).await {
                 // The kill matters more than its evidence.
-                Err(error) if is_full(&error) => self.try_records(count, false).await?,
+                Err(error) if is_full(&error) => {
+                    self.reset_connection().await;
+                    self.try_records(count, false).await?
+                }
                 result => result?,
             };
             self.note_success();
@@ -108,10 +111,11 @@ impl Writer {
         Ok(changed)
     }
 
-    /// Writes all events that have come in, a batch at a time.
+    /// Writes the events that have come in so far, a batch at a time.
     async fn write_events(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
-        self.take_events(inbox);
-        while !self.events.is_empty() {
+        let mut left = self.events.len() + inbox.events.len();
+        while left > 0 {
+            self.take_events(inbox, self.store.tuning.batch_rows);
             let count = self.events.len().min(self.store.tuning.batch_rows);
             match self.try_events(count).await {
                 Ok(()) => self.note_success(),
@@ -119,18 +123,20 @@ impl Writer {
                 Err(error) => {
                     tracing::error!("{count} events cannot be written and are dropped: {error}");
                     self.health.count_dropped(count);
+                    self.reset_connection().await;
                 }
             }
             let written = self.events.drain(..count);
             if self.notices.receiver_count() > 0 {
                 written.for_each(|event| drop(self.notices.send(Notice::Event(event.into()))));
             }
+            left = left.saturating_sub(count);
             // A kill does not wait for more than one batch.
             if !inbox.records.is_empty() {
                 break;
             }
         }
-        self.batch_due = if self.events.is_empty() { None } else { Some(Instant::now()) };
+        self.batch_due = if left > 0 { Some(Instant::now()) } else { None };
         Ok(())
     }
 
@@ -169,7 +175,7 @@ impl Writer {
         loop {
             self.batch_due = Some(Instant::now());
             self.work(inbox).await;
-            self.take_events(inbox);
+            self.keep_events(inbox);
             let Some((pause, _)) = self.pause.filter(|_| !self.is_idle()) else { break };
             if Instant::now() + pause >= deadline {
                 let (incidents, events) = (self.records.len(), self.events.len());
@@ -197,8 +203,13 @@ impl Writer {
         let tuning = &self.store.tuning;
         let length = self.pause.map_or(tuning.first_pause, |(length, _)| (length * 2).min(tuning.longest_pause));
         self.pause = Some((length, Instant::now() + length));
-        // Whatever state the connection is in, a new one is in none.
-        let options = connect::writer(&self.store.config.database(), tuning);
+        self.reset_connection().await;
+    }
+
+    /// Opens another connection for the next transaction. After a failure SQLite may have rolled back by itself, which
+    /// `sqlx` does not know; whatever state the old connection is in, a new one is in none.
+    async fn reset_connection(&mut self) {
+        let options = connect::writer(&self.store.config.database(), &self.store.tuning);
         self.connection.reset(options).await;
     }
 

@@ -1,0 +1,88 @@
+//! How much CPU one recorded call costs. Prints microseconds of CPU and of wall time per event.
+//!
+//! `cargo run --release -p store --example write_rate [EVENTS] [AGENTS]`
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be run by hand")]
+
+use std::time::Instant;
+
+use model::{
+    AgentId, CallId, ConversationId, Epoch, Event, EventType, Fingerprint, Outcome, RecorderHandle, ResponsePrint,
+    Score, SignalCounts, Step, TextHash, Timestamp, ToolStep, Turn, Usage, WindowKind,
+};
+use store::{Recorder, Store, StoreConfig};
+
+fn main() {
+    let argument = |position, default| std::env::args().nth(position).and_then(|it| it.parse().ok()).unwrap_or(default);
+    let (count, agents): (u64, u64) = (argument(1, 200_000), argument(2, 100));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
+
+    let agents: Vec<AgentId> = (0..agents).map(|n| AgentId::parse(&format!("agent-{n}")).unwrap()).collect();
+    let events: Vec<Event> =
+        (0..count).map(|n| event(&agents[(n.wrapping_mul(7919) % agents.len() as u64) as usize], n)).collect();
+    runtime.block_on(async {
+        let opened = Instant::now();
+        let store = Store::open(config).await.unwrap();
+        println!("open: {:.1} ms", opened.elapsed().as_secs_f64() * 1e3);
+        let (handle, inbox) = RecorderHandle::new(events.len());
+        let (recorder, writer) = Recorder::start(store, inbox);
+        let (cpu, wall) = (cpu_seconds(), Instant::now());
+        events.into_iter().for_each(|event| handle.event(event));
+        let dropped = handle.dropped_events();
+        drop(handle);
+        writer.await.unwrap();
+        let per_event = 1e6 / count as f64;
+        println!("cpu: {:.2} µs per event", (cpu_seconds() - cpu) * per_event);
+        println!("wall: {:.2} µs per event, {dropped} dropped", wall.elapsed().as_secs_f64() * per_event);
+        drop(recorder);
+    });
+    let size = std::fs::metadata(directory.path().join("data/agentgazer.db")).unwrap().len();
+    println!("size: {} bytes per event", size / count);
+}
+
+/// CPU time of this process so far, user and system, all threads.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let ticks: u64 =
+        stat.rsplit(") ").next().unwrap().split(' ').skip(11).take(2).map(|it| it.parse::<u64>().unwrap()).sum();
+    ticks as f64 / 100.0
+}
+
+/// A call as a coding agent makes it.
+fn event(agent: &AgentId, number: u64) -> Event {
+    let mut event = Event::new(
+        CallId::new(),
+        agent.clone(),
+        Epoch(0),
+        EventType::LlmCall,
+        Timestamp::from_millis(1_700_000_000_000 + number as i64),
+    );
+    event.conversation = Some(format!("session-{}", number % 1000));
+    event.provider = Some("anthropic".to_owned());
+    event.model = Some("claude-sonnet-4-5".to_owned());
+    event.status = Some(200);
+    event.latency_ms = Some(2345);
+    event.first_byte_ms = Some(456);
+    event.usage =
+        Usage { input: Some(12_345), output: Some(678), cached: Some(10_000), cache_write: Some(300), reasoning: None };
+    event.streamed = true;
+    let signals = SignalCounts { similar_prompts: 1, similar_responses: 0, repeated_tool_calls: 1 };
+    event.score = Some(Score { value: 2.5, signals, window: WindowKind::Agent });
+    let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    event.fingerprint = Some(Fingerprint {
+        call: event.id,
+        number,
+        time: event.time,
+        conversation: ConversationId(hash),
+        body: hash,
+        prompt: Some(TextHash(hash)),
+        prompt_is_short: false,
+        turn: Turn { message: hash, position: 3 },
+        step: Step { depth: 4, newest: hash },
+        tools: Some(ToolStep { literal: hash, adaptive: hash, result: hash }),
+        response: Some(ResponsePrint { literal: TextHash(hash), adaptive: TextHash(hash), is_short: false }),
+        outcome: Outcome::Answered,
+    });
+    event
+}

@@ -1,0 +1,177 @@
+use super::*;
+use sqlx::{Connection, SqliteConnection};
+
+impl Fixture {
+    /// Waits until the writer has noticed trouble, and returns what it says.
+    async fn trouble(&self) -> String {
+        let health = self.recorder.health();
+        let noticed = async {
+            loop {
+                if let Some(trouble) = health.trouble() {
+                    return trouble;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), noticed).await.expect("trouble in time")
+    }
+
+    /// Locks the database as another program would.
+    async fn lock(&self) -> SqliteConnection {
+        let options = crate::connect::writer(&self.store.config.database(), &Tuning::default());
+        let mut other = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query("begin exclusive").execute(&mut other).await.unwrap();
+        other
+    }
+
+    /// Lets the writer's connection fail from now on, or no more.
+    async fn set_fault(&self, fault: Option<(&'static str, &'static str)>) {
+        let broken = fault.is_some();
+        *self.tuning.faults.lock().unwrap() = fault.into_iter().collect();
+        if broken {
+            // A connection takes its settings when it is opened: one failure makes the writer open another.
+            let lock = self.lock().await;
+            self.handle.event(call("breaks-the-connection"));
+            self.trouble().await;
+            lock.close().await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_locked_database_delays_kills_and_events_and_loses_none() {
+    let fixture = Fixture::new().await;
+    fixture.record(call("agent")).await;
+    let lock = fixture.lock().await;
+    let commit = fixture.send_kill(incident("looper", 0));
+    fixture.handle.event(call("agent"));
+    assert!(fixture.trouble().await.contains("locked"));
+    assert!(fixture.store.agent(&id("agent")).await.unwrap().is_some(), "reading goes on");
+
+    lock.close().await.unwrap();
+    assert!(commit.wait().await);
+    fixture.record(call("agent")).await;
+    assert_eq!(fixture.recorder.health().trouble(), None);
+    assert_eq!(fixture.count("select count(*) from events where agent_id = 'agent'").await, 3);
+    assert!(!fixture.is_active("looper").await);
+}
+
+#[tokio::test]
+async fn trouble_ends_by_itself_when_there_is_nothing_to_write() {
+    let fixture = Fixture::with(Tuning { change_patience: Duration::ZERO, ..quick() }).await;
+    let lock = fixture.lock().await;
+    let mut refused = fixture.change(Change::Rename { agent: id("agent"), name: None }).await;
+    while fixture.recorder.health().trouble().is_none() {
+        refused = fixture.change(Change::Rename { agent: id("agent"), name: None }).await;
+    }
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))));
+    lock.close().await.unwrap();
+    while fixture.recorder.health().trouble().is_some() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_was_given_up_is_never_made() {
+    let fixture = Fixture::with(Tuning { change_patience: Duration::from_millis(5), ..quick() }).await;
+    fixture.record(call("agent")).await;
+    let lock = fixture.lock().await;
+    for _ in 0..3 {
+        let given_up = fixture.change(Change::Deactivate { agent: id("agent"), at: NOON }).await;
+        assert!(matches!(given_up, Err(StoreError::Unavailable(_))), "{given_up:?}");
+    }
+    lock.close().await.unwrap();
+    fixture.record(call("agent")).await;
+    let fixture = fixture.restart().await;
+    assert!(fixture.is_active("agent").await);
+}
+
+#[tokio::test]
+async fn events_are_kept_up_to_a_limit_and_the_oldest_go_first() {
+    let fixture = Fixture::with(Tuning { kept_events: 10, ..quick() }).await;
+    let lock = fixture.lock().await;
+    for number in 1..=25 {
+        fixture.handle.event(scored("agent", 0, number));
+    }
+    let health = fixture.recorder.health();
+    while health.dropped_events() < 15 {
+        tokio::task::yield_now().await;
+    }
+    lock.close().await.unwrap();
+    let fixture = fixture.restart().await;
+    assert_eq!(fixture.count("select count(*) from events").await, 10);
+    assert_eq!(fixture.count("select min(number) from events").await, 16);
+    assert_eq!(health.dropped_events(), 15);
+}
+
+#[tokio::test]
+async fn a_full_disk_costs_the_evidence_and_never_the_kill() {
+    let fixture = Fixture::new().await;
+    fixture.record(call("looper")).await;
+    fixture.set_fault(Some(("max_page_count", "1"))).await;
+    let mut large = incident("looper", 0);
+    let noise: Vec<u8> = (0..1_u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    large.evidence[0].request_body = Some(noise);
+    let killed = large.kill.incident;
+    assert!(fixture.send_kill(large).wait().await);
+    assert!(!fixture.is_active("looper").await);
+    assert_eq!(fixture.store.incident(killed).await.unwrap().unwrap().evidence_count, 0);
+
+    for _ in 0..200 {
+        fixture.handle.event(call("agent"));
+    }
+    assert!(fixture.trouble().await.contains("full"));
+    fixture.set_fault(None).await;
+    fixture.record(call("agent")).await;
+    assert_eq!(fixture.recorder.health().trouble(), None);
+    assert_eq!(fixture.count("select count(*) from events where agent_id = 'agent'").await, 201);
+}
+
+#[tokio::test]
+async fn a_read_only_database_is_said_and_waited_for() {
+    let fixture = Fixture::new().await;
+    fixture.record(call("agent")).await;
+    fixture.set_fault(Some(("query_only", "1"))).await;
+    let commit = fixture.send_kill(incident("looper", 0));
+    while !fixture.trouble().await.contains("read-only") {
+        tokio::task::yield_now().await;
+    }
+    fixture.set_fault(None).await;
+    assert!(commit.wait().await);
+    assert!(!fixture.is_active("looper").await);
+}
+
+#[tokio::test]
+async fn a_stop_gives_up_on_a_database_that_stays_locked() {
+    let fixture = Fixture::new().await;
+    fixture.record(call("agent")).await;
+    let lock = fixture.lock().await;
+    let commit = fixture.send_kill(incident("looper", 0));
+    fixture.recorder.stop().await;
+    assert!(!commit.wait().await, "what was not written is not acknowledged");
+    drop(lock);
+}
+
+/// A writer that is cut off anywhere leaves a database that opens clean and holds all that was acknowledged.
+#[tokio::test]
+async fn what_was_acknowledged_survives_a_crash() {
+    let mut directory = tempfile::tempdir().unwrap();
+    for epoch in 0..10 {
+        let fixture = Fixture::open(directory, quick()).await;
+        fixture.kill("looper", epoch).await;
+        assert_eq!(fixture.activate("looper", epoch).await.unwrap(), Changed::Activated(Epoch(epoch + 1)));
+        for number in 0..200 {
+            fixture.handle.event(scored("looper", epoch + 1, number));
+        }
+        fixture.writer.abort();
+        let Fixture { writer, directory: kept, .. } = fixture;
+        assert!(writer.await.is_err());
+        directory = kept;
+    }
+    let fixture = Fixture::open(directory, quick()).await;
+    let integrity: String =
+        sqlx::query_scalar("pragma integrity_check").fetch_one(&fixture.store.readers).await.unwrap();
+    assert_eq!(integrity, "ok");
+    assert_eq!(fixture.count("select count(*) from incidents where state = 'closed'").await, 10);
+    assert_eq!(fixture.store.agent(&id("looper")).await.unwrap().unwrap().epoch, Epoch(10));
+}

@@ -1,0 +1,67 @@
+use super::*;
+use crate::{decode_fingerprint, encode_fingerprint};
+use model::{ResponsePrint, ToolStep};
+use proptest::prelude::*;
+use uuid::Uuid;
+
+prop_compose! {
+    fn any_fingerprint()(
+        call in any::<u128>(),
+        (number, conversation, body) in any::<(u64, u64, u64)>(),
+        time in any::<i64>(),
+        (prompt, prompt_is_short) in any::<(Option<u64>, bool)>(),
+        (message, position) in any::<(u64, u32)>(),
+        (depth, newest) in any::<(u32, u64)>(),
+        tools in any::<Option<(u64, u64, u64)>>(),
+        response in any::<Option<(u64, u64, bool)>>(),
+        outcome in prop::sample::select(vec![Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused]),
+    ) -> Fingerprint {
+        Fingerprint {
+            call: CallId(Uuid::from_u128(call)),
+            number,
+            time: Timestamp::from_millis(time),
+            conversation: ConversationId(conversation),
+            body,
+            prompt: prompt.map(TextHash),
+            prompt_is_short,
+            turn: Turn { message, position },
+            step: Step { depth, newest },
+            tools: tools.map(|(literal, adaptive, result)| ToolStep { literal, adaptive, result }),
+            response: response.map(|(literal, adaptive, is_short)| ResponsePrint {
+                literal: TextHash(literal),
+                adaptive: TextHash(adaptive),
+                is_short,
+            }),
+            outcome,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_fingerprint_is_read_as_it_was_written(fingerprint in any_fingerprint()) {
+        let bytes = encode_fingerprint(&fingerprint);
+        prop_assert!(bytes.len() <= 131);
+        prop_assert_eq!(decode_fingerprint(&bytes), Some(fingerprint));
+    }
+
+    #[test]
+    fn a_damaged_fingerprint_is_none(fingerprint in any_fingerprint(), cut in 0_usize..131, extra in any::<u8>()) {
+        let mut bytes = encode_fingerprint(&fingerprint);
+        prop_assert_eq!(decode_fingerprint(&bytes[..cut.min(bytes.len() - 1)]), None);
+        bytes.push(extra);
+        prop_assert_eq!(decode_fingerprint(&bytes), None);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = decode_fingerprint(&bytes);
+    }
+}
+
+#[test]
+fn another_version_is_not_guessed_at() {
+    let mut bytes = encode_fingerprint(&fingerprint(CallId::new(), 1));
+    bytes[0] = 2;
+    assert_eq!(decode_fingerprint(&bytes), None);
+}

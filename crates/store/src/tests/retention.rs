@@ -1,0 +1,60 @@
+use super::*;
+use crate::Retention;
+use sqlx::Connection;
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+fn days_ago(days: i64) -> Timestamp {
+    Timestamp::from_millis(NOON.as_millis() - days * DAY)
+}
+
+async fn write_history(fixture: &Fixture) {
+    let events = (0..40).map(|days| {
+        let at = days_ago(days);
+        Event::new(CallId::at(at), id("agent"), Epoch(0), EventType::LlmCall, at)
+    });
+    fixture.record_all(events.collect()).await;
+    for (days, agent) in [(200, "open"), (200, "closed"), (100, "young")] {
+        let mut incident = incident(agent, 0);
+        incident.kill.at = days_ago(days);
+        incident.kill.incident = IncidentId::at(incident.kill.at);
+        assert!(fixture.send_kill(incident).wait().await);
+    }
+    fixture.activate("closed", 0).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_too_old_goes_in_small_steps_and_open_incidents_stay() {
+    let fixture = Fixture::with(Tuning { retention_rows: 4, ..quick() }).await;
+    write_history(&fixture).await;
+    let fixture = fixture.restart().await;
+    // A change is made when the writer has nothing better to do than to sweep; it is not kept waiting for the end.
+    let mut rounds = 0;
+    while fixture.count("select count(*) from events where event_type = 'llm_call'").await > 31 {
+        rounds += 1;
+        assert!(rounds < 10_000, "retention does not end");
+        fixture.change(Change::Rename { agent: id("agent"), name: None }).await.unwrap();
+    }
+    fixture.recorder.stop().await;
+    assert_eq!(fixture.count("select count(*) from events where event_type = 'llm_call'").await, 31);
+    assert_eq!(fixture.count("select count(*) from incidents where agent_id = 'closed'").await, 0);
+    assert_eq!(fixture.count("select count(*) from incidents").await, 2);
+    assert_eq!(fixture.count("select count(*) from evidence").await, 4);
+}
+
+#[tokio::test]
+async fn how_long_is_a_setting() {
+    let fixture = Fixture::new().await;
+    write_history(&fixture).await;
+    fixture.recorder.stop().await;
+    let retention = Retention { event_days: 1, incident_days: 10 };
+    let mut writer = sqlx::SqliteConnection::connect_with(&crate::connect::writer(
+        &fixture.store.config.database(),
+        &fixture.tuning,
+    ))
+    .await
+    .unwrap();
+    while retention.sweep(&mut writer, NOON, 100).await.unwrap() {}
+    assert_eq!(fixture.count("select count(*) from events where event_type = 'llm_call'").await, 2);
+    assert_eq!(fixture.count("select count(*) from incidents").await, 2, "both are open");
+}
