@@ -5,10 +5,14 @@ use std::time::Duration;
 /// How the writer paces itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Tuning {
-    /// Events in one transaction.
+    /// Events in one transaction. A batch writes the newest page of every agent's part of an index: the more events of an
+    /// agent it holds, the less each of them costs. It also is what a kill may have to wait for, some 20 ms.
     pub(crate) batch_rows: usize,
     /// How long the first event of a batch waits for others.
     pub(crate) batch_delay: Duration,
+    /// The same while many come in; a batch is many from `busy_rows` on.
+    pub(crate) busy_delay: Duration,
+    pub(crate) busy_rows: usize,
     /// How long one attempt waits for a lock. Shorter than [`Tuning::change_patience`], so that there is more than one.
     pub(crate) busy_timeout: Duration,
     /// The pause after the first failure; it doubles with each one up to `longest_pause`.
@@ -34,8 +38,10 @@ pub(crate) struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Tuning {
-            batch_rows: 512,
+            batch_rows: 4096,
             batch_delay: Duration::from_millis(50),
+            busy_delay: Duration::from_millis(400),
+            busy_rows: 64,
             busy_timeout: Duration::from_secs(1),
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(1),

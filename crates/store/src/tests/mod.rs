@@ -131,6 +131,7 @@ fn config(directory: &TempDir) -> StoreConfig {
 fn quick() -> Tuning {
     Tuning {
         batch_delay: Duration::from_millis(1),
+        busy_delay: Duration::from_millis(1),
         busy_timeout: Duration::from_millis(1),
         first_pause: Duration::from_millis(1),
         longest_pause: Duration::from_millis(2),

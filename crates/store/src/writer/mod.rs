@@ -21,6 +21,7 @@ pub(crate) use self::request::{Request, send};
 use self::connection::Connection;
 use self::record::Pending;
 use self::request::ChangeRequest;
+use crate::tuning::Tuning;
 use crate::{Health, Notice, Store, connect};
 
 /// How often the writer looks whether a batch is full while it waits for one: a wake-up per event would cost more than
@@ -39,6 +40,8 @@ pub(crate) struct Writer {
     events: VecDeque<Event>,
     /// When the events that have come in are to be written.
     batch_due: Option<Instant>,
+    /// How many events were written the last time.
+    last_batch: usize,
     /// While nothing can be written: how long to wait, and until when.
     pause: Option<(Duration, Instant)>,
     next_sweep: Instant,
@@ -56,6 +59,7 @@ impl Writer {
             changes: VecDeque::new(),
             events: VecDeque::new(),
             batch_due: None,
+            last_batch: 0,
             pause: None,
             next_sweep: Instant::now(),
             stopping: Vec::new(),
@@ -88,7 +92,7 @@ impl Writer {
             Some(request) = requests.recv() => self.keep_request(request),
             event = inbox.events.recv(), if self.batch_due.is_none() => match event {
                 Some(event) => {
-                    self.batch_due = Some(Instant::now() + self.store.tuning.batch_delay);
+                    self.batch_due = Some(Instant::now() + self.delay());
                     self.events.push_back(event);
                 }
                 None => open = false,
@@ -100,6 +104,12 @@ impl Writer {
         }
         self.look_at_events(inbox);
         open && self.stopping.is_empty()
+    }
+
+    /// How long the event that has come in waits for others: many coming makes it worth waiting for more.
+    fn delay(&self) -> Duration {
+        let Tuning { batch_delay, busy_delay, busy_rows, .. } = self.store.tuning;
+        if self.last_batch < busy_rows { batch_delay } else { busy_delay }
     }
 
     /// When to look again if nothing comes in.

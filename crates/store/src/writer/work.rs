@@ -114,6 +114,7 @@ impl Writer {
     /// Writes the events that have come in so far, a batch at a time.
     async fn write_events(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         let mut left = self.events.len() + inbox.events.len();
+        self.last_batch = left;
         while left > 0 {
             self.take_events(inbox, self.store.tuning.batch_rows);
             let count = self.events.len().min(self.store.tuning.batch_rows);
