@@ -117,8 +117,9 @@ impl Client {
 
     fn unreachable(&self, error: &anyhow::Error) -> Failure {
         let message = format!(
-            "no server answers at {}: start one with `agentgazer start`, or say where it is with --url ({error})",
-            self.url
+            "no server answers at {}: start one with `agentgazer start`, or say where it is with --url ({})",
+            self.url,
+            error.root_cause()
         );
         Failure::new(Exit::Unreachable, message)
     }

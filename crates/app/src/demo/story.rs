@@ -51,7 +51,8 @@ impl Story {
             Some(incident) => {
                 let Incident { id, score, threshold, evidence_count, .. } = incident;
                 writeln!(out, "\n{RED}{STUCK} was stopped{RESET}: loop score {score:.1}, threshold {threshold:.1}.")?;
-                writeln!(out, "  its client was told  {}", self.refusal.as_deref().unwrap_or_default())?;
+                let told = wrapped(self.refusal.as_deref().unwrap_or_default(), 76).join(&format!("\n{:23}", ""));
+                writeln!(out, "  its client was told  {told}")?;
                 writeln!(out, "  on record            incident {id}, {evidence_count} calls as evidence")?;
                 format!("/incidents/{id}")
             }
@@ -68,6 +69,19 @@ impl Story {
         writeln!(out, "\nSee it in the dashboard: {}", server.login_link(&path))?;
         Ok(())
     }
+}
+
+/// `text` in lines of at most `width` characters, as far as its words allow.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// One aligned line.
@@ -105,6 +119,12 @@ mod tests {
 
     fn plain(line: &str) -> String {
         anstream::adapter::strip_str(line).to_string()
+    }
+
+    #[test]
+    fn long_text_is_wrapped_between_words() {
+        assert_eq!(wrapped("one two three, averylongword four", 8), ["one two", "three,", "averylongword", "four"]);
+        assert_eq!(wrapped("", 8), [""]);
     }
 
     #[test]
