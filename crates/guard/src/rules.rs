@@ -6,7 +6,7 @@ mod new_result;
 mod retry;
 mod short_text;
 
-pub(crate) use asked_again::is_asked_again;
-pub(crate) use new_result::{gave_something_new, is_same_tool_step};
+pub(crate) use asked_again::{asks, is_asked_again};
+pub(crate) use new_result::{gave_something_new, is_same_tool_step, steps_after};
 pub(crate) use retry::without_retried;
 pub(crate) use short_text::{prompt_has_weight, response_has_weight};

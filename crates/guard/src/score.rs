@@ -1,6 +1,8 @@
 //! The score: how much the newest call of a window looks like the calls before it.
 
-use model::{CallId, Counting, Fingerprint, Matched, Outcome, SignalCounts};
+use std::cell::OnceCell;
+
+use model::{CallId, Counting, Fingerprint, Matched, Outcome, SignalCounts, ToolStep};
 
 use crate::rules;
 
@@ -50,6 +52,9 @@ struct Judge<'w> {
     current: &'w Fingerprint,
     /// The place of the newest answered call among `calls`.
     newest: Option<usize>,
+    // Worked out when they are first needed, which they seldom are.
+    asks: OnceCell<Vec<bool>>,
+    steps_after: OnceCell<Vec<Option<ToolStep>>>,
     counting: Counting,
 }
 
@@ -62,7 +67,8 @@ impl<'w> Judge<'w> {
         };
         let newest = calls.iter().rposition(|call| call.outcome == Outcome::Answered);
         calls.push(current);
-        Some(Judge { all, calls, current, newest, counting })
+        let (asks, steps_after) = (OnceCell::new(), OnceCell::new());
+        Some(Judge { all, calls, current, newest, asks, steps_after, counting })
     }
 
     /// The places of the calls that the current one is compared with.
@@ -78,10 +84,18 @@ impl<'w> Judge<'w> {
         match self.counting {
             Counting::Literal => true,
             Counting::Adaptive => {
-                rules::is_asked_again(&self.calls, place, self.current)
+                rules::is_asked_again(call, self.current, || self.is_ask(place))
                     && rules::prompt_has_weight(call, self.newest.map(|newest| self.calls[newest]), self.current)
             }
         }
+    }
+
+    fn is_ask(&self, place: usize) -> bool {
+        self.asks.get_or_init(|| rules::asks(&self.calls))[place]
+    }
+
+    fn step_after(&self, place: usize) -> Option<ToolStep> {
+        self.steps_after.get_or_init(|| rules::steps_after(&self.calls))[place]
     }
 
     fn response_counts(&self, place: usize) -> bool {
@@ -97,7 +111,7 @@ impl<'w> Judge<'w> {
             Counting::Adaptive => {
                 one.adaptive.is_similar(other.adaptive)
                     && rules::response_has_weight(call, newest_call)
-                    && !rules::gave_something_new(&self.calls, place, newest)
+                    && !rules::gave_something_new(self.step_after(place), self.step_after(newest))
             }
         }
     }

@@ -240,7 +240,8 @@ impl View<'_> {
         let after = |index: usize| {
             let call = self.calls[index];
             let mut later = self.calls[index + 1..].iter().chain([self.current]);
-            later.find(|next| same_turn(next, &call) && next.step.depth > call.step.depth).and_then(|next| next.tools)
+            let next = later.find(|next| same_turn(next, &call));
+            next.filter(|next| next.step.depth > call.step.depth).and_then(|next| next.tools)
         };
         let (Some(one), Some(other)) = (after(one), after(other)) else { return false };
         one.adaptive == other.adaptive && one.result != other.result
