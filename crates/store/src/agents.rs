@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use model::{AgentId, Deactivation, Epoch, KillSwitch, SavedAgent, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
+use tokio_stream::StreamExt;
 
 use crate::columns::{self, signed, unsigned};
 use crate::{Page, PageRequest, Store, StoreError, fingerprint};
@@ -82,10 +83,15 @@ impl Store {
             let window: &[u8] = row.try_get("fingerprint")?;
             Ok((columns::agent_id(&row, "agent_id")?, fingerprint::decode(window)))
         });
-        for (id, fingerprint) in windows.fetch_all(&mut *reader).await? {
+        let mut windows = windows.fetch(&mut *reader);
+        while let Some(window) = windows.next().await {
+            let (id, fingerprint) = window?;
             if let (Some(&position), Some(fingerprint)) = (positions.get(&id), fingerprint) {
                 agents[position].fingerprints.push(fingerprint);
             }
+        }
+        for agent in &mut agents {
+            agent.fingerprints.sort_unstable_by_key(|fingerprint| fingerprint.number);
         }
         Ok(agents)
     }
@@ -110,8 +116,9 @@ const SAVED_AGENTS: &str = "
        or id in (select id from agents order by last_seen desc limit $6)
     order by id";
 
+/// `cross join` holds SQLite to going from the agents to their events, and not through all events there are.
 const SAVED_WINDOWS: &str = "
-    with chosen as (
+    with chosen as materialized (
         select id, epoch, window_floor,
                (select max(number) from events
                 where agent_id = agents.id and epoch = agents.epoch and fingerprint is not null) as newest
@@ -121,10 +128,9 @@ const SAVED_WINDOWS: &str = "
            or id in (select id from agents order by last_seen desc limit $6)
     )
     select events.agent_id, events.fingerprint
-    from chosen join events on events.agent_id = chosen.id and events.epoch = chosen.epoch
-    where events.fingerprint is not null
-      and events.number > chosen.window_floor and events.number > chosen.newest - $7
-    order by events.agent_id, events.number";
+    from chosen cross join events
+    where events.agent_id = chosen.id and events.epoch = chosen.epoch and events.fingerprint is not null
+      and events.number > chosen.window_floor and events.number > chosen.newest - $7";
 
 type Query = sqlx::query::Query<'static, Sqlite, <Sqlite as sqlx::Database>::Arguments>;
 
