@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderValue;
 use model::{CallId, Timestamp};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use wire::Dialect;
 
 /// The most that is kept of one response.
@@ -135,35 +135,20 @@ impl Shelf {
 
     /// Takes a new call, and lets go of those that have left the windows.
     pub(crate) fn put(&self, id: CallId, call: HeldCall, left: &[CallId]) {
-        let mut dropped = Vec::new();
         let mut calls = self.calls.lock();
-        dropped.extend(left.iter().filter_map(|id| calls.remove(*id)));
+        let left = left.iter().filter_map(|id| calls.remove(*id)).collect();
         calls.insert(id, call);
-        self.make_room(&mut calls, &mut dropped);
-        let pack = self.should_pack(&mut calls);
-        // Freed after the lock: nobody has to wait for the allocator.
-        drop(calls);
-        drop(dropped);
-        if pack {
-            self.pack_in_background();
-        }
+        self.keep_within_budget(calls, left);
     }
 
     /// Adds the answer to a call, if the call is still here.
     pub(crate) fn answer(&self, id: CallId, body: Vec<u8>, content_type: Option<HeaderValue>, cut: bool) {
         let response = HeldResponse { body: Held::new(body.into()), content_type, cut };
-        let mut dropped = Vec::new();
         let mut calls = self.calls.lock();
         let Some(mut call) = calls.remove(id) else { return };
         call.response = Some(response);
         calls.insert(id, call);
-        self.make_room(&mut calls, &mut dropped);
-        let pack = self.should_pack(&mut calls);
-        drop(calls);
-        drop(dropped);
-        if pack {
-            self.pack_in_background();
-        }
+        self.keep_within_budget(calls, Vec::new());
     }
 
     /// The bodies of a call, if they are still here.
@@ -171,18 +156,18 @@ impl Shelf {
         self.calls.lock().by_id.get(&id).cloned()
     }
 
-    fn make_room(&self, calls: &mut Calls, dropped: &mut Vec<HeldCall>) {
+    fn keep_within_budget(&self, mut calls: MutexGuard<'_, Calls>, mut dropped: Vec<HeldCall>) {
         while calls.stored > self.budget {
-            let Some((&oldest, _)) = calls.by_id.first_key_value() else { return };
+            let Some((&oldest, _)) = calls.by_id.first_key_value() else { break };
             dropped.extend(calls.remove(oldest));
         }
-    }
-
-    /// Whether this is the moment to begin.
-    fn should_pack(&self, calls: &mut Calls) -> bool {
-        let begin = !calls.packing && calls.raw > self.budget / 4;
-        calls.packing |= begin;
-        begin
+        let begin_packing = !calls.packing && calls.raw > self.budget / 4;
+        calls.packing |= begin_packing;
+        // What was dropped is freed after the lock: nobody has to wait for the allocator.
+        drop(calls);
+        if begin_packing {
+            self.pack_in_background();
+        }
     }
 
     /// Compresses the oldest, one after another, until less than an eighth of the budget is raw: a begun round is worth
