@@ -9,11 +9,14 @@ import time
 import urllib.error
 import urllib.request
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 BINARY = os.environ["AGENTGAZER_BIN"]
 TOKEN = "clients-test-token"
+
+# The program takes every AGENTGAZER_… variable for a setting and refuses to start on one that is none.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("AGENTGAZER_")}
 
 
 def wait_for_file(path: pathlib.Path, process: subprocess.Popen) -> dict:
@@ -67,12 +70,13 @@ def server(tmp_path_factory):
     provider_ready, server_ready = folder / "provider.json", folder / "server.json"
     processes = []
     try:
-        processes.append(subprocess.Popen([BINARY, "provider", "--port", "0", "--ready-file", provider_ready]))
+        command = [BINARY, "provider", "--port", "0", "--ready-file", provider_ready]
+        processes.append(subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL))
         provider = wait_for_file(provider_ready, processes[-1])["provider"]
         command = [BINARY, "start", "--port", "0", "--proxy-port", "0", "--token", TOKEN]
         command += ["--data-dir", folder / "data", "--ready-file", server_ready]
         command += ["--provider", f"openai={provider}", "--provider", f"anthropic={provider}"]
-        processes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+        processes.append(subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL))
         ready = wait_for_file(server_ready, processes[-1])
         yield Server(ready["proxy"], ready["dashboard"], provider)
     finally:
@@ -106,6 +110,21 @@ class CountingTransport(httpx.BaseTransport):
 
     def close(self):
         self.inner.close()
+
+
+class AsyncCountingTransport(httpx.AsyncBaseTransport):
+    """The same for the asynchronous clients."""
+
+    def __init__(self):
+        self.requests = 0
+        self.inner = httpx.AsyncHTTPTransport()
+
+    async def handle_async_request(self, request):
+        self.requests += 1
+        return await self.inner.handle_async_request(request)
+
+    async def aclose(self):
+        await self.inner.aclose()
 
 
 @pytest.fixture

@@ -1,8 +1,11 @@
 """The official Anthropic SDK, unchanged but for its base URL."""
 
+import asyncio
+
 import anthropic
-import httpx
+import httpx2 as httpx
 import pytest
+from conftest import AsyncCountingTransport
 
 TOOLS = [
     {
@@ -78,3 +81,30 @@ def test_the_refusal_is_one_readable_exception_after_one_request(client, server,
     assert transport.requests == sent + 2
     server.api("PATCH", f"/api/agents/{agent}", {"active": True})
     ask()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_asynchronous_client_is_refused_alike(server, agent, streamed):
+    async def ask(client):
+        if not streamed:
+            return await client.messages.create(**ASK, messages=[QUESTION])
+        async with client.messages.stream(**ASK, messages=[QUESTION]) as stream:
+            return await stream.get_final_message()
+
+    async def run():
+        transport = AsyncCountingTransport()
+        async with anthropic.AsyncAnthropic(
+            api_key="sk-test",
+            base_url=f"{server.proxy}/agents/{agent}/anthropic",
+            http_client=httpx.AsyncClient(transport=transport),
+        ) as client:
+            for _ in range(5):
+                await ask(client)
+            seen = server.seen()
+            with pytest.raises(anthropic.BadRequestError) as refusal:
+                await ask(client)
+        assert transport.requests == 6, "the SDK must not try again"
+        assert server.seen() == seen, "the refused call must not reach the provider"
+        assert agent in str(refusal.value) and "deactivated" in str(refusal.value)
+
+    asyncio.run(run())

@@ -1,10 +1,12 @@
 """The official OpenAI SDK, unchanged but for its base URL."""
 
+import asyncio
 import json
 
-import httpx
+import httpx2 as httpx
 import openai
 import pytest
+from conftest import AsyncCountingTransport
 
 TOOLS = [
     {
@@ -90,3 +92,28 @@ def test_the_refusal_is_one_readable_exception_after_one_request(client, server,
     assert transport.requests == sent + 2
     server.api("PATCH", f"/api/agents/{agent}", {"active": True})
     ask()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_asynchronous_client_is_refused_alike(server, agent, streamed):
+    async def ask(client):
+        answer = await client.chat.completions.create(model="gpt-test", messages=[QUESTION], stream=streamed)
+        return [chunk async for chunk in answer] if streamed else answer
+
+    async def run():
+        transport = AsyncCountingTransport()
+        async with openai.AsyncOpenAI(
+            api_key="sk-test",
+            base_url=f"{server.proxy}/agents/{agent}/openai/v1",
+            http_client=httpx.AsyncClient(transport=transport),
+        ) as client:
+            for _ in range(5):
+                await ask(client)
+            seen = server.seen()
+            with pytest.raises(openai.BadRequestError) as refusal:
+                await ask(client)
+        assert transport.requests == 6, "the SDK must not try again"
+        assert server.seen() == seen, "the refused call must not reach the provider"
+        assert agent in str(refusal.value) and "deactivated" in str(refusal.value)
+
+    asyncio.run(run())
