@@ -2,6 +2,7 @@
 //!
 //! The proxy under test is pinned to one core, the load and the provider to the other. Run it with `scripts/bench`.
 
+#![allow(clippy::disallowed_methods, reason = "no worker is blocked: this thread only waits for other processes")]
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench talks to a person and stops at the first fault")]
 
 mod bodies;

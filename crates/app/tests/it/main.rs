@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
+mod cli;
 mod crash;
+mod demo;
 mod faults;
 mod kill_path;
 mod restart;
 mod seeds;
+mod start;
 mod support;

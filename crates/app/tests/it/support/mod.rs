@@ -1,10 +1,12 @@
 //! A server as a child process, a client that speaks to it, and the calls of simulated agents.
 
 mod calls;
+mod command;
 mod http;
 mod server;
 
 pub(crate) use calls::{Agent, messages_request, openai_request};
+pub(crate) use command::{Run, agentgazer, run};
 pub(crate) use http::{Answer, Http};
 pub(crate) use server::{Server, ServerBuilder};
 

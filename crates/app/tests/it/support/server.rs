@@ -1,7 +1,7 @@
 //! The real binary as a child process.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,8 @@ use http::Method;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Agent, Answer, Http};
+use super::command::agentgazer;
+use super::{Agent, Answer, Http, Run, run};
 
 /// The token of every server under test.
 const TOKEN: &str = "integration-test-token";
@@ -19,6 +20,9 @@ const TOKEN: &str = "integration-test-token";
 pub(crate) struct ServerBuilder {
     provider: String,
     data: Data,
+    /// What the operator set; without it the server makes one.
+    token: Option<&'static str>,
+    arguments: Vec<String>,
 }
 
 /// A data directory that is removed with its last user, or one that belongs to the test.
@@ -41,7 +45,19 @@ impl ServerBuilder {
     /// A server in front of the provider at `provider_url`, for both formats.
     pub(crate) fn new(provider_url: &str) -> ServerBuilder {
         let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
-        ServerBuilder { provider: provider_url.to_owned(), data }
+        ServerBuilder { provider: provider_url.to_owned(), data, token: Some(TOKEN), arguments: Vec::new() }
+    }
+
+    /// With a token of its own making.
+    pub(crate) fn without_token(mut self) -> Self {
+        self.token = None;
+        self
+    }
+
+    /// With more flags.
+    pub(crate) fn arguments(mut self, arguments: &[&str]) -> Self {
+        self.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        self
     }
 
     /// With its data in `path`.
@@ -61,33 +77,38 @@ impl ServerBuilder {
         let folder = tempfile::tempdir().unwrap();
         let ready = folder.path().join("ready.json");
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_agentgazer"))
-            .args(["start", "--port", "0", "--proxy-port", "0", "--token", TOKEN])
-            .arg("--data-dir")
-            .arg(self.data.path())
-            .arg("--ready-file")
-            .arg(&ready)
-            .arg("--provider")
-            .arg(format!("openai={}", self.provider))
-            .arg("--provider")
-            .arg(format!("anthropic={}", self.provider))
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let banner = std::fs::File::create(folder.path().join("banner")).unwrap();
+        let mut child = self.command(&ready).stdout(banner).stderr(log).spawn().unwrap();
         let addresses = wait_for_ready(&mut child, &ready, &folder.path().join("log"));
         let address = |key: &str| addresses[key].as_str().unwrap().trim_end_matches('/').to_owned();
         Server {
             proxy: address("proxy"),
             dashboard: address("dashboard"),
             http: Http::new(),
+            token: self.token.map_or_else(|| read_token(self.data.path()), str::to_owned),
             child,
             folder,
             builder: self,
         }
     }
+
+    fn command(&self, ready: &Path) -> Command {
+        let mut command = agentgazer();
+        command.args(["start", "--port", "0", "--proxy-port", "0", "--data-dir"]).arg(self.data.path());
+        command.arg("--ready-file").arg(ready);
+        for name in ["openai", "anthropic"] {
+            command.args(["--provider", &format!("{name}={}", self.provider)]);
+        }
+        command.args(self.token.iter().flat_map(|token| ["--token", token])).args(&self.arguments);
+        command
+    }
 }
 
+fn read_token(data: &Path) -> String {
+    std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned()
+}
+
+#[allow(clippy::disallowed_methods, reason = "another process's file has no event to wait for")]
 fn wait_for_ready(child: &mut Child, ready: &Path, log: &Path) -> Value {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -107,6 +128,7 @@ pub(crate) struct Server {
     pub(crate) proxy: String,
     pub(crate) dashboard: String,
     pub(crate) http: Http,
+    pub(crate) token: String,
     child: Child,
     folder: TempDir,
     builder: ServerBuilder,
@@ -127,7 +149,7 @@ impl Server {
 
     /// Calls the API, whatever comes.
     pub(crate) async fn try_api(&self, method: Method, path: &str, body: Option<Value>) -> Result<Answer, String> {
-        self.http.json(method, &format!("{}{path}", self.dashboard), Some(TOKEN), body.as_ref()).await
+        self.http.json(method, &format!("{}{path}", self.dashboard), Some(&self.token), body.as_ref()).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
@@ -160,6 +182,17 @@ impl Server {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
+    /// What it printed when it started.
+    pub(crate) fn banner(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("banner")).unwrap()
+    }
+
+    /// Runs a command that talks to it, as its operator would.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        let data = self.data_dir().to_str().unwrap();
+        run(&[arguments, &["--data-dir", data, "--token", &self.token]].concat())
+    }
+
     pub(crate) fn data_dir(&self) -> &Path {
         self.builder.data.path()
     }
@@ -176,6 +209,11 @@ impl Server {
         self.signal("TERM");
         let status = self.child.wait().unwrap();
         (self.builder.clone(), status)
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
     }
 
     pub(crate) fn signal(&self, signal: &str) {
