@@ -1,7 +1,9 @@
 //! `agents`, `activate`, `deactivate`.
 
+use std::io::IsTerminal;
+
 use http::Method;
-use model::{AgentId, KillSwitch};
+use model::{Action, AgentId, KillSwitch};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -19,7 +21,6 @@ struct Agent {
     last_seen: Option<String>,
     kill_switch: KillSwitch,
     current_score: Option<f64>,
-    incident_id: Option<String>,
 }
 
 /// `agents`: lists them.
@@ -28,10 +29,19 @@ pub fn list(args: &ServerArgs) -> Result<(), Failure> {
     if args.json {
         return print::json_list(&items);
     }
-    let rows = items.iter().map(|item| Ok(row(client::read(item.get())?))).collect::<Result<_, Failure>>()?;
-    let header = ["AGENT", "STATE", "SCORE", "KILL SWITCH", "LAST SEEN", "INCIDENT"];
-    print::table(&header, rows, "No agents yet: an agent appears with its first call.")
+    let agents = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Agent>, Failure>>()?;
+    let stopped = agents.iter().any(Agent::is_stopped);
+    let header = ["AGENT", "STATE", "SCORE", "KILL SWITCH", "LAST SEEN (UTC)"];
+    let rows = agents.into_iter().map(row).collect();
+    print::table(&header, rows, "No agents yet: an agent appears with its first call.")?;
+    // Only for people: to a program, every line after the header is an agent.
+    if stopped && std::io::stdout().is_terminal() {
+        print::line(STOPPED)?;
+    }
+    Ok(())
 }
+
+const STOPPED: &str = "\n`agentgazer incidents` says why, `agentgazer activate AGENT` lets one go on.";
 
 /// `activate AGENT`.
 pub fn activate(args: &AgentArgs) -> Result<(), Failure> {
@@ -62,21 +72,34 @@ pub(super) fn agent_id(name: &str) -> Result<AgentId, Failure> {
     AgentId::parse(name).map_err(|invalid| Failure::new(Exit::Usage, format!("{name:?} is no agent: {invalid}")))
 }
 
+impl Agent {
+    /// Whether the kill switch deactivated it.
+    fn is_stopped(&self) -> bool {
+        !self.active && self.deactivated_by.as_deref() == Some("kill_switch")
+    }
+
+    fn state(&self) -> &'static str {
+        match self.active {
+            true => "active",
+            false if self.is_stopped() => "stopped",
+            false => "inactive",
+        }
+    }
+}
+
 fn row(agent: Agent) -> Vec<String> {
-    let state = match (agent.active, agent.deactivated_by.as_deref()) {
-        (true, _) => "active",
-        (false, Some("kill_switch")) => "stopped by the kill switch",
-        (false, _) => "inactive",
+    let KillSwitch { enabled, threshold, action, .. } = agent.kill_switch;
+    let kill_switch = match (enabled, action) {
+        (false, _) => "off".to_owned(),
+        (true, Action::Deactivate) => "on".to_owned(),
+        (true, other) => format!("on, {}", other.as_str()),
     };
-    let KillSwitch { enabled, window_size, threshold, action, .. } = agent.kill_switch;
-    let kill_switch = if enabled { format!("{}, window {window_size}", action.as_str()) } else { "off".to_owned() };
     vec![
-        agent.agent_id,
-        state.to_owned(),
+        agent.agent_id.clone(),
+        agent.state().to_owned(),
         format!("{:.1}/{threshold:.1}", agent.current_score.unwrap_or_default()),
         kill_switch,
-        agent.last_seen.unwrap_or_else(|| "never".to_owned()),
-        agent.incident_id.unwrap_or_default(),
+        agent.last_seen.as_deref().map_or_else(|| "never".to_owned(), print::time),
     ]
 }
 
@@ -90,16 +113,10 @@ mod tests {
         let json = r#"{"agent_id":"import-fixer","active":false,"deactivated_by":"kill_switch","deactivated_at":null,
             "last_seen":"2026-01-01T00:00:00.000Z","current_score":13.0,"incident_id":"0190","more":1,
             "kill_switch":{"enabled":true,"window_size":20,"threshold":10.0,"action":"deactivate","counting":"adaptive"}}"#;
-        let cells = row(serde_json::from_str(json).unwrap());
-        let expected = [
-            "import-fixer",
-            "stopped by the kill switch",
-            "13.0/10.0",
-            "deactivate, window 20",
-            "2026-01-01T00:00:00.000Z",
-            "0190",
-        ];
-        assert_eq!(cells, expected);
+        let cells = |json: &str| row(serde_json::from_str(json).unwrap()).join(" | ");
+        assert_eq!(cells(json), "import-fixer | stopped | 13.0/10.0 | on | 2026-01-01 00:00:00");
+        let json = json.replace("kill_switch\",", "manual\",").replace("\"deactivate\"", "\"block\"");
+        assert_eq!(cells(&json), "import-fixer | inactive | 13.0/10.0 | on, block | 2026-01-01 00:00:00");
     }
 
     #[test]

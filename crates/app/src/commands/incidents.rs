@@ -8,6 +8,7 @@ use super::{client, on_one_thread, print};
 use crate::cli::IncidentsArgs;
 use crate::client;
 use crate::exit::{Exit, Failure};
+use crate::text;
 
 /// What is shown of an incident.
 #[derive(Deserialize)]
@@ -26,7 +27,6 @@ struct Incident {
     signals: Signals,
     state: String,
     feedback: Option<String>,
-    evidence_count: u64,
 }
 
 #[derive(Deserialize)]
@@ -49,8 +49,10 @@ struct Evidence {
     call_id: String,
     timestamp: Option<String>,
     matched: Vec<String>,
-    request_chars: Option<u64>,
-    response_chars: Option<u64>,
+    prompt: Option<String>,
+    response: Option<String>,
+    request_chars: u64,
+    response_chars: u64,
     truncated: bool,
 }
 
@@ -72,19 +74,17 @@ fn list(args: &IncidentsArgs) -> Result<(), Failure> {
         return print::json_list(&items);
     }
     let rows = items.iter().map(|item| Ok(row(client::read(item.get())?))).collect::<Result<_, Failure>>()?;
-    let header = ["INCIDENT", "AGENT", "TIME", "SCORE", "ACTION", "STATE", "EVIDENCE"];
+    let header = ["TIME (UTC)", "AGENT", "SCORE", "STATE", "INCIDENT"];
     print::table(&header, rows, "No incidents.")
 }
 
 fn row(incident: Incident) -> Vec<String> {
     vec![
-        incident.id,
+        print::time(&incident.timestamp),
         incident.agent_id,
-        incident.timestamp,
         format!("{:.1}/{:.1}", incident.score, incident.threshold),
-        incident.action.as_str().to_owned(),
         incident.state,
-        format!("{} calls", incident.evidence_count),
+        incident.id,
     ]
 }
 
@@ -100,11 +100,11 @@ fn show(args: &IncidentsArgs, id: &str) -> Result<(), Failure> {
     if args.server.json {
         return print::json(&with_evidence(&incident, &print::json_array(&evidence)));
     }
+    let calls = evidence.iter().map(|call| client::read(call.get())).collect::<Result<Vec<Evidence>, Failure>>()?;
     print::line(&summary(&client::read(&incident)?))?;
-    let rows =
-        evidence.iter().map(|call| Ok(evidence_row(client::read(call.get())?))).collect::<Result<_, Failure>>()?;
-    let header = ["CALL", "TIME", "MATCHED", "REQUEST", "RESPONSE", ""];
-    print::table(&header, rows, "No evidence was kept.")
+    print::line(&last_words(&calls, print::width()))?;
+    let header = ["TIME (UTC)", "MATCHED", "REQUEST", "RESPONSE", "CALL"];
+    print::table(&header, calls.into_iter().map(evidence_row).collect(), "No evidence was kept.")
 }
 
 /// The incident as the server wrote it, with its evidence as one more field.
@@ -114,33 +114,47 @@ fn with_evidence(incident: &str, evidence: &str) -> String {
 }
 
 fn summary(incident: &Incident) -> String {
-    let Incident { id, agent_id, timestamp, score, threshold, window, window_size, state, .. } = incident;
+    let Incident { id, agent_id, score, threshold, window, window_size, state, .. } = incident;
     let signal = |name: &str, signal: &Signal| {
-        format!("  {name:<20}{:>4} × {:.1} = {:>6.1}", signal.count, signal.weight, signal.score)
+        format!("            {name:<20}{:>4} × {:.1} = {:>6.1}", signal.count, signal.weight, signal.score)
     };
     let asked = [incident.provider.as_deref(), incident.model.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+    let next = if state == "open" { format!(", until `agentgazer activate {agent_id}`") } else { String::new() };
     let lines = [
-        format!("Incident {id} ({state})"),
-        format!("  {agent_id}, {timestamp}, {}", asked.join(" ")),
-        format!("  score {score:.1} over the threshold {threshold:.1}, {window} window of {window_size} calls"),
-        format!("  action {}, counting {}", incident.action.as_str(), incident.counting.as_str()),
-        format!("  feedback {}", incident.feedback.as_deref().unwrap_or("none")),
+        format!("Incident {id}"),
+        format!("  agent     {agent_id}, calling {}", asked.join(" ")),
+        format!("  time      {} UTC", print::time(&incident.timestamp)),
+        format!("  state     {state}{next}"),
+        format!("  settings  action {}, counting {}", incident.action.as_str(), incident.counting.as_str()),
+        format!("  feedback  {}", incident.feedback.as_deref().unwrap_or("none")),
+        format!("  score     {score:.1} over the threshold {threshold:.1}, {window} window of {window_size} calls"),
         signal("similar prompts", &incident.signals.similar_prompts),
         signal("similar responses", &incident.signals.similar_responses),
         signal("repeated tool calls", &incident.signals.repeated_tool_calls),
     ];
-    lines.map(|line| crate::text::printable(&line)).join("\n")
+    lines.map(|line| text::printable(&line)).join("\n")
+}
+
+/// What the agent asked and was told last, each on a line of at most `width` characters.
+fn last_words(calls: &[Evidence], width: usize) -> String {
+    let line = |name: &str, said: Option<&str>| {
+        let said = text::shortened(said.unwrap_or("nothing that was kept"), width.saturating_sub(12).max(20));
+        format!("  {name:<10}{said}\n")
+    };
+    let asked = calls.iter().rev().find_map(|call| call.prompt.as_deref());
+    let answered = calls.iter().rev().find_map(|call| call.response.as_deref());
+    line("asked", asked) + &line("answered", answered)
 }
 
 fn evidence_row(call: Evidence) -> Vec<String> {
-    let characters = |count: Option<u64>| count.map(|count| format!("{count} chars")).unwrap_or_default();
+    let characters = |count: u64| if count == 0 { "none".to_owned() } else { format!("{count} chars") };
+    let cut = if call.truncated { ", cut" } else { "" };
     vec![
-        call.call_id,
-        call.timestamp.unwrap_or_default(),
+        call.timestamp.as_deref().map(print::time).unwrap_or_default(),
         call.matched.join(", "),
         characters(call.request_chars),
-        characters(call.response_chars),
-        if call.truncated { "cut".to_owned() } else { String::new() },
+        characters(call.response_chars) + cut,
+        call.call_id,
     ]
 }
 
@@ -158,8 +172,7 @@ mod tests {
     #[test]
     fn an_incident_is_one_row() {
         let cells = row(serde_json::from_str(INCIDENT).unwrap());
-        let expected =
-            ["0190", "import-fixer", "2026-01-01T00:00:00.000Z", "13.0/10.0", "deactivate", "open", "6 calls"];
+        let expected = ["2026-01-01 00:00:00", "import-fixer", "13.0/10.0", "open", "0190"];
         assert_eq!(cells, expected);
     }
 
@@ -167,15 +180,35 @@ mod tests {
     fn an_incident_says_how_its_score_is_made() {
         let summary = summary(&serde_json::from_str(INCIDENT).unwrap());
         insta::assert_snapshot!(summary, @r"
-        Incident 0190 (open)
-          import-fixer, 2026-01-01T00:00:00.000Z, openai gpt[1m
-          score 13.0 over the threshold 10.0, agent window of 20 calls
-          action deactivate, counting adaptive
-          feedback none
-          similar prompts        5 × 1.0 =    5.0
-          similar responses      4 × 2.0 =    8.0
-          repeated tool calls    0 × 1.5 =    0.0
+        Incident 0190
+          agent     import-fixer, calling openai gpt[1m
+          time      2026-01-01 00:00:00 UTC
+          state     open, until `agentgazer activate import-fixer`
+          settings  action deactivate, counting adaptive
+          feedback  none
+          score     13.0 over the threshold 10.0, agent window of 20 calls
+                    similar prompts        5 × 1.0 =    5.0
+                    similar responses      4 × 2.0 =    8.0
+                    repeated tool calls    0 × 1.5 =    0.0
         ");
+    }
+
+    #[test]
+    fn the_last_words_fit_the_line() {
+        let call = |prompt: Option<&str>, response: Option<&str>| Evidence {
+            call_id: "0190".to_owned(),
+            timestamp: None,
+            matched: Vec::new(),
+            prompt: prompt.map(str::to_owned),
+            response: response.map(str::to_owned),
+            request_chars: 1,
+            response_chars: 0,
+            truncated: false,
+        };
+        let calls = [call(Some("first"), Some("It\u{1b}[2J is done, as you can see.")), call(Some("again"), None)];
+        assert_eq!(last_words(&calls, 32), "  asked     again\n  answered  It[2J is done, as y…\n");
+        assert_eq!(last_words(&[], 80), "  asked     nothing that was kept\n  answered  nothing that was kept\n");
+        assert_eq!(evidence_row(call(None, None)), ["", "", "1 chars", "none", "0190"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use http::Method;
 use model::KillSwitch;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::agents::agent_id;
@@ -9,6 +10,15 @@ use super::{client, on_one_thread, print};
 use crate::cli::{KillSwitchArgs, OnOff};
 use crate::client;
 use crate::exit::Failure;
+
+/// What is shown of a kill switch.
+#[derive(Deserialize)]
+struct Stands {
+    #[serde(flatten)]
+    settings: KillSwitch,
+    current_score: f64,
+    would_have_stopped: u64,
+}
 
 /// `kill-switch AGENT [on|off] …`.
 pub fn kill_switch(args: &KillSwitchArgs) -> Result<(), Failure> {
@@ -26,7 +36,7 @@ pub fn kill_switch(args: &KillSwitchArgs) -> Result<(), Failure> {
     if args.server.json {
         return print::json(&answer);
     }
-    print::line(&sentence(agent.as_str(), client::read(&answer)?))
+    print::line(&words(agent.as_str(), &client::read(&answer)?))
 }
 
 /// The body of the change; empty if nothing is to change. Ranges and words are the server's to judge.
@@ -41,13 +51,18 @@ fn change(args: &KillSwitchArgs) -> Map<String, Value> {
     fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))).collect()
 }
 
-fn sentence(agent: &str, settings: KillSwitch) -> String {
-    let KillSwitch { enabled, window_size, threshold, action, counting } = settings;
-    let state = if enabled { "on" } else { "off" };
+fn words(agent: &str, stands: &Stands) -> String {
+    let KillSwitch { enabled, window_size, threshold, action, counting } = stands.settings;
+    let state = match (enabled, stands.would_have_stopped) {
+        (true, _) => "on".to_owned(),
+        (false, 0) => "off".to_owned(),
+        (false, calls) => format!("off, or it would have stopped {calls} calls"),
+    };
+    let (action, counting, score) = (action.as_str(), counting.as_str(), stands.current_score);
     format!(
-        "{agent}: kill switch {state}, window {window_size} calls, threshold {threshold}, action {}, counting {}",
-        action.as_str(),
-        counting.as_str()
+        "{agent}: kill switch {state}\n\
+         \x20 window {window_size} calls, threshold {threshold}, action {action}, counting {counting}\n\
+         \x20 score now {score:.1}"
     )
 }
 
@@ -77,8 +92,15 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_a_sentence() {
-        let expected = "a: kill switch off, window 20 calls, threshold 10, action deactivate, counting adaptive";
-        assert_eq!(sentence("a", KillSwitch::default()), expected);
+    fn settings_are_told_in_words() {
+        let check = |enabled: bool, would_have_stopped: u64, expected: &str| {
+            let settings = KillSwitch { enabled, ..Default::default() };
+            let words = words("a", &Stands { settings, current_score: 4.0, would_have_stopped });
+            let rest = "  window 20 calls, threshold 10, action deactivate, counting adaptive\n  score now 4.0";
+            assert_eq!(words, format!("a: kill switch {expected}\n{rest}"));
+        };
+        check(true, 0, "on");
+        check(false, 0, "off");
+        check(false, 3, "off, or it would have stopped 3 calls");
     }
 }

@@ -1,6 +1,6 @@
 //! Output: tables for people, JSON for programs.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use comfy_table::{Table, presets};
 use serde_json::value::RawValue;
@@ -42,24 +42,38 @@ pub(crate) fn json_array(items: &[Box<RawValue>]) -> String {
     format!("[{}]", items.join(","))
 }
 
+/// How many characters fit on a line: as many as the terminal has, or plenty where there is none.
+pub(crate) fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    terminal.map_or(120, |(terminal_size::Width(columns), _)| usize::from(columns))
+}
+
+/// A time of the API, for people: to the second, without the `T` and `Z`. Columns say that it is UTC.
+pub(crate) fn time(rfc3339: &str) -> String {
+    rfc3339.get(..19).map_or_else(|| rfc3339.to_owned(), |time| time.replace('T', " "))
+}
+
 /// Rows under a header; `nothing` if there are none. Cells are made printable.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, nothing: &str) -> Result<(), Failure> {
     if rows.is_empty() {
         return line(nothing);
     }
-    line(&table_text(header, rows, std::io::stdout().is_terminal()))
+    line(&table_text(header, rows))
 }
 
-fn table_text(header: &[&str], rows: Vec<Vec<String>>, ruled: bool) -> String {
+fn table_text(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
-    table.load_style(if ruled { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
+    table.load_style(presets::NOTHING);
     table.set_header(header);
     for row in rows {
         table.add_row(row.iter().map(|cell| text::printable(cell)));
     }
     let text = table.to_string();
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    lines.join("\n")
+    // The space before the first column is of no use.
+    let mut lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    let header = lines.next().unwrap_or_default();
+    let rows: String = lines.map(|line| format!("\n{line}")).collect();
+    format!("{BOLD}{header}{RESET}{rows}")
 }
 
 #[cfg(test)]
@@ -67,8 +81,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_terminal_a_table_is_plain_text() {
+    fn a_table_is_aligned_text() {
         let rows = vec![vec!["a\u{1b}[31m".to_owned(), "on".to_owned()], vec!["longer".to_owned(), "off".to_owned()]];
-        assert_eq!(table_text(&["AGENT", "STATE"], rows, false), " AGENT   STATE\n a[31m   on\n longer  off");
+        let table = table_text(&["AGENT", "STATE"], rows);
+        assert_eq!(anstream::adapter::strip_str(&table).to_string(), "AGENT   STATE\na[31m   on\nlonger  off");
+    }
+
+    #[test]
+    fn a_time_is_shown_to_the_second() {
+        assert_eq!(time("2026-01-02T03:04:05.678Z"), "2026-01-02 03:04:05");
+        assert_eq!(time("later"), "later");
     }
 }

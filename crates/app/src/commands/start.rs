@@ -19,21 +19,27 @@ pub fn start(args: &SettingArgs) -> Result<(), Failure> {
 async fn serve(config: &Config) -> Result<(), Failure> {
     let mut signals = Signals::listen()?;
     let server = Server::start(config).await?;
-    print::line(&banner(&server))?;
+    print::line(&banner(&server, config.kill_switch.enabled))?;
     let signal = signals.next().await;
     tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");
     signals.exit_at_once();
     Ok(server.stop(config.drain).await?)
 }
 
-fn banner(server: &Server) -> String {
+fn banner(server: &Server, kills_new_agents: bool) -> String {
+    let kill_switch = match kills_new_agents {
+        true => "on for new agents",
+        false => "off for new agents: agentgazer kill-switch my-agent on",
+    };
     let (proxy, dashboard, login) = (server.proxy_url(), server.dashboard_url(), server.login_link("/"));
     format!(
         "{BOLD}AgentGazer{RESET} {version}\n\
-         \x20 proxy      {proxy}\n\
-         \x20 dashboard  {dashboard}\n\
-         \x20 log in     {login}\n\
-         \x20 {DIM}point a client here: OPENAI_BASE_URL={proxy}/agents/my-agent/openai/v1{RESET}",
+         \x20 proxy        {proxy}\n\
+         \x20 dashboard    {dashboard}\n\
+         \x20 log in       {login}\n\
+         \x20 clients      {DIM}OPENAI_BASE_URL={proxy}/agents/my-agent/openai/v1{RESET}\n\
+         \x20              {DIM}ANTHROPIC_BASE_URL={proxy}/agents/my-agent/anthropic{RESET}\n\
+         \x20 kill switch  {DIM}{kill_switch}{RESET}",
         version = env!("CARGO_PKG_VERSION"),
     )
 }

@@ -112,7 +112,10 @@ impl Actor {
         let function = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
         match (self.role, function["name"].as_str()) {
             (Role::Researcher, Some(tool)) => {
-                format!("next step: {tool} {}", function["arguments"].as_str().unwrap_or(""))
+                let arguments =
+                    function["arguments"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+                let what = arguments.as_ref().and_then(|arguments| arguments["what"].as_str());
+                format!("calls {tool}: {}", what.unwrap_or_default())
             }
             _ => {
                 let asked = self.messages.iter().rev().find(|message| message["role"] == "user");

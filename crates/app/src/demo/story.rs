@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Incident;
 use super::cast::{Actor, Heard, STUCK};
-use crate::commands::print::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
+use crate::commands::print::{self, BOLD, DIM, GREEN, RED, RESET, YELLOW};
 use crate::exit::Failure;
 use crate::server::Server;
 use crate::text;
@@ -16,22 +16,25 @@ const BAR: usize = 10;
 pub(super) struct Story {
     began: Instant,
     refusal: Option<String>,
+    /// How long a line may be.
+    width: usize,
 }
 
 impl Story {
     pub(super) fn begin(proxy: &str) -> Result<Story, Failure> {
         writeln!(
             anstream::stdout(),
-            "{BOLD}AgentGazer demo{RESET}: three agents call a built-in provider through {proxy}.\n\
-             Their kill switches are on. One of the three is stuck.\n\n\
-             {DIM}   time  agent         call  loop score              what it does{RESET}"
+            "{BOLD}AgentGazer demo{RESET}: three agents call a built-in provider through\n\
+             {proxy}, with their kill switches on. One of the three is stuck.\n\n\
+             {DIM}  time  agent         call  loop score            what it does{RESET}"
         )?;
-        Ok(Story { began: Instant::now(), refusal: None })
+        Ok(Story { began: Instant::now(), refusal: None, width: print::width().clamp(80, 120) })
     }
 
     /// One call.
     pub(super) fn line(&mut self, actor: &Actor, heard: &Heard) -> Result<(), Failure> {
-        writeln!(anstream::stdout(), "{}", call_line(self.began.elapsed(), (actor.name, actor.calls), heard))?;
+        let start = call_start(self.began.elapsed(), (actor.name, actor.calls), heard);
+        writeln!(anstream::stdout(), "{start}{}", what(heard, self.width - START))?;
         if let (None, Some((_, message))) = (&self.refusal, &heard.refusal) {
             self.refusal = Some(text::printable(message));
         }
@@ -51,9 +54,10 @@ impl Story {
             Some(incident) => {
                 let Incident { id, score, threshold, evidence_count, .. } = incident;
                 writeln!(out, "\n{RED}{STUCK} was stopped{RESET}: loop score {score:.1}, threshold {threshold:.1}.")?;
-                let told = wrapped(self.refusal.as_deref().unwrap_or_default(), 76).join(&format!("\n{:23}", ""));
+                let told =
+                    wrapped(self.refusal.as_deref().unwrap_or_default(), self.width - 24).join(&format!("\n{:23}", ""));
                 writeln!(out, "  its client was told  {told}")?;
-                writeln!(out, "  on record            incident {id}, {evidence_count} calls as evidence")?;
+                writeln!(out, "  on record            incident {id}, {evidence_count} calls")?;
                 format!("/incidents/{id}")
             }
             None => {
@@ -84,14 +88,21 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// One aligned line.
-fn call_line(elapsed: Duration, (name, call): (&str, usize), heard: &Heard) -> String {
-    let what = match &heard.refusal {
-        Some((status, _)) => format!("{RED}refused with {status}, not sent upstream{RESET}"),
-        None => text::shortened(&heard.about, 66),
-    };
+/// The start of a line, always of the same width.
+fn call_start(elapsed: Duration, (name, call): (&str, usize), heard: &Heard) -> String {
     let score = score(heard.score.as_deref());
-    format!("{DIM}{:>5.1} s{RESET}  {name:<12} {call:>5}  {score}  {what}", elapsed.as_secs_f64())
+    format!("{DIM}{:>4.1} s{RESET}  {name:<12}  {call:>4}  {score}  ", elapsed.as_secs_f64())
+}
+
+/// The width of that start.
+const START: usize = 50;
+
+/// What the call was about, or that it was refused.
+fn what(heard: &Heard, width: usize) -> String {
+    match &heard.refusal {
+        Some((status, _)) => format!("{RED}refused with {status}, not sent on{RESET}"),
+        None => text::shortened(&heard.about, width),
+    }
 }
 
 /// A bar up to the threshold and the numbers, always of the same width.
@@ -100,7 +111,7 @@ fn score(said: Option<&str>) -> String {
     let numbers =
         numbers.and_then(|(score, threshold)| Some((score.parse::<f64>().ok()?, threshold.parse::<f64>().ok()?)));
     let Some((score, threshold)) = numbers else {
-        return format!("{:<width$}", "", width = BAR + 12);
+        return format!("{:<width$}", "", width = BAR + 10);
     };
     let share = score / threshold;
     let colour = match share {
@@ -110,7 +121,7 @@ fn score(said: Option<&str>) -> String {
     };
     let filled = (0..BAR).filter(|cell| (*cell as f64) + 0.5 < share * BAR as f64).count();
     let bar = format!("{}{}", "█".repeat(filled), "░".repeat(BAR - filled));
-    format!("{colour}{bar}{RESET} {score:>4.1} / {threshold:<4.1}")
+    format!("{colour}{bar}{RESET} {score:>4.1}/{threshold:<4.1}")
 }
 
 #[cfg(test)]
@@ -130,21 +141,20 @@ mod tests {
     #[test]
     fn lines_are_aligned() {
         let check = |score: Option<&str>, refusal: Option<(u16, String)>, expected: &str| {
-            let heard = Heard { about: "asks: why?".to_owned(), score: score.map(str::to_owned), refusal };
-            assert_eq!(plain(&call_line(Duration::from_millis(1230), (STUCK, 4), &heard)), expected);
+            let heard =
+                Heard { about: "asks: why do the imports fail?".to_owned(), score: score.map(str::to_owned), refusal };
+            let start = plain(&call_start(Duration::from_millis(1230), (STUCK, 4), &heard));
+            assert_eq!(start.chars().count(), START);
+            assert_eq!(start + &plain(&what(&heard, 20)), expected);
         };
-        check(Some("0.0/10.0"), None, "  1.2 s  import-fixer     4  ░░░░░░░░░░  0.0 / 10.0  asks: why?");
-        check(Some("7.0/10.0"), None, "  1.2 s  import-fixer     4  ███████░░░  7.0 / 10.0  asks: why?");
+        check(Some("0.0/10.0"), None, " 1.2 s  import-fixer     4  ░░░░░░░░░░  0.0/10.0  asks: why do the im…");
+        check(Some("7.0/10.0"), None, " 1.2 s  import-fixer     4  ███████░░░  7.0/10.0  asks: why do the im…");
         let refused = Some((400, "stopped".to_owned()));
         check(
             Some("13.0/10.0"),
             refused.clone(),
-            "  1.2 s  import-fixer     4  ██████████ 13.0 / 10.0  refused with 400, not sent upstream",
+            " 1.2 s  import-fixer     4  ██████████ 13.0/10.0  refused with 400, not sent on",
         );
-        check(
-            None,
-            refused,
-            "  1.2 s  import-fixer     4                          refused with 400, not sent upstream",
-        );
+        check(None, refused, " 1.2 s  import-fixer     4                        refused with 400, not sent on");
     }
 }

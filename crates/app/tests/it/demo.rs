@@ -10,7 +10,7 @@ fn the_demo_stops_the_stuck_agent_and_nobody_else() {
     let calls = |agent: &str| story.lines().filter(|line| line.contains(&format!(" s  {agent} "))).collect::<Vec<_>>();
 
     let stuck = calls("import-fixer");
-    let scores = ["0.0 / 10.0", "1.0 / 10.0", "4.0 / 10.0", "7.0 / 10.0", "10.0 / 10.0", "13.0 / 10.0"];
+    let scores = ["0.0/10.0", "1.0/10.0", "4.0/10.0", "7.0/10.0", "10.0/10.0", "13.0/10.0"];
     for (line, score) in stuck.iter().zip(scores) {
         assert!(line.contains(score), "{score}: {line}");
     }
