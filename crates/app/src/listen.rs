@@ -1,6 +1,8 @@
 //! A listener: accepts connections, serves HTTP/1.1 on each with limits on its head and its patience, and drains when it
 //! is stopped. Both ports use it (`axum::serve` has no working header timeout and leaves Nagle on).
 
+mod patience;
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -10,6 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -19,13 +22,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 
+use patience::{Busy, Patience, Patient};
+
 /// How much a listener takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListenLimits {
     /// The largest request head, in bytes.
     pub(crate) max_header_size: usize,
-    /// How long a head may take; also how long a connection may be idle.
+    /// How long a head may take.
     pub(crate) header_timeout: Duration,
+    /// How long a client may take none of the bytes that wait for it.
+    pub(crate) idle_timeout: Duration,
     /// How many connections are held at once; further ones wait in the kernel's queue.
     pub(crate) max_connections: usize,
 }
@@ -36,6 +43,10 @@ pub(crate) struct Listener {
     stop: oneshot::Sender<Duration>,
     task: JoinHandle<bool>,
 }
+
+/// How long a connection may rest between two calls: longer than the pools of most clients keep one (Go and reqwest: 90 s),
+/// so that it is they who close it. A server that closes first may do so just when the next request comes.
+const KEEP_ALIVE: Duration = Duration::from_secs(120);
 
 /// How long to wait after an accept that failed for want of resources (such as file descriptors).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -79,6 +90,7 @@ where
     B::Error: std::error::Error + Send + Sync,
 {
     let server = http_server(limits);
+    let patience = Patience { head: limits.header_timeout, taking: limits.idle_timeout };
     let room = Arc::new(Semaphore::new(limits.max_connections));
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
@@ -86,7 +98,12 @@ where
         tokio::select! {
             grace = &mut stopped => break grace.unwrap_or_default(),
             (stream, permit) = accept(&socket, &room) => {
-                connections.spawn(serve(server.clone(), stream, answer.clone(), (graceful.watcher(), permit)));
+                // Without it a stream's small pieces wait for acknowledgements: 44 ms each.
+                if stream.set_nodelay(true).is_ok() {
+                    let busy = Busy::default();
+                    let stream = Patient::new(stream, patience, busy.clone());
+                    connections.spawn(serve(server.clone(), (stream, busy), answer.clone(), (graceful.watcher(), permit)));
+                }
             }
             Some(_) = connections.join_next() => {}
         }
@@ -100,7 +117,10 @@ where
 
 fn http_server(limits: ListenLimits) -> http1::Builder {
     let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_header_size(limits.max_header_size);
+    server
+        .timer(TokioTimer::new())
+        .header_read_timeout(KEEP_ALIVE.max(limits.header_timeout))
+        .max_header_size(limits.max_header_size);
     server
 }
 
@@ -129,7 +149,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 /// Serves one connection to its end.
 async fn serve<A, F, B>(
     server: http1::Builder,
-    stream: TcpStream,
+    (stream, busy): (Patient<TcpStream>, Busy),
     answer: A,
     (watcher, _permit): (Watcher, Option<OwnedSemaphorePermit>),
 ) where
@@ -138,14 +158,18 @@ async fn serve<A, F, B>(
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
 {
-    // Without it a stream's small pieces wait for acknowledgements: 44 ms each.
-    if stream.set_nodelay(true).is_err() {
-        return;
-    }
     let service = service_fn(move |request| {
         // Boxed, so that a connection that idles holds none of the memory that a call needs.
         let answered = Box::pin(answer(request));
-        async move { Ok::<_, Infallible>(answered.await) }
+        let call = busy.begin();
+        // The body is what is dropped when the answer has been written.
+        let until_written = |body: B| {
+            body.map_err(move |error| {
+                let _ = &call;
+                error
+            })
+        };
+        async move { Ok::<_, Infallible>(answered.await.map(until_written)) }
     });
     let connection = server.serve_connection(TokioIo::new(stream), service);
     if let Err(error) = watcher.watch(connection).await {

@@ -210,6 +210,7 @@ fn listen_limits(config: &Config) -> ListenLimits {
     ListenLimits {
         max_header_size: config.limits.max_header_size,
         header_timeout: config.limits.header_timeout,
+        idle_timeout: config.limits.idle_timeout,
         max_connections: config.limits.max_connections,
     }
 }

@@ -64,7 +64,7 @@ pub struct Limits {
     pub max_header_size: usize,
     /// How many connections each listener holds at once.
     pub max_connections: usize,
-    /// How long a client may take to send a request's head; also how long a connection may be idle.
+    /// How long a client may take to send a request's head.
     pub header_timeout: Duration,
     /// How long a connection to a provider may take.
     pub connect_timeout: Duration,

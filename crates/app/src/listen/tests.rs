@@ -6,8 +6,12 @@ use tokio::sync::Notify;
 
 use super::*;
 
-const LIMITS: ListenLimits =
-    ListenLimits { max_header_size: 8 << 10, header_timeout: Duration::from_secs(60), max_connections: 8 };
+const LIMITS: ListenLimits = ListenLimits {
+    max_header_size: 8 << 10,
+    header_timeout: Duration::from_secs(60),
+    idle_timeout: Duration::from_secs(300),
+    max_connections: 8,
+};
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -88,6 +92,19 @@ async fn a_head_that_takes_too_long_ends_the_connection() {
     let scene = Scene::with(ListenLimits { header_timeout: Duration::from_millis(1), ..LIMITS }).await;
     let stream = scene.connect(b"GET / HTTP/1.1\r\nhost:").await;
     assert!(!rest(stream).await.contains("200 OK"));
+}
+
+#[tokio::test]
+async fn a_client_that_stops_reading_ends_the_connection() {
+    let socket = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+    let address = socket.local_addr().unwrap();
+    let limits = ListenLimits { idle_timeout: Duration::from_millis(1), ..LIMITS };
+    // Far more than all buffers on the way hold.
+    let listener = Listener::start(socket, limits, async |_| Response::new(Full::from(vec![0; 64 << 20])));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(REQUEST).await.unwrap();
+    stream.readable().await.unwrap();
+    assert!(listener.stop(PATIENCE).await, "nobody should wait for it any more");
 }
 
 #[tokio::test]

@@ -62,8 +62,12 @@ impl BuiltinProvider {
 }
 
 /// Generous: it is there to be asked.
-const LIMITS: ListenLimits =
-    ListenLimits { max_header_size: 256 << 10, header_timeout: Duration::from_secs(300), max_connections: 100_000 };
+const LIMITS: ListenLimits = ListenLimits {
+    max_header_size: 256 << 10,
+    header_timeout: Duration::from_secs(300),
+    idle_timeout: Duration::from_secs(300),
+    max_connections: 100_000,
+};
 
 /// All routes on one screen.
 async fn answer(script: &Script, seen: &Arc<Seen>, request: Request<Incoming>) -> Response<Reply> {
