@@ -57,7 +57,7 @@ async fn admit<'a>(
 
     let destination = exchange.core.destinations.get(route.provider)?;
     exchange.event.provider = Some(route.provider.to_owned());
-    refuse_websocket(&parts.headers)?;
+    refuse_other_than_http(&parts.headers)?;
     let path = route.path(&parts.method, exchange.format)?;
     upload.check_length()?;
 
@@ -80,13 +80,17 @@ async fn dial(exchange: &Exchange, request: Request<Outgoing>) -> Result<(Respon
     Ok((answer, silence))
 }
 
-/// A conversation that leaves HTTP would pass the detector by.
-fn refuse_websocket(headers: &HeaderMap) -> Result<(), Stop> {
-    if !headers::wants_websocket(headers) {
-        return Ok(());
+/// A conversation that leaves HTTP would pass the detector by, and a body in a coding of this hop cannot be passed on.
+fn refuse_other_than_http(headers: &HeaderMap) -> Result<(), Stop> {
+    if headers::wants_websocket(headers) {
+        let message = "WebSocket is not supported here: use HTTP requests".to_owned();
+        return Err(Stop::Client(StatusCode::UPGRADE_REQUIRED, message));
     }
-    let message = "WebSocket is not supported here: use HTTP requests".to_owned();
-    Err(Stop::Client(StatusCode::UPGRADE_REQUIRED, message))
+    if headers::has_foreign_transfer_coding(headers) {
+        let message = "no transfer coding but chunked is supported here: use content-encoding".to_owned();
+        return Err(Stop::Client(StatusCode::NOT_IMPLEMENTED, message));
+    }
+    Ok(())
 }
 
 /// Scores a call and does what the verdict says.

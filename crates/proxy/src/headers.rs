@@ -77,6 +77,12 @@ pub(crate) fn wants_websocket(headers: &HeaderMap) -> bool {
     headers.get(UPGRADE).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
+/// Whether the body comes in a transfer coding beside `chunked`. It would end here, and what is inside would go on as if
+/// it were the body.
+pub(crate) fn has_foreign_transfer_coding(headers: &HeaderMap) -> bool {
+    headers.get_all(TRANSFER_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"chunked"))
+}
+
 /// `call` as a header.
 pub(crate) fn request_id(call: CallId) -> HeaderValue {
     let mut buffer = [0; 36];

@@ -65,9 +65,11 @@ pub(crate) fn identify<'a>(
 
 /// Only a `Host` of this machine is answered, and so is only such a host in an absolute target.
 fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<(), Stop> {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let mut named = headers.get_all(header::HOST).iter();
+    let header_allowed = named.next().and_then(|host| host.to_str().ok()).is_some_and(|host| hosts.allows(host));
     let target_allowed = uri.authority().is_none_or(|authority| hosts.allows(authority.as_str()));
-    if hosts.allows(host) && target_allowed {
+    // A second one would be for somebody who reads the last.
+    if header_allowed && target_allowed && named.next().is_none() {
         return Ok(());
     }
     let message = "this host name is not one of this proxy's; allow it with --allow-host NAME".to_owned();

@@ -4,6 +4,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use model::{AgentId, BlockReason, EventType, Timestamp};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::provider::{FakeProvider, chat_answer};
 use crate::rig::{CHAT, PROMPT, Rig, json, post, question};
@@ -57,6 +59,8 @@ async fn a_foreign_host_gets_nothing() {
     for (path, host) in [(CHAT, "evil.test"), (CHAT, ""), ("http://evil.test/agents/a/openai/v1/models", "localhost")] {
         assert_eq!(get(&rig, path, host).await.status(), 421, "{path} {host}");
     }
+    let two = Request::get(CHAT).header("host", "localhost").header("host", "evil.test");
+    assert_eq!(rig.call(two.body(Full::default()).unwrap()).await.status(), 421);
     assert_eq!(provider.calls(), 0);
 }
 
@@ -72,6 +76,23 @@ async fn a_websocket_is_refused() {
         .unwrap();
     assert_eq!(rig.call(request).await.status(), 426);
     assert_eq!(provider.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_transfer_coding_that_would_be_lost_is_refused() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    let check = async |coding: &str, expected: u16| {
+        let head = format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: {coding}\r\n\r\n");
+        let mut stream = TcpStream::connect(rig.address).await.unwrap();
+        stream.write_all(format!("{head}0\r\n\r\n").as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).await.unwrap();
+        assert_eq!(String::from_utf8_lossy(&status), format!("HTTP/1.1 {expected}"), "{coding}");
+    };
+    check("Chunked", 200).await;
+    check("gzip, chunked", 501).await;
+    assert_eq!(provider.calls(), 1);
 }
 
 #[tokio::test]
