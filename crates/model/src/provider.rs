@@ -55,6 +55,8 @@ pub struct Provider {
     pub format: Format,
     /// The credential that replaces the client's, if one is stored.
     pub key: Option<SecretString>,
+    /// Whether one is stored that cannot be read. Then no call may go there: the client's own credential was never meant to.
+    pub key_is_lost: bool,
 }
 
 /// Why something is no provider: the field and what it must be.
@@ -85,7 +87,8 @@ impl Provider {
         if rest.bytes().any(|byte| !byte.is_ascii_graphic() || b"?#".contains(&byte)) {
             return invalid("base_url", "must be plain ASCII without query or fragment");
         }
-        Ok(Provider { name: name.to_owned(), base_url: base_url.trim_end_matches('/').to_owned(), format, key: None })
+        let (name, base_url) = (name.to_owned(), base_url.trim_end_matches('/').to_owned());
+        Ok(Provider { name, base_url, format, key: None, key_is_lost: false })
     }
 }
 

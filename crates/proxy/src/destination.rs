@@ -118,6 +118,9 @@ impl Destinations {
     /// The destination with this name.
     pub(crate) fn get(&self, name: &str) -> Result<Arc<Destination>, Stop> {
         let provider = self.providers.get(name).ok_or_else(|| self.unknown())?;
+        if provider.key_is_lost {
+            return Err(key_is_lost(name));
+        }
         let made = self.made.load();
         match made.get(name) {
             Some(destination) if Arc::ptr_eq(&destination.provider, &provider) => Ok(Arc::clone(destination)),
@@ -143,6 +146,15 @@ impl Destinations {
         let message = format!("there is no provider with this name; known are: {}", known.join(", "));
         Stop::Client(StatusCode::NOT_FOUND, message)
     }
+}
+
+/// The client's own credential must not go where the stored one should. The log said at start which file it is about.
+fn key_is_lost(name: &str) -> Stop {
+    let message = format!(
+        "the stored key of the provider {name:?} cannot be read: restore the proxy's key file, or store the key again with \
+         PUT /api/providers/{name}"
+    );
+    Stop::Upstream(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 #[cfg(test)]
@@ -201,6 +213,14 @@ mod tests {
         check(Format::Ollama, "authorization", "Bearer ours");
         check(Format::Anthropic, "x-api-key", "ours");
         check(Format::Gemini, "x-goog-api-key", "ours");
+    }
+
+    #[test]
+    fn nothing_goes_where_the_stored_key_is_lost() {
+        let lost = Provider { key_is_lost: true, ..Provider::new("x", "http://a", Format::Openai).unwrap() };
+        let Err(stop) = Destinations::new(Providers::new([lost])).get("x") else { panic!("it must be refused") };
+        assert_eq!(stop.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(stop.error().unwrap().contains("PUT /api/providers/x"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) enum Stop {
     LoopDetected,
     /// The client sent something that cannot be forwarded.
     Client(StatusCode, String),
-    /// The provider did not answer.
+    /// The provider did not answer, or cannot be asked.
     Upstream(StatusCode, String),
     /// We cannot do what we should.
     Us(String),

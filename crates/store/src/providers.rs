@@ -10,14 +10,14 @@ use crate::key_file::Sealed;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// The stored providers, keys decrypted. One whose key cannot be decrypted comes without it, and the log says what
-    /// to do: the others must not suffer for it.
+    /// The stored providers, keys decrypted. One whose key cannot be decrypted comes marked so, and the log says what to
+    /// do: the others must not suffer for it.
     pub async fn providers(&self) -> Result<Vec<Provider>, StoreError> {
         let query = sqlx::query("select * from providers order by name").try_map(provider_row);
         let rows = query.fetch_all(&self.readers).await?;
         let opened = rows.into_iter().map(|(provider, sealed)| {
-            let key = sealed.and_then(|sealed| self.open_key(&provider.name, &sealed));
-            Provider { key, ..provider }
+            let key = sealed.as_ref().and_then(|sealed| self.open_key(&provider.name, sealed));
+            Provider { key_is_lost: sealed.is_some() && key.is_none(), key, ..provider }
         });
         Ok(opened.collect())
     }
@@ -33,6 +33,7 @@ fn provider_row(row: SqliteRow) -> Result<(Provider, Option<Sealed>), sqlx::Erro
         base_url: row.try_get("base_url")?,
         format: Format::parse(row.try_get("format")?).ok_or_else(|| odd("format"))?,
         key: None,
+        key_is_lost: false,
     };
     let ciphertext: Option<String> = row.try_get("key_ciphertext")?;
     let key_id: Option<String> = row.try_get("key_id")?;

@@ -68,6 +68,9 @@ async fn another_key_file_costs_the_stored_keys_and_nothing_else() {
     std::fs::remove_file(&key_file).unwrap();
 
     let fixture = fixture.restart().await;
+    let lost: Vec<_> =
+        fixture.store.providers().await.unwrap().into_iter().map(|it| (it.name, it.key_is_lost)).collect();
+    assert_eq!(lost, [("keyed".to_owned(), true), ("plain".to_owned(), false)]);
     assert_eq!(key(&fixture, "keyed").await, None);
     assert_eq!(key(&fixture, "plain").await, None);
     put(&fixture, provider("plain", Some("new"))).await;

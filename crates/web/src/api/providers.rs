@@ -35,7 +35,7 @@ impl From<&Provider> for ProviderView {
             name: provider.name.clone(),
             base_url: provider.base_url.clone(),
             format: provider.format,
-            has_key: provider.key.is_some(),
+            has_key: has_key(provider),
         }
     }
 }
@@ -126,12 +126,20 @@ fn changed(name: &str, current: Option<&Provider>, body: ChangeBody) -> Result<P
     provider.key = match (body.key, current) {
         (Some(key), _) => Some(checked_key(key)?),
         // Or a key that never comes out could be sent to a host of one's own.
-        (None, Some(current)) if current.key.is_some() && current.base_url != provider.base_url => {
+        (None, Some(current)) if has_key(current) && current.base_url != provider.base_url => {
             return Err(Problem::field("key", "must be given again when base_url changes"));
         }
-        (None, current) => current.and_then(|current| current.key.clone()),
+        (None, current) => {
+            provider.key_is_lost = current.is_some_and(|current| current.key_is_lost);
+            current.and_then(|current| current.key.clone())
+        }
     };
     Ok(provider)
+}
+
+/// Whether a key is stored, be it one that cannot be read at the moment.
+fn has_key(provider: &Provider) -> bool {
+    provider.key.is_some() || provider.key_is_lost
 }
 
 fn checked_key(key: String) -> Result<SecretString, Problem> {

@@ -1,6 +1,7 @@
 //! Providers are changed at once, and their keys never come back.
 
 use axum::http::{Method, StatusCode};
+use model::Provider;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
@@ -29,6 +30,22 @@ async fn a_key_is_not_sent_to_another_host() {
 
     let moved = server.put("/api/providers/openai", json!({"base_url": "https://x.test/v1/", "key": "other"})).await;
     assert_eq!(moved.json()["base_url"], "https://x.test/v1");
+}
+
+#[tokio::test]
+async fn a_key_that_is_lost_is_still_a_key_until_it_is_given_again() {
+    let server = Server::start().await;
+    let mut provider = Provider::clone(&server.web.providers.get("openai").unwrap());
+    provider.key_is_lost = true;
+    server.web.providers.put(provider);
+    let is_lost = || server.web.providers.get("openai").unwrap().key_is_lost;
+
+    let moved = server.put("/api/providers/openai", json!({"base_url": "https://evil.test"})).await;
+    assert_eq!((moved.status, &moved.json()["field"]), (StatusCode::BAD_REQUEST, &json!("key")));
+    assert_eq!(server.put("/api/providers/openai", json!({"format": "openai"})).await.json()["has_key"], true);
+    assert!(is_lost());
+    server.put("/api/providers/openai", json!({"key": "sk-canary"})).await;
+    assert!(!is_lost());
 }
 
 #[tokio::test]
