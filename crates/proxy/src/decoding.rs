@@ -9,6 +9,10 @@ use flate2::write;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 
+/// The largest window of zstd, as a power of two: what HTTP allows (RFC 9659). A frame may ask for sixteen times as much,
+/// and would get that memory for as long as it is read.
+const ZSTD_WINDOW: u32 = 23;
+
 /// The encodings that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
@@ -41,7 +45,11 @@ pub(crate) fn decoded(encoding: Encoding, body: &Bytes, limit: usize) -> Option<
         Encoding::Identity => Some(body.clone()),
         Encoding::Gzip => read_all(GzDecoder::new(source), limit),
         Encoding::Deflate => read_all(ZlibDecoder::new(source), limit),
-        Encoding::Zstd => read_all(zstd::stream::read::Decoder::new(source).ok()?, limit),
+        Encoding::Zstd => {
+            let mut decoder = zstd::stream::read::Decoder::new(source).ok()?;
+            decoder.window_log_max(ZSTD_WINDOW).ok()?;
+            read_all(decoder, limit)
+        }
     }
 }
 
@@ -65,7 +73,11 @@ impl<W: Write> Decoder<W> {
             Encoding::Identity => Decoder::Plain(sink),
             Encoding::Gzip => Decoder::Gzip(Box::new(write::GzDecoder::new(sink))),
             Encoding::Deflate => Decoder::Deflate(Box::new(write::ZlibDecoder::new(sink))),
-            Encoding::Zstd => Decoder::Zstd(Box::new(zstd::stream::write::Decoder::new(sink)?)),
+            Encoding::Zstd => {
+                let mut decoder = zstd::stream::write::Decoder::new(sink)?;
+                decoder.window_log_max(ZSTD_WINDOW)?;
+                Decoder::Zstd(Box::new(decoder))
+            }
         })
     }
 
@@ -129,6 +141,21 @@ mod tests {
         let swelling = Bytes::from(encoded(Encoding::Zstd, &[b'x'; 100_000]));
         assert_eq!(decoded(Encoding::Zstd, &swelling, 99_999), None);
         assert_eq!(decoded(Encoding::Gzip, &Bytes::from_static(b"not gzip"), 100), None);
+    }
+
+    #[test]
+    fn a_window_larger_than_http_allows_is_not_made_room_for() {
+        let with_window = |log: u32| {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.window_log(log).unwrap();
+            encoder.write_all(b"{}").unwrap();
+            encoder.finish().unwrap()
+        };
+        for (log, expected) in [(ZSTD_WINDOW, true), (ZSTD_WINDOW + 1, false)] {
+            let body = with_window(log);
+            assert_eq!(Decoder::new(Encoding::Zstd, Vec::new()).unwrap().pass(&body).is_ok(), expected);
+            assert_eq!(decoded(Encoding::Zstd, &body.into(), 100).is_some(), expected);
+        }
     }
 
     #[test]
