@@ -36,7 +36,7 @@ impl Kills {
 
     /// The kill of `incident` is on disk, or never will be.
     pub(crate) fn done(&self, incident: IncidentId) {
-        self.commits.lock().insert(incident, None);
+        remember(&mut self.commits.lock(), incident);
     }
 
     /// Waits until the kill of `incident` is done, at most for `patience`.
@@ -55,9 +55,36 @@ impl Kills {
         // Unknown: from before the start, or decided this very instant. Whoever was deciding has announced it after this.
         drop(self.deciding.write());
         let mut commits = self.commits.lock();
-        if commits.len() >= REMEMBERED {
-            commits.retain(|_, commit| commit.is_some());
+        match commits.get(&incident) {
+            Some(known) => known.as_ref().map(watch::Sender::subscribe),
+            None => {
+                remember(&mut commits, incident);
+                None
+            }
         }
-        commits.entry(incident).or_insert(None).as_ref().map(watch::Sender::subscribe)
+    }
+}
+
+/// Notes that there is nothing to wait for; forgets the others of which that is noted when there are too many.
+fn remember(commits: &mut HashMap<IncidentId, Option<watch::Sender<()>>>, done: IncidentId) {
+    if commits.len() >= REMEMBERED {
+        commits.retain(|_, commit| commit.is_some());
+    }
+    commits.insert(done, None);
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn kills_that_are_done_do_not_pile_up() {
+        let kills = Kills::default();
+        for millis in 0..3 * REMEMBERED as i64 {
+            kills.done(IncidentId::at(Timestamp::from_millis(millis)));
+        }
+        assert!(kills.commits.lock().len() <= REMEMBERED);
     }
 }
