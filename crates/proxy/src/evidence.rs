@@ -57,6 +57,14 @@ impl Held {
         }
     }
 
+    /// Its length as it came.
+    fn length(&self) -> usize {
+        match self {
+            Held::Raw(bytes) | Held::Settled(bytes) => bytes.len(),
+            Held::Packed(_, length) => *length,
+        }
+    }
+
     /// The body as it came; none if it cannot be had.
     pub(crate) fn read(&self) -> Option<Vec<u8>> {
         match self {
@@ -96,6 +104,11 @@ impl HeldCall {
         let small = request.len() < COPIED_BELOW;
         let request = if small { Bytes::copy_from_slice(request) } else { request.clone() };
         HeldCall { time, dialect, request: Held::new(request), response: None }
+    }
+
+    /// The length of its bodies as they came.
+    pub(crate) fn length(&self) -> usize {
+        self.sum(Held::length)
     }
 
     fn sum(&self, size: impl Fn(&Held) -> usize) -> usize {

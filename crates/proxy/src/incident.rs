@@ -4,11 +4,15 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, header};
-use model::{Answered, CallId, Event, Evidence, Incident, IncidentState, Kill, Matched};
+use model::{Answered, CallId, Event, Evidence, Incident, IncidentState, Kill, Matched, Timestamp};
 use wire::AnswerReader;
 
 use crate::Core;
 use crate::evidence::{HeldCall, MAX_RESPONSE};
+
+/// How much of the bodies becomes evidence of one incident. Compressed they are a small part of their length, and reading
+/// five hundred calls with all their history at once could take all the memory there is.
+const MAX_BODIES: usize = 64 << 20;
 
 /// One call of the evidence, not read yet.
 type Match = (CallId, Vec<Matched>, Option<HeldCall>);
@@ -39,11 +43,12 @@ pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
 
 /// Takes hold of the bodies before other calls push them out.
 fn take(core: &Core, kill: &Kill) -> Vec<Match> {
-    kill.matches.iter().map(|(call, matched)| (*call, matched.clone(), core.shelf.get(*call))).collect()
+    let held = |(call, matched): &(CallId, Vec<Matched>)| (*call, matched.clone(), core.shelf.get(*call));
+    kill.matches.iter().map(held).collect()
 }
 
 async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Vec<Match>) -> Incident {
-    let reading = tokio::task::spawn_blocking(|| matches.into_iter().map(read).collect::<Vec<Evidence>>());
+    let reading = tokio::task::spawn_blocking(|| read_all(matches, MAX_BODIES));
     // Evidence that cannot be read must not keep a kill from being recorded.
     let evidence = reading.await.unwrap_or_default();
     Incident {
@@ -56,19 +61,38 @@ async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Vec<
     }
 }
 
-fn read((call, matched, held): Match) -> Evidence {
-    let Some(held) = held else {
-        return Evidence {
-            call,
-            time: None,
-            matched,
-            prompt: None,
-            response: None,
-            request_body: None,
-            response_body: None,
-            truncated: true,
-        };
-    };
+/// Reads the newest first, as far as there is `room`: the trigger says most. They stay in their order.
+fn read_all(matches: Vec<Match>, mut room: usize) -> Vec<Evidence> {
+    let newest_first = matches.into_iter().rev().map(|(call, matched, held)| {
+        let Some(held) = held else { return without_bodies(call, None, matched) };
+        match room.checked_sub(held.length()) {
+            Some(left) => {
+                room = left;
+                read(call, matched, &held)
+            }
+            None => without_bodies(call, Some(held.time), matched),
+        }
+    });
+    let mut evidence: Vec<Evidence> = newest_first.collect();
+    evidence.reverse();
+    evidence
+}
+
+/// What is left of a call whose bodies were dropped.
+fn without_bodies(call: CallId, time: Option<Timestamp>, matched: Vec<Matched>) -> Evidence {
+    Evidence {
+        call,
+        time,
+        matched,
+        prompt: None,
+        response: None,
+        request_body: None,
+        response_body: None,
+        truncated: true,
+    }
+}
+
+fn read(call: CallId, matched: Vec<Matched>, held: &HeldCall) -> Evidence {
     let request_body = held.request.read();
     let response_body = held.response.as_ref().and_then(|response| response.body.read());
     let cut = held.response.as_ref().is_some_and(|response| response.cut);
@@ -77,8 +101,8 @@ fn read((call, matched, held): Match) -> Evidence {
         call,
         time: Some(held.time),
         matched,
-        prompt: request_body.as_deref().and_then(|body| prompt(&held, body)),
-        response: response_body.as_deref().and_then(|body| response(&held, body)),
+        prompt: request_body.as_deref().and_then(|body| prompt(held, body)),
+        response: response_body.as_deref().and_then(|body| response(held, body)),
         request_body,
         response_body,
         truncated: cut || lost,
@@ -104,4 +128,25 @@ fn text(answered: Answered) -> String {
     let calls = answered.tool_calls.iter().map(|call| format!("{}({})", call.name, call.arguments));
     let said = (!answered.text.is_empty()).then(|| answered.text.clone());
     said.into_iter().chain(calls).collect::<Vec<String>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use wire::Dialect;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_said_so() {
+        let call = |length: usize| {
+            let body = Bytes::from(vec![b'x'; length]);
+            let held = HeldCall::new(Timestamp::from_millis(7), Dialect::ChatCompletions, &body);
+            (CallId::new(), vec![Matched::Prompt], Some(held))
+        };
+        let evidence = read_all(vec![call(30), call(200), call(60)], 100);
+        let kept: Vec<_> = evidence.iter().map(|it| (it.request_body.as_ref().map(Vec::len), it.truncated)).collect();
+        assert_eq!(kept, [(Some(30), false), (None, true), (Some(60), false)]);
+        assert!(evidence.iter().all(|it| it.time.is_some()));
+    }
 }
