@@ -143,7 +143,7 @@ impl Agent {
         let request = &arrival.print;
         let print = Fingerprint {
             call: arrival.call,
-            number: self.windows.next_number(),
+            number: self.windows.next_number(arrival.now),
             time: arrival.now,
             conversation: request.conversation,
             body: request.body,

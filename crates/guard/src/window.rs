@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use model::{CallId, ConversationId, Fingerprint, WindowKind};
+use model::{CallId, ConversationId, Fingerprint, Timestamp, WindowKind};
 
 use crate::entry::Entry;
 use crate::slots::{Slot, Slots};
@@ -11,6 +11,9 @@ use crate::slots::{Slot, Slots};
 /// How far back the window of a conversation reaches, in calls of its agent. A restart restores as many, so that a
 /// conversation that rests while others go on has the same window before and after it.
 pub const RECALL: u64 = 2_000;
+
+/// The last number that windows may begin with, in a year that nobody will see: half of what an entry holds is left.
+const LAST_FIRST_NUMBER: u64 = 1 << 47;
 
 /// The windows of one agent.
 #[derive(Debug, Default)]
@@ -43,9 +46,13 @@ impl Windows {
         Windows { floor, newest: floor, ..Windows::default() }
     }
 
-    /// The number that the next call gets.
-    pub(crate) fn next_number(&self) -> u64 {
-        self.newest + 1
+    /// The number that a call gets which comes now. The first gets the time, not 1: an agent that was forgotten to make
+    /// room and comes back goes on above what is stored of it, or a restart would take its old calls for its newest.
+    pub(crate) fn next_number(&self, now: Timestamp) -> u64 {
+        match self.newest {
+            0 => u64::try_from(now.as_millis()).unwrap_or_default().clamp(1, LAST_FIRST_NUMBER),
+            newest => newest + 1,
+        }
     }
 
     /// Calls numbered up to this one are out of the windows for good.
@@ -112,7 +119,7 @@ impl Windows {
         self.conversations = conversations;
     }
 
-    /// Starts again with nothing; numbers start again too.
+    /// Starts again with nothing; numbers start anew.
     pub(crate) fn clear(&mut self) {
         let mut left = std::mem::take(&mut self.left);
         left.extend(self.slots.in_windows().map(|entry| entry.call));

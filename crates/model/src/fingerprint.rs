@@ -23,7 +23,8 @@ impl TextHash {
 pub struct Fingerprint {
     /// The call.
     pub call: CallId,
-    /// Its number among the agent's calls of this epoch, from 1.
+    /// Orders the agent's calls of this epoch: one more than that of the call before. The first has the time it came, so
+    /// that an agent that left memory and comes back is numbered above what is stored of it.
     pub number: u64,
     /// When it came.
     pub time: Timestamp,

@@ -51,6 +51,20 @@ fn a_killed_agent_stays_killed_when_its_windows_go() {
     assert!(guard.agent(&name(1)).is_none());
 }
 
+/// Or a restart would take what is stored from before for the newest, and leave out what came after.
+#[test]
+fn an_agent_that_comes_back_is_numbered_above_its_old_calls() {
+    let defaults = enabled(100.0, Counting::Literal);
+    let mut driver = Driver::with(GuardConfig { max_agents: 1, defaults, ..GuardConfig::default() });
+    let before: Vec<u64> = (0..5).map(|_| driver.call(&Ask::new(QUESTION)).fingerprint.number).collect();
+    assert!(before.is_sorted_by(|one, next| one + 1 == *next), "{before:?}");
+    call(&driver.guard, &name(0), 2_000);
+    assert!(driver.guard.agent(&driver.agent).is_none(), "it has left");
+    let back = driver.call(&Ask::new(QUESTION));
+    assert_eq!(counts(&back), (0, 0, 0));
+    assert!(back.fingerprint.number > before[4]);
+}
+
 #[test]
 fn very_many_names_reach_a_plateau() {
     let guard = Guard::new(GuardConfig { max_agents: 500, ..GuardConfig::default() });

@@ -121,7 +121,7 @@ impl Pair {
             Decision::Scored(scored) => scored,
         };
         assert!(self.naive.active);
-        assert_eq!(scored.fingerprint.number, self.naive.next_number());
+        assert_eq!(scored.fingerprint.number, self.naive.next_number(self.driver.now));
         let (expected, mut expected_left) = self.naive.call(scored.fingerprint);
         assert_eq!(scored.score, self.naive.score);
         assert_eq!(verdict(&scored.verdict), expected);

@@ -1,7 +1,8 @@
 //! The rules once more, as plainly as they can be said: everything is kept, and every window is worked out anew from it.
 
 use model::{
-    Action, CallId, ConversationId, Counting, Fingerprint, KillSwitch, Outcome, Score, SignalCounts, WindowKind,
+    Action, CallId, ConversationId, Counting, Fingerprint, KillSwitch, Outcome, Score, SignalCounts, Timestamp,
+    WindowKind,
 };
 
 /// An agent that never forgets.
@@ -42,8 +43,8 @@ impl Naive {
         }
     }
 
-    pub(crate) fn next_number(&self) -> u64 {
-        self.newest + 1
+    pub(crate) fn next_number(&self, now: Timestamp) -> u64 {
+        if self.newest == 0 { now.as_millis() as u64 } else { self.newest + 1 }
     }
 
     /// Takes a call; says what is expected of it and which calls have left.

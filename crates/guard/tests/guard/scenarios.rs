@@ -226,7 +226,7 @@ fn clear_window_on_activate() {
     driver.guard.activate(&driver.agent, Epoch(1));
     assert!(driver.guard.refuses(&driver.agent).is_none());
     let first = driver.call(&Ask::new(QUESTION));
-    assert_eq!((counts(&first), first.fingerprint.number), ((0, 0, 0), 1));
+    assert_eq!(counts(&first), (0, 0, 0));
     let mut left = first.left;
     left.sort();
     calls.sort();

@@ -34,6 +34,11 @@ async fn what_left_the_windows_is_not_restored() {
     let configure = Change::Configure { agent: id("agent"), kill_switch, window_floor: RECALL + 8, at: NOON };
     fixture.change(configure).await.unwrap();
     assert_eq!(numbers(&fixture, "agent").await, [RECALL + 9, RECALL + 10]);
+
+    fixture.kill("agent", 0).await;
+    fixture.activate("agent", 0).await.unwrap();
+    fixture.record(scored("agent", 1, 7)).await;
+    assert_eq!(numbers(&fixture, "agent").await, [7], "the floor ends with its epoch");
 }
 
 #[tokio::test]
