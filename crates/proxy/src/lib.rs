@@ -2,6 +2,7 @@
 //! a kill.
 
 mod answering;
+mod aside;
 mod body;
 mod decoding;
 mod destination;

@@ -1,6 +1,6 @@
 //! What the kill switch does: actions, evidence, late answers, changes of the settings.
 
-use guard::{Decision, Verdict};
+use guard::Verdict;
 use model::{Action, Counting, Epoch, KillSwitch, Matched, Outcome};
 
 use crate::driver::{Ask, Driver, acting, counts, enabled, is_kill, said};
