@@ -119,6 +119,7 @@ impl Paging for AgentsQuery {
 pub(crate) struct ChangeBody {
     /// Whether its calls go through. Activation clears the windows and closes the incident.
     #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
     active: Option<bool>,
     /// A name for people, at most 200 characters; `null` takes it away.
     #[serde(default, deserialize_with = "name_or_null")]

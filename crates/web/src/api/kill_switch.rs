@@ -58,12 +58,14 @@ pub(crate) struct KillSwitchView {
 #[schema(as = KillSwitchChange)]
 pub(crate) struct ChangeBody {
     #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
     enabled: Option<bool>,
     #[serde(default, deserialize_with = "present")]
-    #[schema(minimum = 2, maximum = 500)]
+    #[schema(nullable = false, minimum = 2, maximum = 500)]
     window_size: Option<u64>,
     /// Above 0, at most 10000.
     #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, exclusive_minimum = 0.0, maximum = 10000.0)]
     threshold: Option<f64>,
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = words::action)]

@@ -47,13 +47,14 @@ impl From<&Provider> for ProviderView {
 pub(crate) struct ChangeBody {
     /// `http` or `https`, without user, query and fragment.
     #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
     base_url: Option<String>,
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = words::format)]
     format: Option<Format>,
     /// Replaces the client's own credential. Encrypted at rest; never shown again.
     #[serde(default, deserialize_with = "present")]
-    #[schema(write_only)]
+    #[schema(nullable = false, write_only)]
     key: Option<String>,
 }
 
