@@ -36,6 +36,11 @@ impl Encoding {
             _ => None,
         }
     }
+
+    /// How long a body with these headers may turn out to be: of one that is encoded, only reading it tells.
+    pub(crate) fn length(headers: &HeaderMap, body: &Bytes) -> usize {
+        if Encoding::of(headers) == Some(Encoding::Identity) { body.len() } else { usize::MAX }
+    }
 }
 
 /// `body` as it was before it was encoded; none if that cannot be had or is longer than `limit`.
@@ -43,20 +48,26 @@ pub(crate) fn decoded(encoding: Encoding, body: &Bytes, limit: usize) -> Option<
     let source: &[u8] = body;
     match encoding {
         Encoding::Identity => Some(body.clone()),
-        Encoding::Gzip => read_all(GzDecoder::new(source), limit),
-        Encoding::Deflate => read_all(ZlibDecoder::new(source), limit),
-        Encoding::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::new(source).ok()?;
-            decoder.window_log_max(ZSTD_WINDOW).ok()?;
-            read_all(decoder, limit)
-        }
+        Encoding::Gzip => read_all(|| Some(GzDecoder::new(source)), limit),
+        Encoding::Deflate => read_all(|| Some(ZlibDecoder::new(source)), limit),
+        Encoding::Zstd => read_all(|| zstd_decoder(source), limit),
     }
 }
 
-fn read_all(source: impl Read, limit: usize) -> Option<Bytes> {
-    let mut out = Vec::new();
-    source.take(limit as u64 + 1).read_to_end(&mut out).ok()?;
-    (out.len() <= limit).then(|| out.into())
+fn zstd_decoder(source: &[u8]) -> Option<impl Read> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(source).ok()?;
+    decoder.window_log_max(ZSTD_WINDOW).ok()?;
+    Some(decoder)
+}
+
+/// Decodes twice, the first time to learn the length: so a body that swells takes no memory at all, and others as much as
+/// they have.
+fn read_all<R: Read>(decoder: impl Fn() -> Option<R>, limit: usize) -> Option<Bytes> {
+    let length = io::copy(&mut decoder()?.take(limit as u64 + 1), &mut io::sink()).ok()?;
+    let length = usize::try_from(length).ok().filter(|length| *length <= limit)?;
+    let mut out = Vec::with_capacity(length);
+    decoder()?.read_to_end(&mut out).ok()?;
+    Some(out.into())
 }
 
 /// Decodes what is written to it, and writes that to `W`.

@@ -11,7 +11,6 @@ use wire::{Dialect, Unread};
 
 use crate::Core;
 use crate::answering::Answering;
-use crate::aside::aside;
 use crate::body::Body;
 use crate::decoding::{Encoding, decoded};
 use crate::error::Stop;
@@ -82,9 +81,7 @@ impl Exchange {
     pub(crate) fn score(&mut self, headers: &HeaderMap, body: &Bytes) -> Option<Decision> {
         let dialect = self.dialect?;
         let core = Arc::clone(&self.core);
-        // How long a compressed body is, only reading it tells.
-        let length = if Encoding::of(headers) == Some(Encoding::Identity) { body.len() } else { usize::MAX };
-        match core.shield.run(|| aside(length, || self.read_and_score(dialect, headers, body))) {
+        match core.shield.run(|| self.read_and_score(dialect, headers, body)) {
             Some(Ok(decision)) => return Some(decision),
             Some(Err(unread)) => self.event.error = Some(format!("unread: {unread}")),
             None => self.event.error = Some("detection failed: not scored".to_owned()),

@@ -11,6 +11,7 @@ use model::{DeactivatedBy, Deactivation, Kill};
 use wire::Dialect;
 
 use crate::body::Body;
+use crate::decoding::Encoding;
 use crate::destination::Destination;
 use crate::error::Stop;
 use crate::exchange::Exchange;
@@ -95,7 +96,8 @@ fn refuse_other_than_http(headers: &HeaderMap) -> Result<(), Stop> {
 
 /// Scores a call and does what the verdict says.
 async fn judge(exchange: &mut Exchange, headers: &HeaderMap, body: &Bytes) -> Result<(), Stop> {
-    let scored = match exchange.score(headers, body) {
+    let core = Arc::clone(&exchange.core);
+    let scored = match core.aside.run(Encoding::length(headers, body), || exchange.score(headers, body)).await {
         None => return Ok(()),
         Some(Decision::Inactive(deactivation)) => return Err(exchange.inactive(deactivation).await),
         Some(Decision::Scored(scored)) => scored,

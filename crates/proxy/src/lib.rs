@@ -32,6 +32,7 @@ use model::{AllowedHosts, CallId, Clock, Format, Providers, RecorderHandle};
 
 pub use body::Body;
 
+use aside::Aside;
 use destination::Destinations;
 use evidence::Shelf;
 use kills::Kills;
@@ -77,6 +78,7 @@ pub(crate) struct Core {
     pub(crate) shelf: Shelf,
     pub(crate) kills: Kills,
     pub(crate) shield: Shield,
+    pub(crate) aside: Aside,
 }
 
 impl Proxy {
@@ -94,6 +96,7 @@ impl Proxy {
             shelf: Shelf::new(config.evidence_budget),
             kills: Kills::default(),
             shield: Shield::default(),
+            aside: Aside::default(),
             config,
             guard,
             recorder,
