@@ -6,6 +6,7 @@ mod cli;
 mod crash;
 mod demo;
 mod faults;
+mod hostile;
 mod kill_path;
 mod restart;
 mod seeds;

@@ -197,6 +197,13 @@ impl Server {
         self.builder.data.path()
     }
 
+    /// The most memory it has had so far, in bytes. Only Linux tells; elsewhere it is none.
+    pub(crate) fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+        peak.split_whitespace().next().map_or(0, |kibibytes| kibibytes.parse::<usize>().unwrap() << 10)
+    }
+
     /// kill -9.
     pub(crate) fn kill(mut self) -> ServerBuilder {
         self.child.kill().unwrap();
