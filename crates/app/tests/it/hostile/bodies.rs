@@ -1,5 +1,7 @@
 //! Bodies that are too large, no JSON, too deep, compressed or swelling.
 
+#![allow(clippy::print_stderr, reason = "how much memory it took is worth seeing")]
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 
