@@ -90,7 +90,7 @@ impl Target for Direct {
     }
 }
 
-/// nginx as a reverse proxy: one worker, keep-alive to the provider, nothing buffered on the way back.
+/// nginx as a reverse proxy: one worker, keep-alive to the provider, bodies in memory, nothing buffered on the way back.
 pub(crate) struct Nginx {
     address: SocketAddr,
     process: Process,
@@ -103,7 +103,7 @@ impl Nginx {
         let text = format!(
             "daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/nginx.log;\n\
              events {{ worker_connections 1024; }}\n\
-             http {{\n  access_log off; client_max_body_size 32m; client_body_temp_path {folder}/nginx-body;\n  \
+             http {{\n  access_log off; client_max_body_size 32m; client_body_buffer_size 1m; client_body_temp_path {folder}/nginx-body;\n  \
              keepalive_requests 1000000000; tcp_nodelay on;\n  \
              upstream provider {{ server {provider}; keepalive 64; keepalive_requests 1000000000; }}\n  \
              server {{ listen {address}; location / {{ proxy_pass http://provider; proxy_http_version 1.1;\n    \

@@ -7,13 +7,14 @@ use crate::load::Run;
 use crate::processes::{Ours, Provider};
 
 /// One target under one workload.
+#[derive(Clone)]
 pub(crate) struct Row {
     target: &'static str,
     workload: &'static str,
     per_second: f64,
     calm: [Duration; 2],
     busy: [Duration; 2],
-    cpu_per_request: Duration,
+    pub(crate) cpu_per_request: Duration,
 }
 
 impl Row {
