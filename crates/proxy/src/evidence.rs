@@ -174,7 +174,7 @@ impl Shelf {
             let Some((&oldest, _)) = calls.by_id.first_key_value() else { break };
             dropped.extend(calls.remove(oldest));
         }
-        let begin_packing = !calls.packing && calls.raw > self.budget / 4;
+        let begin_packing = !calls.packing && calls.raw > self.budget / 4 * 3;
         calls.packing |= begin_packing;
         // What was dropped is freed after the lock: nobody has to wait for the allocator.
         drop(calls);
@@ -183,8 +183,8 @@ impl Shelf {
         }
     }
 
-    /// Compresses the oldest, one after another, until less than an eighth of the budget is raw: a begun round is worth
-    /// its thread.
+    /// Compresses the oldest, one after another, until less than half of the budget is raw: a begun round is worth its
+    /// thread.
     fn pack_in_background(&self) {
         let shelf = self.clone();
         let pack = move || while shelf.pack_oldest() {};
@@ -198,7 +198,7 @@ impl Shelf {
     fn pack_oldest(&self) -> bool {
         let next = {
             let mut calls = self.calls.lock();
-            let next = if calls.raw > self.budget / 8 { calls.next_raw() } else { None };
+            let next = if calls.raw > self.budget / 2 { calls.next_raw() } else { None };
             calls.packing = next.is_some();
             next
         };
@@ -269,14 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn beyond_a_quarter_of_the_budget_the_oldest_are_compressed() {
+    fn beyond_three_quarters_of_the_budget_the_oldest_are_compressed() {
         let shelf = Shelf::new(40 * BODY);
-        let ids: Vec<CallId> = (0..20).map(|_| CallId::new()).collect();
+        let ids: Vec<CallId> = (0..36).map(|_| CallId::new()).collect();
         for (fill, id) in (0..).zip(&ids) {
             shelf.put(*id, call(fill), &[]);
         }
         assert!(matches!(shelf.get(ids[0]).map(|call| call.request), Some(Held::Packed(_, BODY))));
-        assert!(matches!(shelf.get(ids[19]).map(|call| call.request), Some(Held::Raw(_))));
+        assert!(matches!(shelf.get(ids[35]).map(|call| call.request), Some(Held::Raw(_))));
         for (fill, id) in (0..).zip(&ids) {
             assert_eq!(request(&shelf, *id), Some(vec![fill; BODY]));
         }

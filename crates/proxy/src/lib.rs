@@ -10,6 +10,7 @@ mod error;
 mod evidence;
 mod exchange;
 mod forward;
+mod gather;
 mod headers;
 mod incident;
 mod kills;

@@ -4,7 +4,7 @@
 pub(crate) fn conversation(size: usize, variant: usize, streamed: bool) -> String {
     let mut messages = vec![
         serde_json::json!({"role": "system", "content": "You are a careful engineer. Use the tools, then answer."}),
-        serde_json::json!({"role": "user", "content": format!("Find out why import job {} fails and fix it.", word(variant))}),
+        serde_json::json!({"role": "user", "content": "Find out why the import job fails and fix it."}),
     ];
     let mut step = 0;
     loop {

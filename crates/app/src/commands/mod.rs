@@ -93,7 +93,10 @@ pub(crate) fn on_one_thread<T>(work: impl Future<Output = Result<T, Failure>>) -
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-/// Runs a command that serves.
+/// Runs a command that serves. With one core there is nobody to share the work with, and sharing costs.
 pub(crate) fn on_all_cores<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1) {
+        return on_one_thread(work);
+    }
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }
