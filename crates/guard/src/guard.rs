@@ -7,7 +7,7 @@ use model::{
 
 use crate::agent::{Agent, Arrival, Ended};
 use crate::agents::Agents;
-use crate::fingerprint;
+use crate::fingerprint::{self, RequestPrint};
 
 /// What the guard is built with.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,22 @@ pub struct NewCall<'a> {
     pub body: &'a [u8],
     /// What they ask.
     pub asked: &'a Asked<'a>,
+}
+
+impl<'a> NewCall<'a> {
+    /// Makes the call's fingerprint: the long part of taking a call, which needs no lock.
+    pub fn prepare(&self) -> PreparedCall<'a> {
+        let print = fingerprint::of_request(self.conversation, self.body, self.asked);
+        PreparedCall { agent: self.agent, call: self.call, print }
+    }
+}
+
+/// A call whose fingerprint has been made.
+#[derive(Clone, Copy, Debug)]
+pub struct PreparedCall<'a> {
+    agent: &'a AgentId,
+    call: CallId,
+    print: RequestPrint,
 }
 
 /// What to do with a call.
@@ -153,10 +169,13 @@ impl Guard {
 
     /// Records a call, scores it and decides, in one atomic step.
     pub fn on_call(&self, call: &NewCall<'_>, now: Timestamp) -> Decision {
-        // The long part needs no lock.
-        let print = fingerprint::of_request(call.conversation, call.body, call.asked);
-        let arrival = Arrival { agent: call.agent, call: call.call, print, now };
-        self.agents.with(call.agent, |agent| agent.on_call(arrival))
+        self.on_prepared_call(call.prepare(), now)
+    }
+
+    /// The same for a call whose fingerprint has been made, for callers who hold a lock of their own meanwhile.
+    pub fn on_prepared_call(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
+        let PreparedCall { agent, call, print } = call;
+        self.agents.with(agent, |state| state.on_call(Arrival { agent, call, print, now }))
     }
 
     /// Records the answer to a call and returns the fingerprint to store. `None`: the call has left the windows or belongs

@@ -15,7 +15,7 @@ mod slots;
 mod window;
 mod words;
 
-pub use guard::{AgentView, Configured, Decision, Guard, GuardConfig, NewCall, Scored, Ticket, Verdict};
+pub use guard::{AgentView, Configured, Decision, Guard, GuardConfig, NewCall, PreparedCall, Scored, Ticket, Verdict};
 pub use normalise::{ID_MASK, NUMBER_MASK, Numbers, TIME_MASK, normalise};
 pub use simhash::text_hash;
 pub use window::RECALL;

@@ -100,7 +100,9 @@ impl Exchange {
         event.streamed = asked.streamed;
         let call = NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body, asked: &asked };
         let (guard, now) = (&self.core.guard, event.time);
-        let decision = self.core.kills.decide(|| guard.on_call(&call, now));
+        // Before the lock on decisions, which whoever asks for a kill waits for.
+        let prepared = call.prepare();
+        let decision = self.core.kills.decide(|| guard.on_prepared_call(prepared, now));
         event.conversation = Some(conversation);
         if let Decision::Scored(scored) = &decision {
             self.note(scored);
