@@ -59,10 +59,7 @@ impl Server {
         let web = parts.web(token.clone(), Arc::clone(&draining));
         let proxy = parts.proxy(config);
         let limits = listen_limits(config);
-        let proxy = Listener::start(proxy_socket, limits, move |request| {
-            let proxy = proxy.clone();
-            async move { proxy.handle(request).await }
-        });
+        let proxy = Listener::start(proxy_socket, limits, move |request| proxy.handle(request));
         let router = web::router(web);
         let dashboard = Listener::start(web_socket, limits, move |request: http::Request<Incoming>| {
             let answered = router.clone().oneshot(request);

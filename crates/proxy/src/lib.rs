@@ -37,6 +37,7 @@ use aside::Aside;
 use destination::Destinations;
 use evidence::Shelf;
 use kills::Kills;
+use route::Route;
 use shield::Shield;
 use upload::Upload;
 use upstream::Upstream;
@@ -107,20 +108,28 @@ impl Proxy {
     }
 
     /// Answers one request: forwards it to its provider, or refuses it.
-    pub async fn handle(&self, request: Request<Incoming>) -> Response<Body> {
-        let call = CallId::new();
+    pub fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response<Body>> + Send + use<> {
+        let (core, call) = (Arc::clone(&self.core), CallId::new());
         let (mut parts, body) = request.into_parts();
         // Taken out, so that the route can borrow from it while the headers are edited in place.
         let uri = std::mem::take(&mut parts.uri);
-        let mut response = match route::identify(&self.core, call, &uri, &parts) {
-            Ok((exchange, route)) => forward::forward(exchange, route, parts, body).await,
-            Err((format, stop)) => {
-                Upload::new(body, &self.core.config).discard();
-                stop.answer(format.unwrap_or(Format::Openai), call, None)
-            }
-        };
-        response.headers_mut().insert(headers::REQUEST_ID, headers::request_id(call));
-        response
+        // Now, and not when the future is first polled: if its client is gone by then it never is, and called all the same.
+        let begun = route::identify(&core, call, &uri, &parts);
+        async move {
+            let routed = begun.and_then(|exchange| match Route::parse(&uri) {
+                Ok(route) => Ok((exchange, route)),
+                Err(stop) => Err((None, stop)),
+            });
+            let mut response = match routed {
+                Ok((exchange, route)) => forward::forward(exchange, route, parts, body).await,
+                Err((format, stop)) => {
+                    Upload::new(body, &core.config).discard();
+                    stop.answer(format.unwrap_or(Format::Openai), call, None)
+                }
+            };
+            response.headers_mut().insert(headers::REQUEST_ID, headers::request_id(call));
+            response
+        }
     }
 
     /// How often reading or scoring a call failed since the start; each of those calls was let through.

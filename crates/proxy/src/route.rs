@@ -28,13 +28,18 @@ pub(crate) struct Route<'a> {
 }
 
 impl<'a> Route<'a> {
-    fn parse(uri: &'a Uri) -> Option<Route<'a>> {
+    fn read(uri: &'a Uri) -> Option<Route<'a>> {
         let (agent, below) = uri.path().strip_prefix("/agents/")?.split_once('/')?;
         let (provider, rest) = match below.find('/') {
             Some(slash) => (&below[..slash], Some(&below[slash..])),
             None => (below, None),
         };
         (!provider.is_empty()).then_some(Route { agent, provider, rest, query: uri.query() })
+    }
+
+    /// The route that a target names, or what the right form is.
+    pub(crate) fn parse(uri: &'a Uri) -> Result<Route<'a>, Stop> {
+        Route::read(uri).ok_or_else(|| Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}")))
     }
 
     /// The path below the provider's base URL. A call that names only the provider goes to its chat endpoint.
@@ -48,19 +53,18 @@ impl<'a> Route<'a> {
 }
 
 /// The exchange that a request begins, or why it begins none. The format is the caller's, where it can be told.
-pub(crate) fn identify<'a>(
+pub(crate) fn identify(
     core: &Arc<Core>,
     call: CallId,
-    uri: &'a Uri,
+    uri: &Uri,
     parts: &Parts,
-) -> Result<(Exchange, Route<'a>), (Option<Format>, Stop)> {
+) -> Result<Exchange, (Option<Format>, Stop)> {
     check_host(&core.config.hosts, uri, &parts.headers).map_err(|stop| (None, stop))?;
-    let route = Route::parse(uri)
-        .ok_or_else(|| (None, Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}"))))?;
+    let route = Route::parse(uri).map_err(|stop| (None, stop))?;
     let format = core.destinations.format(route.provider);
     let agent = AgentId::parse(&percent_decoded(route.agent))
         .map_err(|rule| (format, Stop::Client(StatusCode::BAD_REQUEST, rule.to_string())))?;
-    Ok((Exchange::new(core, call, agent, format.unwrap_or(Format::Openai)), route))
+    Ok(Exchange::new(core, call, agent, format.unwrap_or(Format::Openai)))
 }
 
 /// Only a `Host` of this machine is answered, and so is only such a host in an absolute target.
@@ -106,7 +110,7 @@ mod tests {
     fn a_path_names_agent_provider_and_rest() {
         let check = |target: &'static str, expected: Option<(&str, &str, Option<&str>, Option<&str>)>| {
             let uri = Uri::from_static(target);
-            let route = Route::parse(&uri).map(|route| (route.agent, route.provider, route.rest, route.query));
+            let route = Route::read(&uri).map(|route| (route.agent, route.provider, route.rest, route.query));
             assert_eq!(route, expected, "{target}");
         };
         check("/agents/a/openai/v1/models?x=1&y=%20", Some(("a", "openai", Some("/v1/models"), Some("x=1&y=%20"))));
