@@ -198,7 +198,15 @@ fn record_kill_switch_event() {
 }
 
 #[test]
-fn sliding_window_storage_and_window_overflow() {
+fn sliding_window_storage() {
+    let mut driver = Driver::new(KillSwitch { window_size: 3, ..enabled(100.0, Counting::Literal) });
+    assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (0, 0, 0));
+    assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (1, 0, 0));
+    assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (2, 0, 0));
+}
+
+#[test]
+fn window_overflow() {
     let mut driver = Driver::new(KillSwitch { window_size: 3, ..enabled(100.0, Counting::Literal) });
     let first = driver.call(&Ask::new(QUESTION)).ticket.call;
     assert!(driver.call(&Ask::new("two")).left.is_empty());
