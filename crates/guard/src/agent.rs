@@ -166,7 +166,12 @@ impl Agent {
             let signals = score::signals(&calls, self.kill_switch.counting);
             Score { value: signals.score(), signals, window }
         };
-        let (agent, conversation) = (score_in(WindowKind::Agent), score_in(WindowKind::Conversation));
+        let agent = score_in(WindowKind::Agent);
+        // Most agents have one conversation at a time: then both windows hold the same calls.
+        if self.windows.are_one(print.conversation) {
+            return agent;
+        }
+        let conversation = score_in(WindowKind::Conversation);
         if conversation.value > agent.value { conversation } else { agent }
     }
 

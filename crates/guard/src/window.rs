@@ -80,12 +80,21 @@ impl Windows {
 
     /// The calls of a window, oldest first.
     pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<Fingerprint> {
-        let of_conversation = || self.conversations.iter().find(|it| it.id == conversation).map(|it| &it.calls);
         let window = match kind {
             WindowKind::Agent => Some(&self.all),
-            WindowKind::Conversation => of_conversation(),
+            WindowKind::Conversation => self.of_conversation(conversation),
         };
         window.into_iter().flatten().map(|slot| Fingerprint::from(self.slots.get(*slot))).collect()
+    }
+
+    /// Whether the window of `conversation` and that of the agent hold the same calls.
+    pub(crate) fn are_one(&self, conversation: ConversationId) -> bool {
+        self.of_conversation(conversation) == Some(&self.all)
+    }
+
+    fn of_conversation(&self, conversation: ConversationId) -> Option<&VecDeque<Slot>> {
+        // The one in use is the last.
+        self.conversations.iter().rev().find(|it| it.id == conversation).map(|it| &it.calls)
     }
 
     /// The newest call, if it is still held.
