@@ -13,6 +13,9 @@ use crate::signals::Signals;
 pub fn start(args: &SettingArgs) -> Result<(), Failure> {
     let config = resolve(args.config.clone(), args.entries())?;
     log::start(&config.log);
+    for variable in &config.ignored_variables {
+        tracing::warn!("{variable} is no setting and is ignored");
+    }
     on_all_cores(Box::pin(serve(&config)))
 }
 

@@ -1,6 +1,6 @@
 //! The environment as a layer: `AGENTGAZER_LIMITS_IDLE_TIMEOUT` is `limits.idle_timeout`.
 
-use super::layer::{Entry, Mistake, Origin};
+use super::layer::{Entry, Origin};
 use super::setting::{SETTINGS, Shape};
 
 const PREFIX: &str = "AGENTGAZER_";
@@ -8,9 +8,10 @@ const PREFIX: &str = "AGENTGAZER_";
 /// Variables with our prefix that are no settings: they say where the settings or the server are.
 const OTHERS: [&str; 2] = ["AGENTGAZER_CONFIG", "AGENTGAZER_URL"];
 
-/// The settings made in `variables`. An unknown name is a mistake: a typo must not pass as a default.
-pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> (Vec<Entry>, Vec<Mistake>) {
-    let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
+/// The settings made in `variables`, and the names with our prefix that are none. Those are no mistakes, unlike unknown
+/// keys of our own file: the environment is shared, and images and scripts put names of their own into it.
+pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> (Vec<Entry>, Vec<String>) {
+    let (mut entries, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in variables {
         let Some(suffix) = name.strip_prefix(PREFIX) else { continue };
         if OTHERS.contains(&name.as_str()) || is_service_link(suffix, &value) {
@@ -23,15 +24,11 @@ pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> (V
                 values,
                 origin: origin.clone(),
             })),
-            None => {
-                mistakes.push(Mistake { key: suffix.to_lowercase(), origin: Some(origin), message: UNKNOWN.to_owned() })
-            }
+            None => unknown.push(name),
         }
     }
-    (entries, mistakes)
+    (entries, unknown)
 }
-
-const UNKNOWN: &str = "is no setting";
 
 /// `limits.idle_timeout` → `LIMITS_IDLE_TIMEOUT`.
 fn variable_suffix(key: &str) -> String {
@@ -60,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_keys_and_unknown_ones_are_mistakes() {
+    fn names_are_keys_and_unknown_ones_are_told() {
         let variables = [
             ("HOME", "/root"),
             ("AGENTGAZER_URL", "http://127.0.0.1:1"),
@@ -71,7 +68,7 @@ mod tests {
             ("AGENTGAZER_PROVIDERS", "a=openai+http://a,b=openai+http://b"),
             ("AGENTGAZER_PROXYPORT", "1"),
         ];
-        let (entries, mistakes) = layer(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let (entries, unknown) = layer(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let said: Vec<_> = entries.iter().map(|entry| (entry.key.as_str(), entry.values.join("|"))).collect();
         assert_eq!(
             said,
@@ -82,7 +79,6 @@ mod tests {
                 ("providers", "b=openai+http://b".to_owned()),
             ]
         );
-        assert_eq!(mistakes.len(), 1);
-        assert_eq!(mistakes[0].key, "proxyport");
+        assert_eq!(unknown, ["AGENTGAZER_PROXYPORT"]);
     }
 }

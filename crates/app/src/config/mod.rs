@@ -33,6 +33,8 @@ pub struct Config {
     pub key_file: Option<PathBuf>,
     /// Where to write the addresses once both listeners accept.
     pub ready_file: Option<PathBuf>,
+    /// Variables `AGENTGAZER_…` that are no settings, to be told: one may be a typo.
+    pub ignored_variables: Vec<String>,
     /// The token, if the operator set one.
     pub token: Option<SecretString>,
     /// More names that may stand in `Host`.
@@ -120,6 +122,7 @@ impl Config {
             data_dir,
             key_file: None,
             ready_file: None,
+            ignored_variables: Vec::new(),
             token: None,
             allow_hosts: Vec::new(),
             providers: Vec::new(),
@@ -194,12 +197,13 @@ pub struct Sources<'a> {
 
 /// Puts all layers together.
 pub fn resolve(sources: Sources<'_>) -> Result<Config, Mistakes> {
-    let (environment, mut mistakes) = environment::layer(sources.environment.iter().cloned());
+    let (environment, ignored_variables) = environment::layer(sources.environment.iter().cloned());
+    let mut mistakes = Vec::new();
     let above_file: Vec<Entry> = environment.into_iter().chain(sources.flags.iter().cloned()).collect();
     let mut entries = file_layer(&sources, &above_file, &mut mistakes);
     entries.extend(above_file);
 
-    let mut config = Config::new(sources.default_data_dir);
+    let mut config = Config { ignored_variables, ..Config::new(sources.default_data_dir) };
     for entry in &entries {
         if let Err(mistake) = config.apply(entry, sources.known) {
             mistakes.push(mistake);
