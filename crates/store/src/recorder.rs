@@ -11,6 +11,8 @@ use crate::{Change, Changed, Health, Store, StoreError};
 
 /// How far a watcher may fall behind before it misses something.
 const NOTICES: usize = 1024;
+/// How long a reader waits for the writer.
+const MOMENT: Duration = Duration::from_millis(250);
 
 /// What was written, for those who watch live.
 #[derive(Clone, Debug)]
@@ -54,6 +56,15 @@ impl Recorder {
     /// Makes a change and waits until it is on disk. `Unavailable` after a few seconds: nothing was changed.
     pub async fn change(&self, change: Change) -> Result<Changed, StoreError> {
         writer::send(&self.requests, change, self.patience).await
+    }
+
+    /// Waits until the events that were sent so far are written, so that whoever reads next sees them; only for a moment,
+    /// if the database is busy.
+    pub async fn catch_up(&self) {
+        let (done, caught_up) = oneshot::channel();
+        if self.requests.send(Request::CatchUp(done)).is_ok() {
+            let _ = tokio::time::timeout(MOMENT, caught_up).await;
+        }
     }
 
     /// Takes nothing more, writes everything that was sent so far, and closes the database: the end of a drain. Returns

@@ -31,6 +31,15 @@ async fn an_event_is_read_as_it_was_written() {
 }
 
 #[tokio::test]
+async fn who_lets_the_writer_catch_up_reads_what_was_sent() {
+    let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
+    let event = call("agent");
+    fixture.handle.event(event.clone());
+    fixture.recorder.catch_up().await;
+    assert!(fixture.store.event(event.id).await.unwrap().is_some());
+}
+
+#[tokio::test]
 async fn an_agent_is_made_by_its_first_call() {
     let fixture = Fixture::new().await;
     let later = Timestamp::from_millis(NOON.as_millis() + 5);

@@ -45,6 +45,7 @@ pub(crate) struct Writer {
     /// While nothing can be written: how long to wait, and until when.
     pause: Option<(Duration, Instant)>,
     next_sweep: Instant,
+    catching_up: Vec<oneshot::Sender<()>>,
     stopping: Vec<oneshot::Sender<()>>,
 }
 
@@ -62,6 +63,7 @@ impl Writer {
             last_batch: 0,
             pause: None,
             next_sweep: Instant::now(),
+            catching_up: Vec::new(),
             stopping: Vec::new(),
         }
     }
@@ -154,6 +156,12 @@ impl Writer {
     fn keep_request(&mut self, request: Request) {
         match request {
             Request::Change(change) => self.changes.push_back(change),
+            // While nothing can be written nobody has to wait for it.
+            Request::CatchUp(_) if self.pause.is_some() => {}
+            Request::CatchUp(done) => {
+                self.catching_up.push(done);
+                self.batch_due = Some(Instant::now());
+            }
             Request::Stop(done) => self.stopping.push(done),
         }
     }

@@ -19,6 +19,8 @@ const GIVEN_UP: u8 = 2;
 pub(crate) enum Request {
     /// A change.
     Change(ChangeRequest),
+    /// To write at once what has come in.
+    CatchUp(oneshot::Sender<()>),
     /// To write everything and end.
     Stop(oneshot::Sender<()>),
 }

@@ -19,6 +19,10 @@ impl Writer {
         if let Err(error) = self.write_all(inbox).await {
             self.note_trouble(&error).await;
         }
+        // Whether it is on disk or will have to be tried again: there is nothing more to wait for.
+        for done in self.catching_up.drain(..) {
+            let _ = done.send(());
+        }
     }
 
     async fn write_all(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {

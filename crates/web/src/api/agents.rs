@@ -183,6 +183,7 @@ pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) 
 
 /// A page of agents. One that memory and disk disagree about is listed by what memory says.
 pub(crate) async fn read_page(app: &App, filter: &AgentFilter, page: &PageRequest) -> Result<List<AgentView>, Problem> {
+    app.web().recorder.catch_up().await;
     let mut list =
         List::of(app.web().store.agents(filter, page).await.map_err(Problem::of_page)?, |row| merge(app, row));
     list.items.retain(|agent| filter.active.is_none_or(|active| agent.active == active));

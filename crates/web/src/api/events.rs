@@ -175,6 +175,7 @@ pub(crate) async fn list(
     Parameters(query): Parameters<EventsQuery>,
 ) -> Result<Json<List<EventView>>, Problem> {
     let page = query.page()?;
+    app.web().recorder.catch_up().await;
     let events = app.web().store.events(&query.into(), &page).await.map_err(Problem::of_page)?;
     Ok(Json(List::of(events, EventView::from)))
 }
@@ -184,6 +185,7 @@ pub(crate) async fn list(
     params(("id" = String, Path, description = "The event, or the call's request id")),
     responses((status = 200, body = EventView), Refusals))]
 pub(crate) async fn get(State(app): State<App>, EventPath(id): EventPath) -> Result<Json<EventView>, Problem> {
+    app.web().recorder.catch_up().await;
     let row = app.web().store.event(id).await?;
     let row = row.ok_or_else(|| Problem::not_found(format!("There is no event {id}.")))?;
     Ok(Json(row.into()))

@@ -111,6 +111,7 @@ async fn show(app: &App, agent: &AgentId) -> Result<KillSwitchView, Problem> {
             (row.kill_switch, 0.0)
         }
     };
+    app.web().recorder.catch_up().await;
     Ok(KillSwitchView {
         settings: settings.into(),
         notifications_configured: false,
