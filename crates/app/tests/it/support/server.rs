@@ -166,9 +166,16 @@ impl Server {
         self.api(Method::PATCH, &format!("/api/agents/{agent}"), Some(serde_json::json!({"active": true}))).await
     }
 
-    /// All incidents of an agent.
+    /// All incidents of an agent, page by page.
     pub(crate) async fn incidents(&self, agent: &str) -> Vec<Value> {
-        self.get(&format!("/api/incidents?agent={agent}&limit=500")).await["items"].as_array().unwrap().clone()
+        let first = format!("/api/incidents?agent={agent}&limit=500");
+        let (mut path, mut incidents) = (first.clone(), Vec::new());
+        loop {
+            let page = self.get(&path).await;
+            incidents.extend(page["items"].as_array().unwrap().iter().cloned());
+            let Some(cursor) = page["next_cursor"].as_str() else { return incidents };
+            path = format!("{first}&cursor={cursor}");
+        }
     }
 
     /// All events of an agent of one type.
