@@ -38,7 +38,7 @@ pub(crate) fn read(body: &str) -> Result<Asked<'_>, Unread> {
 
 /// What is kept while the messages pass, oldest first.
 #[derive(Debug, Default)]
-struct Turns<'a> {
+pub(crate) struct Turns<'a> {
     user_messages: u32,
     first_user_message: Option<Json<'a>>,
     prompt: Option<Json<'a>>,
@@ -54,13 +54,16 @@ struct Turns<'a> {
 impl<'a> Turns<'a> {
     fn read(cursor: &mut Cursor<'a>) -> Result<Turns<'a>, Malformed> {
         let mut turns = Turns::default();
-        cursor.array(|cursor| {
-            let (raw, message) = cursor.capture(Message::read)?;
-            turns.newest_message = raw.raw();
-            turns.take(message);
-            Ok(())
-        })?;
+        cursor.array(|cursor| turns.read_message(cursor))?;
         Ok(turns)
+    }
+
+    /// Takes the next message from the cursor.
+    pub(crate) fn read_message(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+        let (raw, message) = cursor.capture(Message::read)?;
+        self.newest_message = raw.raw();
+        self.take(message);
+        Ok(())
     }
 
     fn take(&mut self, message: Message<'a>) {
@@ -85,13 +88,14 @@ impl<'a> Turns<'a> {
         }
     }
 
-    fn asked(self) -> Asked<'a> {
+    /// What is asked with the messages so far.
+    pub(crate) fn asked(&self) -> Asked<'a> {
         let prompt = self.prompt.map(Content::read).unwrap_or_default();
         let first_user_message = match self.first_user_message {
             first if first == self.prompt => prompt.texts.clone(),
             first => first.map(Content::read).unwrap_or_default().texts,
         };
-        let (tool_calls, tool_results) = self.step.map(|called| step::read(&called, &self.results)).unwrap_or_default();
+        let (tool_calls, tool_results) = self.step.as_ref().map(|called| step::read(called, &self.results)).unwrap_or_default();
         Asked {
             prompt: prompt.texts,
             attachments: prompt.attachments,

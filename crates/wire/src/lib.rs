@@ -18,6 +18,7 @@ mod said;
 mod session;
 mod sse;
 mod step;
+mod transcript;
 
 pub use answer::{Answer, AnswerReader};
 pub use conversation::conversation_of;
@@ -25,3 +26,4 @@ pub use dialect::Dialect;
 pub use providers::{builtin_providers, chat_path};
 pub use refusal::{Refusal, RefusalKind, refuse, stream_error};
 pub use request::{Unread, read_request};
+pub use transcript::{Transcript, read_assistant_message};
