@@ -1,4 +1,4 @@
-//! JSON read where it lies: a cursor that checks every byte once, visits the fields that are asked for and skips the rest.
+//! JSON read where it lies: a cursor that passes over every byte once, visits the fields that are asked for and skips the rest.
 //! Written by hand because an agent's body is megabytes of history of which three messages matter: one pass, nothing
 //! allocated, the last of doubled keys wins, and nesting has a limit even in what is skipped.
 
@@ -10,7 +10,7 @@ pub(crate) use value::Json;
 use std::borrow::Cow;
 
 use scan::{number_end, string_end};
-use value::unescape;
+use value::text;
 
 /// How deep objects and arrays may nest. The same as serde_json's, which reads some of these values again elsewhere.
 const MAX_DEPTH: u8 = 128;
@@ -196,24 +196,24 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A string's content as it is written, and whether it holds escapes. The cursor stands at the opening quote.
-    fn string(&mut self) -> Result<(&'a str, bool)> {
+    /// A string's content as it is written. The cursor stands at the opening quote.
+    fn string(&mut self) -> Result<&'a str> {
         let start = self.at + 1;
-        let (end, escaped) = string_end(self.text.as_bytes(), start).ok_or(Malformed::Invalid)?;
+        let end = string_end(self.text.as_bytes(), start).ok_or(Malformed::Invalid)?;
         self.at = end + 1;
-        Ok((&self.text[start..end], escaped))
+        Ok(&self.text[start..end])
     }
 
     fn key(&mut self) -> Result<Cow<'a, str>> {
         if self.peek()? != b'"' {
             return Err(Malformed::Invalid);
         }
-        let (written, escaped) = self.string()?;
+        let written = self.string()?;
         if self.peek()? != b':' {
             return Err(Malformed::Invalid);
         }
         self.at += 1;
-        Ok(if escaped { Cow::Owned(unescape(written)) } else { Cow::Borrowed(written) })
+        Ok(text(written))
     }
 
     fn open(&mut self) -> Result<()> {

@@ -1,21 +1,31 @@
 //! Where strings and numbers end: the inner loops of reading.
 
+use memchr::memchr_iter;
+
 use crate::eight_bytes::{below, equal, position};
 
-/// Where the string ends whose content starts at `at` (the place of its closing quote), and whether it holds escapes.
-pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
-    let mut escaped = false;
-    loop {
-        at += position(bytes.get(at..)?, special)?;
-        // Each length in an arm of its own: the processor guesses the arm and goes on, it would have to wait for a sum.
-        match (bytes.get(at)?, bytes.get(at + 1)) {
-            (b'"', _) => return Some((at, escaped)),
-            (b'\\', Some(b'n' | b'"' | b'\\' | b'/' | b'b' | b'f' | b'r' | b't')) => at += 2,
-            (b'\\', Some(b'u')) if bytes.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit) => at += 6,
-            _ => return None,
-        }
-        escaped = true;
+/// Where the string ends whose content starts at `start`: the place of its closing quote.
+///
+/// What stands behind a backslash is not looked at. Most of a body is long strings with an escape in every line, of which
+/// nearly all are passed over; whoever reads one takes an escape that there is not for the character itself.
+pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let content = bytes.get(start..)?;
+    match position(&content[..content.len().min(SHORT)], special) {
+        Some(end) if content[end] == b'"' => Some(start + end),
+        _ => long_string_end(content).map(|end| start + end),
     }
+}
+
+/// Keys and most values are shorter, and found before a wider search has begun.
+const SHORT: usize = 32;
+
+/// Two wide searches, one for the quote and one for what must not stand before it.
+fn long_string_end(content: &[u8]) -> Option<usize> {
+    let is_escaped = |quote: usize| content[..quote].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    let end = memchr_iter(b'"', content).find(|quote| !is_escaped(*quote))?;
+    // Without an early end, so that the compiler takes many bytes at once.
+    let has_control = content[..end].iter().fold(false, |found, byte| found | (*byte < b' '));
+    (!has_control).then_some(end)
 }
 
 /// Quotes, backslashes and control characters.

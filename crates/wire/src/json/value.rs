@@ -34,8 +34,7 @@ impl<'a> Json<'a> {
 
     /// The text of a string.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
-        let written = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        Some(if written.contains('\\') { Cow::Owned(unescape(written)) } else { Cow::Borrowed(written) })
+        self.0.strip_prefix('"')?.strip_suffix('"').map(text)
     }
 
     /// The text of a string that says something.
@@ -90,9 +89,14 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The text that `written` (the inside of a valid string) stands for. Half a surrogate pair becomes U+FFFD: JavaScript
+/// The text that `written` (the inside of a string) stands for.
+pub(super) fn text(written: &str) -> Cow<'_, str> {
+    if written.contains('\\') { Cow::Owned(unescape(written)) } else { Cow::Borrowed(written) }
+}
+
+/// The text behind the escapes; one that there is not stands for its character. Half a surrogate pair becomes U+FFFD: JavaScript
 /// clients that cut a text in the middle of an emoji do send those.
-pub(super) fn unescape(written: &str) -> String {
+fn unescape(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
     let mut rest = written;
     while let Some(at) = rest.find('\\') {
@@ -107,31 +111,32 @@ pub(super) fn unescape(written: &str) -> String {
 
 /// The character of the escape that `rest` starts with, and the escape's length.
 fn escaped_character(rest: &str) -> (char, usize) {
-    let simple = match rest.as_bytes().get(1) {
-        Some(b'u') => return unicode_escape(rest),
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(other) => char::from(*other),
-        None => char::REPLACEMENT_CHARACTER,
+    let simple = match rest[1..].chars().next() {
+        Some('u') => return unicode_escape(rest).unwrap_or(('u', 2)),
+        Some('b') => '\u{8}',
+        Some('f') => '\u{c}',
+        Some('n') => '\n',
+        Some('r') => '\r',
+        Some('t') => '\t',
+        Some(other) => other,
+        None => return (char::REPLACEMENT_CHARACTER, 1),
     };
-    (simple, 2)
+    (simple, 1 + simple.len_utf8())
 }
 
-fn unicode_escape(rest: &str) -> (char, usize) {
-    let high = code_unit(rest);
+fn unicode_escape(rest: &str) -> Option<(char, usize)> {
+    let high = code_unit(rest)?;
     if let Some(character) = char::from_u32(high) {
-        return (character, 6);
+        return Some((character, 6));
     }
-    let low = rest.get(6..).filter(|next| next.starts_with("\\u")).map_or(0, code_unit);
+    let low = rest.get(6..).filter(|next| next.starts_with("\\u")).and_then(code_unit).unwrap_or(0);
     let pair = ((0xd800..0xdc00).contains(&high) && (0xdc00..0xe000).contains(&low))
         .then(|| char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)))
         .flatten();
-    pair.map_or((char::REPLACEMENT_CHARACTER, 6), |character| (character, 12))
+    Some(pair.map_or((char::REPLACEMENT_CHARACTER, 6), |character| (character, 12)))
 }
 
-fn code_unit(escape: &str) -> u32 {
-    escape.get(2..6).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0)
+fn code_unit(escape: &str) -> Option<u32> {
+    let digits = escape.get(2..6).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+    u32::from_str_radix(digits, 16).ok()
 }
