@@ -154,6 +154,7 @@ impl Parts {
             hosts: self.hosts.clone(),
             refusal_status: config.refusal_status,
             max_request_body: limits.max_request_body,
+            bodies_in_flight: limits.bodies_in_flight,
             connect_timeout: limits.connect_timeout,
             first_byte_timeout: limits.first_byte_timeout,
             idle_timeout: limits.idle_timeout,

@@ -32,7 +32,11 @@ pub(crate) async fn forward(mut exchange: Exchange, route: Route<'_>, parts: Par
             return exchange.stop(stop);
         }
     };
-    let outgoing = body.map_or_else(|| Outgoing::passing(upload), Outgoing::Whole);
+    // An upload that was read whole stays until the answer begins: so long its body takes room.
+    let outgoing = match body {
+        Some(whole) => Outgoing::Whole(whole),
+        None => Outgoing::passing(upload),
+    };
     let answer = match destination.request(path, route.query, parts, outgoing) {
         Ok(request) => dial(&exchange, request).await,
         Err(stop) => Err(stop),
@@ -67,7 +71,7 @@ async fn admit<'a>(
         exchange.not_scored();
         return Ok((destination, path, None));
     }
-    let body = upload.collect().await?;
+    let body = upload.collect(&exchange.core.room).await?;
     judge(exchange, &parts.headers, &body).await?;
     Ok((destination, path, Some(body)))
 }

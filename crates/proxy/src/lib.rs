@@ -15,6 +15,7 @@ mod headers;
 mod incident;
 mod kills;
 mod listener;
+mod room;
 mod route;
 mod shield;
 mod silence;
@@ -37,6 +38,7 @@ use aside::Aside;
 use destination::Destinations;
 use evidence::Shelf;
 use kills::Kills;
+use room::Room;
 use route::Route;
 use shield::Shield;
 use upload::Upload;
@@ -51,6 +53,8 @@ pub struct ProxyConfig {
     pub refusal_status: StatusCode,
     /// The largest request body, in bytes.
     pub max_request_body: usize,
+    /// How much memory request bodies that are being read or sent may take together, in bytes; further ones wait.
+    pub bodies_in_flight: usize,
     /// How long a connection to a provider may take.
     pub connect_timeout: Duration,
     /// How long a provider may take until its response begins.
@@ -81,6 +85,7 @@ pub(crate) struct Core {
     pub(crate) kills: Kills,
     pub(crate) shield: Shield,
     pub(crate) aside: Aside,
+    pub(crate) room: Room,
 }
 
 impl Proxy {
@@ -99,6 +104,7 @@ impl Proxy {
             kills: Kills::default(),
             shield: Shield::default(),
             aside: Aside::default(),
+            room: Room::new(config.bodies_in_flight),
             config,
             guard,
             recorder,

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use crate::ProxyConfig;
 use crate::error::Stop;
+use crate::room::{Room, Taken};
 use crate::silence::Silence;
 
 /// How much room is made for a body on its sender's word alone.
@@ -59,12 +60,15 @@ pub(crate) struct Upload {
     limit: usize,
     silence: Silence,
     progress: Option<Arc<Progress>>,
+    /// What it takes of the room for all bodies, as long as it is in flight.
+    taken: Taken,
 }
 
 impl Upload {
     pub(crate) fn new(incoming: Incoming, config: &ProxyConfig) -> Upload {
         let limit = config.max_request_body;
-        Upload { incoming, received: 0, limit, silence: Silence::new(config.idle_timeout), progress: None }
+        let silence = Silence::new(config.idle_timeout);
+        Upload { incoming, received: 0, limit, silence, progress: None, taken: Taken::default() }
     }
 
     /// Fails if the body says itself that it is too large.
@@ -86,8 +90,9 @@ impl Upload {
         tokio::spawn(tokio::time::timeout(DISCARD_TIME, reading));
     }
 
-    /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece.
-    pub(crate) async fn collect(&mut self) -> Result<Bytes, BrokenUpload> {
+    /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece. Waits where there is no
+    /// `room` for more.
+    pub(crate) async fn collect(&mut self, room: &Room) -> Result<Bytes, BrokenUpload> {
         let Some(first) = self.data().await? else { return Ok(Bytes::new()) };
         if self.incoming.is_end_stream() {
             return Ok(first);
@@ -95,8 +100,11 @@ impl Upload {
         let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
         let mut whole = BytesMut::with_capacity(first.len().saturating_add(announced).min(TRUSTED_LENGTH));
         whole.extend_from_slice(&first);
+        drop(first);
         while let Some(data) = self.data().await? {
             whole.extend_from_slice(&data);
+            drop(data);
+            self.taken.grow(room, whole.len()).await;
         }
         Ok(whole.freeze())
     }

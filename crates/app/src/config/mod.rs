@@ -62,6 +62,8 @@ pub struct Config {
 pub struct Limits {
     /// The largest request body, in bytes.
     pub max_request_body: usize,
+    /// How much memory request bodies in flight may take together, in bytes.
+    pub bodies_in_flight: usize,
     /// The largest request head, in bytes.
     pub max_header_size: usize,
     /// How many connections each listener holds at once.
@@ -133,6 +135,7 @@ impl Config {
             retention: Retention::default(),
             limits: Limits {
                 max_request_body: 32 << 20,
+                bodies_in_flight: 1 << 30,
                 max_header_size: 64 << 10,
                 max_connections: 10_000,
                 header_timeout: Duration::from_secs(10),

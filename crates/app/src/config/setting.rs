@@ -41,7 +41,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 29] = settings! {
+const SINGLE: [Setting; 30] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -66,6 +66,7 @@ const SINGLE: [Setting; 29] = settings! {
     "retention.events" => |config, text| config.retention.event_days = days(text)?;
     "retention.incidents" => |config, text| config.retention.incident_days = days(text)?;
     "limits.max_request_body" => |config, text| config.limits.max_request_body = value::size(text)?;
+    "limits.bodies_in_flight" => |config, text| config.limits.bodies_in_flight = value::size(text)?;
     "limits.max_header_size" => |config, text| config.limits.max_header_size = header_size(text)?;
     "limits.max_connections" => |config, text| config.limits.max_connections = at_least_one(text)?;
     "limits.header_timeout" => |config, text| config.limits.header_timeout = value::duration(text)?;

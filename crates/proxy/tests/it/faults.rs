@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::provider::{FakeProvider, Step, chat_answer, chat_stream, chunk, stream_head, whole};
-use crate::rig::{CHAT, PROMPT, Rig, config, drink, json, post, question, streamed_question};
+use crate::rig::{CHAT, PROMPT, Rig, begin, collect, config, drink, json, post, question, streamed_question};
 
 #[tokio::test]
 async fn a_stream_whose_provider_dies_ends_with_an_error_in_its_own_format() {
@@ -167,6 +167,37 @@ async fn a_body_of_unknown_length_over_the_limit_is_a_413_too() {
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.unwrap();
         assert!(answer.starts_with(b"HTTP/1.1 413"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn without_room_for_its_body_a_call_waits_and_does_not_fail() {
+    let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
+    let small = ProxyConfig { bodies_in_flight: 1, ..config() };
+    let rig = Rig::with(&provider, small, Default::default()).await;
+    let (half, head) =
+        ([b'x'; 450_000], format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 900000\r\n\r\n"));
+    // Takes all the room, and then some that nobody else may have.
+    let mut first = TcpStream::connect(rig.address).await.unwrap();
+    first.write_all(&[head.as_bytes(), &half].concat()).await.unwrap();
+    idle_turns().await;
+    let second = tokio::spawn({
+        let address = rig.address;
+        async move { collect(begin(address, post(CHAT, vec![b'x'; 900_000])).await).await.status() }
+    });
+    idle_turns().await;
+    assert_eq!(provider.calls(), 0);
+    assert_eq!(rig.ask("Small bodies take no room").await.status(), 200);
+
+    first.write_all(&half).await.unwrap();
+    assert_eq!(second.await.unwrap(), 200);
+    assert_eq!(provider.calls(), 3);
+}
+
+/// Everybody else gets as many turns as it takes to read a body.
+async fn idle_turns() {
+    for _ in 0..2_000 {
+        tokio::task::yield_now().await;
     }
 }
 

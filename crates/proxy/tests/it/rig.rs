@@ -36,6 +36,7 @@ pub fn config() -> ProxyConfig {
         hosts: AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), []),
         refusal_status: StatusCode::BAD_REQUEST,
         max_request_body: 1 << 20,
+        bodies_in_flight: 64 << 20,
         connect_timeout: Duration::from_secs(5),
         first_byte_timeout: Duration::from_secs(30),
         idle_timeout: Duration::from_secs(30),
