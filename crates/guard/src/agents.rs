@@ -199,8 +199,42 @@ impl Agents {
 
 impl Seat {
     fn change<R>(&self, occupant: &mut Occupant, action: impl FnOnce(&mut Agent) -> R) -> R {
-        let result = action(&mut occupant.agent);
-        self.inactive.store(occupant.agent.deactivation().is_some(), Ordering::Release);
-        result
+        let left = Left { seat: self, agent: &mut occupant.agent };
+        action(left.agent)
+    }
+}
+
+/// An agent at work. However it is left, also by a panic, its seat says whether it is inactive: a kill that was decided
+/// holds.
+struct Left<'a> {
+    seat: &'a Seat,
+    agent: &'a mut Agent,
+}
+
+impl Drop for Left<'_> {
+    fn drop(&mut self) {
+        self.seat.inactive.store(self.agent.deactivation().is_some(), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use model::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn what_is_decided_before_a_panic_holds() {
+        let agents = Agents::new(GuardConfig::default());
+        let id = AgentId::parse("bot").unwrap();
+        let decide_and_panic = |agent: &mut Agent| {
+            agent.deactivate(Timestamp::default());
+            panic!("a bug in the detector");
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| agents.with(&id, decide_and_panic))).is_err());
+        assert!(agents.refuses(&id).is_some());
     }
 }

@@ -15,6 +15,7 @@ use crate::body::Body;
 use crate::decoding::{Encoding, decoded};
 use crate::error::Stop;
 use crate::evidence::HeldCall;
+use crate::fault;
 use crate::headers;
 
 /// The status that is recorded for a client that went away before it was answered.
@@ -81,8 +82,12 @@ impl Exchange {
     pub(crate) fn score(&mut self, headers: &HeaderMap, body: &Bytes) -> Option<Decision> {
         let dialect = self.dialect?;
         let core = Arc::clone(&self.core);
-        match core.shield.run(|| self.read_and_score(dialect, headers, body)) {
-            Some(Ok(decision)) => return Some(decision),
+        match core.shield.run(|| self.read_and_decide(dialect, headers, body)) {
+            Some(Ok((decision, body))) => {
+                // Apart from the decision: a kill that was decided holds, whatever becomes of its evidence.
+                core.shield.run(|| self.keep(&decision, dialect, &body));
+                return Some(decision);
+            }
             Some(Err(unread)) => self.event.error = Some(format!("unread: {unread}")),
             None => self.event.error = Some("detection failed: not scored".to_owned()),
         }
@@ -90,25 +95,40 @@ impl Exchange {
         None
     }
 
-    fn read_and_score(&mut self, dialect: Dialect, headers: &HeaderMap, body: &Bytes) -> Result<Decision, Unread> {
+    /// The decision, and the body behind its encoding.
+    fn read_and_decide(
+        &mut self,
+        dialect: Dialect,
+        headers: &HeaderMap,
+        body: &Bytes,
+    ) -> Result<(Decision, Bytes), Unread> {
         let encoding = Encoding::of(headers).ok_or(Unread("compressed in a way that is not known"))?;
-        let body = &decoded(encoding, body, self.core.config.max_request_body).ok_or(Unread("cannot be decoded"))?;
-        let asked = wire::read_request(dialect, body)?;
+        let body = decoded(encoding, body, self.core.config.max_request_body).ok_or(Unread("cannot be decoded"))?;
+        let asked = wire::read_request(dialect, &body)?;
         let conversation = wire::conversation_of(headers, &asked);
         let event = &mut self.event;
         event.model = asked.model.as_deref().map(str::to_owned);
         event.streamed = asked.streamed;
-        let call = NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body, asked: &asked };
+        let call =
+            NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body: &body, asked: &asked };
         let (guard, now) = (&self.core.guard, event.time);
         // Before the lock on decisions, which whoever asks for a kill waits for.
         let prepared = call.prepare();
+        fault::strike("scoring");
         let decision = self.core.kills.decide(|| guard.on_prepared_call(prepared, now));
         event.conversation = Some(conversation);
         if let Decision::Scored(scored) = &decision {
             self.note(scored);
-            self.core.shelf.put(self.event.id, HeldCall::new(now, dialect, body), &scored.left);
         }
-        Ok(decision)
+        Ok((decision, body))
+    }
+
+    /// Puts the body where evidence is taken from.
+    fn keep(&self, decision: &Decision, dialect: Dialect, body: &Bytes) {
+        fault::strike("evidence");
+        if let Decision::Scored(scored) = decision {
+            self.core.shelf.put(self.event.id, HeldCall::new(self.event.time, dialect, body), &scored.left);
+        }
     }
 
     fn note(&mut self, scored: &Scored) {

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, header};
-use model::{Answered, CallId, Event, Evidence, Incident, IncidentState, Kill, Matched, Timestamp};
+use model::{Answered, CallId, Event, Evidence, Incident, IncidentId, IncidentState, Kill, Matched, Timestamp};
 use wire::AnswerReader;
 
 use crate::Core;
 use crate::evidence::{HeldCall, MAX_RESPONSE};
+use crate::fault;
 
 /// How much of the bodies becomes evidence of one incident. Compressed they are a small part of their length, and reading
 /// five hundred calls with all their history at once could take all the memory there is.
@@ -20,14 +21,24 @@ type Match = (CallId, Vec<Matched>, Option<HeldCall>);
 /// Records a kill with its `kill_switch` event, and says when it is done. Runs on when the client that triggered it goes
 /// away.
 pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
-    let core = Arc::clone(core);
-    let matches = take(&core, &kill);
+    let matches = take(core, &kill);
+    let recording = Recording { core: Arc::clone(core), id: kill.incident };
     tokio::spawn(async move {
-        let id = kill.incident;
         let incident = incident(kill, IncidentState::Open, &event, matches).await;
-        core.recorder.kill(incident, event).wait().await;
-        core.kills.done(id);
+        recording.core.recorder.kill(incident, event).wait().await;
     });
+}
+
+/// A kill on its way to the disk. However that ends, nobody waits for it any longer.
+struct Recording {
+    core: Arc<Core>,
+    id: IncidentId,
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.core.kills.done(self.id);
+    }
 }
 
 /// Records an observed episode.
@@ -41,9 +52,14 @@ pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
     });
 }
 
-/// Takes hold of the bodies before other calls push them out.
+/// Takes hold of the bodies before other calls push them out. A kill is recorded without them if that fails.
 fn take(core: &Core, kill: &Kill) -> Vec<Match> {
-    let held = |(call, matched): &(CallId, Vec<Matched>)| (*call, matched.clone(), core.shelf.get(*call));
+    let get = |call: CallId| {
+        fault::strike("evidence");
+        core.shelf.get(call)
+    };
+    let held =
+        |(call, matched): &(CallId, Vec<Matched>)| (*call, matched.clone(), core.shield.run(|| get(*call)).flatten());
     kill.matches.iter().map(held).collect()
 }
 

@@ -9,6 +9,7 @@ mod destination;
 mod error;
 mod evidence;
 mod exchange;
+mod fault;
 mod forward;
 mod gather;
 mod headers;

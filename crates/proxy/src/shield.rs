@@ -23,7 +23,7 @@ impl Shield {
         if result.is_err() {
             self.failures.fetch_add(1, Ordering::Relaxed);
             self.said.call_once(|| {
-                tracing::error!("detection failed and the call was let through; further failures are only counted");
+                tracing::error!("a bug in detection: the call goes on without it; further failures are only counted");
             });
         }
         result.ok()

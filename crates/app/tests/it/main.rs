@@ -8,6 +8,7 @@ mod demo;
 mod faults;
 mod hostile;
 mod kill_path;
+mod panics;
 mod restart;
 mod seeds;
 mod start;

@@ -23,6 +23,8 @@ pub(crate) struct ServerBuilder {
     /// What the operator set; without it the server makes one.
     token: Option<&'static str>,
     arguments: Vec<String>,
+    /// Where detection panics on purpose.
+    fault: Option<&'static str>,
 }
 
 /// A data directory that is removed with its last user, or one that belongs to the test.
@@ -45,7 +47,8 @@ impl ServerBuilder {
     /// A server in front of the provider at `provider_url`, for both formats.
     pub(crate) fn new(provider_url: &str) -> ServerBuilder {
         let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
-        ServerBuilder { provider: provider_url.to_owned(), data, token: Some(TOKEN), arguments: Vec::new() }
+        let (token, arguments) = (Some(TOKEN), Vec::new());
+        ServerBuilder { provider: provider_url.to_owned(), data, token, arguments, fault: None }
     }
 
     /// With a token of its own making.
@@ -57,6 +60,12 @@ impl ServerBuilder {
     /// With more flags.
     pub(crate) fn arguments(mut self, arguments: &[&str]) -> Self {
         self.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        self
+    }
+
+    /// With detection that panics at `place`.
+    pub(crate) fn fault(mut self, place: &'static str) -> Self {
+        self.fault = Some(place);
         self
     }
 
@@ -99,6 +108,7 @@ impl ServerBuilder {
         for name in ["openai", "anthropic"] {
             command.args(["--provider", &format!("{name}={}", self.provider)]);
         }
+        command.envs(self.fault.map(|place| ("FAULT", place)));
         command.args(self.token.iter().flat_map(|token| ["--token", token])).args(&self.arguments);
         command
     }
