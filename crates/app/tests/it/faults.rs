@@ -1,7 +1,10 @@
 //! The database is out of order: traffic flows, kills hold, the log says it once, readiness says why.
+//!
+//! `LOCK_SECONDS=60 cargo test --test it locked` for a lock of a minute.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use http::Method;
 use serde_json::json;
@@ -27,9 +30,26 @@ async fn a_locked_database_stops_nothing_but_changes() {
         server.try_api(Method::PUT, "/api/agents/looper/kill-switch", Some(json!({"threshold": 9.0}))).await.unwrap();
     assert_eq!(refused.status, 503);
     assert_eq!(server.get("/api/agents/looper/kill-switch").await["threshold"], 5.0, "nothing was changed");
+    let calls = traffic_meanwhile(&server).await;
 
     lock.execute("rollback").await.unwrap();
     recovers(&server).await;
+    eventually("all calls are stored", async || {
+        (server.events("walker", "llm_call").await.len() == calls).then_some(())
+    })
+    .await;
+}
+
+/// Calls twice a second for `LOCK_SECONDS`, and at least once.
+async fn traffic_meanwhile(server: &Server) -> usize {
+    let seconds: usize = std::env::var("LOCK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let calls = 1 + 2 * seconds;
+    let mut pace = tokio::time::interval(Duration::from_millis(500));
+    for number in 0..calls {
+        pace.tick().await;
+        assert_eq!(server.agent("walker").ask(&format!("What does page {number:#x} say?")).await.status, 200);
+    }
+    calls
 }
 
 #[tokio::test]
