@@ -6,13 +6,15 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use model::{Clock, Timestamp};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::dialect::{Dialect, Framing, model_in};
 use super::script::Call;
-use super::{anthropic, openai};
+use super::{chat_completions, completions, gemini, messages, ollama, reading, responses};
 
 /// What is said in answer.
 #[derive(Clone, Debug)]
@@ -21,19 +23,12 @@ pub(super) enum Said {
     Calls(Vec<Call>),
 }
 
-/// The two shapes of a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
-    OpenAi,
-    Anthropic,
-}
-
 /// A request that carries a conversation.
 #[derive(Debug)]
 pub struct Asking<'a> {
     number: u64,
     dialect: Dialect,
-    headers: &'a HeaderMap,
+    request: &'a Parts,
     body: &'a [u8],
     head: Head<'a>,
     at: Timestamp,
@@ -47,6 +42,8 @@ struct Head<'a> {
     model: Option<Cow<'a, str>>,
     stream: Option<bool>,
     stream_options: Option<StreamOptions>,
+    #[serde(borrow)]
+    previous_response_id: Option<Cow<'a, str>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -59,15 +56,28 @@ struct StreamOptions {
 pub(super) struct Envelope<'a> {
     pub(super) number: u64,
     pub(super) model: &'a str,
-    pub(super) created: i64,
+    pub(super) at: Timestamp,
+    pub(super) framing: Framing,
+    /// Whether a stream is to end with its usage.
+    pub(super) include_usage: bool,
+    pub(super) previous_response: Option<&'a str>,
+    /// All input, the cached part included.
     pub(super) tokens_in: usize,
+    pub(super) tokens_cached: usize,
     pub(super) tokens_out: usize,
 }
 
+impl Envelope<'_> {
+    /// When it was asked, in seconds.
+    pub(super) fn created(&self) -> i64 {
+        self.at.as_millis() / 1000
+    }
+}
+
 impl<'a> Asking<'a> {
-    pub(super) fn new(number: u64, dialect: Dialect, headers: &'a HeaderMap, body: &'a [u8]) -> Asking<'a> {
+    pub(super) fn new(number: u64, dialect: Dialect, request: &'a Parts, body: &'a [u8]) -> Asking<'a> {
         let head = serde_json::from_slice(body).unwrap_or_default();
-        Asking { number, dialect, headers, body, head, at: Clock::System.now(), whole: OnceCell::new() }
+        Asking { number, dialect, request, body, head, at: Clock::System.now(), whole: OnceCell::new() }
     }
 
     /// Its number among all requests, from 1.
@@ -77,17 +87,17 @@ impl<'a> Asking<'a> {
 
     /// Its headers.
     pub fn headers(&self) -> &HeaderMap {
-        self.headers
+        &self.request.headers
     }
 
     /// The model that is asked.
     pub fn model(&self) -> &str {
-        self.head.model.as_deref().unwrap_or("built-in")
+        self.head.model.as_deref().or_else(|| model_in(self.request.uri.path())).unwrap_or("built-in")
     }
 
     /// Whether the answer is to be streamed.
     pub fn streamed(&self) -> bool {
-        self.head.stream.unwrap_or(false)
+        self.framing() != Framing::Whole
     }
 
     /// The whole body; null if it is not JSON.
@@ -95,62 +105,65 @@ impl<'a> Asking<'a> {
         self.whole.get_or_init(|| serde_json::from_slice(self.body).unwrap_or_default())
     }
 
-    /// Its messages.
+    /// Its messages, contents or items, oldest first.
     pub fn messages(&self) -> &[Value] {
-        self.json()["messages"].as_array().map(Vec::as_slice).unwrap_or_default()
+        reading::messages(self.json())
     }
 
     /// The text of the last message in the user's role that has any.
     pub fn last_user_text(&self) -> String {
-        let of_user = self.messages().iter().rev().filter(|message| message["role"] == "user");
-        of_user.map(|message| text_of(&message["content"])).find(|text| !text.is_empty()).unwrap_or_default()
+        reading::last_user_text(self.json())
     }
 
     /// Whether the newest message brings the result of a tool.
     pub fn brings_tool_result(&self) -> bool {
-        let Some(newest) = self.messages().last() else { return false };
-        let parts = newest["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-        newest["role"] == "tool" || parts.iter().any(|part| part["type"] == "tool_result")
+        reading::brings_tool_result(self.json())
     }
 
     /// A call of the first tool on offer, unless there is none or one was called already.
     pub(super) fn tool_on_offer(&self) -> Option<Call> {
-        if self.brings_tool_result() {
-            return None;
-        }
-        let tool = self.json()["tools"].get(0)?;
-        let (name, schema) = match self.dialect {
-            Dialect::OpenAi => (&tool["function"]["name"], &tool["function"]["parameters"]),
-            Dialect::Anthropic => (&tool["name"], &tool["input_schema"]),
-        };
-        Some(Call { name: name.as_str()?.to_owned(), arguments: example_arguments(schema) })
+        if self.brings_tool_result() { None } else { reading::tool_on_offer(self.json()) }
+    }
+
+    pub(super) fn framing(&self) -> Framing {
+        self.dialect.framing(&self.request.uri, self.head.stream)
     }
 
     /// The answer as one body.
     pub(super) fn body_of(&self, said: &Said) -> Bytes {
         let envelope = self.envelope(said);
         match self.dialect {
-            Dialect::OpenAi => openai::body(&envelope, said),
-            Dialect::Anthropic => anthropic::body(&envelope, said),
+            Dialect::ChatCompletions => chat_completions::body(&envelope, said),
+            Dialect::Completions => completions::body(&envelope, said),
+            Dialect::Responses => responses::body(&envelope, said),
+            Dialect::Messages => messages::body(&envelope, said),
+            Dialect::Gemini => gemini::body(&envelope, said),
+            Dialect::OllamaChat => ollama::CHAT.body(&envelope, said),
+            Dialect::OllamaGenerate => ollama::GENERATE.body(&envelope, said),
         }
     }
 
     /// The answer as the events of a stream, `chunks` of them with a piece of the answer.
     pub(super) fn events_of(&self, said: &Said, chunks: usize) -> Vec<Bytes> {
         let envelope = self.envelope(said);
-        let include_usage =
-            self.head.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
         match self.dialect {
-            Dialect::OpenAi => openai::events(&envelope, said, chunks, include_usage),
-            Dialect::Anthropic => anthropic::events(&envelope, said, chunks),
+            Dialect::ChatCompletions => chat_completions::events(&envelope, said, chunks),
+            Dialect::Completions => completions::events(&envelope, said, chunks),
+            Dialect::Responses => responses::events(&envelope, said, chunks),
+            Dialect::Messages => messages::events(&envelope, said, chunks),
+            Dialect::Gemini => gemini::events(&envelope, said, chunks),
+            Dialect::OllamaChat => ollama::CHAT.events(&envelope, said, chunks),
+            Dialect::OllamaGenerate => ollama::GENERATE.events(&envelope, said, chunks),
         }
     }
 
     /// An error in this request's format.
     pub(super) fn error(&self, status: StatusCode) -> Bytes {
         match self.dialect {
-            Dialect::OpenAi => openai::error(status),
-            Dialect::Anthropic => anthropic::error(status),
+            Dialect::ChatCompletions | Dialect::Completions | Dialect::Responses => chat_completions::error(status),
+            Dialect::Messages => messages::error(status),
+            Dialect::Gemini => gemini::error(status),
+            Dialect::OllamaChat | Dialect::OllamaGenerate => ollama::error(status),
         }
     }
 
@@ -159,36 +172,25 @@ impl<'a> Asking<'a> {
             Said::Text(text) => text.len(),
             Said::Calls(calls) => calls.iter().map(|call| call.name.len() + call.arguments.to_string().len()).sum(),
         };
+        let tokens_in = self.body.len() / 4;
         Envelope {
             number: self.number,
             model: self.model(),
-            created: self.at.as_millis() / 1000,
-            tokens_in: self.body.len() / 4,
+            at: self.at,
+            framing: self.framing(),
+            include_usage: self.head.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true)),
+            previous_response: self.head.previous_response_id.as_deref(),
+            tokens_in,
+            // A part of every prompt is known already, so that nobody mistakes the fields for one another.
+            tokens_cached: tokens_in / 4,
             tokens_out: characters / 4 + 1,
         }
     }
 }
 
-/// The text of a message, as a string or in parts.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
-        _ => String::new(),
-    }
-}
-
-/// Arguments that a schema allows, as far as its required properties go.
-fn example_arguments(schema: &Value) -> Value {
-    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let example = |name: &str| match schema["properties"][name]["type"].as_str() {
-        Some("integer" | "number") => Value::from(1),
-        Some("boolean") => Value::from(true),
-        Some("array") => Value::Array(Vec::new()),
-        Some("object") => Value::Object(Map::new()),
-        _ => Value::from("example"),
-    };
-    required.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), example(name))).collect::<Map<_, _>>().into()
+/// What an error says about itself.
+pub(super) fn told_to_answer(status: StatusCode) -> String {
+    format!("The built-in provider was told to answer {status}.")
 }
 
 /// `text` in `count` pieces of about the same length, some empty if it is short.

@@ -1,12 +1,20 @@
-//! The built-in provider: an LLM API without a model, for the demo, the tests and the benchmarks. It speaks OpenAI Chat
-//! Completions and Anthropic Messages, streamed and not, in the shapes that the official SDKs accept.
+//! The built-in provider: an LLM API without a model, for the demo, the tests and the benchmarks. It speaks every
+//! format that we read, streamed and not, in the shapes that the official SDKs accept; one file per format.
 
-mod anthropic;
 mod asking;
-mod openai;
+mod chat_completions;
+mod completions;
+mod control;
+mod dialect;
+mod gemini;
+mod messages;
+mod ollama;
+mod reading;
 mod reply;
+mod responses;
 mod script;
 mod seen;
+mod side_calls;
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
@@ -24,7 +32,8 @@ pub use script::{Answer, Behaviour, Call, Fault, Script};
 pub use seen::{Counts, Seen, SeenRequest};
 
 use crate::listen::{self, ListenLimits, Listener};
-use asking::Dialect;
+use control::Faults;
+use dialect::Dialect;
 use reply::Pace;
 use seen::Unfinished;
 
@@ -42,10 +51,10 @@ impl BuiltinProvider {
         let socket = listen::bind(SocketAddr::from(([127, 0, 0, 1], port))).await?;
         let address = socket.local_addr()?;
         let seen = Arc::new(Seen::default());
-        let state = (script.into(), Arc::clone(&seen));
+        let state = Arc::new(State { script: script.into(), seen: Arc::clone(&seen), faults: Faults::default() });
         let listener = Listener::start(socket, LIMITS, move |request| {
-            let (script, seen) = state.clone();
-            async move { answer(&script, &seen, request).await }
+            let state = Arc::clone(&state);
+            async move { answer(&state, request).await }
         });
         Ok(BuiltinProvider { address, seen, _listener: listener })
     }
@@ -61,6 +70,14 @@ impl BuiltinProvider {
     }
 }
 
+/// What every request is answered with.
+#[derive(Debug)]
+struct State {
+    script: Script,
+    seen: Arc<Seen>,
+    faults: Faults,
+}
+
 /// Generous: it is there to be asked.
 const LIMITS: ListenLimits = ListenLimits {
     max_header_size: 256 << 10,
@@ -70,38 +87,32 @@ const LIMITS: ListenLimits = ListenLimits {
 };
 
 /// All routes on one screen.
-async fn answer(script: &Script, seen: &Arc<Seen>, request: Request<Incoming>) -> Response<Reply> {
+async fn answer(state: &State, request: Request<Incoming>) -> Response<Reply> {
     let (head, body) = request.into_parts();
-    if head.uri.path() == "/_seen" {
-        return json(StatusCode::OK, serde_json::to_string(&seen.counts()).unwrap_or_default().into());
-    }
     let Ok(body) = body.collect().await else {
         return json(StatusCode::BAD_REQUEST, Bytes::from_static(b"{}"));
     };
     let body = body.to_bytes();
-    let number = seen.request(SeenRequest::new(&head, &body));
-    let unfinished = Unfinished::new(Arc::clone(seen));
-    match (&head.method, head.uri.path()) {
-        (&Method::POST, path) if path.ends_with("/chat/completions") => {
-            converse(script, Asking::new(number, Dialect::OpenAi, &head.headers, &body), unfinished).await
-        }
-        (&Method::POST, path) if path.ends_with("/messages") => {
-            converse(script, Asking::new(number, Dialect::Anthropic, &head.headers, &body), unfinished).await
-        }
-        (&Method::GET, path) if path.ends_with("/models") => {
-            let models =
-                if head.headers.contains_key("anthropic-version") { anthropic::MODELS } else { openai::MODELS };
-            whole(StatusCode::OK, "application/json", Bytes::from_static(models.as_bytes()), unfinished)
-        }
+    if let Some((status, answer)) = control::answer(&head, &body, &state.seen, &state.faults) {
+        return json(status, answer.to_string().into());
+    }
+    let number = state.seen.request(SeenRequest::new(&head, &body));
+    let unfinished = Unfinished::new(Arc::clone(&state.seen));
+    if let Some(dialect) = Dialect::of(&head.method, head.uri.path()) {
+        return converse(state, Asking::new(number, dialect, &head, &body), unfinished).await;
+    }
+    match side_calls::answer(&head, &body) {
+        Some(answer) => whole(StatusCode::OK, "application/json", answer.to_string().into(), unfinished),
         // Whatever else is asked comes back as it came: that is what a pass-through test wants to see.
-        _ => echo(&head.headers, body, unfinished),
+        None => echo(&head.headers, body, unfinished),
     }
 }
 
 /// Answers a call that carries a conversation.
-async fn converse(script: &Script, asking: Asking<'_>, unfinished: Unfinished) -> Response<Reply> {
-    let behaviour = script.behaviour(&asking);
-    match behaviour.fault {
+async fn converse(state: &State, asking: Asking<'_>, unfinished: Unfinished) -> Response<Reply> {
+    let behaviour = state.script.behaviour(&asking);
+    let fault = state.faults.next().or(behaviour.fault);
+    match fault {
         Some(Fault::Status(status)) => {
             return whole(status, "application/json", asking.error(status), unfinished);
         }
@@ -109,13 +120,12 @@ async fn converse(script: &Script, asking: Asking<'_>, unfinished: Unfinished) -
         _ => {}
     }
     let said = behaviour.answer.said(&asking);
-    let pace = Pace { delay: behaviour.delay, fault: behaviour.fault };
-    if !asking.streamed() {
-        let body = vec![asking.body_of(&said)];
-        return respond(StatusCode::OK, "application/json", Reply::new(body, pace, unfinished));
-    }
-    let events = asking.events_of(&said, behaviour.chunks);
-    respond(StatusCode::OK, "text/event-stream; charset=utf-8", Reply::new(events, pace, unfinished))
+    let pieces = match asking.streamed() {
+        true => asking.events_of(&said, behaviour.chunks),
+        false => vec![asking.body_of(&said)],
+    };
+    let pace = Pace { delay: behaviour.delay, fault };
+    respond(StatusCode::OK, asking.framing().content_type(), Reply::new(pieces, pace, unfinished))
 }
 
 fn echo(headers: &HeaderMap, body: Bytes, unfinished: Unfinished) -> Response<Reply> {

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod formats;
+
 use http_body_util::Full;
 use serde_json::{Value, json};
 
@@ -13,82 +15,10 @@ async fn asked(behaviour: Behaviour, path: &str, body: Value) -> anyhow::Result<
     Http::new().send(request).await
 }
 
-async fn text(behaviour: Behaviour, path: &str, body: Value) -> String {
-    let response = asked(behaviour, path, body).await.unwrap();
-    assert_eq!(response.status(), 200);
-    String::from_utf8(response.body().to_vec()).unwrap()
-}
-
 const CHAT: &str = "/v1/chat/completions";
-const MESSAGES: &str = "/v1/messages";
 
 fn question(stream: bool) -> Value {
     json!({"model": "m", "stream": stream, "messages": [{"role": "user", "content": "how are you?"}]})
-}
-
-/// The JSON of every `data:` line but `[DONE]`.
-fn events(stream: &str) -> Vec<Value> {
-    let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
-    data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
-}
-
-#[tokio::test]
-async fn chat_completions_are_answered() {
-    let echo = Behaviour { answer: Answer::Echo, ..Behaviour::default() };
-    let body: Value = serde_json::from_str(&text(echo.clone(), CHAT, question(false)).await).unwrap();
-    assert_eq!(body["choices"][0]["message"]["content"], "how are you?");
-    assert_eq!(body["choices"][0]["finish_reason"], "stop");
-
-    let stream = text(echo, CHAT, question(true)).await;
-    assert!(stream.ends_with("data: [DONE]\n\n"), "{stream}");
-    let events = events(&stream);
-    let said: String = events.iter().filter_map(|event| event["choices"][0]["delta"]["content"].as_str()).collect();
-    assert_eq!((said.as_str(), events.len()), ("how are you?", 6));
-}
-
-#[tokio::test]
-async fn messages_are_answered() {
-    let echo = Behaviour { answer: Answer::Echo, chunks: 50, ..Behaviour::default() };
-    let body: Value = serde_json::from_str(&text(echo.clone(), MESSAGES, question(false)).await).unwrap();
-    assert_eq!(body["content"][0]["text"], "how are you?");
-    assert_eq!(body["stop_reason"], "end_turn");
-
-    let events = events(&text(echo, MESSAGES, question(true)).await);
-    let said: String = events.iter().filter_map(|event| event["delta"]["text"].as_str()).collect();
-    assert_eq!((said.as_str(), events.len()), ("how are you?", 55));
-    assert_eq!(events.last().unwrap()["type"], "message_stop");
-}
-
-#[tokio::test]
-async fn an_assistant_calls_the_tool_it_is_offered_and_then_speaks() {
-    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let mut openai = question(false);
-    openai["tools"] = json!([{"type": "function", "function": {"name": "weather", "parameters": schema}}]);
-    let body: Value = serde_json::from_str(&text(Behaviour::default(), CHAT, openai.clone()).await).unwrap();
-    let function = &body["choices"][0]["message"]["tool_calls"][0]["function"];
-    assert_eq!((&function["name"], &function["arguments"]), (&json!("weather"), &json!(r#"{"city":"example"}"#)));
-
-    openai["messages"].as_array_mut().unwrap().push(json!({"role": "tool", "tool_call_id": "1", "content": "sunny"}));
-    let body: Value = serde_json::from_str(&text(Behaviour::default(), CHAT, openai).await).unwrap();
-    assert_eq!(body["choices"][0]["finish_reason"], "stop");
-
-    let mut anthropic = question(true);
-    anthropic["tools"] = json!([{"name": "weather", "input_schema": schema}]);
-    let events = events(&text(Behaviour::default(), MESSAGES, anthropic).await);
-    let arguments: String = events.iter().filter_map(|event| event["delta"]["partial_json"].as_str()).collect();
-    assert_eq!(arguments, r#"{"city":"example"}"#);
-}
-
-#[tokio::test]
-async fn an_error_has_the_shape_of_its_format() {
-    let behaviour = Behaviour::fault(Fault::Status(StatusCode::TOO_MANY_REQUESTS));
-    for (path, pointer, expected) in
-        [(CHAT, "/error/code", "rate_limit_exceeded"), (MESSAGES, "/error/type", "rate_limit_error")]
-    {
-        let response = asked(behaviour.clone(), path, question(true)).await.unwrap();
-        let body: Value = serde_json::from_slice(response.body()).unwrap();
-        assert_eq!((response.status().as_u16(), body.pointer(pointer).unwrap()), (429, &json!(expected)));
-    }
 }
 
 #[tokio::test]
@@ -119,13 +49,32 @@ async fn a_caller_that_goes_away_is_seen() {
 async fn it_says_what_it_saw() {
     let provider = BuiltinProvider::start(0, Behaviour::text("yes")).await.unwrap();
     let http = Http::new();
-    let request =
-        Request::post(format!("{}/v1/embeddings?a=b", provider.url())).body(Full::from("as it came")).unwrap();
+    let request = Request::post(format!("{}/v1/files?a=b", provider.url())).body(Full::from("as it came")).unwrap();
     assert_eq!(http.send(request).await.unwrap().body(), "as it came");
     let last = provider.seen().last().unwrap();
-    assert_eq!((last.uri.to_string().as_str(), &last.body[..]), ("/v1/embeddings?a=b", &b"as it came"[..]));
+    assert_eq!((last.uri.to_string().as_str(), &last.body[..]), ("/v1/files?a=b", &b"as it came"[..]));
     provider.seen().wait_for(|counts| counts.finished == 1).await;
-    let request = Request::get(format!("{}/_seen", provider.url())).body(Full::default()).unwrap();
-    let counts: Counts = serde_json::from_slice(http.send(request).await.unwrap().body()).unwrap();
-    assert_eq!(counts, Counts { requests: 1, finished: 1, cancelled: 0 });
+    let get = async |path: &str| {
+        let request = Request::get(format!("{}{path}", provider.url())).body(Full::default()).unwrap();
+        serde_json::from_slice::<Value>(http.send(request).await.unwrap().body()).unwrap()
+    };
+    assert_eq!(get("/_seen").await, json!({"requests": 1, "finished": 1, "cancelled": 0}));
+    assert_eq!(get("/_last").await["body"], "as it came");
+}
+
+#[tokio::test]
+async fn it_fails_as_often_as_it_is_told() {
+    let provider = BuiltinProvider::start(0, Behaviour::default()).await.unwrap();
+    let http = Http::new();
+    let send = async |method: &str, path: &str, body: String| {
+        let uri = format!("{}{path}", provider.url());
+        let request = Request::builder().method(method).uri(uri).body(Full::from(body)).unwrap();
+        http.send(request).await.unwrap().status().as_u16()
+    };
+    assert_eq!(send("PUT", "/_faults", r#"[{"status":500},{"status":42}]"#.to_owned()).await, 400);
+    assert_eq!(send("POST", CHAT, question(false).to_string()).await, 200, "a bad list changes nothing");
+    assert_eq!(send("PUT", "/_faults", r#"[{"status":500},{"status":429}]"#.to_owned()).await, 200);
+    for expected in [500, 429, 200] {
+        assert_eq!(send("POST", CHAT, question(false).to_string()).await, expected);
+    }
 }

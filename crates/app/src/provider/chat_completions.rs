@@ -4,11 +4,8 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces, quoted};
+use super::asking::{Envelope, Said, pieces, quoted, told_to_answer};
 use super::script::Call;
-
-pub(super) const MODELS: &str =
-    r#"{"object":"list","data":[{"id":"built-in","object":"model","created":1700000000,"owned_by":"agentgazer"}]}"#;
 
 /// The answer as one body.
 pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
@@ -24,7 +21,7 @@ pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
     let body = json!({
         "id": format!("chatcmpl-{}", envelope.number),
         "object": "chat.completion",
-        "created": envelope.created,
+        "created": envelope.created(),
         "model": envelope.model,
         "choices": [choice],
         "usage": usage(envelope),
@@ -35,14 +32,14 @@ pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
 }
 
 /// The answer as the events of a stream.
-pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize, include_usage: bool) -> Vec<Bytes> {
+pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
     let start = format!(
         r#"data: {{"id":"chatcmpl-{}","object":"chat.completion.chunk","created":{},"model":{},"system_fingerprint":"fp_built_in""#,
         envelope.number,
-        envelope.created,
+        envelope.created(),
         quoted(envelope.model)
     );
-    let usage_field = if include_usage { r#","usage":null"# } else { "" };
+    let usage_field = if envelope.include_usage { r#","usage":null"# } else { "" };
     let event = |delta: &str, finish: &str| {
         let choice = format!(r#"{{"index":0,"delta":{delta},"logprobs":null,"finish_reason":{finish}}}"#);
         Bytes::from(format!("{start},\"choices\":[{choice}]{usage_field}}}\n\n"))
@@ -59,7 +56,7 @@ pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize, includ
         }
     }
     events.push(event("{}", &quoted(finish_reason(said))));
-    if include_usage {
+    if envelope.include_usage {
         events.push(Bytes::from(format!("{start},\"choices\":[],\"usage\":{}}}\n\n", usage(envelope))));
     }
     events.push(Bytes::from_static(b"data: [DONE]\n\n"));
@@ -73,8 +70,7 @@ pub(super) fn error(status: StatusCode) -> Bytes {
         400..=499 => ("invalid_request_error", Value::Null),
         _ => ("server_error", Value::Null),
     };
-    let message = format!("The built-in provider was told to answer {status}.");
-    json!({"error": {"message": message, "type": kind, "param": null, "code": code}}).to_string().into()
+    json!({"error": {"message": told_to_answer(status), "type": kind, "param": null, "code": code}}).to_string().into()
 }
 
 /// One call's deltas: first its name, then its arguments piece by piece.
@@ -89,11 +85,9 @@ fn tool_deltas(envelope: &Envelope<'_>, index: usize, call: &Call, chunks: usize
 }
 
 fn tool_call(envelope: &Envelope<'_>, index: usize, call: &Call) -> Value {
-    json!({
-        "id": format!("call_{}_{index}", envelope.number),
-        "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments.to_string()},
-    })
+    let id = format!("call_{}_{index}", envelope.number);
+    let function = json!({"name": call.name, "arguments": call.arguments.to_string()});
+    json!({"id": id, "type": "function", "function": function})
 }
 
 fn finish_reason(said: &Said) -> &'static str {
@@ -103,12 +97,13 @@ fn finish_reason(said: &Said) -> &'static str {
     }
 }
 
-fn usage(envelope: &Envelope<'_>) -> Value {
+/// Tokens, as both completion formats report them.
+pub(super) fn usage(envelope: &Envelope<'_>) -> Value {
     json!({
         "prompt_tokens": envelope.tokens_in,
         "completion_tokens": envelope.tokens_out,
         "total_tokens": envelope.tokens_in + envelope.tokens_out,
-        "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+        "prompt_tokens_details": {"cached_tokens": envelope.tokens_cached, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
     })
 }

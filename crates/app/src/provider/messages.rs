@@ -4,10 +4,8 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces};
+use super::asking::{Envelope, Said, pieces, told_to_answer};
 use super::script::Call;
-
-pub(super) const MODELS: &str = r#"{"data":[{"type":"model","id":"built-in","display_name":"Built-in","created_at":"2024-01-01T00:00:00Z"}],"has_more":false,"first_id":"built-in","last_id":"built-in"}"#;
 
 /// The answer as one body.
 pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
@@ -54,8 +52,7 @@ pub(super) fn error(status: StatusCode) -> Bytes {
         400..=499 => "invalid_request_error",
         _ => "api_error",
     };
-    let message = format!("The built-in provider was told to answer {status}.");
-    json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_built_in"})
+    json!({"type": "error", "error": {"type": kind, "message": told_to_answer(status)}, "request_id": "req_built_in"})
         .to_string()
         .into()
 }
@@ -82,9 +79,10 @@ fn message(envelope: &Envelope<'_>, tokens_out: usize) -> Value {
         "stop_reason": null,
         "stop_sequence": null,
         "usage": {
-            "input_tokens": envelope.tokens_in,
+            // Without the cached ones, unlike everywhere else.
+            "input_tokens": envelope.tokens_in - envelope.tokens_cached,
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_read_input_tokens": envelope.tokens_cached,
             "output_tokens": tokens_out,
             "service_tier": "standard",
         },

@@ -1,0 +1,87 @@
+//! How a test in another process looks at the provider and tells it what to do: paths that no API has.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::request::Parts;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::script::Fault;
+use super::seen::{Seen, SeenRequest};
+
+/// The faults that the next conversations will have, one each.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    next: Mutex<VecDeque<Fault>>,
+}
+
+impl Faults {
+    /// The fault of the conversation that is asked now.
+    pub(super) fn next(&self) -> Option<Fault> {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn replace(&self, faults: impl Iterator<Item = Fault>) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = faults.collect();
+    }
+}
+
+/// A fault as it is told: `{"status":500}`, `{"die_after":100}` or `"stall"`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Told {
+    Status(u16),
+    DieAfter(usize),
+    StallAfter(usize),
+    Stall,
+}
+
+/// Answers if `request` is for us:
+///
+/// - `GET /_seen`: how many requests there were,
+/// - `GET /_last`: the last one as it came,
+/// - `PUT /_faults`: a list of faults for the next conversations.
+pub(super) fn answer(request: &Parts, body: &Bytes, seen: &Seen, faults: &Faults) -> Option<(StatusCode, Value)> {
+    match request.uri.path() {
+        "/_seen" => Some((StatusCode::OK, json!(seen.counts()))),
+        "/_last" => Some((StatusCode::OK, seen.last().as_ref().map(shown).unwrap_or_default())),
+        "/_faults" => Some(match tell(faults, body) {
+            Ok(()) => (StatusCode::OK, json!({})),
+            Err(message) => (StatusCode::BAD_REQUEST, json!({"error": message})),
+        }),
+        _ => None,
+    }
+}
+
+fn tell(faults: &Faults, body: &[u8]) -> Result<(), String> {
+    let told: Vec<Told> = serde_json::from_slice(body).map_err(|error| format!("not a list of faults: {error}"))?;
+    let parsed: Result<Vec<Fault>, String> = told.into_iter().map(fault).collect();
+    faults.replace(parsed?.into_iter());
+    Ok(())
+}
+
+fn fault(told: Told) -> Result<Fault, String> {
+    Ok(match told {
+        Told::Status(status) => {
+            Fault::Status(StatusCode::from_u16(status).map_err(|_| format!("{status} is no HTTP status"))?)
+        }
+        Told::DieAfter(bytes) => Fault::DieAfter(bytes),
+        Told::StallAfter(bytes) => Fault::StallAfter(bytes),
+        Told::Stall => Fault::Stall,
+    })
+}
+
+fn shown(request: &SeenRequest) -> Value {
+    let headers = request.headers.iter();
+    let headers: Vec<Value> =
+        headers.map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())])).collect();
+    json!({
+        "method": request.method.as_str(),
+        "uri": request.uri.to_string(),
+        "headers": headers,
+        "body": String::from_utf8_lossy(&request.body),
+    })
+}

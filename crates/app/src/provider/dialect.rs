@@ -1,0 +1,79 @@
+//! The shapes of a conversation that the built-in provider speaks, and how a streamed answer is cut.
+
+use http::{Method, Uri};
+
+/// The shapes of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    ChatCompletions,
+    Completions,
+    Responses,
+    Messages,
+    Gemini,
+    OllamaChat,
+    OllamaGenerate,
+}
+
+/// How an answer is cut into pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Not at all.
+    Whole,
+    /// Server-sent events.
+    Events,
+    /// One JSON object per line.
+    Lines,
+    /// The elements of one JSON array.
+    Array,
+}
+
+impl Dialect {
+    /// The dialect of a request, if it carries a conversation.
+    pub(super) fn of(method: &Method, path: &str) -> Option<Dialect> {
+        const ENDPOINTS: [(&str, Dialect); 8] = [
+            ("/chat/completions", Dialect::ChatCompletions),
+            ("/completions", Dialect::Completions),
+            ("/responses", Dialect::Responses),
+            ("/messages", Dialect::Messages),
+            (":generateContent", Dialect::Gemini),
+            (":streamGenerateContent", Dialect::Gemini),
+            ("/api/chat", Dialect::OllamaChat),
+            ("/api/generate", Dialect::OllamaGenerate),
+        ];
+        if method != Method::POST {
+            return None;
+        }
+        ENDPOINTS.iter().find(|(end, _)| path.ends_with(end)).map(|(_, dialect)| *dialect)
+    }
+
+    /// How the answer is cut, given what the request says about `stream`.
+    pub(super) fn framing(self, uri: &Uri, stream: Option<bool>) -> Framing {
+        let in_events = uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
+        match self {
+            Dialect::Gemini if !uri.path().ends_with(":streamGenerateContent") => Framing::Whole,
+            Dialect::Gemini if in_events => Framing::Events,
+            Dialect::Gemini => Framing::Array,
+            // The only one that streams unless told otherwise.
+            Dialect::OllamaChat | Dialect::OllamaGenerate if stream != Some(false) => Framing::Lines,
+            _ if stream == Some(true) => Framing::Events,
+            _ => Framing::Whole,
+        }
+    }
+}
+
+impl Framing {
+    /// The content type of such an answer.
+    pub(super) fn content_type(self) -> &'static str {
+        match self {
+            Framing::Whole | Framing::Array => "application/json",
+            Framing::Events => "text/event-stream; charset=utf-8",
+            Framing::Lines => "application/x-ndjson",
+        }
+    }
+}
+
+/// The model that Gemini's paths name: `/v1beta/models/{model}:generateContent`.
+pub(super) fn model_in(path: &str) -> Option<&str> {
+    let (_, end) = path.rsplit_once("/models/")?;
+    end.split_once(':').map(|(model, _)| model)
+}

@@ -1,0 +1,80 @@
+//! Ollama's chat and generate, as its own clients expect them: one JSON object, or one per line with the figures in the last.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::asking::{Envelope, Said, pieces, told_to_answer};
+
+/// `/api/chat`: what is said stands in a message.
+pub(super) const CHAT: Endpoint = Endpoint { wrap: |text| ("message", json!({"role": "assistant", "content": text})) };
+
+/// `/api/generate`: what is said stands by itself.
+pub(super) const GENERATE: Endpoint = Endpoint { wrap: |text| ("response", text.into()) };
+
+/// One of the two endpoints, which differ in where the text stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endpoint {
+    wrap: fn(&str) -> (&'static str, Value),
+}
+
+impl Endpoint {
+    /// The answer as one body.
+    pub(super) fn body(self, envelope: &Envelope<'_>, said: &Said) -> Bytes {
+        let mut body = self.piece(envelope, said, text_of(said));
+        finish(&mut body, envelope);
+        body.to_string().into()
+    }
+
+    /// The answer as the lines of a stream.
+    pub(super) fn events(self, envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+        let mut lines: Vec<Value> = match said {
+            Said::Text(text) => pieces(text, chunks).map(|piece| self.piece(envelope, said, piece)).collect(),
+            Said::Calls(_) => vec![self.piece(envelope, said, "")],
+        };
+        let mut last = self.piece(envelope, &Said::Text("".into()), "");
+        finish(&mut last, envelope);
+        lines.push(last);
+        lines.iter().map(|line| format!("{line}\n").into()).collect()
+    }
+
+    fn piece(self, envelope: &Envelope<'_>, said: &Said, text: &str) -> Value {
+        let (field, mut value) = (self.wrap)(text);
+        if let (Said::Calls(calls), true) = (said, value.is_object()) {
+            let call = |call: &super::Call| json!({"function": {"name": call.name, "arguments": call.arguments}});
+            value["tool_calls"] = calls.iter().map(call).collect();
+        }
+        let mut piece = json!({"model": envelope.model, "created_at": envelope.at.to_string(), "done": false});
+        piece[field] = value;
+        piece
+    }
+}
+
+/// An error.
+pub(super) fn error(status: StatusCode) -> Bytes {
+    json!({"error": told_to_answer(status)}).to_string().into()
+}
+
+fn text_of(said: &Said) -> &str {
+    match said {
+        Said::Text(text) => text,
+        Said::Calls(_) => "",
+    }
+}
+
+/// Times are in nanoseconds.
+fn finish(last: &mut Value, envelope: &Envelope<'_>) {
+    let figures = [
+        ("total_duration", 3_000_000),
+        ("load_duration", 1_000_000),
+        ("prompt_eval_count", envelope.tokens_in),
+        ("prompt_eval_duration", 1_000_000),
+        ("eval_count", envelope.tokens_out),
+        ("eval_duration", 1_000_000),
+    ];
+    last["done"] = true.into();
+    last["done_reason"] = "stop".into();
+    for (name, figure) in figures {
+        last[name] = figure.into();
+    }
+}

@@ -1,0 +1,84 @@
+//! What a request says, found by its shape: every format keeps messages, parts and tools a little differently, and a reader
+//! that takes them all is shorter than one for each.
+
+use serde_json::{Map, Value};
+
+use super::script::Call;
+
+/// The messages, contents or items of a request, oldest first.
+pub(super) fn messages(body: &Value) -> &[Value] {
+    let lists = ["messages", "contents", "input"].map(|key| body[key].as_array());
+    lists.into_iter().flatten().next().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The text of the last message in the user's role that has any, or the prompt where there are no messages.
+pub(super) fn last_user_text(body: &Value) -> String {
+    let of_user = messages(body).iter().rev().filter(|message| is_of_user(message));
+    let text = of_user.map(|message| text_of(content_of(message))).find(|text| !text.is_empty());
+    let prompt = || ["input", "prompt"].into_iter().map(|key| text_of(&body[key])).find(|text| !text.is_empty());
+    text.or_else(prompt).unwrap_or_default()
+}
+
+/// Whether the newest message brings the result of a tool.
+pub(super) fn brings_tool_result(body: &Value) -> bool {
+    let Some(newest) = messages(body).last() else { return false };
+    let kind = newest["type"].as_str().unwrap_or_default();
+    newest["role"] == "tool" || kind.ends_with("_call_output") || parts_of(newest).iter().any(is_result)
+}
+
+/// A call of the first tool on offer, unless there is none.
+pub(super) fn tool_on_offer(body: &Value) -> Option<Call> {
+    let tool = body["tools"].get(0)?;
+    let wrapped = [&tool["function"], &tool["custom"], &tool["functionDeclarations"][0]];
+    let described = wrapped.into_iter().find(|inner| inner.is_object()).unwrap_or(tool);
+    let name = described["name"].as_str()?.to_owned();
+    // A custom tool takes text, all others take an object.
+    if tool["type"] == "custom" {
+        return Some(Call { name, arguments: Value::from("example") });
+    }
+    let schemas = ["parameters", "parametersJsonSchema", "input_schema"];
+    let schema = schemas.into_iter().map(|key| &described[key]).find(|schema| schema.is_object());
+    Some(Call { name, arguments: example_arguments(schema.unwrap_or(&Value::Null)) })
+}
+
+/// Gemini lets the role of a single message be left out.
+fn is_of_user(message: &Value) -> bool {
+    message["role"] == "user" || (message["role"].is_null() && message["parts"].is_array())
+}
+
+fn content_of(message: &Value) -> &Value {
+    if message["parts"].is_array() { &message["parts"] } else { &message["content"] }
+}
+
+fn parts_of(message: &Value) -> &[Value] {
+    content_of(message).as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn is_result(part: &Value) -> bool {
+    part["type"] == "tool_result" || part["functionResponse"].is_object()
+}
+
+/// The text of a message, as a string or in parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str().or(part.as_str())).collect(),
+        _ => String::new(),
+    }
+}
+
+/// Arguments that a schema allows, as far as its required properties go.
+fn example_arguments(schema: &Value) -> Value {
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let example = |name: &str| {
+        let kind = schema["properties"][name]["type"].as_str().unwrap_or_default().to_ascii_lowercase();
+        match kind.as_str() {
+            "integer" | "number" => Value::from(1),
+            "boolean" => Value::from(true),
+            "array" => Value::Array(Vec::new()),
+            "object" => Value::Object(Map::new()),
+            _ => Value::from("example"),
+        }
+    };
+    required.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), example(name))).collect::<Map<_, _>>().into()
+}
