@@ -21,12 +21,18 @@ pub struct Asked<'a> {
     pub newest_message: &'a str,
     /// The tool calls of the newest step after the prompt, which this request answers with results.
     pub tool_calls: Vec<ToolCall<'a>>,
-    /// The texts of those results, in the order of the calls where it can be told.
+    /// The texts of those results, in the order of the calls where it can be told. Results without calls are of calls that
+    /// the earlier answer made which this request goes on from.
     pub tool_results: Vec<Cow<'a, str>>,
     /// The text of the first message that the user wrote: tells conversations apart where the client does not.
     pub first_user_message: Vec<Cow<'a, str>>,
     /// The conversation's id, where the client put one into the body.
     pub session: Option<Cow<'a, str>>,
+    /// The earlier answer, or the conversation that the provider keeps, which this request goes on from: it carries only
+    /// what is new.
+    pub continues: Option<Cow<'a, str>>,
+    /// Whether the provider keeps the answer for later requests to go on from.
+    pub is_kept: bool,
 }
 
 /// One tool call that a model made.
@@ -54,7 +60,9 @@ impl Answered {
     }
 }
 
-/// Tokens of one call, as the provider reported them.
+/// Tokens of one call, as the provider reported them, with one meaning whatever the format: parts are always included in
+/// their whole. So a call costs `(input - cached - cache_write)` at the price of input, `cached` and `cache_write` at their
+/// own, and `output` at the price of output; `reasoning` has no price of its own. `None`: the provider did not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// All input tokens, cached ones included.

@@ -79,10 +79,7 @@ impl Exchange {
 
     /// The provider died or went silent in the middle. What to tell the client in the stream, if that can be done.
     pub(crate) fn answer_breaks_off(&mut self, why: &str) -> Option<Bytes> {
-        let last_words = self.dialect.zip(self.answering.as_ref()).and_then(|(dialect, answering)| {
-            let clean = answering.listener.is_between_events();
-            answering.can_be_told().then(|| wire::stream_error(dialect, why, clean))
-        });
+        let last_words = self.answering.as_ref().and_then(|answering| answering.last_words(why));
         self.event.error = Some(why.to_owned());
         self.answer_is_partial();
         self.record();
@@ -143,8 +140,8 @@ impl Answering {
         self.framing == Framing::Connection && self.listener.is_stream()
     }
 
-    /// Whether bytes of our own can follow.
-    fn can_be_told(&self) -> bool {
-        self.framing != Framing::Closed && self.listener.is_stream()
+    /// What to tell the client in the stream, if bytes of our own can follow.
+    fn last_words(&self, why: &str) -> Option<Bytes> {
+        if self.framing == Framing::Closed { None } else { self.listener.last_words(why) }
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use guard::{Decision, NewCall, Scored, Ticket};
 use http::{HeaderMap, Response};
 use model::{AgentId, BlockReason, CallId, Deactivation, Event, EventType, Fingerprint, Format, Outcome};
-use wire::{Dialect, Unread};
+use wire::{Dialect, Endpoint, Unread};
 
 use crate::Core;
 use crate::answering::Answering;
@@ -71,6 +71,13 @@ impl Exchange {
         Stop::Inactive(deactivation, config.refusal_status)
     }
 
+    /// It carries a conversation, as its path says.
+    pub(crate) fn converses(&mut self, endpoint: Endpoint<'_>) {
+        self.dialect = Some(endpoint.dialect);
+        self.event.model = endpoint.model.map(str::to_owned);
+        self.event.streamed = endpoint.streams;
+    }
+
     /// A call that is not scored still shows that its agent is alive.
     pub(crate) fn not_scored(&mut self) {
         let core = &self.core;
@@ -107,8 +114,8 @@ impl Exchange {
         let asked = wire::read_request(dialect, &body)?;
         let conversation = wire::conversation_of(headers, &asked);
         let event = &mut self.event;
-        event.model = asked.model.as_deref().map(str::to_owned);
-        event.streamed = asked.streamed;
+        event.model = asked.model.as_deref().map(str::to_owned).or(event.model.take());
+        event.streamed |= asked.streamed;
         let call =
             NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body: &body, asked: &asked };
         let (guard, now) = (&self.core.guard, event.time);

@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use model::{DeactivatedBy, Deactivation, Kill};
-use wire::Dialect;
+use wire::Endpoint;
 
 use crate::body::Body;
 use crate::decoding::Encoding;
@@ -66,11 +66,11 @@ async fn admit<'a>(
     let path = route.path(&parts.method, exchange.format)?;
     upload.check_length()?;
 
-    exchange.dialect = Dialect::of(exchange.format, &parts.method, path);
-    if exchange.dialect.is_none() {
+    let Some(endpoint) = Endpoint::of(exchange.format, &parts.method, path) else {
         exchange.not_scored();
         return Ok((destination, path, None));
-    }
+    };
+    exchange.converses(endpoint);
     let body = upload.collect(&exchange.core.room).await?;
     judge(exchange, &parts.headers, &body).await?;
     Ok((destination, path, Some(body)))

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::response::Parts;
@@ -77,9 +78,9 @@ impl Listener {
         self.reader().is_some_and(AnswerReader::is_stream)
     }
 
-    /// Whether what follows begins a new event.
-    pub(crate) fn is_between_events(&self) -> bool {
-        self.reader().is_some_and(AnswerReader::ends_between_events)
+    /// What tells the client of a stream that its provider died, if that can be told in it.
+    pub(crate) fn last_words(&self, why: &str) -> Option<Bytes> {
+        self.reader().and_then(|reader| reader.last_words(why))
     }
 
     /// The copy, and whether it is only the beginning.

@@ -55,8 +55,8 @@ fn request(dialect: Dialect, size: usize) -> Vec<u8> {
             return body;
         }
         messages.extend(match dialect {
-            Dialect::ChatCompletions => chat_step(step),
             Dialect::Messages => messages_step(step),
+            _ => chat_step(step),
         });
     }
     unreachable!("the loop ends when the size is reached")

@@ -1,20 +1,21 @@
 //! What a model answered, put together from a body or a stream as its bytes pass.
 
+use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use model::{Answered, Usage};
 
-use crate::Dialect;
-use crate::chat_completions::ChatAnswer;
+use crate::array::ArrayParser;
+use crate::gathered::Gathered;
 use crate::json::Json;
-use crate::messages::MessagesAnswer;
+use crate::lines::LineParser;
 use crate::sse::EventParser;
+use crate::{Dialect, last_words};
 
 /// Reads a copy of a response as it passes. Never fails: what cannot be read is left out.
 #[derive(Debug)]
 pub struct AnswerReader {
     limit: usize,
-    is_stream: bool,
     framing: Framing,
     gathered: Gathered,
 }
@@ -28,6 +29,8 @@ pub struct Answer {
     pub usage: Usage,
     /// The model that answered.
     pub model: Option<String>,
+    /// The answer's id, where later requests may go on from it.
+    pub id: Option<String>,
     /// The error that the provider sent inside a stream that began well.
     pub error: Option<String>,
     /// Whether the answer came to its own end (a whole body, a stream's terminal event or last finished choice) and not to
@@ -39,100 +42,110 @@ pub struct Answer {
 #[derive(Debug)]
 enum Framing {
     Events(Box<EventParser>),
+    Lines(LineParser),
+    Array(ArrayParser),
     Body(Vec<u8>),
-    Unreadable,
+    Unreadable { is_stream: bool },
 }
 
-/// What has been read, by dialect.
-#[derive(Debug)]
-enum Gathered {
-    ChatCompletions(ChatAnswer),
-    Messages(MessagesAnswer),
+impl Framing {
+    /// By the content type; a content encoding makes it unreadable. A body that turns out to be an array is a stream, too.
+    fn of(headers: &HeaderMap) -> Framing {
+        let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let framing = match essence.as_str() {
+            "text/event-stream" => Framing::Events(Box::default()),
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
+                Framing::Lines(LineParser::default())
+            }
+            _ => Framing::Body(Vec::new()),
+        };
+        match is_encoded(headers) {
+            true => Framing::Unreadable { is_stream: !matches!(framing, Framing::Body(_)) },
+            false => framing,
+        }
+    }
 }
 
 impl AnswerReader {
-    /// A reader for a successful response with these headers (its content type tells a stream from a body; a content
-    /// encoding makes it unreadable). Keeps at most `limit` bytes of text.
+    /// A reader for a successful response with these headers. Keeps at most `limit` bytes of text. What the answer looks
+    /// like decides how it is read; `dialect` is only where that is not told.
     pub fn new(dialect: Dialect, headers: &HeaderMap, limit: usize) -> AnswerReader {
-        let is_stream = is_event_stream(headers);
-        let framing = match is_encoded(headers) {
-            true => Framing::Unreadable,
-            false if is_stream => Framing::Events(Box::default()),
-            false => Framing::Body(Vec::new()),
-        };
-        let gathered = match dialect {
-            Dialect::ChatCompletions => Gathered::ChatCompletions(ChatAnswer::new(limit)),
-            Dialect::Messages => Gathered::Messages(MessagesAnswer::new(limit)),
-        };
-        AnswerReader { limit, is_stream, framing, gathered }
+        AnswerReader { limit, framing: Framing::of(headers), gathered: Gathered::new(dialect, limit) }
     }
 
-    /// Whether this is a stream of events.
+    /// Whether this is a stream.
     pub fn is_stream(&self) -> bool {
-        self.is_stream
+        match self.framing {
+            Framing::Events(_) | Framing::Lines(_) | Framing::Array(_) => true,
+            Framing::Body(_) => false,
+            Framing::Unreadable { is_stream } => is_stream,
+        }
     }
 
     /// Takes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         match &mut self.framing {
             Framing::Events(parser) => parser.feed(bytes, |data| self.gathered.event(data)),
+            Framing::Lines(parser) => parser.feed(bytes, |line| self.gathered.event(line)),
+            Framing::Array(parser) => parser.feed(bytes, |element| self.gathered.event(element)),
+            Framing::Body(body) if body.is_empty() => self.begin_body(bytes.trim_ascii_start()),
             Framing::Body(body) if body.len() + bytes.len() <= self.limit => body.extend_from_slice(bytes),
-            Framing::Body(_) => self.framing = Framing::Unreadable,
-            Framing::Unreadable => {}
+            Framing::Body(_) => self.framing = Framing::Unreadable { is_stream: false },
+            Framing::Unreadable { .. } => {}
+        }
+    }
+
+    fn begin_body(&mut self, bytes: &[u8]) {
+        if bytes.first() == Some(&b'[') {
+            self.framing = Framing::Array(ArrayParser::default());
+            self.feed(bytes);
+        } else if bytes.len() <= self.limit {
+            self.framing = Framing::Body(bytes.to_vec());
+        } else {
+            self.framing = Framing::Unreadable { is_stream: false };
         }
     }
 
     /// Whether a stream's terminal event has passed: the client may act on it before the connection ends.
     pub fn saw_end(&self) -> bool {
-        self.gathered.saw_end()
+        match &self.framing {
+            Framing::Array(parser) => parser.has_ended(),
+            _ => self.gathered.saw_end(),
+        }
     }
 
-    /// Whether the bytes so far end between two events of a stream: the next one can follow as it is. A stream that
-    /// cannot be read never says so.
-    pub fn ends_between_events(&self) -> bool {
-        matches!(&self.framing, Framing::Events(parser) if parser.is_between_events())
+    /// The bytes that tell the client of a stream, in its own words, that the provider died: `why`. None: bytes of ours
+    /// cannot follow what it has got so far.
+    pub fn last_words(&self, why: &str) -> Option<Bytes> {
+        let (dialect, response) = (self.gathered.dialect(), self.gathered.response_id());
+        match &self.framing {
+            Framing::Events(parser) => {
+                // Else the broken event is closed first.
+                let close = if parser.is_between_events() { "" } else { "\n\n" };
+                Some(Bytes::from(format!("{close}{}", last_words::events(dialect, why, response))))
+            }
+            Framing::Lines(parser) => {
+                let close = if parser.is_between_lines() { "" } else { "\n" };
+                Some(Bytes::from(format!("{close}{}\n", last_words::error(dialect, why))))
+            }
+            Framing::Array(parser) => {
+                let separator = parser.separator()?;
+                Some(Bytes::from(format!("{separator}{}]", last_words::error(dialect, why))))
+            }
+            Framing::Body(_) | Framing::Unreadable { .. } => None,
+        }
     }
 
     /// What was read.
     pub fn finish(mut self) -> Answer {
         match self.framing {
             Framing::Events(mut parser) => parser.finish(|data| self.gathered.event(data)),
+            Framing::Lines(mut parser) => parser.finish(|line| self.gathered.event(line)),
             Framing::Body(body) => self.gathered.body(&body),
-            Framing::Unreadable => {}
+            Framing::Array(_) | Framing::Unreadable { .. } => {}
         }
         self.gathered.finish()
-    }
-}
-
-impl Gathered {
-    fn event(&mut self, data: &[u8]) {
-        let Ok(data) = std::str::from_utf8(data) else { return };
-        match self {
-            Gathered::ChatCompletions(answer) => answer.event(data),
-            Gathered::Messages(answer) => answer.event(data),
-        }
-    }
-
-    fn body(&mut self, body: &[u8]) {
-        let Ok(body) = std::str::from_utf8(body) else { return };
-        match self {
-            Gathered::ChatCompletions(answer) => answer.body(body),
-            Gathered::Messages(answer) => answer.body(body),
-        }
-    }
-
-    fn saw_end(&self) -> bool {
-        match self {
-            Gathered::ChatCompletions(answer) => answer.saw_end(),
-            Gathered::Messages(answer) => answer.saw_end(),
-        }
-    }
-
-    fn finish(self) -> Answer {
-        match self {
-            Gathered::ChatCompletions(answer) => answer.finish(),
-            Gathered::Messages(answer) => answer.finish(),
-        }
     }
 }
 
@@ -140,12 +153,6 @@ impl Gathered {
 pub(crate) fn error_text(error: Json<'_>) -> String {
     let message = error.field("message").and_then(Json::filled_text).or_else(|| error.filled_text());
     message.map_or_else(|| error.raw().to_owned(), Into::into)
-}
-
-fn is_event_stream(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = content_type.split(';').next().unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("text/event-stream")
 }
 
 fn is_encoded(headers: &HeaderMap) -> bool {

@@ -1,39 +1,29 @@
 //! The answers of OpenAI's Chat Completions: one body with `choices[].message`, or a stream of chunks with
-//! `choices[].delta` that ends with `[DONE]`.
+//! `choices[].delta` that ends with `[DONE]`. The older Completions have `choices[].text` instead, streamed or not.
 
 use model::Usage;
 
 use crate::answer::{Answer, error_text};
+use crate::choices::Choices;
 use crate::content::{Part, parts};
 use crate::json::Json;
 use crate::said::{Room, Said};
-use crate::step;
-
-/// More choices than any client asks for.
-const MAX_CHOICES: usize = 128;
+use crate::{step, usage};
 
 /// An answer as far as it has come.
 #[derive(Debug)]
 pub(crate) struct ChatAnswer {
-    choices: Vec<Choice>,
-    room: Room,
+    choices: Choices,
     usage: Usage,
     model: Option<String>,
     error: Option<String>,
     saw_end: bool,
 }
 
-#[derive(Debug)]
-struct Choice {
-    index: u64,
-    said: Said,
-    finished: bool,
-}
-
 impl ChatAnswer {
     pub(crate) fn new(limit: usize) -> ChatAnswer {
-        let (usage, choices) = (Usage::default(), Vec::new());
-        ChatAnswer { choices, room: Room(limit), usage, model: None, error: None, saw_end: false }
+        let (usage, choices) = (Usage::default(), Choices::new(limit));
+        ChatAnswer { choices, usage, model: None, error: None, saw_end: false }
     }
 
     /// The data of one event.
@@ -55,17 +45,11 @@ impl ChatAnswer {
         self.saw_end
     }
 
-    pub(crate) fn finish(mut self) -> Answer {
+    pub(crate) fn finish(self) -> Answer {
         // Some providers close the connection after the last choice is finished, without `[DONE]`.
-        let finished = !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished);
-        let complete = (self.saw_end || finished) && self.error.is_none();
-        self.choices.sort_by_key(|choice| choice.index);
-        let answered = self.choices.into_iter().map(|choice| choice.said.finish()).reduce(|mut all, next| {
-            all.text.push_str(&next.text);
-            all.tool_calls.extend(next.tool_calls);
-            all
-        });
-        Answer { answered, usage: self.usage, model: self.model, error: self.error, complete }
+        let complete = (self.saw_end || self.choices.are_finished()) && self.error.is_none();
+        let (usage, model, error) = (self.usage, self.model, self.error);
+        Answer { answered: self.choices.answered(), usage, model, error, complete, id: None }
     }
 
     /// A body and a chunk have the same outline. Nothing is taken from one that is broken.
@@ -74,6 +58,8 @@ impl ChatAnswer {
         let checked = Json::parse_fields(text, |key, value| match key {
             "choices" => choices = Some(value),
             "usage" => usage = Some(value),
+            // Groq, which has it at its own place in streams.
+            "x_groq" => usage = usage.or(value.field("usage")),
             "model" => model = Some(value),
             "error" => error = Some(value),
             _ => {}
@@ -85,7 +71,7 @@ impl ChatAnswer {
             choices.items(|choice| self.read_choice(choice));
         }
         if let Some(usage) = usage {
-            read_usage(usage, &mut self.usage);
+            usage::read_openai(&mut self.usage, usage);
         }
         if let Some(error) = error.filter(|error| !error.is_null()) {
             self.error = Some(error_text(error));
@@ -96,25 +82,25 @@ impl ChatAnswer {
     }
 
     fn read_choice(&mut self, choice: Json<'_>) {
-        let (mut index, mut message, mut finished) = (0, None, false);
+        let (mut index, mut message, mut text, mut finished) = (0, None, None, false);
         choice.fields(|key, value| match key {
             "index" => index = value.number().unwrap_or(0),
             "finish_reason" => finished = value.is_text(),
             "message" | "delta" if !value.is_null() => message = Some(value),
+            "text" => text = value.text(),
+            // Moonshot, which has it here in streams.
+            "usage" => usage::read_openai(&mut self.usage, value),
             _ => {}
         });
-        let known = self.choices.iter().position(|choice| choice.index == index);
-        if known.is_none() && self.choices.len() == MAX_CHOICES {
-            return;
-        }
-        let place = known.unwrap_or_else(|| {
-            self.choices.push(Choice { index, said: Said::default(), finished: false });
-            self.choices.len() - 1
-        });
-        let choice = &mut self.choices[place];
-        choice.finished |= finished;
+        let Some((said, room)) = self.choices.at(index) else { return };
         if let Some(message) = message {
-            read_message(message, &mut choice.said, &mut self.room);
+            read_message(message, said, room);
+        }
+        if let Some(text) = text {
+            said.say(&text, room);
+        }
+        if finished {
+            self.choices.finish_one(index);
         }
     }
 }
@@ -147,24 +133,4 @@ fn read_call(call: Json<'_>, said: &mut Said, room: &mut Room) {
         Some(index) => said.call_piece(index, &piece, room),
         None => said.call(&piece, room),
     }
-}
-
-fn read_usage(value: Json<'_>, usage: &mut Usage) {
-    value.fields(|key, value| match key {
-        "prompt_tokens" => usage.input = value.number(),
-        "completion_tokens" => usage.output = value.number(),
-        // DeepSeek's word for it.
-        "prompt_cache_hit_tokens" => usage.cached = value.number(),
-        "prompt_tokens_details" => value.fields(|key, value| match key {
-            "cached_tokens" => usage.cached = value.number(),
-            "cache_write_tokens" => usage.cache_write = value.number(),
-            _ => {}
-        }),
-        "completion_tokens_details" => {
-            if let Some(reasoning) = value.field("reasoning_tokens") {
-                usage.reasoning = reasoning.number();
-            }
-        }
-        _ => {}
-    });
 }

@@ -14,16 +14,42 @@ pub(crate) enum PartKind {
 }
 
 impl PartKind {
-    /// By the part's `type`. Some clients leave it out and send only a `text`.
-    fn of(kind: Option<Json<'_>>, has_text: bool) -> PartKind {
-        let Some(kind) = kind.and_then(Json::text) else {
-            return if has_text { PartKind::Text } else { PartKind::Attachment };
-        };
-        match &*kind {
+    /// By the part's `type`.
+    fn of_type(kind: &str) -> PartKind {
+        match kind {
             "text" | "input_text" | "output_text" => PartKind::Text,
             "tool_use" | "server_tool_use" | "mcp_tool_use" => PartKind::ToolUse,
             "tool_result" => PartKind::ToolResult,
             _ => PartKind::Attachment,
+        }
+    }
+}
+
+/// The fields of a part that tell what it is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks<'a> {
+    kind: Option<Json<'a>>,
+    text: Option<Json<'a>>,
+    /// Gemini has no `type`, but a field of its own for every kind.
+    function: Option<PartKind>,
+}
+
+impl<'a> Marks<'a> {
+    fn see(&mut self, key: &str, value: Json<'a>) {
+        match key {
+            "type" => self.kind = Some(value),
+            "text" => self.text = Some(value),
+            "functionCall" | "function_call" => self.function = Some(PartKind::ToolUse),
+            "functionResponse" | "function_response" => self.function = Some(PartKind::ToolResult),
+            _ => {}
+        }
+    }
+
+    /// What the part is. Some clients leave out the `type` and send only a `text`.
+    fn part_kind(self) -> PartKind {
+        match self.kind.and_then(Json::text) {
+            Some(kind) => PartKind::of_type(&kind),
+            None => self.function.unwrap_or(if self.text.is_some() { PartKind::Text } else { PartKind::Attachment }),
         }
     }
 }
@@ -36,6 +62,14 @@ impl Holds {
     /// Whether there is a part of this kind. An empty text is none.
     pub(crate) fn has(self, kind: PartKind) -> bool {
         self.0 & kind as u8 != 0
+    }
+
+    /// What a prompt without a message around it holds. One of no known form (tokens, the name of a template and its
+    /// variables) is an attachment as a whole.
+    pub(crate) fn of_prompt(prompt: Json<'_>) -> Holds {
+        let holds = Holds::look(&mut Cursor::new(prompt.raw())).unwrap_or_default();
+        let is_unknown = holds.0 == 0 && matches!(prompt.raw().as_bytes(), [b'[' | b'{', _, _, ..]);
+        if is_unknown { Holds(PartKind::Attachment as u8) } else { holds }
     }
 
     /// Takes a content from the cursor and says what it holds.
@@ -56,18 +90,13 @@ impl Holds {
             }
             return Ok(());
         }
-        let (mut kind, mut text) = (None, None);
+        let mut marks = Marks::default();
         cursor.object(|cursor, key| {
-            let value = cursor.value()?;
-            match key {
-                "type" => kind = Some(value),
-                "text" => text = Some(value),
-                _ => {}
-            }
+            marks.see(key, cursor.value()?);
             Ok(())
         })?;
-        let kind = PartKind::of(kind, text.is_some());
-        if kind != PartKind::Text || text.is_some_and(is_filled) {
+        let kind = marks.part_kind();
+        if kind != PartKind::Text || marks.text.is_some_and(is_filled) {
             self.0 |= kind as u8;
         }
         Ok(())
@@ -100,13 +129,9 @@ pub(crate) fn parts<'a>(content: Json<'a>, mut each: impl FnMut(Part<'a>)) {
         if part.is_text() {
             return each(Part::Text(part));
         }
-        let (mut kind, mut text) = (None, None);
-        part.fields(|key, value| match key {
-            "type" => kind = Some(value),
-            "text" => text = Some(value),
-            _ => {}
-        });
-        match (PartKind::of(kind, text.is_some()), text) {
+        let mut marks = Marks::default();
+        part.fields(|key, value| marks.see(key, value));
+        match (marks.part_kind(), marks.text) {
             (PartKind::Text, Some(text)) => each(Part::Text(text)),
             (PartKind::Text, None) => {}
             (PartKind::Attachment, _) => each(Part::Attachment(part)),

@@ -1,69 +1,80 @@
-//! The endpoints that carry a conversation.
+//! The shapes that conversations are written in.
 
-use http::Method;
 use model::Format;
+
+use crate::json::Json;
 
 /// One shape of requests, responses and streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// OpenAI Chat Completions.
     ChatCompletions,
+    /// OpenAI's Completions from before there were chats.
+    Completions,
+    /// OpenAI Responses.
+    Responses,
     /// Anthropic Messages.
     Messages,
+    /// Gemini's generateContent and streamGenerateContent.
+    Gemini,
+    /// Ollama's own chat and generate.
+    Ollama,
 }
 
 impl Dialect {
-    /// The dialect of a request to `path` (below the provider's base URL, without query), if it carries a conversation.
+    /// All of them.
+    pub const ALL: [Dialect; 6] = [
+        Dialect::ChatCompletions,
+        Dialect::Completions,
+        Dialect::Responses,
+        Dialect::Messages,
+        Dialect::Gemini,
+        Dialect::Ollama,
+    ];
+
+    /// The format whose clients speak it: their errors have its shape.
+    pub fn format(self) -> Format {
+        match self {
+            Dialect::ChatCompletions | Dialect::Completions | Dialect::Responses => Format::Openai,
+            Dialect::Messages => Format::Anthropic,
+            Dialect::Gemini => Format::Gemini,
+            Dialect::Ollama => Format::Ollama,
+        }
+    }
+
+    /// Whether an answer in the one is read like one in the other.
+    pub(crate) fn reads_like(self, other: Dialect) -> bool {
+        let is_chat = |dialect| matches!(dialect, Dialect::ChatCompletions | Dialect::Completions);
+        self == other || (is_chat(self) && is_chat(other))
+    }
+
+    /// The dialect of an answer's body or event, by the fields that only one dialect has. None: it could be of any.
     ///
-    /// The path decides, since many providers speak both dialects whatever their own format is: OpenRouter and DeepSeek
-    /// have `/messages`, Anthropic, Gemini and Ollama have `/chat/completions`. Only what comes before differs.
-    pub fn of(format: Format, method: &Method, path: &str) -> Option<Dialect> {
-        if method != Method::POST {
-            return None;
-        }
-        let path = path.strip_suffix('/').unwrap_or(path);
-        let ends_with = |end: &str| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-        if ends_with("chat/completions") {
-            return Some(Dialect::ChatCompletions);
-        }
-        // OpenAI's own `/threads/{id}/messages` stores a message and asks no model; `v1` before it tells them apart.
-        let is_messages = match format {
-            Format::Anthropic => ends_with("messages"),
-            Format::Openai | Format::Gemini | Format::Ollama => ends_with("v1/messages"),
-        };
-        is_messages.then_some(Dialect::Messages)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn conversations_are_told_by_their_path() {
-        let check = |format, path, expected| assert_eq!(Dialect::of(format, &Method::POST, path), expected, "{path}");
-        for path in
-            ["/v1/chat/completions", "v1/chat/completions/", "/openai/v1/chat/completions", "/v4/chat/completions"]
-        {
-            for format in [Format::Openai, Format::Gemini, Format::Ollama] {
-                check(format, path, Some(Dialect::ChatCompletions));
-            }
-        }
-        for path in ["/v1/messages", "/v1/messages/", "v1/messages", "/anthropic/v1/messages"] {
-            check(Format::Anthropic, path, Some(Dialect::Messages));
-            check(Format::Openai, path, Some(Dialect::Messages));
-        }
-        for path in ["", "/", "/v1/models", "/v1/embeddings", "/v1/messages/count_tokens", "/v1/messages/batches"] {
-            check(Format::Anthropic, path, None);
-            check(Format::Openai, path, None);
-        }
-        check(Format::Openai, "/v1/threads/thread_1/messages", None);
-        check(Format::Openai, "/v1/chat/completions/chatcmpl-1", None);
-        check(Format::Openai, "/v1/xchat/completions", None);
+    /// The path does not decide: gateways answer on one dialect's path in another.
+    pub(crate) fn of_answer(text: &str) -> Option<Dialect> {
+        let mut found = None;
+        Json::parse_fields(text, |key, value| {
+            let dialect = match key {
+                "choices" => Some(Dialect::ChatCompletions),
+                "candidates" | "usageMetadata" | "promptFeedback" => Some(Dialect::Gemini),
+                "done" => Some(Dialect::Ollama),
+                "output" => Some(Dialect::Responses),
+                // Google's own clients are answered inside an envelope.
+                "response" => value.field("candidates").map(|_| Dialect::Gemini),
+                "type" => Dialect::of_type(&value.text().unwrap_or_default()),
+                _ => None,
+            };
+            found = found.or(dialect);
+        })
+        .ok()?;
+        found
     }
 
-    #[test]
-    fn only_a_post_asks() {
-        assert_eq!(Dialect::of(Format::Openai, &Method::GET, "/v1/chat/completions"), None);
+    fn of_type(kind: &str) -> Option<Dialect> {
+        match kind {
+            "message" | "message_start" => Some(Dialect::Messages),
+            _ if kind.starts_with("response.") => Some(Dialect::Responses),
+            _ => None,
+        }
     }
 }

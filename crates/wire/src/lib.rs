@@ -2,28 +2,39 @@
 //! caller's own format. No IO: bytes in, values out; what is read is a copy, so nothing here can change the traffic.
 
 mod answer;
+mod array;
 mod chat_completions;
+mod choices;
 mod content;
 mod conversation;
 mod dialect;
 mod eight_bytes;
+mod endpoint;
+mod gathered;
+mod gemini;
 mod history;
 mod json;
+mod last_words;
+mod lines;
 mod message;
 mod messages;
+mod ollama;
 mod providers;
 mod refusal;
 mod request;
+mod responses;
 mod said;
 mod session;
 mod sse;
 mod step;
 mod transcript;
+mod usage;
 
 pub use answer::{Answer, AnswerReader};
 pub use conversation::conversation_of;
 pub use dialect::Dialect;
+pub use endpoint::Endpoint;
 pub use providers::{builtin_providers, chat_path};
-pub use refusal::{Refusal, RefusalKind, refuse, stream_error};
+pub use refusal::{Refusal, RefusalKind, refuse};
 pub use request::{Unread, read_request};
 pub use transcript::{Transcript, read_assistant_message};

@@ -1,14 +1,15 @@
-//! One entry of a list of `messages`: who wrote it and what it holds, in one look.
+//! One entry of a history: who wrote it and what it holds, in one look.
 
-use crate::content::{Holds, PartKind};
+use crate::content::{Content, Holds, PartKind};
 use crate::json::{Cursor, Json, Malformed};
 
 /// Who wrote a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     User,
     /// `tool`, and `function` from before there were tools.
     Tool,
+    /// `assistant`, and Gemini's `model`.
     Assistant,
     /// `system`, `developer` and whatever else there is.
     #[default]
@@ -20,8 +21,31 @@ impl Role {
         match value.text().as_deref() {
             Some("user") => Role::User,
             Some("tool" | "function") => Role::Tool,
-            Some("assistant") => Role::Assistant,
+            Some("assistant" | "model") => Role::Assistant,
             _ => Role::Other,
+        }
+    }
+}
+
+/// What an entry is, where it says so: the items of Responses are messages, tool calls and their outputs side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Message,
+    Call,
+    Output,
+}
+
+impl Kind {
+    /// By its `type`: `function_call`, `custom_tool_call` and the calls of all built-in tools, and what they gave.
+    fn of(value: Json<'_>) -> Kind {
+        let kind = value.text().unwrap_or_default();
+        if kind.ends_with("_call") {
+            Kind::Call
+        } else if kind.ends_with("_call_output") {
+            Kind::Output
+        } else {
+            Kind::Message
         }
     }
 }
@@ -29,62 +53,116 @@ impl Role {
 /// One message, its values still unread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Message<'a> {
+    whole: Option<Json<'a>>,
     role: Role,
+    kind: Kind,
     holds: Holds,
+    /// Its `content`; Gemini's `parts`.
     pub(crate) content: Option<Json<'a>>,
     /// Chat Completions: the calls of an assistant's message, and their spelling before there were tools.
     pub(crate) tool_calls: Option<Json<'a>>,
     pub(crate) function_call: Option<Json<'a>>,
     /// Chat Completions: the call that a tool's message answers.
     pub(crate) tool_call_id: Option<Json<'a>>,
+    /// Ollama: what is attached.
+    images: Option<Json<'a>>,
 }
 
 impl<'a> Message<'a> {
-    /// Takes a message from the cursor. What is no object is a message of nobody's.
-    pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Message<'a>, Malformed> {
-        let mut message = Message::default();
-        cursor.object(|cursor, key| {
-            match key {
-                "role" => message.role = Role::of(cursor.value()?),
-                "content" => {
-                    let (content, holds) = cursor.capture(Holds::look)?;
-                    (message.content, message.holds) = (Some(content), holds);
-                }
-                "tool_calls" => message.tool_calls = Some(cursor.value()?),
-                "function_call" => message.function_call = Some(cursor.value()?),
-                "tool_call_id" => message.tool_call_id = Some(cursor.value()?),
-                _ => drop(cursor.value()?),
-            }
-            Ok(())
-        })?;
+    /// Takes a message from the cursor. One that does not say who wrote it is of `nobody`; so is what is no object.
+    pub(crate) fn read(cursor: &mut Cursor<'a>, nobody: Role) -> Result<Message<'a>, Malformed> {
+        let mut message = Message { role: nobody, ..Message::default() };
+        let (whole, is_object) = cursor.capture(|cursor| cursor.object(|cursor, key| message.take(cursor, key)))?;
+        if !is_object {
+            message.role = Role::Other;
+        }
+        message.whole = Some(whole);
         Ok(message)
     }
 
-    /// The content, if the user wrote it: in the user role, with a text or an attachment.
+    /// What a user wrote who has no history.
+    pub(crate) fn of_user(content: Json<'a>, images: Option<Json<'a>>) -> Message<'a> {
+        let holds = Holds::of_prompt(content);
+        Message { whole: Some(content), role: Role::User, holds, content: Some(content), images, ..Message::default() }
+    }
+
+    fn take(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
+        match key {
+            "role" => self.role = Role::of(cursor.value()?),
+            "content" | "parts" => {
+                let (content, holds) = cursor.capture(Holds::look)?;
+                (self.content, self.holds) = (Some(content), holds);
+            }
+            "type" => self.kind = Kind::of(cursor.value()?),
+            "tool_calls" => self.tool_calls = Some(cursor.value()?),
+            "function_call" => self.function_call = Some(cursor.value()?),
+            "tool_call_id" => self.tool_call_id = Some(cursor.value()?),
+            "images" => self.images = Some(cursor.value()?),
+            _ => drop(cursor.value()?),
+        }
+        Ok(())
+    }
+
+    /// As it is written.
+    pub(crate) fn raw(&self) -> &'a str {
+        self.whole.map_or("", Json::raw)
+    }
+
+    /// Whether the user wrote it: in the user role, with a text or an attachment.
     ///
     /// A message that carries a tool result is never one, whatever text stands beside it: agents put reminders of their
     /// own next to results (Claude Code's `<system-reminder>`), which change from step to step and would make every step
     /// of work look like a new turn.
-    pub(crate) fn written_by_user(&self) -> Option<Json<'a>> {
-        let says_something = self.holds.has(PartKind::Text) || self.holds.has(PartKind::Attachment);
-        let is_prompt = self.role == Role::User && says_something && !self.holds.has(PartKind::ToolResult);
-        self.content.filter(|_| is_prompt)
+    pub(crate) fn is_by_user(&self) -> bool {
+        let says_something =
+            self.holds.has(PartKind::Text) || self.holds.has(PartKind::Attachment) || self.has_images();
+        self.role == Role::User && says_something && !self.holds.has(PartKind::ToolResult)
+    }
+
+    /// What it says and attaches.
+    pub(crate) fn content(&self) -> Content<'a> {
+        let mut read = self.content.map(Content::read).unwrap_or_default();
+        if let Some(images) = self.images {
+            images.items(|image| read.attachments.push(image.raw()));
+        }
+        if self.holds.has(PartKind::Attachment) && read.texts.is_empty() && read.attachments.is_empty() {
+            read.attachments.extend(self.content.map(Json::raw));
+        }
+        read
     }
 
     /// Whether the model called tools in it.
     pub(crate) fn has_calls(&self) -> bool {
-        let listed = |value: Option<Json<'_>>| value.is_some_and(|value| !value.is_null() && value.raw() != "[]");
-        self.role == Role::Assistant
-            && (self.holds.has(PartKind::ToolUse) || listed(self.tool_calls) || listed(self.function_call))
+        let in_message =
+            || self.holds.has(PartKind::ToolUse) || is_listed(self.tool_calls) || is_listed(self.function_call);
+        self.kind == Kind::Call || (self.role == Role::Assistant && in_message())
     }
 
     /// Whether it answers tool calls.
     pub(crate) fn has_results(&self) -> bool {
-        self.role == Role::Tool || self.has_result_parts()
+        self.kind == Kind::Output || self.role == Role::Tool || self.has_result_parts()
     }
 
-    /// Whether its results are parts of its content (Anthropic), not the content itself.
+    /// Whether its results are parts of its content (Anthropic, Gemini), not the content itself.
     pub(crate) fn has_result_parts(&self) -> bool {
-        self.role == Role::User && self.holds.has(PartKind::ToolResult)
+        self.role != Role::Assistant && self.holds.has(PartKind::ToolResult)
     }
+
+    /// Responses: the message itself, if it is a tool call.
+    pub(crate) fn call_item(&self) -> Option<Json<'a>> {
+        self.whole.filter(|_| self.kind == Kind::Call)
+    }
+
+    /// Responses: the message itself, if it is what a tool call gave.
+    pub(crate) fn output_item(&self) -> Option<Json<'a>> {
+        self.whole.filter(|_| self.kind == Kind::Output)
+    }
+
+    fn has_images(&self) -> bool {
+        is_listed(self.images)
+    }
+}
+
+fn is_listed(value: Option<Json<'_>>) -> bool {
+    value.is_some_and(|value| !value.is_null() && value.raw() != "[]")
 }

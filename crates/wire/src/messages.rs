@@ -1,12 +1,13 @@
 //! The answers of Anthropic's Messages: one body with `content` blocks, or a stream of events that build such blocks.
 
-use model::{ToolCall, Usage};
+use model::ToolCall;
 
 use crate::answer::{Answer, error_text};
 use crate::content::{Part, parts};
 use crate::json::Json;
 use crate::said::{Room, Said};
 use crate::step;
+use crate::usage::AnthropicUsage;
 
 /// An answer as far as it has come.
 #[derive(Debug)]
@@ -14,16 +15,17 @@ pub(crate) struct MessagesAnswer {
     /// What was said; none before the message has begun.
     said: Option<Said>,
     room: Room,
-    usage: Tokens,
+    usage: AnthropicUsage,
     model: Option<String>,
+    id: Option<String>,
     error: Option<String>,
     saw_end: bool,
 }
 
 impl MessagesAnswer {
     pub(crate) fn new(limit: usize) -> MessagesAnswer {
-        let usage = Tokens::default();
-        MessagesAnswer { said: None, room: Room(limit), usage, model: None, error: None, saw_end: false }
+        let usage = AnthropicUsage::default();
+        MessagesAnswer { said: None, room: Room(limit), usage, model: None, id: None, error: None, saw_end: false }
     }
 
     /// The data of one event.
@@ -58,7 +60,7 @@ impl MessagesAnswer {
     pub(crate) fn finish(self) -> Answer {
         let complete = self.saw_end && self.error.is_none();
         let (usage, model, error) = (self.usage.total(), self.model, self.error);
-        Answer { answered: self.said.map(Said::finish), usage, model, error, complete }
+        Answer { answered: self.said.map(Said::finish), usage, model, error, complete, id: self.id }
     }
 
     fn take(&mut self, event: &EventFields<'_>) {
@@ -94,6 +96,7 @@ impl MessagesAnswer {
                 });
             }
             "model" => self.model = value.filled_text().map(Into::into),
+            "id" => self.id = value.filled_text().map(Into::into),
             "usage" => self.usage.read(value),
             "error" if !value.is_null() => self.error = Some(error_text(value)),
             _ => {}
@@ -143,42 +146,4 @@ struct EventFields<'a> {
     delta: Option<Json<'a>>,
     usage: Option<Json<'a>>,
     error: Option<Json<'a>>,
-}
-
-/// Tokens as Anthropic counts them: cached input stands beside the input, not in it. In a stream each report replaces
-/// what earlier ones said.
-#[derive(Debug, Default)]
-struct Tokens {
-    input: Option<u64>,
-    cache_write: Option<u64>,
-    cache_read: Option<u64>,
-    output: Option<u64>,
-}
-
-impl Tokens {
-    fn read(&mut self, usage: Json<'_>) {
-        usage.fields(|key, value| {
-            let tokens = match key {
-                "input_tokens" => &mut self.input,
-                "cache_creation_input_tokens" => &mut self.cache_write,
-                "cache_read_input_tokens" => &mut self.cache_read,
-                "output_tokens" => &mut self.output,
-                _ => return,
-            };
-            *tokens = value.number().or(*tokens);
-        });
-    }
-
-    fn total(&self) -> Usage {
-        let all = |tokens: u64| {
-            tokens.saturating_add(self.cache_write.unwrap_or(0)).saturating_add(self.cache_read.unwrap_or(0))
-        };
-        Usage {
-            input: self.input.map(all),
-            output: self.output,
-            cached: self.cache_read,
-            cache_write: self.cache_write,
-            reasoning: None,
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Refusals in the caller's own format, and the error event that ends a stream whose provider died.
+//! Refusals in the caller's own format.
 //!
 //! Clients match on words in error messages: some that name limits, load or lengths make them retry, compact or ask for a
 //! login. The messages here keep clear of those, and a test holds them to it.
@@ -8,8 +8,6 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use model::{AgentId, BlockReason, CallId, DeactivatedBy, Deactivation, Format};
 use serde_json::{Map, Value, json};
-
-use crate::Dialect;
 
 /// A call that is not forwarded.
 #[derive(Clone, Debug)]
@@ -200,7 +198,7 @@ fn put(headers: &mut HeaderMap, name: &'static str, value: &str) {
     }
 }
 
-fn openai_error(message: &str, kind: &str, code: &str) -> Value {
+pub(crate) fn openai_error(message: &str, kind: &str, code: &str) -> Value {
     json!({ "message": message, "type": kind, "param": null, "code": code })
 }
 
@@ -239,21 +237,4 @@ fn gemini_status(refusal: &Refusal) -> &'static str {
         500.. => "INTERNAL",
         _ => "INVALID_ARGUMENT",
     }
-}
-
-/// The bytes that end a stream in `dialect` whose provider died: the format's own error event.
-/// `clean` says whether the bytes before ended with a whole event (else the broken one is closed first).
-pub fn stream_error(dialect: Dialect, message: &str, clean: bool) -> Bytes {
-    let close = if clean { "" } else { "\n\n" };
-    let events = match dialect {
-        Dialect::ChatCompletions => {
-            let error = json!({ "error": openai_error(message, "server_error", "provider_failed") });
-            format!("{close}data: {error}\n\ndata: [DONE]\n\n")
-        }
-        Dialect::Messages => {
-            let error = json!({ "type": "error", "error": { "type": "api_error", "message": message } });
-            format!("{close}event: error\ndata: {error}\n\n")
-        }
-    };
-    Bytes::from(events)
 }

@@ -1,9 +1,14 @@
 //! What a request asks.
 
+use std::borrow::Cow;
+
 use model::Asked;
 
-use crate::json::Malformed;
-use crate::{Dialect, history};
+use crate::Dialect;
+use crate::history::Turns;
+use crate::json::{Cursor, Json, Malformed};
+use crate::message::Role;
+use crate::session::Session;
 
 /// Why a body could not be read. It is forwarded all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,12 +24,66 @@ impl From<Malformed> for Unread {
     }
 }
 
-/// Reads a request's body.
+/// Reads a request's body in one pass. What stands in it says by itself which dialect it is, since some clients send one
+/// dialect to another's path; `dialect` decides only where a body could be of several.
 pub fn read_request(dialect: Dialect, body: &[u8]) -> Result<Asked<'_>, Unread> {
     let text = std::str::from_utf8(body).map_err(|_| Unread("not UTF-8"))?;
-    match dialect {
-        // Both send a list of `messages`, and what stands in it says by itself which of the two it is: some clients send
-        // Anthropic's messages to OpenAI's path.
-        Dialect::ChatCompletions | Dialect::Messages => history::read(text),
+    let mut fields = Fields::default();
+    let mut cursor = Cursor::new(text);
+    let is_object = cursor.object(|cursor, key| match key {
+        // Google's own clients wrap what they ask.
+        "request" => cursor.object(|cursor, key| fields.take(cursor, key)).map(drop),
+        _ => fields.take(cursor, key),
+    })?;
+    cursor.end()?;
+    if !is_object {
+        return Err(Unread("not an object"));
+    }
+    fields.asked(dialect).ok_or(Unread("no messages"))
+}
+
+/// What is kept of the body's fields.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    model: Option<Cow<'a, str>>,
+    stream: Option<Json<'a>>,
+    session: Session<'a>,
+    messages: Turns<'a>,
+    input: Turns<'a>,
+    contents: Turns<'a>,
+    prompt: Option<Json<'a>>,
+    images: Option<Json<'a>>,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
+        match key {
+            "messages" => self.messages = Turns::read(cursor, Role::Other)?,
+            "input" if cursor.peek()? == b'"' => self.input = Turns::of_prompt(cursor.value()?, None),
+            "input" => self.input = Turns::read(cursor, Role::Other)?,
+            "contents" => self.contents = Turns::read(cursor, Role::User)?,
+            "prompt" => self.prompt = Some(cursor.value()?),
+            "images" => self.images = Some(cursor.value()?),
+            "model" => self.model = cursor.value()?.text(),
+            "stream" => self.stream = Some(cursor.value()?),
+            _ => self.session.see(key, cursor.value()?),
+        }
+        Ok(())
+    }
+
+    fn asked(self, dialect: Dialect) -> Option<Asked<'a>> {
+        // Ollama streams unless it is told not to.
+        let streamed = self.stream.filter(|stream| !stream.is_null()).map_or(dialect == Dialect::Ollama, Json::is_true);
+        let prompt = self.prompt.map(|prompt| Turns::of_prompt(prompt, self.images)).unwrap_or_default();
+        let (messages, input, contents) = (self.messages, self.input, self.contents);
+        let candidates = match dialect {
+            Dialect::ChatCompletions | Dialect::Messages | Dialect::Ollama => [messages, input, contents, prompt],
+            Dialect::Responses => [input, messages, contents, prompt],
+            Dialect::Gemini => [contents, messages, input, prompt],
+            Dialect::Completions => [prompt, messages, input, contents],
+        };
+        let turns = candidates.into_iter().find(|turns| !turns.is_empty())?;
+        let (continues, is_kept) = (self.session.continues(), self.session.is_kept(dialect));
+        Some(Asked { model: self.model, streamed, session: self.session.id(), continues, is_kept, ..turns.asked() })
     }
 }

@@ -70,6 +70,11 @@ impl Said {
         self.calls.last().map(|call| call.index)
     }
 
+    /// Whether nothing was said and nothing called.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.calls.is_empty()
+    }
+
     /// Everything, in order.
     pub(crate) fn finish(mut self) -> Answered {
         self.calls.sort_by_key(|call| call.index);

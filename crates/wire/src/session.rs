@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::Dialect;
 use crate::json::Json;
 
 /// The fields that may hold an id, from the most to the least telling.
@@ -9,8 +10,13 @@ use crate::json::Json;
 pub(crate) struct Session<'a> {
     metadata: Option<Json<'a>>,
     litellm_session_id: Option<Json<'a>>,
+    /// Google's own clients, OpenRouter.
+    session_id: Option<Json<'a>>,
     conversation: Option<Json<'a>>,
     prompt_cache_key: Option<Json<'a>>,
+    previous_response_id: Option<Json<'a>>,
+    thread: Option<Json<'a>>,
+    store: Option<Json<'a>>,
 }
 
 impl<'a> Session<'a> {
@@ -19,22 +25,48 @@ impl<'a> Session<'a> {
         match key {
             "metadata" => self.metadata = Some(value),
             "litellm_session_id" => self.litellm_session_id = Some(value),
+            "session_id" => self.session_id = Some(value),
             "conversation" => self.conversation = Some(value),
             "prompt_cache_key" => self.prompt_cache_key = Some(value),
+            "previous_response_id" => self.previous_response_id = Some(value),
+            "thread" => self.thread = Some(value),
+            "store" => self.store = Some(value),
             _ => {}
         }
     }
 
     /// The id.
-    pub(crate) fn id(self) -> Option<Cow<'a, str>> {
+    pub(crate) fn id(&self) -> Option<Cow<'a, str>> {
         let metadata = |name: &str| self.metadata.and_then(|metadata| metadata.field(name));
-        let conversation = |value: Json<'a>| value.filled_text().or_else(|| value.field("id")?.filled_text());
         metadata("session_id")
             .and_then(Json::filled_text)
             .or_else(|| self.litellm_session_id.and_then(Json::filled_text))
+            .or_else(|| self.session_id.and_then(Json::filled_text))
             .or_else(|| session_of_user(metadata("user_id")?.filled_text()?))
-            .or_else(|| self.conversation.and_then(conversation))
+            .or_else(|| self.conversation_id())
             .or_else(|| self.prompt_cache_key.and_then(Json::filled_text))
+    }
+
+    /// The earlier answer, or the conversation that the provider keeps, which this request goes on from.
+    pub(crate) fn continues(&self) -> Option<Cow<'a, str>> {
+        let previous_message = || self.thread?.field("previous_message_id")?.filled_text();
+        let previous = self.previous_response_id.and_then(Json::filled_text);
+        previous.or_else(|| self.conversation_id()).or_else(previous_message)
+    }
+
+    /// Whether a later request may go on from the answer: OpenAI keeps it unless told not to, Anthropic only in a thread.
+    pub(crate) fn is_kept(&self, dialect: Dialect) -> bool {
+        match dialect {
+            Dialect::Responses => !self.store.is_some_and(|store| store.raw() == "false"),
+            Dialect::Messages => self.thread.is_some_and(|thread| !thread.is_null()),
+            _ => false,
+        }
+    }
+
+    /// OpenAI's `conversation`: an id, or an object with one.
+    fn conversation_id(&self) -> Option<Cow<'a, str>> {
+        let conversation = self.conversation?;
+        conversation.filled_text().or_else(|| conversation.field("id")?.filled_text())
     }
 }
 

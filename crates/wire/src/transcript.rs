@@ -6,6 +6,7 @@ use model::{Answered, Asked};
 
 use crate::history::Turns;
 use crate::json::Cursor;
+use crate::message::Role;
 use crate::request::Unread;
 use crate::{AnswerReader, Dialect};
 
@@ -17,7 +18,7 @@ impl<'a> Transcript<'a> {
     /// Adds the next message, given as its JSON.
     pub fn push(&mut self, message: &'a str) -> Result<(), Unread> {
         let mut cursor = Cursor::new(message);
-        self.0.read_message(&mut cursor)?;
+        self.0.read_message(&mut cursor, Role::Other)?;
         Ok(cursor.end()?)
     }
 

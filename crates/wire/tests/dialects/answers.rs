@@ -5,74 +5,31 @@ use model::{Answered, ToolCall, Usage};
 use serde_json::{Value, json};
 use wire::{Answer, AnswerReader, Dialect};
 
+use crate::streams::{CHAT_STREAM, MESSAGES_STREAM, STREAMS};
+
 pub(crate) fn headers(content_type: &str) -> HeaderMap {
     HeaderMap::from_iter([(http::header::CONTENT_TYPE, content_type.parse().unwrap())])
 }
 
-fn read(dialect: Dialect, content_type: &str, body: &str, limit: usize) -> Answer {
+pub(crate) fn read(dialect: Dialect, content_type: &str, body: &str, limit: usize) -> Answer {
     let mut reader = AnswerReader::new(dialect, &headers(content_type), limit);
     reader.feed(body.as_bytes());
     reader.finish()
 }
 
-fn body(dialect: Dialect, body: &Value) -> Answer {
+pub(crate) fn body(dialect: Dialect, body: &Value) -> Answer {
     read(dialect, "application/json", &body.to_string(), 1 << 20)
 }
 
-fn stream(dialect: Dialect, stream: &str) -> Answer {
+pub(crate) fn stream(dialect: Dialect, stream: &str) -> Answer {
     read(dialect, "text/event-stream; charset=utf-8", stream, 1 << 20)
 }
 
-fn answered(text: &str, calls: &[(&'static str, &'static str)]) -> Option<Answered> {
+pub(crate) fn answered(text: &str, calls: &[(&'static str, &'static str)]) -> Option<Answered> {
     let tool_calls =
         calls.iter().map(|(name, arguments)| ToolCall { name: (*name).into(), arguments: (*arguments).into() });
     Some(Answered { text: text.to_owned(), tool_calls: tool_calls.collect() })
 }
-
-/// A stream of chunks as OpenAI sends it.
-pub(crate) const CHAT_STREAM: &str = concat!(
-    ": warming up\n\n",
-    "data: {\"id\":\"c1\",\"model\":\"gpt-5\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hé\"},\"obfuscation\":\"xx\"}],\"usage\":null}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"llo \\ud83d\\ude00\"}}]}\r\n\r\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hidden\"}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"type\":\"function\",\"function\":{\"name\":\"run\",\"arguments\":\"\"}}]}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"n\\\":\"}}]}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"stop\",\"arguments\":\"{}\"}}]}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"1}\"}}]}}]}\n\n",
-    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n",
-    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20,",
-    "\"prompt_tokens_details\":{\"cached_tokens\":60},\"completion_tokens_details\":{\"reasoning_tokens\":5}}}\n\n",
-    "data: [DONE]\n\n",
-);
-
-/// A stream of events as Anthropic sends it.
-pub(crate) const MESSAGES_STREAM: &str = concat!(
-    "event: message_start\n",
-    "data: {\"type\":\"message_start\",\"message\":{\"model\":\"claude\",\"content\":[],\"usage\":{\"input_tokens\":10,",
-    "\"cache_creation_input_tokens\":20,\"cache_read_input_tokens\":70,\"output_tokens\":1}}}\n\n",
-    "event: content_block_start\n",
-    "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n",
-    "event: content_block_delta\n",
-    "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"hm\"}}\n\n",
-    "event: ping\ndata: {\"type\": \"ping\"}\n\n",
-    "event: content_block_start\n",
-    "data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
-    "event: content_block_delta\n",
-    "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"I lóok.\"}}\n\n",
-    "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
-    "event: content_block_start\n",
-    "data: {\"type\":\"content_block_start\",\"index\":2,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"read\",\"input\":{}}}\n\n",
-    "event: content_block_delta\n",
-    "data: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":\"}}\n\n",
-    "event: content_block_delta\n",
-    "data: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"1}\"}}\n\n",
-    "event: content_block_start\n",
-    "data: {\"type\":\"content_block_start\",\"index\":3,\"content_block\":{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"now\",\"input\":{}}}\n\n",
-    "event: message_delta\n",
-    "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"output_tokens\":42}}\n\n",
-    "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
-);
 
 #[test]
 fn a_chat_body() {
@@ -95,8 +52,8 @@ fn a_chat_body() {
         answered: answered("Hello No.", &[("run", "{\"n\": 1}"), ("patch", "raw")]),
         usage,
         model: Some("gpt-5-2026".to_owned()),
-        error: None,
         complete: true,
+        ..Answer::default()
     };
     assert_eq!(answer, expected);
 }
@@ -108,8 +65,8 @@ fn a_chat_stream() {
         answered: answered("Héllo 😀", &[("run", "{\"n\":1}"), ("stop", "{}")]),
         usage,
         model: Some("gpt-5".to_owned()),
-        error: None,
         complete: true,
+        ..Answer::default()
     };
     assert_eq!(stream(Dialect::ChatCompletions, CHAT_STREAM), expected);
 }
@@ -162,8 +119,8 @@ fn a_messages_stream() {
         answered: answered("I lóok.", &[("read", "{\"a\":1}"), ("now", "{}")]),
         usage,
         model: Some("claude".to_owned()),
-        error: None,
         complete: true,
+        ..Answer::default()
     };
     assert_eq!(stream(Dialect::Messages, MESSAGES_STREAM), expected);
 }
@@ -189,14 +146,16 @@ fn an_error_inside_a_stream() {
 
 #[test]
 fn the_end_is_seen_when_it_passes() {
-    for (dialect, stream) in [(Dialect::ChatCompletions, CHAT_STREAM), (Dialect::Messages, MESSAGES_STREAM)] {
-        let mut reader = AnswerReader::new(dialect, &headers("text/event-stream"), 1 << 20);
-        assert!(reader.is_stream() && reader.ends_between_events());
-        let (before, last) = stream.as_bytes().split_at(stream.len() - 3);
+    for (dialect, content_type, stream) in STREAMS {
+        let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
+        let (before, last) = stream.trim_end().as_bytes().split_at(stream.trim_end().len() - 1);
         reader.feed(before);
-        assert!(!reader.saw_end() && !reader.ends_between_events());
+        assert!(reader.is_stream() && !reader.saw_end());
         reader.feed(last);
-        assert!(reader.saw_end() && reader.ends_between_events());
+        reader.feed(b"\n\n");
+        // Gemini's events have no last one.
+        let has_end = dialect != Dialect::Gemini || content_type == "application/json";
+        assert_eq!(reader.saw_end(), has_end, "{dialect:?}");
     }
 }
 

@@ -3,6 +3,12 @@
 
 mod answers;
 mod conversations;
+mod gemini;
+mod hostile;
+mod mixed;
+mod ollama;
 mod refusals;
 mod requests;
+mod responses;
 mod slices;
+mod streams;

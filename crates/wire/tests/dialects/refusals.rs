@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, Timestamp};
-use wire::{AnswerReader, Dialect, Refusal, RefusalKind, refuse, stream_error};
+use wire::{AnswerReader, Dialect, Refusal, RefusalKind, refuse};
 
 use crate::answers::headers;
+use crate::streams::STREAMS;
 
 const FORMATS: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
 
@@ -82,29 +83,55 @@ fn the_status_of_an_inactive_agent_is_a_setting() {
     assert_eq!(refuse(Format::Openai, &refusal).status(), StatusCode::FORBIDDEN);
 }
 
-#[test]
-fn the_end_of_a_stream_whose_provider_died() {
+/// What a client gets after `sent`, if its provider dies there.
+fn last_words(dialect: Dialect, content_type: &str, sent: &str) -> Option<String> {
+    let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
+    reader.feed(sent.as_bytes());
     let message = "The provider closed the connection before the answer was complete.";
-    insta::assert_snapshot!(
-        "stream_error_chat",
-        String::from_utf8_lossy(&stream_error(Dialect::ChatCompletions, message, true))
-    );
-    insta::assert_snapshot!(
-        "stream_error_messages",
-        String::from_utf8_lossy(&stream_error(Dialect::Messages, message, false))
-    );
+    reader.last_words(message).map(|words| String::from_utf8_lossy(&words).into_owned())
 }
 
 #[test]
-fn a_client_reads_the_error_after_half_an_event() {
-    for dialect in [Dialect::ChatCompletions, Dialect::Messages] {
-        for half in ["", "data: {\"cho", "data: {}\n", "data: {}\n\n"] {
-            let mut reader = AnswerReader::new(dialect, &headers("text/event-stream"), 1 << 20);
-            reader.feed(half.as_bytes());
-            let clean = reader.ends_between_events();
-            reader.feed(&stream_error(dialect, "died", clean));
+fn the_end_of_a_stream_whose_provider_died() {
+    for (name, dialect, content_type, sent) in [
+        ("chat", Dialect::ChatCompletions, "text/event-stream", ""),
+        ("messages", Dialect::Messages, "text/event-stream", "data: {\"broken"),
+        (
+            "responses",
+            Dialect::Responses,
+            "text/event-stream",
+            "data: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\"}}\n\n",
+        ),
+        ("gemini", Dialect::Gemini, "text/event-stream", ""),
+        ("gemini_array", Dialect::Gemini, "application/json", "[{}\n"),
+        ("ollama", Dialect::Ollama, "application/x-ndjson", "{\"message\":"),
+    ] {
+        insta::assert_snapshot!(format!("last_words_{name}"), last_words(dialect, content_type, sent).unwrap());
+    }
+}
+
+#[test]
+fn where_nothing_can_follow_nothing_is_said() {
+    assert_eq!(last_words(Dialect::Gemini, "application/json", "[{\"candidates\":["), None);
+    assert_eq!(last_words(Dialect::Gemini, "application/json", "[{}]"), None);
+    assert_eq!(last_words(Dialect::ChatCompletions, "application/json", "{\"choices\":["), None);
+}
+
+#[test]
+fn a_client_reads_the_error_wherever_the_stream_broke() {
+    for (dialect, content_type, stream) in STREAMS {
+        for at in 0..stream.len() {
+            let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
+            reader.feed(&stream.as_bytes()[..at]);
+            // In the middle of an array's element only the connection can break. A body shows with its first byte that it
+            // is an array.
+            let Some(words) = reader.last_words("died") else {
+                assert_eq!(content_type, "application/json");
+                continue;
+            };
+            reader.feed(&words);
             let answer = reader.finish();
-            assert_eq!(answer.error.as_deref(), Some("died"), "{half:?}");
+            assert_eq!(answer.error.as_deref(), Some("died"), "{dialect:?} cut at {at}");
             assert!(!answer.complete);
         }
     }

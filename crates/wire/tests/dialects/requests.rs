@@ -18,7 +18,7 @@ fn anthropic(messages: Value, look: impl FnOnce(&Asked<'_>)) {
     read(Dialect::Messages, &json!({ "model": "claude", "messages": messages }), look);
 }
 
-fn calls<'a>(asked: &'a Asked<'_>) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn calls<'a>(asked: &'a Asked<'_>) -> Vec<(&'a str, &'a str)> {
     asked.tool_calls.iter().map(|call| (&*call.name, &*call.arguments)).collect()
 }
 
@@ -228,7 +228,7 @@ fn the_last_of_doubled_keys_wins() {
 #[test]
 fn what_cannot_be_read() {
     let check = |body: &[u8], why| {
-        for dialect in [Dialect::ChatCompletions, Dialect::Messages] {
+        for dialect in Dialect::ALL {
             assert_eq!(read_request(dialect, body), Err(Unread(why)), "{}", String::from_utf8_lossy(body));
         }
     };

@@ -3,9 +3,8 @@
 use proptest::prelude::*;
 use wire::{Answer, AnswerReader, Dialect, read_request};
 
-use crate::answers::{CHAT_STREAM, MESSAGES_STREAM, headers};
-
-const STREAMS: [(Dialect, &str); 2] = [(Dialect::ChatCompletions, CHAT_STREAM), (Dialect::Messages, MESSAGES_STREAM)];
+use crate::answers::headers;
+use crate::streams::STREAMS;
 
 fn read<'a>(dialect: Dialect, content_type: &str, slices: impl IntoIterator<Item = &'a [u8]>) -> Answer {
     let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 16);
@@ -24,17 +23,18 @@ fn cut<'a>(bytes: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
 
 #[test]
 fn a_stream_cut_at_every_offset_reads_the_same() {
-    for (dialect, stream) in STREAMS {
-        for stream in [
-            stream.to_owned(),
-            stream.replace("\r\n", "\n").replace('\n', "\r\n"),
-            stream.replace("\r\n", "\n").replace('\n', "\r"),
-        ] {
-            let whole = read(dialect, "text/event-stream", [stream.as_bytes()]);
-            assert!(whole.complete);
+    for (dialect, content_type, stream) in STREAMS {
+        let mut variants = vec![stream.to_owned(), stream.replace("\r\n", "\n").replace('\n', "\r\n")];
+        // Only events may end their lines with a carriage return alone.
+        if content_type == "text/event-stream" {
+            variants.push(stream.replace("\r\n", "\n").replace('\n', "\r"));
+        }
+        for stream in variants {
+            let whole = read(dialect, content_type, [stream.as_bytes()]);
+            assert!(whole.complete, "{dialect:?}");
             for at in 0..=stream.len() {
                 let (left, right) = stream.as_bytes().split_at(at);
-                assert_eq!(read(dialect, "text/event-stream", [left, right]), whole, "cut at {at}");
+                assert_eq!(read(dialect, content_type, [left, right]), whole, "{dialect:?} cut at {at}");
             }
         }
     }
@@ -78,6 +78,21 @@ fn tokens() -> impl Strategy<Value = Vec<u8>> {
         "\"index\":",
         "\"content_block_delta\"",
         "\"partial_json\":",
+        "\"input\":",
+        "\"prompt\":",
+        "\"contents\":",
+        "\"parts\":",
+        "\"functionCall\":",
+        "\"functionResponse\":",
+        "\"function_call\"",
+        "\"function_call_output\"",
+        "\"output\":",
+        "\"candidates\":",
+        "\"response\":",
+        "\"response.output_item.done\"",
+        "\"item\":",
+        "\"message\":",
+        "\"done\":",
         "data: ",
         "data",
         "event: x",
@@ -96,16 +111,16 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn a_stream_cut_anywhere_reads_the_same(places: Vec<prop::sample::Index>) {
-        for (dialect, stream) in STREAMS {
-            let whole = read(dialect, "text/event-stream", [stream.as_bytes()]);
-            prop_assert_eq!(read(dialect, "text/event-stream", cut(stream.as_bytes(), &places)), whole);
+        for (dialect, content_type, stream) in STREAMS {
+            let whole = read(dialect, content_type, [stream.as_bytes()]);
+            prop_assert_eq!(read(dialect, content_type, cut(stream.as_bytes(), &places)), whole);
         }
     }
 
     #[test]
     fn any_bytes_cut_anywhere_read_the_same(bytes in bytes(), places: Vec<prop::sample::Index>) {
-        for dialect in [Dialect::ChatCompletions, Dialect::Messages] {
-            for content_type in ["text/event-stream", "application/json"] {
+        for dialect in Dialect::ALL {
+            for content_type in ["text/event-stream", "application/x-ndjson", "application/json"] {
                 let whole = read(dialect, content_type, [&bytes[..]]);
                 prop_assert_eq!(read(dialect, content_type, cut(&bytes, &places)), whole);
             }
@@ -114,7 +129,7 @@ proptest! {
 
     #[test]
     fn any_body_is_read_or_left_unread(bytes in bytes()) {
-        for dialect in [Dialect::ChatCompletions, Dialect::Messages] {
+        for dialect in Dialect::ALL {
             let _ = read_request(dialect, &bytes);
         }
     }
@@ -124,7 +139,7 @@ proptest! {
         let mut body = br#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a\n"}]},{"role":"assistant","content":null,"tool_calls":[{"id":"1","function":{"name":"n","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"r"}]}"#.to_vec();
         let place = at.index(body.len());
         body.splice(place..place, damage);
-        for dialect in [Dialect::ChatCompletions, Dialect::Messages] {
+        for dialect in Dialect::ALL {
             let _ = read_request(dialect, &body);
         }
     }
