@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
     /// Whether a later request may go on from the answer: OpenAI keeps it unless told not to, Anthropic only in a thread.
     pub(crate) fn is_kept(&self, dialect: Dialect) -> bool {
         match dialect {
-            Dialect::Responses => !self.store.is_some_and(|store| store.raw() == "false"),
+            Dialect::Responses => self.store.is_none_or(|store| store.raw() != "false"),
             Dialect::Messages => self.thread.is_some_and(|thread| !thread.is_null()),
             _ => false,
         }
