@@ -160,6 +160,7 @@ impl Parts {
             idle_timeout: limits.idle_timeout,
             evidence_budget: config.evidence_budget,
             kill_commit_timeout: limits.kill_commit_timeout,
+            prices: Arc::clone(&config.prices),
         };
         let guard = Arc::clone(&self.guard);
         Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)

@@ -9,6 +9,8 @@ pub struct Asked<'a> {
     pub model: Option<Cow<'a, str>>,
     /// Whether the answer is to be streamed.
     pub streamed: bool,
+    /// The most tokens that it may have.
+    pub max_output: Option<u64>,
     /// The text of the last message that the user wrote, in the pieces it came in. Empty: there is none.
     pub prompt: Vec<Cow<'a, str>>,
     /// The raw JSON of what else that message carries: images, audio, files.
@@ -73,6 +75,8 @@ pub struct Usage {
     pub cached: Option<u64>,
     /// The part of the input that was written to the provider's cache.
     pub cache_write: Option<u64>,
+    /// The part of that which was written to be kept for long, at a higher price (Anthropic's hour instead of minutes).
+    pub cache_write_long: Option<u64>,
     /// The part of the output that was reasoning.
     pub reasoning: Option<u64>,
 }

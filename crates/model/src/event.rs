@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, Score, Timestamp, Usage};
+use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, NanoUsd, Score, Timestamp, Usage};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +71,9 @@ impl BlockReason {
     }
 }
 
+/// The status that is recorded for a client that went away before it was answered.
+pub const CLIENT_WENT_AWAY: u16 = 499;
+
 /// One line of the record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -98,6 +101,10 @@ pub struct Event {
     pub first_byte_ms: Option<u64>,
     /// Tokens.
     pub usage: Usage,
+    /// What it cost; none if nothing was used or the model's price is not known.
+    pub cost: Option<NanoUsd>,
+    /// Whether tokens and cost are an estimate, because the provider did not report them.
+    pub estimated: bool,
     /// Whether the answer was asked for as a stream.
     pub streamed: bool,
     /// Its score, if it was scored.
@@ -115,6 +122,19 @@ pub struct Event {
 }
 
 impl Event {
+    /// Whether a forwarded call came to nothing by the provider's or the proxy's doing. A client that goes away is no error.
+    pub fn is_error(&self) -> bool {
+        let noted = |error: &str| error.starts_with("unread: ") || error.starts_with("detection failed");
+        match (self.event_type, self.status) {
+            (EventType::LlmCall, Some(CLIENT_WENT_AWAY)) => false,
+            (EventType::LlmCall, Some(400..)) => true,
+            (EventType::LlmCall, _) => {
+                self.error.as_deref().is_some_and(|error| !noted(error) && error != "client went away")
+            }
+            _ => false,
+        }
+    }
+
     /// An event with nothing known but what every event has.
     pub fn new(id: CallId, agent: AgentId, epoch: Epoch, event_type: EventType, time: Timestamp) -> Event {
         Event {
@@ -130,6 +150,8 @@ impl Event {
             latency_ms: None,
             first_byte_ms: None,
             usage: Usage::default(),
+            cost: None,
+            estimated: false,
             streamed: false,
             score: None,
             would_have_stopped: false,

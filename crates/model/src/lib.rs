@@ -16,7 +16,7 @@ mod time;
 
 pub use agent::{DeactivatedBy, Deactivation, SavedAgent};
 pub use call::{Answered, Asked, ToolCall, Usage};
-pub use event::{BlockReason, Event, EventType};
+pub use event::{BlockReason, CLIENT_WENT_AWAY, Event, EventType};
 pub use fingerprint::{Fingerprint, Outcome, ResponsePrint, Step, TextHash, ToolStep, Turn};
 pub use host::AllowedHosts;
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};

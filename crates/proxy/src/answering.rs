@@ -98,7 +98,7 @@ impl Exchange {
         let Some(mut answering) = self.answering.take() else { return };
         self.shelve(&mut answering, false);
         // What cannot be read was answered all the same: taking it for a failure would make every repetition a retry.
-        let answer = self.read(answering).unwrap_or_default();
+        let answer = self.read(answering, true).unwrap_or_default();
         match answer.error {
             None => self.answered(&answer.answered.unwrap_or_default()),
             Some(_) => self.failed(),
@@ -110,7 +110,7 @@ impl Exchange {
         self.shelve(&mut answering, true);
         // A stream says its tokens early; half a body says nothing.
         if answering.listener.is_stream() {
-            self.read(answering);
+            self.read(answering, false);
         }
         self.failed();
     }
@@ -122,10 +122,10 @@ impl Exchange {
     }
 
     /// What has been read, noted in the event.
-    fn read(&mut self, mut answering: Answering) -> Option<Answer> {
+    fn read(&mut self, mut answering: Answering, is_whole: bool) -> Option<Answer> {
         let core = &self.core;
         let mut answer = core.shield.run(|| answering.listener.finish()).flatten()?;
-        self.event.usage = answer.usage;
+        self.note_usage(&answer, is_whole);
         self.event.model = self.event.model.take().or(answer.model.take());
         if self.event.error.is_none() {
             self.event.error.clone_from(&answer.error);

@@ -6,7 +6,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use guard::{Decision, NewCall, Scored, Ticket};
 use http::{HeaderMap, Response};
-use model::{AgentId, BlockReason, CallId, Deactivation, Event, EventType, Fingerprint, Format, Outcome};
+use model::{
+    AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Event, EventType, Fingerprint, Format, Outcome,
+};
 use wire::{Dialect, Endpoint, Unread};
 
 use crate::Core;
@@ -17,9 +19,7 @@ use crate::error::Stop;
 use crate::evidence::HeldCall;
 use crate::fault;
 use crate::headers;
-
-/// The status that is recorded for a client that went away before it was answered.
-const CLIENT_WENT_AWAY: u16 = 499;
+use crate::usage;
 
 /// One call on its way. Dropped before it is recorded, it is recorded as given up by its client.
 pub(crate) struct Exchange {
@@ -32,6 +32,8 @@ pub(crate) struct Exchange {
     pub(crate) event: Event,
     /// The answer as it passes.
     pub(crate) answering: Option<Answering>,
+    /// About how many input tokens the request has.
+    pub(crate) asked_tokens: u64,
     ticket: Option<Ticket>,
     threshold: f64,
     started: Instant,
@@ -47,6 +49,7 @@ impl Exchange {
             dialect: None,
             event,
             answering: None,
+            asked_tokens: 0,
             ticket: None,
             threshold: 0.0,
             started: Instant::now(),
@@ -116,6 +119,7 @@ impl Exchange {
         let event = &mut self.event;
         event.model = asked.model.as_deref().map(str::to_owned).or(event.model.take());
         event.streamed |= asked.streamed;
+        self.asked_tokens = usage::about_tokens(body.len(), &asked);
         let call =
             NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body: &body, asked: &asked };
         let (guard, now) = (&self.core.guard, event.time);

@@ -23,6 +23,7 @@ mod silence;
 mod tee;
 mod upload;
 mod upstream;
+mod usage;
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use guard::Guard;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use model::{AllowedHosts, CallId, Clock, Format, Providers, RecorderHandle};
+use wire::Prices;
 
 pub use body::Body;
 
@@ -66,6 +68,8 @@ pub struct ProxyConfig {
     pub evidence_budget: usize,
     /// How long a kill waits for its commit before it is answered all the same (it holds in memory meanwhile).
     pub kill_commit_timeout: Duration,
+    /// What calls cost.
+    pub prices: Arc<Prices>,
 }
 
 /// The proxy. Cloning is cheap.

@@ -64,8 +64,13 @@ fn event(agent: &AgentId, number: u64) -> Event {
     event.status = Some(200);
     event.latency_ms = Some(2345);
     event.first_byte_ms = Some(456);
-    event.usage =
-        Usage { input: Some(12_345), output: Some(678), cached: Some(10_000), cache_write: Some(300), reasoning: None };
+    event.usage = Usage {
+        input: Some(12_345),
+        output: Some(678),
+        cached: Some(10_000),
+        cache_write: Some(300),
+        ..Usage::default()
+    };
     event.streamed = true;
     let signals = SignalCounts { similar_prompts: 1, similar_responses: 0, repeated_tool_calls: 1 };
     event.score = Some(Score { value: 2.5, signals, window: WindowKind::Agent });

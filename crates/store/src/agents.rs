@@ -170,7 +170,7 @@ fn saved_agent(row: SqliteRow) -> Result<SavedAgent, sqlx::Error> {
 }
 
 /// A `like` pattern for what contains `text`, in any case.
-fn contains_pattern(text: &str) -> String {
+pub(crate) fn contains_pattern(text: &str) -> String {
     let escaped = text.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
     format!("%{escaped}%")
 }

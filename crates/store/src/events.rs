@@ -1,9 +1,10 @@
 //! Events as they are stored.
 
-use model::{AgentId, BlockReason, CallId, Event, EventType, Timestamp, Usage};
+use model::{AgentId, BlockReason, CallId, Event, EventType, NanoUsd, Timestamp, Usage};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
+use crate::agents::contains_pattern;
 use crate::columns::{self, odd, unsigned};
 use crate::{Page, PageRequest, Store, StoreError};
 
@@ -14,8 +15,6 @@ pub struct EventRow {
     pub event: Event,
     /// How many refused calls this row stands for (refusals of an inactive agent are counted in one row per minute).
     pub count: u64,
-    /// What it cost in nano-USD, if it is known.
-    pub cost_nano_usd: Option<i64>,
 }
 
 /// Which events.
@@ -32,12 +31,15 @@ pub struct EventFilter {
     pub block_reason: Option<BlockReason>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
+    /// In the agent, the model, the conversation or the error, in any case.
+    pub text: Option<String>,
 }
 
 /// All but the fingerprint, which only the guard can read.
 const COLUMNS: &str =
     "id, agent_id, epoch, event_type, timestamp, conversation, provider, model, status_code, latency_ms,
-    first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, streamed,
+    first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, cost_estimated,
+    streamed,
     score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, error,
     block_reason, incident_id, count";
 
@@ -90,6 +92,15 @@ impl EventFilter {
                 query.push(condition).push_bind(value.to_owned());
             }
         }
+        if let Some(text) = &self.text {
+            let pattern = contains_pattern(text);
+            let columns = ["agent_id", "model", "conversation", "error"];
+            for (number, column) in columns.into_iter().enumerate() {
+                query.push(if number == 0 { " and (lower(" } else { " or lower(" }).push(column);
+                query.push(") like ").push_bind(pattern.clone()).push(r" escape '\'");
+            }
+            query.push(")");
+        }
         for (condition, value) in numbers {
             if let Some(value) = value {
                 query.push(condition).push_bind(value);
@@ -118,8 +129,12 @@ fn event_row(row: SqliteRow) -> Result<EventRow, sqlx::Error> {
             output: count("tokens_out")?,
             cached: count("tokens_cached")?,
             cache_write: count("tokens_cache_write")?,
+            // It only makes a price: what it made is in the cost.
+            cache_write_long: None,
             reasoning: count("tokens_reasoning")?,
         },
+        cost: row.try_get::<Option<i64>, _>("cost_nano_usd")?.map(NanoUsd::new),
+        estimated: row.try_get("cost_estimated")?,
         streamed: row.try_get("streamed")?,
         score: columns::score(&row)?,
         would_have_stopped: row.try_get("would_have_stopped")?,
@@ -128,5 +143,5 @@ fn event_row(row: SqliteRow) -> Result<EventRow, sqlx::Error> {
         block_reason: block_reason.and_then(BlockReason::parse),
         incident: columns::incident_id(&row, "incident_id")?,
     };
-    Ok(EventRow { event, count: row.try_get("count").map(unsigned)?, cost_nano_usd: row.try_get("cost_nano_usd")? })
+    Ok(EventRow { event, count: row.try_get("count").map(unsigned)? })
 }

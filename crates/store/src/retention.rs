@@ -3,6 +3,9 @@
 use model::{IncidentState, Timestamp};
 use sqlx::SqliteConnection;
 
+use crate::period::HOURS_KEPT_DAYS;
+use crate::span::Span;
+
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// How many incidents are deleted at a time.
@@ -15,11 +18,13 @@ pub struct Retention {
     pub event_days: u32,
     /// Days that incidents are kept, with their evidence. An open one stays until it is closed.
     pub incident_days: u32,
+    /// Days that statistics are kept by the day; by the hour and by conversation they are for two months at most.
+    pub statistics_days: u32,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Retention { event_days: 30, incident_days: 180 }
+        Retention { event_days: 30, incident_days: 180, statistics_days: 400 }
     }
 }
 
@@ -52,6 +57,35 @@ impl Retention {
         .bind(IncidentState::Open.as_str())
         .execute(&mut *transaction)
         .await?;
-        Ok(events.rows_affected() > 0 || incidents.rows_affected() > 0)
+        let figures = self.sweep_figures(transaction, now, rows).await?;
+        Ok(events.rows_affected() > 0 || incidents.rows_affected() > 0 || figures)
+    }
+
+    /// The same for figures: hours go before days.
+    async fn sweep_figures(
+        self,
+        transaction: &mut SqliteConnection,
+        now: Timestamp,
+        rows: i64,
+    ) -> Result<bool, sqlx::Error> {
+        let before = |days: i64| now.as_millis().saturating_sub(days * DAY_MS);
+        let statistics_days = i64::from(self.statistics_days);
+        let hours_days = statistics_days.min(HOURS_KEPT_DAYS);
+        let mut deleted = 0;
+        for (span, days) in [(Span::Hour, hours_days), (Span::Day, statistics_days)] {
+            let query = sqlx::query(
+                "delete from rollups where (span, start, agent_id, provider, model) in (
+                    select span, start, agent_id, provider, model from rollups where span = $1 and start < $2
+                    order by span, start limit $3)",
+            );
+            let query = query.bind(span.code()).bind(before(days)).bind(rows);
+            deleted += query.execute(&mut *transaction).await?.rows_affected();
+        }
+        let query = sqlx::query(
+            "delete from conversations where (agent_id, conversation) in (
+                select agent_id, conversation from conversations where last_hour < $1 order by last_hour limit $2)",
+        );
+        deleted += query.bind(before(hours_days)).bind(rows).execute(transaction).await?.rows_affected();
+        Ok(deleted > 0)
     }
 }

@@ -10,7 +10,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::{agents, events, evidence, health, incidents, kill_switch, openapi, providers, stream};
+use crate::api::{agents, events, evidence, export, health, incidents, kill_switch, openapi, providers, stats, stream};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::{Web, gate, pages};
@@ -44,6 +44,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(agents::get, agents::patch, agents::delete))
         .routes(routes!(kill_switch::get, kill_switch::put))
         .routes(routes!(events::list))
+        .routes(routes!(export::get))
         .routes(routes!(events::get))
         .routes(routes!(incidents::list))
         .routes(routes!(incidents::get, incidents::delete))
@@ -51,6 +52,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(incidents::feedback))
         .routes(routes!(providers::list))
         .routes(routes!(providers::get, providers::put, providers::delete))
+        .routes(routes!(stats::overview))
+        .routes(routes!(stats::agent))
         .routes(routes!(stream::get))
         .routes(routes!(openapi::get))
 }

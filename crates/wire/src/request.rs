@@ -47,6 +47,7 @@ pub fn read_request(dialect: Dialect, body: &[u8]) -> Result<Asked<'_>, Unread> 
 struct Fields<'a> {
     model: Option<Cow<'a, str>>,
     stream: Option<Json<'a>>,
+    max_output: Option<u64>,
     session: Session<'a>,
     messages: Turns<'a>,
     input: Turns<'a>,
@@ -66,9 +67,16 @@ impl<'a> Fields<'a> {
             "images" => self.images = Some(cursor.value()?),
             "model" => self.model = cursor.value()?.text(),
             "stream" => self.stream = Some(cursor.value()?),
+            "max_tokens" | "max_completion_tokens" | "max_output_tokens" => self.limit(Some(cursor.value()?)),
+            "generationConfig" => self.limit(cursor.value()?.field("maxOutputTokens")),
+            "options" => self.limit(cursor.value()?.field("num_predict")),
             _ => self.session.see(key, cursor.value()?),
         }
         Ok(())
+    }
+
+    fn limit(&mut self, tokens: Option<Json<'_>>) {
+        self.max_output = tokens.and_then(Json::number).or(self.max_output);
     }
 
     fn asked(self, dialect: Dialect) -> Option<Asked<'a>> {
@@ -84,6 +92,7 @@ impl<'a> Fields<'a> {
         };
         let turns = candidates.into_iter().find(|turns| !turns.is_empty())?;
         let (continues, is_kept) = (self.session.continues(), self.session.is_kept(dialect));
-        Some(Asked { model: self.model, streamed, session: self.session.id(), continues, is_kept, ..turns.asked() })
+        let (model, max_output) = (self.model, self.max_output);
+        Some(Asked { model, streamed, max_output, session: self.session.id(), continues, is_kept, ..turns.asked() })
     }
 }

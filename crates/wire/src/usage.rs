@@ -38,6 +38,7 @@ pub(crate) fn read_openai(usage: &mut Usage, value: Json<'_>) {
 pub(crate) struct AnthropicUsage {
     input: Option<u64>,
     cache_write: Option<u64>,
+    cache_write_long: Option<u64>,
     cache_read: Option<u64>,
     output: Option<u64>,
 }
@@ -50,6 +51,11 @@ impl AnthropicUsage {
                 "cache_creation_input_tokens" => &mut self.cache_write,
                 "cache_read_input_tokens" => &mut self.cache_read,
                 "output_tokens" => &mut self.output,
+                "cache_creation" => {
+                    let long = value.field("ephemeral_1h_input_tokens").and_then(Json::number);
+                    self.cache_write_long = long.or(self.cache_write_long);
+                    return;
+                }
                 _ => return,
             };
             *tokens = value.number().or(*tokens);
@@ -62,6 +68,7 @@ impl AnthropicUsage {
             output: self.output,
             cached: self.cache_read,
             cache_write: self.cache_write,
+            cache_write_long: self.cache_write_long,
             reasoning: None,
         }
     }
@@ -78,7 +85,8 @@ pub(crate) fn read_gemini(value: Json<'_>) -> Usage {
         "cachedContentTokenCount" => cached = value.number(),
         _ => {}
     });
-    Usage { input: sum([prompt, tools]), output: sum([said, thought]), cached, cache_write: None, reasoning: thought }
+    let (input, output) = (sum([prompt, tools]), sum([said, thought]));
+    Usage { input, output, cached, reasoning: thought, ..Usage::default() }
 }
 
 /// The sum of what was said; none if nothing was.

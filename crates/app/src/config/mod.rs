@@ -4,17 +4,20 @@
 mod environment;
 mod file;
 mod layer;
+mod price_file;
 mod setting;
 mod value;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
 use model::{KillSwitch, Provider};
 use secrecy::SecretString;
 use store::Retention;
+use wire::Prices;
 
 pub use layer::{Entry, Mistake, Mistakes, Origin};
 
@@ -51,6 +54,8 @@ pub struct Config {
     pub kill_switch: KillSwitch,
     /// How long things are kept.
     pub retention: Retention,
+    /// What calls cost.
+    pub prices: Arc<Prices>,
     /// Limits of the data path.
     pub limits: Limits,
     /// What is logged and how.
@@ -133,6 +138,7 @@ impl Config {
             evidence_budget: 256 << 20,
             kill_switch: guard.defaults,
             retention: Retention::default(),
+            prices: Arc::new(Prices::builtin()),
             limits: Limits {
                 max_request_body: 32 << 20,
                 bodies_in_flight: 1 << 30,

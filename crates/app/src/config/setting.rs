@@ -1,8 +1,12 @@
 //! Every setting of the server: its key, its shape, and how its text is put in its place.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use model::{Action, Counting, KillSwitchChange, Provider};
+use wire::{Prices, Unpriced};
 
+use super::price_file;
 use super::value::{self, Read};
 use super::{Config, LogFormat};
 
@@ -41,7 +45,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 30] = settings! {
+const SINGLE: [Setting; 33] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -65,6 +69,16 @@ const SINGLE: [Setting; 30] = settings! {
         config.kill_switch.counting = value::word(text, Counting::parse, "adaptive, literal")?;
     "retention.events" => |config, text| config.retention.event_days = days(text)?;
     "retention.incidents" => |config, text| config.retention.incident_days = days(text)?;
+    "retention.statistics" => |config, text| config.retention.statistics_days = days(text)?;
+    "prices.file" => |config, text| {
+        let own = price_file::read(text)?;
+        let prices = prices(config)?;
+        own.iter().for_each(|(provider, model, price)| prices.put(provider, model, *price));
+    };
+    "prices.unpriced" => |config, text| {
+        let unpriced = value::word(text, Unpriced::parse, "most_expensive, free")?;
+        prices(config)?.count_unpriced_as(unpriced);
+    };
     "limits.max_request_body" => |config, text| config.limits.max_request_body = value::size(text)?;
     "limits.bodies_in_flight" => |config, text| config.limits.bodies_in_flight = value::size(text)?;
     "limits.max_header_size" => |config, text| config.limits.max_header_size = header_size(text)?;
@@ -106,6 +120,11 @@ const LISTS: [Setting; 2] = [
 /// Every setting.
 pub(super) static SETTINGS: std::sync::LazyLock<Vec<Setting>> =
     std::sync::LazyLock::new(|| SINGLE.into_iter().chain(LISTS).collect());
+
+/// The prices, while nobody else has them yet.
+fn prices(config: &mut Config) -> Read<&mut Prices> {
+    Arc::get_mut(&mut config.prices).ok_or_else(|| "can only be set at start".to_owned())
+}
 
 fn port(text: &str) -> Read<u16> {
     value::parsed(text, "a port from 0 (any free one) to 65535")

@@ -42,6 +42,7 @@ pub fn config() -> ProxyConfig {
         idle_timeout: Duration::from_secs(30),
         evidence_budget: 64 << 20,
         kill_commit_timeout: Duration::from_secs(30),
+        prices: Arc::new(wire::Prices::builtin()),
     }
 }
 

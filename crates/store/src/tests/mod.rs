@@ -4,6 +4,7 @@
 mod changes;
 mod events;
 mod faults;
+mod figures;
 mod fingerprints;
 mod invariants;
 mod kills;

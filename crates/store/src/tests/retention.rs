@@ -49,7 +49,7 @@ async fn how_long_is_a_setting() {
     let fixture = Fixture::new().await;
     write_history(&fixture).await;
     fixture.recorder.stop().await;
-    let retention = Retention { event_days: 1, incident_days: 10 };
+    let retention = Retention { event_days: 1, incident_days: 10, ..Retention::default() };
     let mut writer = sqlx::SqliteConnection::connect_with(&crate::connect::writer(
         &fixture.store.config.database(),
         &fixture.tuning,

@@ -6,7 +6,7 @@ use model::{
 use sqlx::SqliteConnection;
 
 use super::agent::NewAgent;
-use super::batch;
+use super::{batch, rollup};
 use crate::columns::{signed, unsigned};
 use crate::key_file::KeyFile;
 use crate::{Change, Changed, Feedback, Notice, StoreError};
@@ -147,6 +147,7 @@ async fn delete_agent(transaction: &mut SqliteConnection, agent: &AgentId) -> Ou
     for statement in ["delete from events where agent_id = $1", "delete from incidents where agent_id = $1"] {
         sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
     }
+    rollup::forget(transaction, agent).await?;
     let query = sqlx::query("delete from agents where id = $1").bind(agent.as_str());
     done(query.execute(transaction).await?.rows_affected())
 }

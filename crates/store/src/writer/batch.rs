@@ -3,22 +3,24 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, Timestamp};
+use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, NanoUsd, Timestamp};
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, SqliteConnection};
 
+use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
 use crate::fingerprint;
 
-/// `cost_nano_usd`, `count` and `minute` have their defaults.
+/// `count` and `minute` have their defaults.
 static INSERT_EVENTS: LazyLock<Insert> = LazyLock::new(|| {
     let into = "events (id, agent_id, epoch, number, event_type, timestamp, conversation, provider, model, status_code,
-        latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, streamed,
+        latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd,
+        cost_estimated, streamed,
         score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, prompt_hash,
         fingerprint, error, blocked, block_reason, incident_id)";
-    Insert::new(into, 30, "")
+    Insert::new(into, 32, "")
 });
 
 static TOUCH_AGENTS: LazyLock<Insert> = LazyLock::new(|| {
@@ -37,7 +39,8 @@ pub(super) async fn write(
     touch_agents(transaction, events, defaults).await?;
     let (refusals, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_counted(event));
     insert(transaction, &others).await?;
-    count_refusals(transaction, &refusals).await
+    count_refusals(transaction, &refusals).await?;
+    rollup::add(transaction, events).await
 }
 
 /// Inserts events as they are.
@@ -131,6 +134,8 @@ fn push_event(arguments: &mut SqliteArguments, event: &Event) -> Result<(), BoxD
     arguments.add(count(event.usage.cached))?;
     arguments.add(count(event.usage.cache_write))?;
     arguments.add(count(event.usage.reasoning))?;
+    arguments.add(event.cost.map(NanoUsd::nanos))?;
+    arguments.add(event.estimated)?;
     arguments.add(event.streamed)?;
     arguments.add(event.score.map(|score| score.value))?;
     arguments.add(event.score.map(|score| score.signals.similar_prompts))?;
@@ -147,6 +152,6 @@ fn push_event(arguments: &mut SqliteArguments, event: &Event) -> Result<(), BoxD
 }
 
 /// Text as an argument with one allocation; a plain `&str` takes two.
-fn text(text: &str) -> Arc<str> {
+pub(super) fn text(text: &str) -> Arc<str> {
     Arc::from(text)
 }

@@ -7,6 +7,7 @@ mod batch;
 mod connection;
 mod record;
 mod request;
+mod rollup;
 mod rows;
 mod work;
 

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::agent::NewAgent;
 use super::batch;
+use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
 use crate::evidence::{self, PackedEvidence};
@@ -54,6 +55,7 @@ pub(super) async fn write(
             return Ok(false);
         }
         batch::insert(transaction, &[event]).await?;
+        rollup::add(transaction, std::slice::from_ref(event)).await?;
     }
     if insert_incident(transaction, &pending.incident, evidence.len()).await? {
         insert_evidence(transaction, kill.incident, evidence).await?;

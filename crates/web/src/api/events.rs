@@ -2,11 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use model::{AgentId, BlockReason, CallId, Event, EventType, IncidentId, Timestamp, WindowKind};
+use model::{AgentId, BlockReason, CallId, Event, EventType, IncidentId, NanoUsd, Timestamp, WindowKind};
 use serde::{Deserialize, Serialize};
 use store::{EventFilter, EventRow};
 use utoipa::{IntoParams, ToSchema};
 
+use super::export::ExportFormat;
 use super::{List, Signals, words};
 use crate::app::App;
 use crate::input::{EventPath, Paging, Parameters};
@@ -50,8 +51,12 @@ pub(crate) struct EventDetails {
     first_byte_ms: Option<u64>,
     /// The part of the input tokens that the provider had cached.
     tokens_cached: Option<u64>,
+    /// The part of the input tokens that was written to the provider's cache.
+    tokens_cache_write: Option<u64>,
     /// The part of the output tokens that was reasoning.
     tokens_reasoning: Option<u64>,
+    /// Whether tokens and cost are an estimate: the provider did not report them, or the answer broke off.
+    estimated: bool,
     streamed: bool,
     /// What the score is made of.
     signals: Option<Signals>,
@@ -69,11 +74,13 @@ pub(crate) struct EventDetails {
 }
 
 impl EventView {
-    /// `event` as it is shown; `count` calls that cost `cost_nano_usd`.
-    pub(crate) fn new(event: Event, count: u64, cost_nano_usd: Option<i64>) -> EventView {
+    /// `event` as it is shown; it stands for `count` calls.
+    pub(crate) fn new(event: Event, count: u64) -> EventView {
         let details = EventDetails {
             first_byte_ms: event.first_byte_ms,
             tokens_cached: event.usage.cached,
+            tokens_cache_write: event.usage.cache_write,
+            estimated: event.estimated,
             tokens_reasoning: event.usage.reasoning,
             streamed: event.streamed,
             signals: event.score.map(|score| score.signals.into()),
@@ -94,7 +101,7 @@ impl EventView {
             latency_ms: event.latency_ms,
             tokens_in: event.usage.input,
             tokens_out: event.usage.output,
-            cost_usd: cost_nano_usd.map(|nano| nano as f64 / 1e9),
+            cost_usd: event.cost.map(NanoUsd::usd),
             conversation: event.conversation,
             score: event.score.map(|score| score.value),
             blocked: event.block_reason.is_some(),
@@ -106,7 +113,7 @@ impl EventView {
 
 impl From<EventRow> for EventView {
     fn from(row: EventRow) -> EventView {
-        EventView::new(row.event, row.count, row.cost_nano_usd)
+        EventView::new(row.event, row.count)
     }
 }
 
@@ -134,11 +141,29 @@ pub(crate) struct EventsQuery {
     /// Before this time (RFC 3339).
     #[param(value_type = Option<String>, format = DateTime)]
     to: Option<Timestamp>,
+    /// Only those whose agent, model, conversation or error contains this, in any case.
+    text: Option<String>,
     /// How many at most.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
     /// Where the page starts: `next_cursor` of the one before.
     cursor: Option<String>,
+    /// How an export is written; only there. An export has no `limit` and no `cursor`.
+    #[param(inline)]
+    format: Option<ExportFormat>,
+}
+
+impl EventsQuery {
+    /// How the export is written, or what is wrong with the parameters of one.
+    pub(crate) fn export_format(&self) -> Result<ExportFormat, Problem> {
+        if self.limit.is_some() {
+            return Err(Problem::field("limit", "is not known here: an export has all events"));
+        }
+        if self.cursor.is_some() {
+            return Err(Problem::field("cursor", "is not known here: an export has all events"));
+        }
+        Ok(self.format.unwrap_or_default())
+    }
 }
 
 impl Paging for EventsQuery {
@@ -163,6 +188,7 @@ impl From<EventsQuery> for EventFilter {
             block_reason: query.block_reason,
             from: query.from,
             to: query.to,
+            text: query.text,
         }
     }
 }
@@ -175,6 +201,9 @@ pub(crate) async fn list(
     Parameters(query): Parameters<EventsQuery>,
 ) -> Result<Json<List<EventView>>, Problem> {
     let page = query.page()?;
+    if query.format.is_some() {
+        return Err(Problem::field("format", "is not known here: it is for /api/events/export"));
+    }
     app.web().recorder.catch_up().await;
     let events = app.web().store.events(&query.into(), &page).await.map_err(Problem::of_page)?;
     Ok(Json(List::of(events, EventView::from)))

@@ -1,8 +1,10 @@
 //! The JSON API: one file per resource, each with what it shows, what it takes and its handlers.
 
 pub(crate) mod agents;
+mod csv;
 pub(crate) mod events;
 pub(crate) mod evidence;
+pub(crate) mod export;
 pub(crate) mod health;
 pub(crate) mod incidents;
 pub(crate) mod kill_switch;
@@ -10,6 +12,7 @@ mod list;
 pub(crate) mod openapi;
 pub(crate) mod providers;
 mod signals;
+pub(crate) mod stats;
 pub(crate) mod stream;
 mod words;
 

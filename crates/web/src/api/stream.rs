@@ -42,7 +42,7 @@ fn show(notice: Notice) -> SseEvent {
     match notice {
         Notice::Event(event) => {
             let name = name(event.event_type);
-            data(name, &EventView::new(event.as_ref().clone(), 1, None))
+            data(name, &EventView::new(event.as_ref().clone(), 1))
         }
         Notice::Incident { id, agent } => data("incident", &json!({"id": id, "agent_id": agent})),
         Notice::Configured { agent, kill_switch } => {

@@ -3,8 +3,10 @@
 mod body;
 mod path;
 mod query;
+mod range;
 mod words;
 
 pub(crate) use body::{Body, present};
 pub(crate) use path::{AgentPath, EventPath, IncidentPath, ProviderPath};
 pub(crate) use query::{Paging, Parameters};
+pub(crate) use range::RangeQuery;

@@ -9,4 +9,5 @@ mod pages;
 mod providers;
 mod server;
 mod shapes;
+mod stats;
 mod stream;

@@ -47,7 +47,7 @@ fn a_chat_body() {
             "usage": { "prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 4, "cache_write_tokens": 2 } },
         }),
     );
-    let usage = Usage { input: Some(10), output: Some(5), cached: Some(4), cache_write: Some(2), reasoning: None };
+    let usage = Usage { input: Some(10), output: Some(5), cached: Some(4), cache_write: Some(2), ..Usage::default() };
     let expected = Answer {
         answered: answered("Hello No.", &[("run", "{\"n\": 1}"), ("patch", "raw")]),
         usage,
@@ -60,7 +60,7 @@ fn a_chat_body() {
 
 #[test]
 fn a_chat_stream() {
-    let usage = Usage { input: Some(100), output: Some(20), cached: Some(60), cache_write: None, reasoning: Some(5) };
+    let usage = Usage { input: Some(100), output: Some(20), cached: Some(60), reasoning: Some(5), ..Usage::default() };
     let expected = Answer {
         answered: answered("Héllo 😀", &[("run", "{\"n\":1}"), ("stop", "{}")]),
         usage,
@@ -106,7 +106,7 @@ fn a_messages_body() {
             "usage": { "input_tokens": 1, "output_tokens": 2, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 4 },
         }),
     );
-    let usage = Usage { input: Some(8), output: Some(2), cached: Some(4), cache_write: Some(3), reasoning: None };
+    let usage = Usage { input: Some(8), output: Some(2), cached: Some(4), cache_write: Some(3), ..Usage::default() };
     assert_eq!(answer.answered, answered("I look.", &[("read", "{\"a\":1}")]));
     assert_eq!(answer.usage, usage);
     assert!(answer.complete);
@@ -114,7 +114,8 @@ fn a_messages_body() {
 
 #[test]
 fn a_messages_stream() {
-    let usage = Usage { input: Some(100), output: Some(42), cached: Some(70), cache_write: Some(20), reasoning: None };
+    let usage =
+        Usage { input: Some(100), output: Some(42), cached: Some(70), cache_write: Some(20), ..Usage::default() };
     let expected = Answer {
         answered: answered("I lóok.", &[("read", "{\"a\":1}"), ("now", "{}")]),
         usage,

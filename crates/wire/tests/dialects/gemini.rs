@@ -77,7 +77,7 @@ fn google_s_own_clients_wrap_what_they_ask() {
 }
 
 fn expected_usage() -> Usage {
-    Usage { input: Some(100), output: Some(20), cached: Some(60), cache_write: None, reasoning: Some(5) }
+    Usage { input: Some(100), output: Some(20), cached: Some(60), reasoning: Some(5), ..Usage::default() }
 }
 
 #[test]

@@ -116,7 +116,14 @@ fn a_template_with_its_variables_is_a_prompt() {
 }
 
 fn expected_usage() -> Usage {
-    Usage { input: Some(100), output: Some(20), cached: Some(60), cache_write: Some(10), reasoning: Some(5) }
+    Usage {
+        input: Some(100),
+        output: Some(20),
+        cached: Some(60),
+        cache_write: Some(10),
+        reasoning: Some(5),
+        ..Usage::default()
+    }
 }
 
 #[test]

@@ -1,0 +1,84 @@
+//! What calls cost, as it is recorded.
+
+use model::NanoUsd;
+
+use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
+use crate::rig::{CHAT, PROMPT, Rig, post, question, streamed_question};
+
+#[tokio::test]
+async fn a_call_costs_what_its_tokens_cost() {
+    let provider = FakeProvider::sending(chat_answer("The import is repaired.")).await;
+    let mut rig = Rig::new(&provider).await;
+    rig.ask(PROMPT).await;
+    let event = rig.event().await;
+    // gpt-5-mini: 11 tokens at 0.25 and 7 at 2 dollars per million.
+    assert_eq!((event.cost, event.estimated), (Some(NanoUsd::new(11 * 250 + 7 * 2000)), false));
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_unpriced_and_not_free() {
+    let answer = r#"{"choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":5,"completion_tokens":3}}"#;
+    let provider = FakeProvider::sending(whole("200 OK", "application/json", answer)).await;
+    let mut rig = Rig::new(&provider).await;
+    rig.call(post(CHAT, question(PROMPT).replace("gpt-5-mini", "gpt-99"))).await;
+    let event = rig.event().await;
+    assert_eq!((event.usage.input, event.cost, event.estimated), (Some(5), None, false));
+}
+
+#[tokio::test]
+async fn a_failed_call_costs_nothing() {
+    let provider = FakeProvider::sending(whole("500 Oops", "application/json", r#"{"error":"no"}"#)).await;
+    let mut rig = Rig::new(&provider).await;
+    rig.ask(PROMPT).await;
+    let event = rig.event().await;
+    assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
+}
+
+#[tokio::test]
+async fn a_stream_that_does_not_report_tokens_is_estimated() {
+    let provider = FakeProvider::new(|_| {
+        let events = chunk(&chat_stream(&["eight by", "tes or m", "ore"]));
+        vec![Step::Send(stream_head("text/event-stream")), Step::Send(events), Step::Send(LAST_CHUNK.into())]
+    })
+    .await;
+    let mut rig = Rig::new(&provider).await;
+    let body = streamed_question(PROMPT);
+    let asked = body.len().div_ceil(4) as u64;
+    rig.call(post(CHAT, body)).await;
+    let event = rig.event().await;
+    assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(asked), Some(5), true));
+    assert_eq!(event.cost, Some(NanoUsd::new(asked as i64 * 250 + 5 * 2000)));
+}
+
+#[tokio::test]
+async fn a_cut_stream_is_charged_by_what_arrived() {
+    let provider = FakeProvider::new(|_| {
+        let begun = chunk(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n");
+        vec![Step::Send(stream_head("text/event-stream")), Step::Send(begun)]
+    })
+    .await;
+    let mut rig = Rig::new(&provider).await;
+    rig.call(post(CHAT, streamed_question(PROMPT))).await;
+    let event = rig.event().await;
+    assert_eq!((event.usage.output, event.estimated, event.cost.is_some()), (Some(3), true, true));
+}
+
+#[tokio::test]
+async fn a_cut_stream_of_anthropic_keeps_the_input_that_was_reported() {
+    let provider = FakeProvider::new(|_| {
+        let begun = concat!(
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-sonnet-4-5\",\"content\":[],",
+            "\"usage\":{\"input_tokens\":100,\"cache_read_input_tokens\":900,\"output_tokens\":1}}}\n\n",
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,",
+            "\"delta\":{\"type\":\"text_delta\",\"text\":\"twelve bytes\"}}\n\n",
+        );
+        vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(begun.as_bytes()))]
+    })
+    .await;
+    let mut rig = Rig::new(&provider).await;
+    let body = r#"{"model":"claude-sonnet-4-5","stream":true,"messages":[{"role":"user","content":"go"}]}"#;
+    rig.call(post("/agents/bot/anthropic/v1/messages", body)).await;
+    let event = rig.event().await;
+    assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(1000), Some(3), true));
+    assert_eq!(event.cost, Some(NanoUsd::new(100 * 3_000 + 900 * 300 + 3 * 15_000)));
+}

@@ -1,0 +1,254 @@
+//! Statistics, read from the figures that the writer keeps: what a page costs does not grow with the number of events.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{AgentId, NanoUsd, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite};
+
+use crate::columns::{self, unsigned};
+use crate::period::Piece;
+use crate::span::Span;
+use crate::{Period, Store, StoreError, Tally};
+
+/// What happened in a period.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// The period.
+    pub period: Period,
+    /// All of it.
+    pub total: Tally,
+    /// As much time right before it.
+    pub previous: Tally,
+    /// Step by step: when each began and what happened in it; the quiet ones, too.
+    pub series: Vec<(Timestamp, Tally)>,
+    /// By provider and model, the most expensive first.
+    pub models: Vec<(ModelName, Tally)>,
+}
+
+/// A model of a provider.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModelName {
+    /// The provider; empty if a call named none.
+    pub provider: String,
+    /// The model; empty if a call named none.
+    pub model: String,
+}
+
+impl Figures {
+    /// By provider, the most expensive first.
+    pub fn providers(&self) -> Vec<(String, Tally)> {
+        let mut providers: HashMap<String, Tally> = HashMap::new();
+        for (name, tally) in &self.models {
+            providers.entry(name.provider.clone()).or_default().merge(tally);
+        }
+        by_cost(providers)
+    }
+}
+
+/// What one agent spent on one model, for whoever counts budgets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The agent.
+    pub agent: AgentId,
+    /// The model.
+    pub model: ModelName,
+    /// What is known to have been spent.
+    pub cost: NanoUsd,
+    /// Input tokens whose price is not known.
+    pub unpriced_in: u64,
+    /// Output tokens whose price is not known.
+    pub unpriced_out: u64,
+}
+
+/// What one conversation came to.
+#[derive(Clone, Debug)]
+pub struct ConversationRow {
+    /// As the client or the first message names it.
+    pub conversation: String,
+    /// The hour it was first seen in.
+    pub first_hour: Timestamp,
+    /// The hour it was last seen in.
+    pub last_hour: Timestamp,
+    /// What it came to; no latencies are kept.
+    pub tally: Tally,
+}
+
+impl Store {
+    /// What happened in a period, to one agent or to all.
+    pub async fn figures(&self, agent: Option<&AgentId>, period: Period) -> Result<Figures, StoreError> {
+        let now = self.config.clock.now();
+        let (mut total, mut models) = (Tally::default(), HashMap::<ModelName, Tally>::new());
+        let mut series: BTreeMap<i64, Tally> = period.steps().map(|start| (start, Tally::default())).collect();
+        for (start, name, tally) in self.rollups(agent, period).await? {
+            total.merge(&tally);
+            let step = period.step().start(Timestamp::from_millis(start));
+            series.entry(step).or_default().merge(&tally);
+            models.entry(name).or_default().merge(&tally);
+        }
+        let mut previous = Tally::default();
+        for (_, _, tally) in self.rollups(agent, period.before(now)).await? {
+            previous.merge(&tally);
+        }
+        let series = series.into_iter().map(|(start, tally)| (Timestamp::from_millis(start), tally)).collect();
+        Ok(Figures { period, total, previous, series, models: by_cost(models) })
+    }
+
+    /// The agents that did something in a period, the most expensive first, at most `limit`; without latencies.
+    pub async fn agent_figures(&self, period: Period, limit: u32) -> Result<Vec<(AgentId, Tally)>, StoreError> {
+        let mut query = QueryBuilder::<Sqlite>::new(SUMS_BY_AGENT);
+        push_pieces(&mut query, &period.pieces());
+        query.push(
+            ") where agent_id <> '' group by agent_id order by sum(cost_nano_usd) desc, sum(requests) desc limit ",
+        );
+        query.push_bind(i64::from(limit));
+        let rows =
+            query.build().try_map(|row: SqliteRow| Ok((columns::agent_id(&row, "agent_id")?, Tally::of_row(&row)?)));
+        Ok(rows.fetch_all(&self.readers).await?)
+    }
+
+    /// The conversations of an agent that were last seen in a period, the most expensive first, at most `limit`.
+    pub async fn conversation_figures(
+        &self,
+        agent: &AgentId,
+        period: Period,
+        limit: u32,
+    ) -> Result<Vec<ConversationRow>, StoreError> {
+        let hours = Piece { span: Span::Hour, from: period.from().as_millis(), to: period.to().as_millis() };
+        let mut query = QueryBuilder::<Sqlite>::new("select * from conversations where agent_id = ");
+        query.push_bind(agent.as_str().to_owned()).push(" and last_hour in (");
+        push_list(&mut query, hours.starts());
+        query.push(") order by cost_nano_usd desc, requests desc, conversation limit ").push_bind(i64::from(limit));
+        Ok(query.build().try_map(conversation_row).fetch_all(&self.readers).await?)
+    }
+
+    /// What each agent spent since `from`, exactly: for budgets, which are counted in memory and begin with this.
+    pub async fn spent_since(&self, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
+        let whole = Timestamp::from_millis(Span::Hour.end(from));
+        let pieces = Period::between(whole, self.config.clock.now().max(whole), whole).pieces();
+        let mut query = QueryBuilder::<Sqlite>::new(SPENT);
+        push_pieces(&mut query, &pieces);
+        // A day does not begin with an hour of UTC everywhere; ids sort by time, so this reads an hour of events at most.
+        query.push(SPENT_IN_EVENTS).push_bind(first_id(from)).push(" and id < ").push_bind(first_id(whole));
+        query.push(" and event_type = 'llm_call') where agent_id <> '' group by agent_id, provider, model");
+        Ok(query.build().try_map(spent_row).fetch_all(&self.readers).await?)
+    }
+
+    /// What the conversations that were seen since `from` have cost so far, by agent and conversation.
+    pub async fn conversations_since(&self, from: Timestamp) -> Result<Vec<(AgentId, String, NanoUsd)>, StoreError> {
+        let query =
+            sqlx::query("select agent_id, conversation, cost_nano_usd from conversations where last_hour >= $1");
+        let rows = query.bind(Span::Hour.start(from)).try_map(|row: SqliteRow| {
+            let cost = row.try_get("cost_nano_usd").map(NanoUsd::new)?;
+            Ok((columns::agent_id(&row, "agent_id")?, row.try_get("conversation")?, cost))
+        });
+        Ok(rows.fetch_all(&self.readers).await?)
+    }
+
+    /// The sums of a period, each with the beginning of its span.
+    async fn rollups(
+        &self,
+        agent: Option<&AgentId>,
+        period: Period,
+    ) -> Result<Vec<(i64, ModelName, Tally)>, StoreError> {
+        let agent = agent.map_or("", AgentId::as_str);
+        let mut rows = Vec::new();
+        for piece in period.pieces() {
+            // The time comes first in the key: naming each span finds its rows at once, a range would pass all agents by.
+            let mut query = QueryBuilder::<Sqlite>::new("select * from rollups where span = ");
+            query.push_bind(piece.span.code()).push(" and start in (");
+            push_list(&mut query, piece.starts());
+            query.push(") and agent_id = ").push_bind(agent.to_owned());
+            rows.extend(query.build().try_map(rollup_row).fetch_all(&self.readers).await?);
+        }
+        Ok(rows)
+    }
+}
+
+const SUMS_BY_AGENT: &str = "
+    select agent_id, sum(requests) as requests, sum(errors) as errors, sum(blocked) as blocked,
+        sum(tokens_in) as tokens_in, sum(tokens_out) as tokens_out, sum(tokens_cached) as tokens_cached,
+        sum(tokens_cache_write) as tokens_cache_write, sum(tokens_reasoning) as tokens_reasoning,
+        sum(cost_nano_usd) as cost_nano_usd, sum(unpriced) as unpriced, sum(unpriced_in) as unpriced_in,
+        sum(unpriced_out) as unpriced_out, sum(estimated) as estimated, x'' as latency
+    from (";
+
+const SPENT: &str = "
+    select agent_id, provider, model, sum(cost_nano_usd) as cost_nano_usd, sum(unpriced_in) as unpriced_in,
+        sum(unpriced_out) as unpriced_out
+    from (select agent_id, provider, model, cost_nano_usd, unpriced_in, unpriced_out from (";
+
+const SPENT_IN_EVENTS: &str = ") union all
+    select agent_id, coalesce(provider, ''), coalesce(model, ''), coalesce(cost_nano_usd, 0),
+        case when cost_nano_usd is null then coalesce(tokens_in, 0) else 0 end,
+        case when cost_nano_usd is null then coalesce(tokens_out, 0) else 0 end
+    from events where id >= ";
+
+/// The rows of all agents in `pieces`, one range of the key after the other.
+fn push_pieces(query: &mut QueryBuilder<Sqlite>, pieces: &[Piece]) {
+    for (number, piece) in pieces.iter().enumerate() {
+        query.push(if number == 0 { "" } else { " union all " });
+        query.push("select * from rollups where span = ").push_bind(piece.span.code());
+        query.push(" and start >= ").push_bind(piece.from).push(" and start < ").push_bind(piece.to);
+    }
+}
+
+fn push_list(query: &mut QueryBuilder<Sqlite>, starts: impl Iterator<Item = i64>) {
+    let mut list = query.separated(", ");
+    for start in starts {
+        list.push_bind(start);
+    }
+}
+
+/// The smallest id that an event at this time can have: a UUIDv7 begins with the milliseconds.
+fn first_id(time: Timestamp) -> String {
+    let digits = format!("{:012x}", time.as_millis().max(0));
+    format!("{}-{}-0000-0000-000000000000", &digits[..8], &digits[8..])
+}
+
+/// The most expensive first; among equals the busiest, then by name, so that the order is always the same.
+fn by_cost<K: Ord>(tallies: HashMap<K, Tally>) -> Vec<(K, Tally)> {
+    let mut list: Vec<_> = tallies.into_iter().collect();
+    list.sort_by(|(left_name, left), (right_name, right)| {
+        (right.cost, right.requests).cmp(&(left.cost, left.requests)).then_with(|| left_name.cmp(right_name))
+    });
+    list
+}
+
+fn rollup_row(row: SqliteRow) -> Result<(i64, ModelName, Tally), sqlx::Error> {
+    Ok((row.try_get("start")?, model_name(&row)?, Tally::of_row(&row)?))
+}
+
+fn model_name(row: &SqliteRow) -> Result<ModelName, sqlx::Error> {
+    Ok(ModelName { provider: row.try_get("provider")?, model: row.try_get("model")? })
+}
+
+fn spent_row(row: SqliteRow) -> Result<Spent, sqlx::Error> {
+    Ok(Spent {
+        agent: columns::agent_id(&row, "agent_id")?,
+        model: model_name(&row)?,
+        cost: row.try_get("cost_nano_usd").map(NanoUsd::new)?,
+        unpriced_in: row.try_get("unpriced_in").map(unsigned)?,
+        unpriced_out: row.try_get("unpriced_out").map(unsigned)?,
+    })
+}
+
+fn conversation_row(row: SqliteRow) -> Result<ConversationRow, sqlx::Error> {
+    let count = |column: &str| row.try_get(column).map(unsigned);
+    let tally = Tally {
+        requests: count("requests")?,
+        errors: count("errors")?,
+        blocked: count("blocked")?,
+        tokens_in: count("tokens_in")?,
+        tokens_out: count("tokens_out")?,
+        cost: row.try_get("cost_nano_usd").map(NanoUsd::new)?,
+        unpriced: count("unpriced")?,
+        ..Tally::default()
+    };
+    Ok(ConversationRow {
+        conversation: row.try_get("conversation")?,
+        first_hour: columns::timestamp(&row, "first_hour")?,
+        last_hour: columns::timestamp(&row, "last_hour")?,
+        tally,
+    })
+}

@@ -1,0 +1,172 @@
+//! Figures against a scan of the events they come from.
+
+use model::{BlockReason, NanoUsd, Usage};
+use proptest::prelude::*;
+
+use super::*;
+use sqlx::Connection;
+
+use crate::{Period, Retention, Tally};
+
+const HOUR: i64 = 60 * 60 * 1000;
+
+/// Enough to tell events apart by all that figures are kept by.
+#[derive(Clone, Debug)]
+struct Made {
+    agent: usize,
+    model: usize,
+    hours_ago: i64,
+    kind: u8,
+    tokens: u64,
+}
+
+fn any_event() -> impl Strategy<Value = Made> {
+    let parts = (0_usize..3, 0_usize..3, 0_i64..200, 0_u8..6, 0_u64..5000);
+    parts.prop_map(|(agent, model, hours_ago, kind, tokens)| Made { agent, model, hours_ago, kind, tokens })
+}
+
+fn event_of(made: &Made) -> Event {
+    let time = Timestamp::from_millis(NOON.as_millis() - made.hours_ago * HOUR);
+    let agent = id(["ann", "ben", "cem"][made.agent]);
+    let mut event = Event::new(CallId::at(time), agent, Epoch(0), EventType::LlmCall, time);
+    event.provider = Some("openai".to_owned());
+    event.model = [Some("gpt-4o"), Some("gpt-5"), None][made.model].map(str::to_owned);
+    event.conversation = Some(format!("talk-{}", made.model));
+    event.latency_ms = Some(made.tokens);
+    event.status = Some(200);
+    event.usage = Usage { input: Some(made.tokens), output: Some(7), cached: Some(3), ..Usage::default() };
+    match made.kind {
+        0 => event.status = Some(500),
+        1 => {
+            event.event_type = EventType::Blocked;
+            event.block_reason = Some(BlockReason::Inactive);
+        }
+        2 => event.estimated = true,
+        _ => event.cost = Some(NanoUsd::new(made.tokens as i64)),
+    }
+    event
+}
+
+/// What a scan of `events` gives.
+fn scanned<'a>(events: impl Iterator<Item = &'a Event>) -> Tally {
+    let mut tally = Tally::default();
+    events.for_each(|event| tally.add(event));
+    tally
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn figures_are_what_a_scan_of_the_events_gives(made in prop::collection::vec(any_event(), 1..60), hours in 1_u32..200) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let fixture = Fixture::new().await;
+            let events: Vec<Event> = made.iter().map(event_of).collect();
+            // In two parts, with a restart in between: sums are added to sums.
+            let (first, second) = events.split_at(events.len() / 2);
+            fixture.record_all(first.to_vec()).await;
+            let fixture = fixture.restart().await;
+            fixture.record_all(second.to_vec()).await;
+
+            let period = Period::last_hours(hours, NOON);
+            let within = |event: &&Event| (period.from()..period.to()).contains(&event.time);
+            let figures = fixture.store.figures(None, period).await.unwrap();
+            assert_eq!(figures.total, scanned(events.iter().filter(within)));
+            let previous = period.before(NOON);
+            let before = |event: &&Event| (previous.from()..previous.to()).contains(&event.time);
+            assert_eq!(figures.previous, scanned(events.iter().filter(before)));
+            let mut steps = Tally::default();
+            figures.series.iter().for_each(|(_, tally)| steps.merge(tally));
+            assert_eq!(steps, figures.total);
+            for (name, tally) in &figures.models {
+                let of_model = |event: &&Event| event.model.as_deref().unwrap_or_default() == name.model;
+                assert_eq!(*tally, scanned(events.iter().filter(within).filter(of_model)), "{name:?}");
+            }
+            for (agent, tally) in fixture.store.agent_figures(period, 10).await.unwrap() {
+                let of_agent = |event: &&Event| event.agent == agent;
+                let mine = scanned(events.iter().filter(within).filter(of_agent));
+                assert_eq!(fixture.store.figures(Some(&agent), period).await.unwrap().total, mine);
+                assert_eq!((tally.requests, tally.cost, tally.unpriced), (mine.requests, mine.cost, mine.unpriced));
+            }
+        });
+    }
+
+    #[test]
+    fn what_was_spent_is_known_from_any_moment_on(made in prop::collection::vec(any_event(), 1..40), minutes_ago in 0_i64..12_000) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let fixture = Fixture::new().await;
+            let mut events: Vec<Event> = made.iter().map(event_of).collect();
+            for (number, event) in events.iter_mut().enumerate() {
+                event.time = Timestamp::from_millis(event.time.as_millis() - number as i64 * 90_000);
+                event.id = CallId::at(event.time);
+            }
+            fixture.record_all(events.clone()).await;
+            let from = Timestamp::from_millis(NOON.as_millis() - minutes_ago * 60_000);
+            let spent = fixture.store.spent_since(from).await.unwrap();
+            let since = scanned(events.iter().filter(|event| event.time >= from));
+            assert_eq!(spent.iter().map(|spent| spent.cost).sum::<NanoUsd>(), since.cost);
+            assert_eq!(spent.iter().map(|spent| spent.unpriced_in).sum::<u64>(), since.unpriced_in);
+            assert_eq!(spent.iter().map(|spent| spent.unpriced_out).sum::<u64>(), since.unpriced_out);
+        });
+    }
+}
+
+#[tokio::test]
+async fn conversations_are_added_up() {
+    let fixture = Fixture::new().await;
+    let made = Made { agent: 0, model: 0, hours_ago: 5, kind: 3, tokens: 100 };
+    let later = Made { hours_ago: 1, ..made.clone() };
+    let other = Made { model: 1, tokens: 900, ..made.clone() };
+    fixture.record_all([&made, &later, &other].map(event_of).to_vec()).await;
+    let period = Period::last_hours(24, NOON);
+    let rows = fixture.store.conversation_figures(&id("ann"), period, 10).await.unwrap();
+    let costs: Vec<_> = rows.iter().map(|row| (row.conversation.as_str(), row.tally.cost.nanos())).collect();
+    assert_eq!(costs, [("talk-1", 900), ("talk-0", 200)]);
+    assert_eq!(rows[1].last_hour.as_millis() - rows[1].first_hour.as_millis(), 4 * HOUR);
+    assert!(fixture.store.conversation_figures(&id("ben"), period, 10).await.unwrap().is_empty());
+    let since = fixture.store.conversations_since(Timestamp::from_millis(NOON.as_millis() - 2 * HOUR)).await.unwrap();
+    assert_eq!(since, [(id("ann"), "talk-0".to_owned(), NanoUsd::new(200))]);
+}
+
+#[tokio::test]
+async fn a_kill_is_a_refusal_in_the_figures() {
+    let fixture = Fixture::new().await;
+    fixture.kill("ann", 0).await;
+    let period = Period::last_hours(1, NOON);
+    assert_eq!(fixture.store.figures(None, period).await.unwrap().total.blocked, 1);
+}
+
+#[tokio::test]
+async fn an_agents_figures_go_with_it_and_the_sum_stays() {
+    let fixture = Fixture::new().await;
+    for agent in [0, 1] {
+        let made = Made { agent, model: 0, hours_ago: 40, kind: 3, tokens: 100 };
+        fixture.record(event_of(&made)).await;
+    }
+    fixture.change(Change::DeleteAgent { agent: id("ann") }).await.unwrap();
+    let period = Period::last_hours(48, NOON);
+    let left = fixture.store.agent_figures(period, 10).await.unwrap();
+    assert_eq!(left.iter().map(|(agent, _)| agent.as_str()).collect::<Vec<_>>(), ["ben"]);
+    assert_eq!(fixture.store.figures(Some(&id("ann")), period).await.unwrap().total, Tally::default());
+    assert_eq!(fixture.store.figures(None, period).await.unwrap().total.requests, 2);
+    assert_eq!(fixture.count("select count(*) from conversations").await, 1);
+}
+
+#[tokio::test]
+async fn old_figures_go_hours_before_days() {
+    let fixture = Fixture::new().await;
+    for days_ago in [1, 70, 500] {
+        let made = Made { agent: 0, model: 0, hours_ago: days_ago * 24, kind: 3, tokens: 100 };
+        fixture.record(event_of(&made)).await;
+    }
+    fixture.recorder.stop().await;
+    let options = crate::connect::writer(&fixture.store.config.database(), &fixture.tuning);
+    let mut writer = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    while Retention::default().sweep(&mut writer, NOON, 1).await.unwrap() {}
+    let count = async |query| fixture.count(query).await;
+    assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 0").await, 1);
+    assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 1").await, 2);
+    assert_eq!(count("select requests from conversations").await, 3, "it was seen yesterday");
+}

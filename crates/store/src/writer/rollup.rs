@@ -1,0 +1,208 @@
+//! Figures, kept with the events they come from: a batch is added up in memory, and each sum is written once.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use model::{AgentId, Event, EventType};
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Arguments, QueryBuilder, Row, Sqlite, SqliteConnection};
+
+use super::batch::text;
+use super::rows::Insert;
+use crate::columns::signed;
+use crate::span::Span;
+use crate::{Sketch, Tally};
+
+/// The agent that stands for all of them.
+const ALL: &str = "";
+
+/// The longest name of a model or conversation that figures are kept by.
+const LONGEST_NAME: usize = 200;
+
+/// How many histograms are read with one query.
+const READ_AT_ONCE: usize = 100;
+
+/// What a sum is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key<'a> {
+    span: Span,
+    start: i64,
+    agent: &'a str,
+    provider: &'a str,
+    model: &'a str,
+}
+
+/// Added to what is there, all but the histogram, which was merged with the one that was there.
+static ADD_ROLLUPS: LazyLock<Insert> = LazyLock::new(|| {
+    let into = "rollups (span, start, agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out,
+        tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated,
+        latency)";
+    let then = "on conflict do update set requests = requests + excluded.requests, errors = errors + excluded.errors,
+        blocked = blocked + excluded.blocked, tokens_in = tokens_in + excluded.tokens_in,
+        tokens_out = tokens_out + excluded.tokens_out, tokens_cached = tokens_cached + excluded.tokens_cached,
+        tokens_cache_write = tokens_cache_write + excluded.tokens_cache_write,
+        tokens_reasoning = tokens_reasoning + excluded.tokens_reasoning,
+        cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd, unpriced = unpriced + excluded.unpriced,
+        unpriced_in = unpriced_in + excluded.unpriced_in, unpriced_out = unpriced_out + excluded.unpriced_out,
+        estimated = estimated + excluded.estimated, latency = excluded.latency";
+    Insert::new(into, 19, then)
+});
+
+static ADD_CONVERSATIONS: LazyLock<Insert> = LazyLock::new(|| {
+    let into = "conversations (agent_id, conversation, first_hour, last_hour, requests, errors, blocked, tokens_in,
+        tokens_out, cost_nano_usd, unpriced)";
+    let then = "on conflict do update set last_hour = max(last_hour, excluded.last_hour),
+        requests = requests + excluded.requests, errors = errors + excluded.errors, blocked = blocked + excluded.blocked,
+        tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
+        cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd, unpriced = unpriced + excluded.unpriced";
+    Insert::new(into, 11, then)
+});
+
+/// Adds `events` to the figures.
+pub(super) async fn add(transaction: &mut SqliteConnection, events: &[Event]) -> Result<(), sqlx::Error> {
+    let calls = || events.iter().filter(|event| is_call(event));
+    add_rollups(transaction, calls()).await?;
+    add_conversations(transaction, calls()).await
+}
+
+fn is_call(event: &Event) -> bool {
+    matches!(event.event_type, EventType::LlmCall | EventType::Blocked | EventType::KillSwitch)
+}
+
+/// Deletes what is kept of an agent. The sums over all agents stay: what was spent is spent.
+pub(super) async fn forget(transaction: &mut SqliteConnection, agent: &AgentId) -> Result<(), sqlx::Error> {
+    let query = sqlx::query("delete from conversations where agent_id = $1").bind(agent.as_str());
+    query.execute(&mut *transaction).await?;
+    for span in [Span::Hour, Span::Day] {
+        // From one beginning to the next, so that the rows of other agents are not looked at.
+        let query = sqlx::query(
+            "with recursive starts (start) as (
+                select min(start) from rollups where span = $1
+                union all
+                select (select min(start) from rollups where span = $1 and start > starts.start) from starts
+                where starts.start is not null)
+             delete from rollups
+             where span = $1 and start in (select start from starts where start is not null) and agent_id = $2",
+        );
+        query.bind(span.code()).bind(agent.as_str()).execute(&mut *transaction).await?;
+    }
+    Ok(())
+}
+
+async fn add_rollups<'a>(
+    transaction: &mut SqliteConnection,
+    events: impl Iterator<Item = &'a Event>,
+) -> Result<(), sqlx::Error> {
+    let mut sums: HashMap<Key<'a>, Tally> = HashMap::new();
+    for event in events {
+        let (provider, model) = (name(&event.provider), name(&event.model));
+        let start = Span::Hour.start(event.time);
+        let key = Key { span: Span::Hour, start, agent: event.agent.as_str(), provider, model };
+        sums.entry(key).or_default().add(event);
+    }
+    // Days and all agents are sums of those: what many events have in common is added once.
+    let mut all: HashMap<Key<'a>, Tally> = HashMap::new();
+    for (key, tally) in &sums {
+        let day = Span::Day.start(model::Timestamp::from_millis(key.start));
+        for (span, start, agent) in [(Span::Day, day, key.agent), (Span::Hour, key.start, ALL), (Span::Day, day, ALL)] {
+            all.entry(Key { span, start, agent, ..*key }).or_default().merge(tally);
+        }
+    }
+    all.extend(sums);
+    let mut sums: Vec<(Key<'a>, Tally)> = all.into_iter().collect();
+    // In the order of the table, so that each page is touched once.
+    sums.sort_unstable_by_key(|(key, _)| *key);
+    merge_latencies(transaction, &mut sums).await?;
+    ADD_ROLLUPS.execute(transaction, &sums, push_rollup).await
+}
+
+/// Adds the stored histograms to those of `sums`: SQL cannot.
+async fn merge_latencies(transaction: &mut SqliteConnection, sums: &mut [(Key<'_>, Tally)]) -> Result<(), sqlx::Error> {
+    for chunk in sums.chunks_mut(READ_AT_ONCE) {
+        let mut query = QueryBuilder::<Sqlite>::new("with wanted (place, span, start, agent_id, provider, model) as (");
+        query.push_values(chunk.iter().enumerate(), |mut row, (place, (key, _))| {
+            row.push_bind(place as i64).push_bind(key.span.code()).push_bind(key.start);
+            row.push_bind(text(key.agent)).push_bind(text(key.provider)).push_bind(text(key.model));
+        });
+        query.push(
+            ") select place, latency from wanted cross join rollups using (span, start, agent_id, provider, model)",
+        );
+        let rows = query.build().fetch_all(&mut *transaction).await?;
+        for row in rows {
+            let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(usize::MAX);
+            if let Some((_, tally)) = chunk.get_mut(place) {
+                tally.latency.merge(&Sketch::decode(row.try_get("latency")?));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The values of one sum, in the order of [`ADD_ROLLUPS`].
+fn push_rollup(arguments: &mut SqliteArguments, (key, tally): &(Key<'_>, Tally)) -> Result<(), BoxDynError> {
+    arguments.add(key.span.code())?;
+    arguments.add(key.start)?;
+    arguments.add(text(key.agent))?;
+    arguments.add(text(key.provider))?;
+    arguments.add(text(key.model))?;
+    arguments.add(signed(tally.requests))?;
+    arguments.add(signed(tally.errors))?;
+    arguments.add(signed(tally.blocked))?;
+    arguments.add(signed(tally.tokens_in))?;
+    arguments.add(signed(tally.tokens_out))?;
+    arguments.add(signed(tally.tokens_cached))?;
+    arguments.add(signed(tally.tokens_cache_write))?;
+    arguments.add(signed(tally.tokens_reasoning))?;
+    arguments.add(tally.cost.nanos())?;
+    arguments.add(signed(tally.unpriced))?;
+    arguments.add(signed(tally.unpriced_in))?;
+    arguments.add(signed(tally.unpriced_out))?;
+    arguments.add(signed(tally.estimated))?;
+    arguments.add(tally.latency.encode())
+}
+
+/// What a conversation comes to, and the hours it was seen in.
+#[derive(Default)]
+struct Seen {
+    tally: Tally,
+    first: i64,
+    last: i64,
+}
+
+async fn add_conversations<'a>(
+    transaction: &mut SqliteConnection,
+    events: impl Iterator<Item = &'a Event>,
+) -> Result<(), sqlx::Error> {
+    let mut sums: HashMap<(&str, &str), Seen> = HashMap::new();
+    for event in events.filter(|event| event.conversation.is_some()) {
+        let hour = Span::Hour.start(event.time);
+        let key = (event.agent.as_str(), name(&event.conversation));
+        let seen = sums.entry(key).or_insert_with(|| Seen { first: hour, last: hour, ..Seen::default() });
+        (seen.first, seen.last) = (seen.first.min(hour), seen.last.max(hour));
+        seen.tally.add(event);
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_unstable_by_key(|(key, _)| *key);
+    ADD_CONVERSATIONS
+        .execute(transaction, &sums, |arguments, ((agent, conversation), Seen { tally, first, last })| {
+            arguments.add(text(agent))?;
+            arguments.add(text(conversation))?;
+            arguments.add(*first)?;
+            arguments.add(*last)?;
+            arguments.add(signed(tally.requests))?;
+            arguments.add(signed(tally.errors))?;
+            arguments.add(signed(tally.blocked))?;
+            arguments.add(signed(tally.tokens_in))?;
+            arguments.add(signed(tally.tokens_out))?;
+            arguments.add(tally.cost.nanos())?;
+            arguments.add(signed(tally.unpriced))
+        })
+        .await
+}
+
+/// A name as figures are kept by: clients make them up, so they have an end.
+fn name(name: &Option<String>) -> &str {
+    let name = name.as_deref().unwrap_or_default();
+    &name[..name.floor_char_boundary(LONGEST_NAME)]
+}

@@ -1,0 +1,100 @@
+//! Events as lines of CSV (RFC 4180). Names come from agents and clients, so no cell is left that a spreadsheet would run.
+
+use std::fmt::{Display, Write};
+
+use model::{AgentId, BlockReason, NanoUsd};
+use store::EventRow;
+
+/// The first line.
+pub(super) const HEADER: &str = "id,timestamp,agent_id,event_type,provider,model,status_code,latency_ms,first_byte_ms,\
+    tokens_in,tokens_out,tokens_cached,tokens_cache_write,tokens_reasoning,cost_usd,estimated,conversation,score,blocked,\
+    block_reason,count,error\r\n";
+
+/// What makes a spreadsheet take a cell for a formula, in full width, too.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+
+/// Adds the line of an event.
+pub(super) fn push_row(text: &mut String, row: &EventRow) {
+    let event = &row.event;
+    let mut line = Line { text, begun: false };
+    line.value(Some(event.id));
+    line.value(Some(event.time));
+    line.words(Some(AgentId::as_str(&event.agent)));
+    line.value(Some(event.event_type.as_str()));
+    line.words(event.provider.as_deref());
+    line.words(event.model.as_deref());
+    line.value(event.status);
+    line.value(event.latency_ms);
+    line.value(event.first_byte_ms);
+    line.value(event.usage.input);
+    line.value(event.usage.output);
+    line.value(event.usage.cached);
+    line.value(event.usage.cache_write);
+    line.value(event.usage.reasoning);
+    line.value(event.cost.map(NanoUsd::usd));
+    line.value(Some(event.estimated));
+    line.words(event.conversation.as_deref());
+    line.value(event.score.map(|score| score.value));
+    line.value(Some(event.block_reason.is_some()));
+    line.value(event.block_reason.map(BlockReason::as_str));
+    line.value(Some(row.count));
+    line.words(event.error.as_deref());
+    text.push_str("\r\n");
+}
+
+/// A line as far as it is written.
+struct Line<'a> {
+    text: &'a mut String,
+    begun: bool,
+}
+
+impl Line<'_> {
+    /// A cell of our own making: it needs no quotes.
+    fn value(&mut self, value: Option<impl Display>) {
+        self.separate();
+        if let Some(value) = value {
+            // Writing to a string does not fail.
+            let _ = write!(self.text, "{value}");
+        }
+    }
+
+    /// A cell with words that came from outside.
+    fn words(&mut self, words: Option<&str>) {
+        self.separate();
+        let Some(words) = words else { return };
+        self.text.push('"');
+        if words.trim_start_matches([' ', '\n']).starts_with(FORMULA) {
+            self.text.push('\'');
+        }
+        self.text.push_str(&words.replace('"', "\"\""));
+        self.text.push('"');
+    }
+
+    fn separate(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            self.text.push(',');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_run() {
+        let check = |words: &str, expected: &str| {
+            let mut text = String::new();
+            Line { text: &mut text, begun: false }.words(Some(words));
+            assert_eq!(text, expected);
+        };
+        check("gpt-4o", "\"gpt-4o\"");
+        check("=cmd|' /C calc'!A0", "\"'=cmd|' /C calc'!A0\"");
+        check(" \n+1", "\"' \n+1\"");
+        check("-1", "\"'-1\"");
+        check("@SUM(A1)", "\"'@SUM(A1)\"");
+        check("\t=1", "\"'\t=1\"");
+        check("＝1", "\"'＝1\"");
+        check("a \"b\", c\nd", "\"a \"\"b\"\", c\nd\"");
+    }
+}

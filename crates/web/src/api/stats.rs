@@ -1,0 +1,225 @@
+//! Statistics: what agents did, what it cost and how long it took, in a range of time and in as much time before it.
+
+use axum::Json;
+use axum::extract::State;
+use model::{AgentId, Timestamp};
+use serde::Serialize;
+use store::{ConversationRow, Figures, Span, Tally};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::input::{AgentPath, Parameters, RangeQuery};
+use crate::problem::{Problem, Refusals};
+
+/// How many agents or conversations are listed: the most expensive ones.
+const LISTED: u32 = 50;
+
+/// What calls add up to.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Sums)]
+pub(crate) struct SumsView {
+    /// Calls that were forwarded.
+    requests: u64,
+    /// Those of them that failed.
+    errors: u64,
+    /// Calls that were refused.
+    blocked: u64,
+    /// Input tokens, cached ones included.
+    tokens_in: u64,
+    /// Output tokens, reasoning included.
+    tokens_out: u64,
+    tokens_cached: u64,
+    tokens_cache_write: u64,
+    tokens_reasoning: u64,
+    /// US dollars, without what `unpriced_requests` cost.
+    cost_usd: f64,
+    /// Requests of models whose price is not known.
+    unpriced_requests: u64,
+    /// Requests whose tokens and cost are estimated.
+    estimated_requests: u64,
+    /// How long requests took; `null` where that is not kept.
+    latency_ms: Option<Latency>,
+}
+
+/// How long requests took, to within two percent.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Latency {
+    p50: u64,
+    p90: u64,
+    p95: u64,
+    p99: u64,
+}
+
+impl From<&Tally> for SumsView {
+    fn from(tally: &Tally) -> SumsView {
+        let percentile = |share| tally.latency.percentile(share).unwrap_or_default();
+        let latency =
+            || Latency { p50: percentile(0.5), p90: percentile(0.9), p95: percentile(0.95), p99: percentile(0.99) };
+        SumsView {
+            requests: tally.requests,
+            errors: tally.errors,
+            blocked: tally.blocked,
+            tokens_in: tally.tokens_in,
+            tokens_out: tally.tokens_out,
+            tokens_cached: tally.tokens_cached,
+            tokens_cache_write: tally.tokens_cache_write,
+            tokens_reasoning: tally.tokens_reasoning,
+            cost_usd: tally.cost.usd(),
+            unpriced_requests: tally.unpriced,
+            estimated_requests: tally.estimated,
+            latency_ms: (tally.latency.total() > 0).then(latency),
+        }
+    }
+}
+
+/// One step of a series.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct StepView {
+    /// When it began.
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+    #[serde(flatten)]
+    sums: SumsView,
+}
+
+/// What one model did.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ModelStats {
+    provider: Option<String>,
+    model: Option<String>,
+    #[serde(flatten)]
+    sums: SumsView,
+}
+
+/// What one provider did.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ProviderStats {
+    provider: Option<String>,
+    #[serde(flatten)]
+    sums: SumsView,
+}
+
+/// What one agent did.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AgentStats {
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    #[serde(flatten)]
+    sums: SumsView,
+}
+
+/// What one conversation came to.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ConversationStats {
+    conversation: String,
+    /// The hour it was first seen in.
+    #[schema(value_type = String, format = DateTime)]
+    first_hour: Timestamp,
+    /// The hour it was last seen in.
+    #[schema(value_type = String, format = DateTime)]
+    last_hour: Timestamp,
+    #[serde(flatten)]
+    sums: SumsView,
+}
+
+impl From<ConversationRow> for ConversationStats {
+    fn from(row: ConversationRow) -> ConversationStats {
+        let sums = SumsView::from(&row.tally);
+        let ConversationRow { conversation, first_hour, last_hour, .. } = row;
+        ConversationStats { conversation, first_hour, last_hour, sums }
+    }
+}
+
+/// What happened in a range of time.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Stats)]
+pub(crate) struct StatsView {
+    #[schema(value_type = String, format = DateTime)]
+    from: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    to: Timestamp,
+    #[serde(flatten)]
+    sums: SumsView,
+    /// As much time right before it.
+    previous: SumsView,
+    /// How long a step of the series is: `hour` or `day` (of UTC).
+    step: &'static str,
+    series: Vec<StepView>,
+    /// The most expensive first.
+    models: Vec<ModelStats>,
+    /// The most expensive first.
+    providers: Vec<ProviderStats>,
+    /// Of the overview: the most expensive agents; `latency_ms` is not kept for them here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<Vec<AgentStats>>,
+    /// Of an agent: its most expensive conversations last seen in the range, each with all it came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversations: Option<Vec<ConversationStats>>,
+}
+
+impl From<Figures> for StatsView {
+    fn from(figures: Figures) -> StatsView {
+        let named = |name: String| (!name.is_empty()).then_some(name);
+        let providers = figures.providers().into_iter();
+        StatsView {
+            from: figures.period.from(),
+            to: figures.period.to(),
+            sums: SumsView::from(&figures.total),
+            previous: SumsView::from(&figures.previous),
+            step: match figures.period.step() {
+                Span::Hour => "hour",
+                Span::Day => "day",
+            },
+            series: figures.series.iter().map(|(at, tally)| StepView { timestamp: *at, sums: tally.into() }).collect(),
+            providers: providers
+                .map(|(name, tally)| ProviderStats { provider: named(name), sums: (&tally).into() })
+                .collect(),
+            models: figures
+                .models
+                .into_iter()
+                .map(|(name, tally)| ModelStats {
+                    provider: named(name.provider),
+                    model: named(name.model),
+                    sums: (&tally).into(),
+                })
+                .collect(),
+            agents: None,
+            conversations: None,
+        }
+    }
+}
+
+/// What all agents did in a range of time, and in as much time before it.
+#[utoipa::path(get, path = "/api/stats/overview", tag = "stats", operation_id = "overview", params(RangeQuery),
+    responses((status = 200, body = StatsView), Refusals))]
+pub(crate) async fn overview(
+    State(app): State<App>,
+    Parameters(query): Parameters<RangeQuery>,
+) -> Result<Json<StatsView>, Problem> {
+    let (web, period) = (app.web(), query.period(app.web().clock.now())?);
+    web.recorder.catch_up().await;
+    let mut stats = StatsView::from(web.store.figures(None, period).await?);
+    let agents = web.store.agent_figures(period, LISTED).await?.into_iter();
+    stats.agents = Some(agents.map(|(agent_id, tally)| AgentStats { agent_id, sums: (&tally).into() }).collect());
+    Ok(Json(stats))
+}
+
+/// What one agent did in a range of time, and in as much time before it.
+#[utoipa::path(get, path = "/api/agents/{id}/stats", tag = "stats", operation_id = "agent_stats",
+    params(("id" = String, Path, description = "The agent"), RangeQuery),
+    responses((status = 200, body = StatsView), Refusals))]
+pub(crate) async fn agent(
+    State(app): State<App>,
+    AgentPath(id): AgentPath,
+    Parameters(query): Parameters<RangeQuery>,
+) -> Result<Json<StatsView>, Problem> {
+    let (web, period) = (app.web(), query.period(app.web().clock.now())?);
+    web.recorder.catch_up().await;
+    if web.guard.agent(&id).is_none() && web.store.agent(&id).await?.is_none() {
+        return Err(Problem::not_found(format!("There is no agent {id}.")));
+    }
+    let mut stats = StatsView::from(web.store.figures(Some(&id), period).await?);
+    let conversations = web.store.conversation_figures(&id, period, LISTED).await?;
+    stats.conversations = Some(conversations.into_iter().map(ConversationStats::from).collect());
+    Ok(Json(stats))
+}
