@@ -30,11 +30,28 @@ pub struct Asked<'a> {
     pub first_user_message: Vec<Cow<'a, str>>,
     /// The conversation's id, where the client put one into the body.
     pub session: Option<Cow<'a, str>>,
-    /// The earlier answer, or the conversation that the provider keeps, which this request goes on from: it carries only
-    /// what is new.
-    pub continues: Option<Cow<'a, str>>,
+    /// What this request goes on from, if it carries only what is new.
+    pub continues: Option<Continues<'a>>,
     /// Whether the provider keeps the answer for later requests to go on from.
     pub is_kept: bool,
+}
+
+/// What a request goes on from that carries only what is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Continues<'a> {
+    /// The earlier answer with this id.
+    Answer(Cow<'a, str>),
+    /// The conversation with this id, which the provider keeps: its newest answer.
+    Conversation(Cow<'a, str>),
+}
+
+impl Continues<'_> {
+    /// The id.
+    pub fn id(&self) -> &str {
+        match self {
+            Continues::Answer(id) | Continues::Conversation(id) => id,
+        }
+    }
 }
 
 /// One tool call that a model made.

@@ -15,7 +15,7 @@ mod recorder;
 mod time;
 
 pub use agent::{DeactivatedBy, Deactivation, SavedAgent};
-pub use call::{Answered, Asked, ToolCall, Usage};
+pub use call::{Answered, Asked, Continues, ToolCall, Usage};
 pub use event::{BlockReason, CLIENT_WENT_AWAY, Event, EventType};
 pub use fingerprint::{Fingerprint, Outcome, ResponsePrint, Step, TextHash, ToolStep, Turn};
 pub use host::AllowedHosts;

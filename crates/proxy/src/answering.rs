@@ -99,10 +99,12 @@ impl Exchange {
         self.shelve(&mut answering, false);
         // What cannot be read was answered all the same: taking it for a failure would make every repetition a retry.
         let answer = self.read(answering, true).unwrap_or_default();
-        match answer.error {
-            None => self.answered(&answer.answered.unwrap_or_default()),
-            Some(_) => self.failed(),
+        if answer.error.is_some() {
+            return self.failed();
         }
+        let answered = answer.answered.unwrap_or_default();
+        self.remember(answer.id.as_deref(), &answered);
+        self.answered(&answered);
     }
 
     fn answer_is_partial(&mut self) {

@@ -3,6 +3,7 @@
 
 use std::io::{self, Read, Write};
 
+use brotli_decompressor::DecompressorWriter;
 use bytes::Bytes;
 use flate2::read::{GzDecoder, ZlibDecoder};
 use flate2::write;
@@ -13,6 +14,9 @@ use http::header::CONTENT_ENCODING;
 /// and would get that memory for as long as it is read.
 const ZSTD_WINDOW: u32 = 23;
 
+/// How much is decoded of brotli at a time. Its window has at most 16 MiB; those beyond the standard are refused.
+const BROTLI_BUFFER: usize = 4 << 10;
+
 /// The encodings that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
@@ -20,6 +24,7 @@ pub(crate) enum Encoding {
     Gzip,
     Deflate,
     Zstd,
+    Brotli,
 }
 
 impl Encoding {
@@ -33,6 +38,7 @@ impl Encoding {
             b"gzip" | b"x-gzip" => Some(Encoding::Gzip),
             b"deflate" => Some(Encoding::Deflate),
             b"zstd" => Some(Encoding::Zstd),
+            b"br" => Some(Encoding::Brotli),
             _ => None,
         }
     }
@@ -51,6 +57,7 @@ pub(crate) fn decoded(encoding: Encoding, body: &Bytes, limit: usize) -> Option<
         Encoding::Gzip => read_all(|| Some(GzDecoder::new(source)), limit),
         Encoding::Deflate => read_all(|| Some(ZlibDecoder::new(source)), limit),
         Encoding::Zstd => read_all(|| zstd_decoder(source), limit),
+        Encoding::Brotli => read_all(|| Some(brotli_decompressor::Decompressor::new(source, BROTLI_BUFFER)), limit),
     }
 }
 
@@ -76,6 +83,7 @@ pub(crate) enum Decoder<W: Write + 'static> {
     Gzip(Box<write::GzDecoder<W>>),
     Deflate(Box<write::ZlibDecoder<W>>),
     Zstd(Box<zstd::stream::write::Decoder<'static, W>>),
+    Brotli(Box<DecompressorWriter<W>>),
 }
 
 impl<W: Write> Decoder<W> {
@@ -89,6 +97,7 @@ impl<W: Write> Decoder<W> {
                 decoder.window_log_max(ZSTD_WINDOW)?;
                 Decoder::Zstd(Box::new(decoder))
             }
+            Encoding::Brotli => Decoder::Brotli(Box::new(DecompressorWriter::new(sink, BROTLI_BUFFER))),
         })
     }
 
@@ -99,6 +108,7 @@ impl<W: Write> Decoder<W> {
             Decoder::Gzip(decoder) => decoder,
             Decoder::Deflate(decoder) => decoder,
             Decoder::Zstd(decoder) => decoder,
+            Decoder::Brotli(decoder) => decoder,
         };
         decoder.write_all(data)?;
         decoder.flush()
@@ -110,6 +120,7 @@ impl<W: Write> Decoder<W> {
             Decoder::Gzip(decoder) => decoder.get_ref(),
             Decoder::Deflate(decoder) => decoder.get_ref(),
             Decoder::Zstd(decoder) => decoder.get_ref(),
+            Decoder::Brotli(decoder) => decoder.get_ref(),
         }
     }
 
@@ -119,6 +130,7 @@ impl<W: Write> Decoder<W> {
             Decoder::Gzip(decoder) => decoder.get_mut(),
             Decoder::Deflate(decoder) => decoder.get_mut(),
             Decoder::Zstd(decoder) => decoder.get_mut(),
+            Decoder::Brotli(decoder) => decoder.get_mut(),
         }
     }
 }
@@ -137,11 +149,25 @@ mod tests {
             Encoding::Gzip => write::GzEncoder::new(&mut out, Compression::fast()).write_all(plain).unwrap(),
             Encoding::Deflate => write::ZlibEncoder::new(&mut out, Compression::fast()).write_all(plain).unwrap(),
             Encoding::Zstd => out = zstd::bulk::compress(plain, 1).unwrap(),
+            Encoding::Brotli => out = brotli(plain),
         }
         out
     }
 
-    const ALL: [Encoding; 4] = [Encoding::Identity, Encoding::Gzip, Encoding::Deflate, Encoding::Zstd];
+    const ALL: [Encoding; 5] =
+        [Encoding::Identity, Encoding::Gzip, Encoding::Deflate, Encoding::Zstd, Encoding::Brotli];
+
+    /// A hundred thousand times `x` in brotli.
+    const BROTLI_BOMB: &[u8] = b"\x53\x9f\x86\x81\x5f\x02\x2f\x1e\x0b\x04\xb2\xfc\x02\x00";
+
+    /// A short text in brotli, uncompressed: the window's size, the length, the text, and the end.
+    fn brotli(plain: &[u8]) -> Vec<u8> {
+        // The lowest bits first: 4 of them say 0011 (a window of 18 bits), 1 that this is not the last, 2 that the length
+        // has 4 digits, 16 the length less one, 1 that it is as it is.
+        let length = u32::try_from(plain.len() - 1).unwrap();
+        let head = 0b0011 | length << 7 | 1 << 23;
+        [&head.to_le_bytes()[..3], plain, &[0b11]].concat()
+    }
 
     #[test]
     fn a_whole_body_is_decoded_up_to_the_limit() {
@@ -152,6 +178,9 @@ mod tests {
         let swelling = Bytes::from(encoded(Encoding::Zstd, &[b'x'; 100_000]));
         assert_eq!(decoded(Encoding::Zstd, &swelling, 99_999), None);
         assert_eq!(decoded(Encoding::Gzip, &Bytes::from_static(b"not gzip"), 100), None);
+        assert_eq!(decoded(Encoding::Brotli, &Bytes::from_static(BROTLI_BOMB), 99_999), None);
+        assert_eq!(decoded(Encoding::Brotli, &Bytes::from_static(BROTLI_BOMB), 100_000).unwrap().len(), 100_000);
+        assert_eq!(decoded(Encoding::Brotli, &Bytes::from_static(b"not brotli"), 100), None);
     }
 
     #[test]
@@ -190,7 +219,8 @@ mod tests {
         assert_eq!(Encoding::of(&HeaderMap::new()), Some(Encoding::Identity));
         check("GZIP", Some(Encoding::Gzip));
         check("zstd", Some(Encoding::Zstd));
-        check("br", None);
+        check("br", Some(Encoding::Brotli));
+        check("compress", None);
         check("gzip, zstd", None);
     }
 }

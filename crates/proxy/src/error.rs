@@ -1,7 +1,7 @@
 //! Why a call ends without its provider's answer. It knows whose doing that is (ours on purpose, the client's, the
 //! provider's, our own fault), and one function maps it to an answer.
 
-use http::header::{CONNECTION, HeaderValue};
+use http::header::{CONNECTION, HeaderValue, UPGRADE};
 use http::{Response, StatusCode};
 use model::{AgentId, CallId, Deactivation, Format};
 use wire::{Refusal, RefusalKind};
@@ -57,6 +57,11 @@ impl Stop {
             }
         };
         let mut response = wire::refuse(format, &Refusal { call, agent: agent.cloned(), kind }).map(Body::from);
+        if status == StatusCode::UPGRADE_REQUIRED {
+            // What to use instead, as the status requires.
+            response.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        }
         if status == StatusCode::PAYLOAD_TOO_LARGE {
             // What is left of the body is not worth reading for the sake of the connection.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

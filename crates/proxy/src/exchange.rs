@@ -7,9 +7,10 @@ use bytes::Bytes;
 use guard::{Decision, NewCall, Scored, Ticket};
 use http::{HeaderMap, Response};
 use model::{
-    AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Event, EventType, Fingerprint, Format, Outcome,
+    AgentId, Answered, Asked, BlockReason, CLIENT_WENT_AWAY, CallId, Continues, Deactivation, Event, EventType,
+    Fingerprint, Format, Outcome,
 };
-use wire::{Dialect, Endpoint, Unread};
+use wire::{Dialect, Endpoint, Link, Unread};
 
 use crate::Core;
 use crate::answering::Answering;
@@ -24,8 +25,10 @@ use crate::usage;
 /// One call on its way. Dropped before it is recorded, it is recorded as given up by its client.
 pub(crate) struct Exchange {
     pub(crate) core: Arc<Core>,
-    /// How the caller speaks.
+    /// How the provider speaks.
     pub(crate) format: Format,
+    /// How the caller speaks.
+    pub(crate) spoken: Format,
     /// How its conversation is written, if it has one.
     pub(crate) dialect: Option<Dialect>,
     /// What will be recorded, as far as it is known.
@@ -36,6 +39,8 @@ pub(crate) struct Exchange {
     pub(crate) asked_tokens: u64,
     ticket: Option<Ticket>,
     threshold: f64,
+    /// What calls that go on from this one will leave out, and the conversation that the provider keeps it in.
+    link: Option<(Link, Option<String>)>,
     started: Instant,
     recorded: bool,
 }
@@ -46,12 +51,14 @@ impl Exchange {
         Exchange {
             core: Arc::clone(core),
             format,
+            spoken: format,
             dialect: None,
             event,
             answering: None,
             asked_tokens: 0,
             ticket: None,
             threshold: 0.0,
+            link: None,
             started: Instant::now(),
             recorded: false,
         }
@@ -115,7 +122,13 @@ impl Exchange {
         let encoding = Encoding::of(headers).ok_or(Unread("compressed in a way that is not known"))?;
         let body = decoded(encoding, body, self.core.config.max_request_body).ok_or(Unread("cannot be decoded"))?;
         let asked = wire::read_request(dialect, &body)?;
+        let before = asked.continues.as_ref().and_then(|it| self.core.chains.lock().get(&self.event.agent, it.id()));
+        let asked = match &before {
+            Some(link) => link.extend(asked),
+            None => asked,
+        };
         let conversation = wire::conversation_of(headers, &asked);
+        self.link = asked.is_kept.then(|| (Link::new(&conversation, &asked, Vec::new()), kept_in(&asked)));
         let event = &mut self.event;
         event.model = asked.model.as_deref().map(str::to_owned).or(event.model.take());
         event.streamed |= asked.streamed;
@@ -156,11 +169,21 @@ impl Exchange {
     }
 
     /// Tells the detector what was answered. Does nothing the second time.
-    pub(crate) fn answered(&mut self, answered: &model::Answered) {
+    pub(crate) fn answered(&mut self, answered: &Answered) {
         let Some(ticket) = self.ticket.take() else { return };
         let core = &self.core;
         let fingerprint = core.shield.run(|| core.guard.on_answer(&ticket, answered)).flatten();
         self.conclude(fingerprint, Outcome::Answered);
+    }
+
+    /// Remembers what calls will leave out that go on from the answer with this `id`.
+    pub(crate) fn remember(&mut self, id: Option<&str>, answered: &Answered) {
+        let Some((link, kept_in)) = self.link.take() else { return };
+        let link = Arc::new(link.answered(answered.tool_calls.clone()));
+        let mut chains = self.core.chains.lock();
+        for name in id.into_iter().chain(kept_in.as_deref()) {
+            chains.put(&self.event.agent, name, Arc::clone(&link));
+        }
     }
 
     /// Tells the detector that there is no answer. Does nothing if there was one.
@@ -216,7 +239,7 @@ impl Exchange {
                 self.fail();
             }
         }
-        let mut response = stop.answer(self.format, self.event.id, Some(&self.event.agent));
+        let mut response = stop.answer(self.spoken, self.event.id, Some(&self.event.agent));
         self.show_score(response.headers_mut());
         self.record();
         response
@@ -256,6 +279,14 @@ impl Exchange {
     /// Milliseconds since the call came.
     pub(crate) fn elapsed(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The conversation that the provider keeps an answer in: the next request names that, and not the answer.
+fn kept_in(asked: &Asked<'_>) -> Option<String> {
+    match &asked.continues {
+        Some(Continues::Conversation(id)) => Some(id.clone().into_owned()),
+        _ => None,
     }
 }
 

@@ -57,16 +57,18 @@ async fn admit<'a>(
     parts: &Parts,
     upload: &mut Upload,
 ) -> Result<Admitted<'a>, Stop> {
+    // First of all, and also of an inactive agent: Codex then calls again by HTTP, and there shows why it is refused.
+    refuse_other_than_http(&parts.headers)?;
     // Before the body is read: an inactive agent must cost us nothing.
     exchange.check_active().await?;
 
     let destination = exchange.core.destinations.get(route.provider)?;
     exchange.event.provider = Some(route.provider.to_owned());
-    refuse_other_than_http(&parts.headers)?;
     let path = route.path(&parts.method, exchange.format)?;
     upload.check_length()?;
 
-    let Some(endpoint) = Endpoint::of(exchange.format, &parts.method, path) else {
+    let endpoint = Endpoint::of(exchange.format, &parts.method, path);
+    let Some(endpoint) = endpoint.filter(|_| !wire::is_side_call(&parts.headers)) else {
         exchange.not_scored();
         return Ok((destination, path, None));
     };
@@ -82,10 +84,16 @@ async fn dial(exchange: &Exchange, request: Request<Outgoing>) -> Result<(Respon
     exchange.check_active().await?;
     let mut silence = Silence::new(exchange.core.config.first_byte_timeout);
     let answer = exchange.core.upstream.send(request, &mut silence).await?;
+    if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+        // Nobody asked for it, and what followed would pass the detector by.
+        let message = "the provider left HTTP without being asked to".to_owned();
+        return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
+    }
     Ok((answer, silence))
 }
 
-/// A conversation that leaves HTTP would pass the detector by, and a body in a coding of this hop cannot be passed on.
+/// A conversation that leaves HTTP would pass the detector by, and a body in a coding of this hop cannot be passed on. Any
+/// other upgrade is an offer that may be declined: the header ends here, and the request goes on as it is.
 fn refuse_other_than_http(headers: &HeaderMap) -> Result<(), Stop> {
     if headers::wants_websocket(headers) {
         let message = "WebSocket is not supported here: use HTTP requests".to_owned();

@@ -72,9 +72,11 @@ pub(crate) fn replace_credential(headers: &mut HeaderMap, name: &HeaderName, val
     headers.insert(name, value.clone());
 }
 
-/// Whether the client wants to leave HTTP for a WebSocket.
+/// Whether the client wants to leave HTTP for a WebSocket, be it among others.
 pub(crate) fn wants_websocket(headers: &HeaderMap) -> bool {
-    headers.get(UPGRADE).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
+    let offers = headers.get_all(UPGRADE).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    let mut protocols = offers.filter_map(|offer| offer.split(|byte| *byte == b'/').next());
+    protocols.any(|protocol| protocol.trim_ascii().eq_ignore_ascii_case(b"websocket"))
 }
 
 /// Whether the body comes in a transfer coding beside `chunked`. It would end here, and what is inside would go on as if
@@ -134,6 +136,19 @@ mod tests {
             ],
             &[("x-kept", "3")],
         );
+    }
+
+    #[test]
+    fn a_websocket_is_seen_among_other_offers() {
+        for (lines, expected) in [
+            (&[("upgrade", "websocket")][..], true),
+            (&[("upgrade", "h2c, WebSocket/13")], true),
+            (&[("upgrade", "h2c"), ("upgrade", "websocket")], true),
+            (&[("upgrade", "h2c"), ("connection", "upgrade")], false),
+            (&[], false),
+        ] {
+            assert_eq!(wants_websocket(&map(lines)), expected, "{lines:?}");
+        }
     }
 
     #[test]

@@ -35,6 +35,9 @@ use hyper::body::Incoming;
 use model::{AllowedHosts, CallId, Clock, Format, Providers, RecorderHandle};
 use wire::Prices;
 
+use parking_lot::Mutex;
+use wire::Chains;
+
 pub use body::Body;
 
 use aside::Aside;
@@ -72,6 +75,9 @@ pub struct ProxyConfig {
     pub prices: Arc<Prices>,
 }
 
+/// How much is remembered for calls that carry only what is new, in bytes.
+const CHAINS: usize = 32 << 20;
+
 /// The proxy. Cloning is cheap.
 #[derive(Clone)]
 pub struct Proxy {
@@ -91,6 +97,7 @@ pub(crate) struct Core {
     pub(crate) shield: Shield,
     pub(crate) aside: Aside,
     pub(crate) room: Room,
+    pub(crate) chains: Mutex<Chains>,
 }
 
 impl Proxy {
@@ -110,6 +117,7 @@ impl Proxy {
             shield: Shield::default(),
             aside: Aside::default(),
             room: Room::new(config.bodies_in_flight),
+            chains: Mutex::new(Chains::new(CHAINS)),
             config,
             guard,
             recorder,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, header};
 use model::{AgentId, AllowedHosts, CallId, Format};
+use wire::Endpoint;
 
 use crate::Core;
 use crate::error::Stop;
@@ -64,7 +65,12 @@ pub(crate) fn identify(
     let format = core.destinations.format(route.provider);
     let agent = AgentId::parse(&percent_decoded(route.agent))
         .map_err(|rule| (format, Stop::Client(StatusCode::BAD_REQUEST, rule.to_string())))?;
-    Ok(Exchange::new(core, call, agent, format.unwrap_or(Format::Openai)))
+    let mut exchange = Exchange::new(core, call, agent, format.unwrap_or(Format::Openai));
+    // Whoever calls an endpoint of another format than the provider's own reads errors of that one.
+    if let Some(endpoint) = route.rest.and_then(|path| Endpoint::of(exchange.format, &parts.method, path)) {
+        exchange.spoken = endpoint.dialect.format();
+    }
+    Ok(exchange)
 }
 
 /// Only a `Host` of this machine is answered, and so is only such a host in an absolute target.

@@ -1,7 +1,7 @@
 //! Which conversation a call belongs to, as far as the client tells.
 
-use http::HeaderMap;
 use http::header::USER_AGENT;
+use http::{HeaderMap, HeaderValue};
 use model::Asked;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -25,6 +25,8 @@ pub fn conversation_of(headers: &HeaderMap, asked: &Asked<'_>) -> String {
         .or_else(|| any_session_header(headers))
         .or_else(|| baggage(headers))
         .or_else(|| asked.session.as_deref().and_then(printable))
+        // Of an answer that is not remembered: those that follow are at least placed together.
+        .or_else(|| asked.continues.as_ref().and_then(|continues| printable(continues.id())))
         .unwrap_or_else(|| first_message(asked))
 }
 
@@ -34,15 +36,28 @@ fn claude_code(headers: &HeaderMap) -> Option<String> {
     Some(with_part(session, header(headers, "x-claude-code-agent-id")))
 }
 
-/// The names are too plain to trust them from anybody else.
+/// The names are too plain to trust them from anybody else. A thread that is not the session's own is a sub-agent's.
 fn codex(headers: &HeaderMap) -> Option<String> {
-    let user_agent = headers.get(USER_AGENT)?.to_str().ok()?.to_ascii_lowercase();
-    if !user_agent.contains("codex") {
+    if !is_codex(headers) {
         return None;
     }
-    let names = ["session-id", "session_id", "thread-id", "conversation_id"];
-    let session = names.into_iter().find_map(|name| header(headers, name))?;
-    Some(with_part(session, header(headers, "x-openai-subagent")))
+    let first_of = |names: [&str; 2]| names.into_iter().find_map(|name| header(headers, name));
+    let thread = first_of(["thread-id", "conversation_id"]);
+    let session = first_of(["session-id", "session_id"]).or_else(|| thread.clone())?;
+    let part = header(headers, "x-openai-subagent").or(thread.filter(|thread| *thread != session));
+    Some(with_part(session, part))
+}
+
+fn is_codex(headers: &HeaderMap) -> bool {
+    let user_agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    user_agent.to_ascii_lowercase().contains("codex")
+}
+
+/// Whether a call is no step of its agent's work, but housekeeping of its client: Codex shortens its history and tends its
+/// memory with calls of their own, which look the same every time.
+pub fn is_side_call(headers: &HeaderMap) -> bool {
+    let subagent = headers.get("x-openai-subagent").map(HeaderValue::as_bytes);
+    matches!(subagent, Some(b"compact" | b"memory_consolidation")) && is_codex(headers)
 }
 
 /// Any other `x-…-session-id` with a value that looks like an id.

@@ -3,6 +3,7 @@
 
 mod answer;
 mod array;
+mod chain;
 mod chat_completions;
 mod choices;
 mod content;
@@ -32,7 +33,8 @@ mod transcript;
 mod usage;
 
 pub use answer::{Answer, AnswerReader};
-pub use conversation::conversation_of;
+pub use chain::{Chains, Link};
+pub use conversation::{conversation_of, is_side_call};
 pub use dialect::Dialect;
 pub use endpoint::Endpoint;
 pub use prices::{Price, Prices, Rates, Unpriced, estimated_tokens, estimated_usage, price_line, prices_made_from};

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use model::Continues;
+
 use crate::Dialect;
 use crate::json::Json;
 
@@ -48,10 +50,10 @@ impl<'a> Session<'a> {
     }
 
     /// The earlier answer, or the conversation that the provider keeps, which this request goes on from.
-    pub(crate) fn continues(&self) -> Option<Cow<'a, str>> {
+    pub(crate) fn continues(&self) -> Option<Continues<'a>> {
         let previous_message = || self.thread?.field("previous_message_id")?.filled_text();
-        let previous = self.previous_response_id.and_then(Json::filled_text);
-        previous.or_else(|| self.conversation_id()).or_else(previous_message)
+        let previous = self.previous_response_id.and_then(Json::filled_text).or_else(previous_message);
+        previous.map(Continues::Answer).or_else(|| self.conversation_id().map(Continues::Conversation))
     }
 
     /// Whether a later request may go on from the answer: OpenAI keeps it unless told not to, Anthropic only in a thread.

@@ -5,6 +5,7 @@
 mod accounting;
 mod costs;
 mod faults;
+mod formats;
 mod identity;
 mod kills;
 mod provider;

@@ -1,14 +1,16 @@
 //! Which conversation a call belongs to.
 
 use http::{HeaderMap, HeaderName};
-use model::Asked;
-use wire::conversation_of;
+use model::{Asked, Continues};
+use wire::{conversation_of, is_side_call};
 
 fn check(headers: &[(&str, &str)], expected: &str) {
     let asked = Asked { session: Some("from-body".into()), ..Asked::default() };
-    let map: HeaderMap =
-        headers.iter().map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())).collect();
-    assert_eq!(conversation_of(&map, &asked), expected, "{headers:?}");
+    assert_eq!(conversation_of(&map(headers), &asked), expected, "{headers:?}");
+}
+
+fn map(headers: &[(&str, &str)]) -> HeaderMap {
+    headers.iter().map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())).collect()
 }
 
 #[test]
@@ -17,7 +19,9 @@ fn what_clients_send_tells_conversations_apart() {
     check(&[("x-agentgazer-session-id", "ours"), ("x-claude-code-session-id", "claude")], "ours");
     check(&[("x-claude-code-session-id", "claude"), ("x-session-id", "other")], "claude");
     check(&[("x-claude-code-session-id", "claude"), ("x-claude-code-agent-id", "sub")], "claude/sub");
-    check(&[("user-agent", "codex_cli_rs/0.166.0"), ("session-id", "s"), ("thread-id", "t")], "s");
+    check(&[("user-agent", "codex_cli_rs/0.166.0"), ("session-id", "s"), ("thread-id", "t")], "s/t");
+    check(&[("user-agent", "codex_cli_rs/0.166.0"), ("session-id", "s"), ("thread-id", "s")], "s");
+    check(&[("user-agent", "codex_cli_rs/0.90"), ("session_id", "s"), ("conversation_id", "s")], "s");
     check(&[("user-agent", "Codex/1"), ("thread-id", "t"), ("x-openai-subagent", "review")], "t/review");
     check(&[("user-agent", "curl/8"), ("session-id", "s")], "from-body");
     check(&[("x-litellm-session-id", "l"), ("x-litellm-trace-id", "t")], "t");
@@ -49,4 +53,22 @@ fn else_the_first_user_message_names_it() {
     // Stored and shown: this name never changes.
     assert_eq!(of(&["Fix the build"]), "first-c1b2fa57129ba630");
     assert_ne!(of(&["a", "b"]), of(&["ab"]));
+}
+
+#[test]
+fn calls_that_go_on_from_an_unknown_answer_are_placed_together() {
+    let asked = |continues| Asked { continues: Some(continues), ..Asked::default() };
+    let of = |asked: &Asked<'_>| conversation_of(&HeaderMap::new(), asked);
+    assert_eq!(of(&asked(Continues::Answer("resp_1".into()))), "resp_1");
+    assert_eq!(of(&asked(Continues::Conversation("conv_1".into()))), "conv_1");
+}
+
+#[test]
+fn the_housekeeping_of_a_client_is_no_work() {
+    let check = |headers: &[(&str, &str)], expected| assert_eq!(is_side_call(&map(headers)), expected, "{headers:?}");
+    check(&[("user-agent", "codex_cli_rs/1"), ("x-openai-subagent", "compact")], true);
+    check(&[("user-agent", "codex_cli_rs/1"), ("x-openai-subagent", "memory_consolidation")], true);
+    check(&[("user-agent", "codex_cli_rs/1"), ("x-openai-subagent", "review")], false);
+    check(&[("user-agent", "curl/8"), ("x-openai-subagent", "compact")], false);
+    check(&[("user-agent", "codex_cli_rs/1")], false);
 }

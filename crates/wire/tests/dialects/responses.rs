@@ -1,6 +1,6 @@
 //! OpenAI Responses: requests and answers.
 
-use model::{Asked, Usage};
+use model::{Asked, Continues, Usage};
 use serde_json::{Value, json};
 use wire::{Answer, Dialect, read_request};
 
@@ -93,13 +93,14 @@ fn what_built_in_tools_give_is_read_as_it_is() {
 fn a_request_that_goes_on_from_an_answer() {
     let list = json!([{ "type": "function_call_output", "call_id": "a", "output": "done" }]);
     asked(&json!({ "input": list, "previous_response_id": "resp_7" }), |asked| {
-        assert_eq!(asked.continues.as_deref(), Some("resp_7"));
+        assert_eq!(asked.continues, Some(Continues::Answer("resp_7".into())));
         assert!(asked.is_kept && asked.prompt.is_empty() && asked.tool_calls.is_empty());
         assert_eq!(asked.tool_results, ["done"]);
     });
     for conversation in [json!("conv_1"), json!({ "id": "conv_1" })] {
         asked(&json!({ "input": "hi", "conversation": conversation }), |asked| {
-            assert_eq!((asked.continues.as_deref(), asked.session.as_deref()), (Some("conv_1"), Some("conv_1")));
+            assert_eq!(asked.continues, Some(Continues::Conversation("conv_1".into())));
+            assert_eq!(asked.session.as_deref(), Some("conv_1"));
         });
     }
     asked(&json!({ "input": "hi", "store": false }), |asked| assert!(!asked.is_kept));

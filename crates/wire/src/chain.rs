@@ -1,0 +1,202 @@
+//! Requests that carry only what is new, and name the answer or the kept conversation which they go on from (OpenAI's
+//! `previous_response_id` and `conversation`, Anthropic's `thread`). What such a request leaves out is remembered here, up
+//! to a limit, so that it is placed in its conversation, its turn and its step like one that carries everything.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use model::{AgentId, Asked, ToolCall};
+use xxhash_rust::xxh3::Xxh3;
+
+/// What a link costs beside its texts, roughly.
+const LINK: usize = 320;
+
+/// What is remembered of a call, for those that go on from it.
+#[derive(Debug)]
+pub struct Link {
+    conversation: String,
+    prompt: Vec<String>,
+    attachments: Vec<String>,
+    turn_position: u32,
+    depth: u32,
+    called: Vec<ToolCall<'static>>,
+}
+
+impl Link {
+    /// A call in `conversation` that asked this, and was answered with these tool calls.
+    pub fn new(conversation: &str, asked: &Asked<'_>, called: Vec<ToolCall<'static>>) -> Link {
+        Link {
+            conversation: conversation.to_owned(),
+            prompt: asked.prompt.iter().map(|text| text.clone().into_owned()).collect(),
+            attachments: asked.attachments.iter().map(|&attachment| attachment.to_owned()).collect(),
+            turn_position: asked.turn_position,
+            depth: asked.depth,
+            called,
+        }
+    }
+
+    /// The same call, answered with these tool calls.
+    pub fn answered(self, called: Vec<ToolCall<'static>>) -> Link {
+        Link { called, ..self }
+    }
+
+    /// What a request asks that goes on from here: what it carries itself, and what it leaves out.
+    pub fn extend<'a>(&'a self, mut asked: Asked<'a>) -> Asked<'a> {
+        asked.session = asked.session.or(Some(Cow::Borrowed(&self.conversation)));
+        if has_prompt(&asked) {
+            asked.turn_position = asked.turn_position.saturating_add(self.next_position());
+            return asked;
+        }
+        asked.prompt = self.prompt.iter().map(|text| Cow::Borrowed(text.as_str())).collect();
+        asked.attachments = self.attachments.iter().map(String::as_str).collect();
+        asked.turn_position = self.turn_position;
+        // The answer itself is a step, too.
+        asked.depth = asked.depth.saturating_add(self.depth).saturating_add(1);
+        if asked.tool_calls.is_empty() && !asked.tool_results.is_empty() {
+            asked.tool_calls = self.called.iter().map(borrowed).collect();
+        }
+        asked
+    }
+
+    /// Where the next message stands that the user writes.
+    fn next_position(&self) -> u32 {
+        let has_prompt = !self.prompt.is_empty() || !self.attachments.is_empty();
+        self.turn_position.saturating_add(u32::from(has_prompt))
+    }
+
+    fn size(&self) -> usize {
+        let texts = self.prompt.iter().chain(&self.attachments).map(String::len);
+        let calls = self.called.iter().map(|call| call.name.len() + call.arguments.len() + size_of::<ToolCall<'_>>());
+        LINK + self.conversation.len() + texts.sum::<usize>() + calls.sum::<usize>()
+    }
+}
+
+fn has_prompt(asked: &Asked<'_>) -> bool {
+    !asked.prompt.is_empty() || !asked.attachments.is_empty()
+}
+
+fn borrowed<'a>(call: &'a ToolCall<'static>) -> ToolCall<'a> {
+    ToolCall { name: Cow::Borrowed(&call.name), arguments: Cow::Borrowed(&call.arguments) }
+}
+
+/// The links of all agents, by the id that later requests name. The oldest leave first.
+#[derive(Debug)]
+pub struct Chains {
+    links: HashMap<u128, (u64, Arc<Link>)>,
+    by_age: BTreeMap<u64, u128>,
+    next_age: u64,
+    size: usize,
+    limit: usize,
+}
+
+impl Chains {
+    /// None yet, and never more than `limit` bytes of them.
+    pub fn new(limit: usize) -> Chains {
+        Chains { links: HashMap::new(), by_age: BTreeMap::new(), next_age: 0, size: 0, limit }
+    }
+
+    /// What is known of the answer or conversation that `agent` names `id`.
+    pub fn get(&self, agent: &AgentId, id: &str) -> Option<Arc<Link>> {
+        self.links.get(&key(agent, id)).map(|(_, link)| Arc::clone(link))
+    }
+
+    /// Remembers `link` under `id`, in the place of what was there.
+    pub fn put(&mut self, agent: &AgentId, id: &str, link: Arc<Link>) {
+        let key = key(agent, id);
+        self.remove(key);
+        self.size += link.size();
+        self.by_age.insert(self.next_age, key);
+        self.links.insert(key, (self.next_age, link));
+        self.next_age += 1;
+        while self.size > self.limit {
+            let Some((_, oldest)) = self.by_age.pop_first() else { break };
+            self.remove(oldest);
+        }
+    }
+
+    fn remove(&mut self, key: u128) {
+        if let Some((age, link)) = self.links.remove(&key) {
+            self.by_age.remove(&age);
+            self.size -= link.size();
+        }
+    }
+}
+
+/// One agent's ids mean nothing to another.
+fn key(agent: &AgentId, id: &str) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(agent.as_str().as_bytes());
+    hash.update(&[0]);
+    hash.update(id.as_bytes());
+    hash.digest128()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    fn agent(name: &str) -> AgentId {
+        AgentId::parse(name).unwrap()
+    }
+
+    fn call(arguments: &'static str) -> ToolCall<'static> {
+        ToolCall { name: "run".into(), arguments: arguments.into() }
+    }
+
+    fn asks(prompt: &'static str) -> Asked<'static> {
+        Asked { prompt: vec![prompt.into()], ..Asked::default() }
+    }
+
+    fn gives(result: &'static str) -> Asked<'static> {
+        Asked { tool_results: vec![result.into()], depth: 1, ..Asked::default() }
+    }
+
+    #[test]
+    fn a_step_is_placed_in_its_turn() {
+        let first = Link::new("c", &asks("Fix it"), vec![call("{1}")]);
+        let asked = first.extend(gives("a"));
+        assert_eq!(asked.prompt, ["Fix it"]);
+        assert_eq!((asked.turn_position, asked.depth, asked.session.as_deref()), (0, 2, Some("c")));
+        assert_eq!((&asked.tool_calls, &*asked.tool_results), (&vec![call("{1}")], &["a".into()][..]));
+        let second = Link::new("c", &asked, vec![]).answered(vec![call("{2}")]);
+        let asked = second.extend(gives("b"));
+        assert_eq!((asked.turn_position, asked.depth), (0, 4));
+        assert_eq!(asked.tool_calls, [call("{2}")]);
+    }
+
+    #[test]
+    fn a_new_message_of_the_user_is_the_next_turn() {
+        let first = Link::new("c", &asks("Fix it"), vec![call("{}")]);
+        let asked = first.extend(asks("Thanks"));
+        assert_eq!((asked.turn_position, asked.depth, &*asked.prompt), (1, 0, &["Thanks".into()][..]));
+        assert!(asked.tool_calls.is_empty());
+        let silent = Link::new("c", &Asked::default(), vec![]);
+        assert_eq!(silent.extend(asks("Hi")).turn_position, 0);
+    }
+
+    #[test]
+    fn the_client_s_own_session_stays() {
+        let link = Link::new("c", &asks("Fix it"), vec![]);
+        let asked = Asked { session: Some("mine".into()), ..asks("Hi") };
+        assert_eq!(link.extend(asked).session.as_deref(), Some("mine"));
+    }
+
+    #[test]
+    fn links_are_bounded_and_belong_to_one_agent() {
+        let link = || Arc::new(Link::new("c", &asks("Fix it"), vec![call("{}")]));
+        let mut chains = Chains::new(10 * link().size());
+        for id in 0..100 {
+            chains.put(&agent("a"), &id.to_string(), link());
+            chains.put(&agent("a"), "the same again", link());
+            assert!(chains.size <= chains.limit && chains.by_age.len() == chains.links.len());
+        }
+        assert!(chains.get(&agent("a"), "99").is_some() && chains.get(&agent("a"), "the same again").is_some());
+        assert!(chains.get(&agent("a"), "0").is_none() && chains.get(&agent("b"), "99").is_none());
+        assert_eq!(chains.links.len(), 10);
+        let huge = Link { prompt: vec!["x".repeat(1 << 20)], ..Link::new("c", &asks("Fix it"), vec![]) };
+        chains.put(&agent("a"), "huge", Arc::new(huge));
+        assert_eq!((chains.size, chains.links.len()), (0, 0));
+    }
+}
