@@ -31,7 +31,7 @@ fn detection(criterion: &mut Criterion) {
                 let guard::Decision::Scored(scored) = guard.on_call(&call, Timestamp::from_millis(turn)) else {
                     unreachable!("the kill switch is off");
                 };
-                guard.on_answer(&scored.ticket, &answered)
+                guard.on_answer(&scored.ticket, &answered, Timestamp::from_millis(turn))
             });
         });
     }

@@ -26,6 +26,8 @@ pub enum Command {
     Start(SettingArgs),
     /// See a kill in ten seconds: a real server, a built-in provider, three agents, one of them stuck
     Demo(DemoArgs),
+    /// Run the detector over recorded conversations and say what it would have stopped
+    Replay(ReplayArgs),
     /// List the agents
     Agents(ServerArgs),
     /// List the incidents, or show one with its evidence
@@ -141,6 +143,53 @@ pub struct DemoArgs {
     /// The server's settings; ports are free ones and the data directory is a temporary one unless given.
     #[command(flatten)]
     pub settings: SettingArgs,
+}
+
+/// The arguments of `replay`. Several values of a setting are compared side by side.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// Recordings as JSON Lines, plain, .gz or .zst; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// How many calls are looked at (2 to 500)
+    #[arg(long, value_name = "CALLS", value_delimiter = ',', default_values_t = [20])]
+    pub window: Vec<u64>,
+    /// The score that must be exceeded
+    #[arg(long, value_name = "SCORE", value_delimiter = ',', default_values_t = [10.0])]
+    pub threshold: Vec<f64>,
+    /// What counts as a repetition
+    #[arg(long, value_name = "COUNTING", value_delimiter = ',', default_values_t = [CountingArg::Adaptive])]
+    pub counting: Vec<CountingArg>,
+    /// Also sum up two halves of the runs, told apart by a hash of their ids: rules that fit by chance fit one of them
+    #[arg(long)]
+    pub halves: bool,
+    /// Print one JSON object per run, and a last one with the totals
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What counts as a repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum CountingArg {
+    Adaptive,
+    Literal,
+}
+
+impl CountingArg {
+    /// The setting.
+    pub fn counting(self) -> model::Counting {
+        match self {
+            CountingArg::Adaptive => model::Counting::Adaptive,
+            CountingArg::Literal => model::Counting::Literal,
+        }
+    }
+}
+
+impl std::fmt::Display for CountingArg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.counting().as_str())
+    }
 }
 
 /// Which server a command talks to.
@@ -298,6 +347,8 @@ mod tests {
         check("agentgazer provider --chunks 50", true);
         check("agentgazer", false);
         check("agentgazer replay", false);
+        check("agentgazer replay runs.jsonl - --window 10,20 --threshold 5,10.5 --counting adaptive,literal", true);
+        check("agentgazer replay runs.jsonl --counting some", false);
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn agent_request(criterion: &mut Criterion) {
                 asked: &asked,
             };
             let Decision::Scored(scored) = guard.on_call(&call, Timestamp::from_millis(1)) else { return };
-            guard.on_answer(&scored.ticket, &answer);
+            guard.on_answer(&scored.ticket, &answer, Timestamp::from_millis(1));
         });
     });
     criterion.bench_function("is the agent refused", |bencher| bencher.iter(|| guard.refuses(black_box(&agent))));

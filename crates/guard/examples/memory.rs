@@ -32,7 +32,11 @@ fn exchange(guard: &Guard, agent: u64, conversation: &str, number: u32) {
     };
     let call = NewCall { agent: &agent, call: CallId::new(), conversation, body: b"{}", asked: &asked };
     if let Decision::Scored(scored) = guard.on_call(&call, Timestamp::from_millis(1)) {
-        guard.on_answer(&scored.ticket, &Answered { text: "an answer".to_owned(), tool_calls: Vec::new() });
+        guard.on_answer(
+            &scored.ticket,
+            &Answered { text: "an answer".to_owned(), tool_calls: Vec::new() },
+            Timestamp::from_millis(1),
+        );
     }
 }
 

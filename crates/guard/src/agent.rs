@@ -7,6 +7,7 @@ use model::{
 
 use crate::fingerprint::RequestPrint;
 use crate::guard::{AgentView, Configured, Decision, GuardConfig, Scored, Ticket, Verdict};
+use crate::rules;
 use crate::score;
 use crate::window::{Bounds, Windows};
 
@@ -36,6 +37,7 @@ pub(crate) struct Arrival<'a> {
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) response: Option<ResponsePrint>,
+    pub(crate) at: Timestamp,
 }
 
 impl Agent {
@@ -141,22 +143,24 @@ impl Agent {
 
     fn record(&mut self, arrival: &Arrival<'_>) -> Fingerprint {
         let request = &arrival.print;
+        let arrived = request.arrived(arrival.call, self.windows.next_number(arrival.now), arrival.now);
         let print = Fingerprint {
-            call: arrival.call,
-            number: self.windows.next_number(arrival.now),
-            time: arrival.now,
-            conversation: request.conversation,
-            body: request.body,
-            prompt: request.prompt,
-            prompt_is_short: request.prompt_is_short,
-            turn: request.turn,
-            step: request.step,
-            tools: request.tools,
-            response: None,
-            outcome: Outcome::Pending,
+            is_sample: rules::is_sample(self.windows.in_flight(request.body)),
+            waited: rules::is_wait(self.windows.silence(request.conversation, arrival.now)),
+            ..arrived
         };
         self.windows.push(&print, self.bounds());
         print
+    }
+
+    /// Scores a call that was recorded, then takes it as it ended.
+    pub(crate) fn on_recorded(&mut self, print: &Fingerprint) -> Score {
+        let arriving = Fingerprint { response: None, outcome: Outcome::Pending, ..*print };
+        self.windows.push(&arriving, self.bounds());
+        self.score = self.score_of(&arriving);
+        self.windows.update(print.call, |arrived| *arrived = *print);
+        self.windows.take_left();
+        self.score
     }
 
     /// The larger of the scores of the two windows that end with `print`; that of the agent's window if they are equal.
@@ -217,6 +221,7 @@ impl Agent {
         if ticket.epoch != self.epoch {
             return None;
         }
+        self.windows.on_activity(ticket.conversation, ended.at);
         self.windows.update(ticket.call, |print| {
             if print.outcome == Outcome::Pending {
                 print.outcome = ended.outcome;

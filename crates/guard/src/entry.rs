@@ -30,6 +30,10 @@ const SHORT_RESPONSE: u64 = 1 << 4;
 const OUTCOME: u32 = 5;
 const WINDOW: u64 = 1 << 7;
 const WINDOWS: u64 = 3 << 7;
+const IS_SAMPLE: u64 = 1 << 9;
+const WAITED: u64 = 1 << 10;
+const TOOLS_ARE_ERROR: u64 = 1 << 11;
+const TOOLS_ARE_WRITTEN: u64 = 1 << 12;
 const OUTCOMES: [Outcome; 4] = [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused];
 
 impl Entry {
@@ -61,6 +65,16 @@ impl Entry {
         self.has(WINDOWS)
     }
 
+    /// Whether it was sent with this body and has not ended.
+    pub(crate) fn is_in_flight(&self, body: u64) -> bool {
+        self.body == body && self.outcome() == Outcome::Pending
+    }
+
+    /// Whether it is a sample of another ask.
+    pub(crate) fn is_sample(&self) -> bool {
+        self.has(IS_SAMPLE)
+    }
+
     fn has(&self, flag: u64) -> bool {
         self.number_and_flags & flag != 0
     }
@@ -80,6 +94,10 @@ impl From<&Fingerprint> for Entry {
             | flag(HAS_TOOLS, tools.is_some())
             | flag(HAS_RESPONSE, response.is_some())
             | flag(SHORT_RESPONSE, print.response.is_some_and(|response| response.is_short))
+            | flag(IS_SAMPLE, print.is_sample)
+            | flag(WAITED, print.waited)
+            | flag(TOOLS_ARE_ERROR, print.tools.is_some_and(|tools| tools.is_error))
+            | flag(TOOLS_ARE_WRITTEN, print.tools.is_some_and(|tools| tools.is_written))
             | (OUTCOMES.iter().position(|outcome| *outcome == print.outcome).unwrap_or_default() as u64) << OUTCOME;
         Entry {
             call: print.call,
@@ -101,6 +119,7 @@ impl From<&Fingerprint> for Entry {
 impl From<&Entry> for Fingerprint {
     fn from(entry: &Entry) -> Fingerprint {
         let [literal, adaptive, result] = entry.tools;
+        let (is_error, is_written) = (entry.has(TOOLS_ARE_ERROR), entry.has(TOOLS_ARE_WRITTEN));
         let response = ResponsePrint {
             literal: TextHash(entry.response[0]),
             adaptive: TextHash(entry.response[1]),
@@ -116,9 +135,11 @@ impl From<&Entry> for Fingerprint {
             prompt_is_short: entry.has(SHORT_PROMPT),
             turn: Turn { message: entry.turn_message, position: entry.turn_position },
             step: Step { depth: entry.step_depth, newest: entry.step_newest },
-            tools: entry.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result }),
+            tools: entry.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, is_error, is_written }),
             response: entry.has(HAS_RESPONSE).then_some(response),
             outcome: entry.outcome(),
+            is_sample: entry.has(IS_SAMPLE),
+            waited: entry.has(WAITED),
         }
     }
 }
@@ -130,11 +151,10 @@ mod tests {
 
     fn prints() -> impl Strategy<Value = Fingerprint> {
         let hashes = || any::<u64>().prop_map(TextHash);
-        let tools = (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(literal, adaptive, result)| ToolStep {
-            literal,
-            adaptive,
-            result,
-        });
+        let tools =
+            any::<(u64, u64, u64, bool, bool)>().prop_map(|(literal, adaptive, result, is_error, is_written)| {
+                ToolStep { literal, adaptive, result, is_error, is_written }
+            });
         let response = (hashes(), hashes(), any::<bool>()).prop_map(|(literal, adaptive, is_short)| ResponsePrint {
             literal,
             adaptive,
@@ -155,6 +175,8 @@ mod tests {
             tools: known.2,
             response: known.3,
             outcome,
+            is_sample: known.1,
+            waited: numbers.4 % 2 == 0,
         })
     }
 

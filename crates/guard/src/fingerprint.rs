@@ -2,11 +2,16 @@
 
 use std::borrow::Cow;
 
-use model::{Answered, Asked, ConversationId, ResponsePrint, Step, TextHash, ToolCall, ToolStep, Turn};
+use model::{
+    Answered, Asked, CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolCall,
+    ToolStep, Turn,
+};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::canonical::canonical;
+use crate::error_text::says_error;
 use crate::normalise::{Numbers, words_of};
+use crate::targets::targets;
 use crate::words::{Digest, ExactHash, fold};
 
 /// The part of a fingerprint that the request alone decides, made before the agent is locked.
@@ -21,8 +26,30 @@ pub(crate) struct RequestPrint {
     pub(crate) tools: Option<ToolStep>,
 }
 
-/// What is kept of a request.
-pub(crate) fn of_request(conversation: &str, body: &[u8], asked: &Asked<'_>) -> RequestPrint {
+impl RequestPrint {
+    /// The fingerprint of the call that came with this request, as long as nothing has come of it.
+    pub(crate) fn arrived(&self, call: CallId, number: u64, time: Timestamp) -> Fingerprint {
+        Fingerprint {
+            call,
+            number,
+            time,
+            conversation: self.conversation,
+            body: self.body,
+            prompt: self.prompt,
+            prompt_is_short: self.prompt_is_short,
+            turn: self.turn,
+            step: self.step,
+            tools: self.tools,
+            response: None,
+            outcome: Outcome::Pending,
+            is_sample: false,
+            waited: false,
+        }
+    }
+}
+
+/// What is kept of a request whose bytes have this hash.
+pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>) -> RequestPrint {
     let mut digest = Digest::default();
     words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut digest);
     let prompt_is_short = asked.attachments.is_empty() && digest.is_short();
@@ -31,7 +58,7 @@ pub(crate) fn of_request(conversation: &str, body: &[u8], asked: &Asked<'_>) -> 
     let tools = tool_step(asked);
     RequestPrint {
         conversation: ConversationId(xxh3_64(conversation.as_bytes())),
-        body: xxh3_64(body),
+        body,
         prompt: with_attachments(text, attachments),
         prompt_is_short,
         turn: Turn { message: fold(message, attachments), position: asked.turn_position },
@@ -56,7 +83,7 @@ fn with_attachments(text: Option<TextHash>, attachments: u64) -> Option<TextHash
 
 /// A tool step is known by what was called and what came of it, since clients rewrite the messages that carry it.
 fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
-    match tools {
+    match tools.filter(|step| !step.is_written) {
         Some(step) => fold(step.adaptive, step.result),
         None => xxh3_64(newest_message.as_bytes()),
     }
@@ -74,6 +101,8 @@ fn tool_step(asked: &Asked<'_>) -> Option<ToolStep> {
         literal: signature(Numbers::Masked),
         adaptive: signature(Numbers::Kept),
         result: together(asked.tool_results.iter().map(|result| exact(result, Numbers::Masked))),
+        is_error: asked.tool_results.iter().any(|result| says_error(result)),
+        is_written: asked.calls_are_written,
     })
 }
 
@@ -105,7 +134,11 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     };
     let literal = digest(Numbers::Masked);
     let is_short = literal.is_short();
-    Some(ResponsePrint { literal: literal.finish().1?, adaptive: digest(Numbers::Kept).finish().1?, is_short })
+    let TextHash(adaptive) = digest(Numbers::Kept).finish().1?;
+    // Turned over by what the calls aim at: the same header written to another file is another answer, however long
+    // the header is.
+    let aims = calls.iter().fold(0, |aims, (_, arguments)| aims ^ targets(arguments));
+    Some(ResponsePrint { literal: literal.finish().1?, adaptive: TextHash(adaptive ^ aims), is_short })
 }
 
 #[cfg(test)]
@@ -114,7 +147,7 @@ mod tests {
     use super::*;
 
     fn of(asked: &Asked<'_>) -> RequestPrint {
-        of_request("conversation", b"{}", asked)
+        of_request("conversation", xxh3_64(b"{}"), asked)
     }
 
     fn with_call<'a>(arguments: &'a str, result: &'a str) -> Asked<'a> {

@@ -5,6 +5,8 @@ use model::{
     SavedAgent, Score, Timestamp,
 };
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::agent::{Agent, Arrival, Ended};
 use crate::agents::Agents;
 use crate::fingerprint::{self, RequestPrint};
@@ -50,7 +52,7 @@ pub struct NewCall<'a> {
 impl<'a> NewCall<'a> {
     /// Makes the call's fingerprint: the long part of taking a call, which needs no lock.
     pub fn prepare(&self) -> PreparedCall<'a> {
-        let print = fingerprint::of_request(self.conversation, self.body, self.asked);
+        let print = fingerprint::of_request(self.conversation, xxh3_64(self.body), self.asked);
         PreparedCall { agent: self.agent, call: self.call, print }
     }
 }
@@ -178,16 +180,16 @@ impl Guard {
         self.agents.with(agent, |state| state.on_call(Arrival { agent, call, print, now }))
     }
 
-    /// Records the answer to a call and returns the fingerprint to store. `None`: the call has left the windows or belongs
+    /// Records the answer to a call, which has come now, and returns the fingerprint to store. `None`: the call has left the windows or belongs
     /// to an older epoch, so nothing was scored; the fingerprint in its [`Scored`] is the one to store then.
-    pub fn on_answer(&self, ticket: &Ticket, answered: &Answered) -> Option<Fingerprint> {
-        let ended = Ended { outcome: Outcome::Answered, response: fingerprint::of_answer(answered) };
+    pub fn on_answer(&self, ticket: &Ticket, answered: &Answered, now: Timestamp) -> Option<Fingerprint> {
+        let ended = Ended { outcome: Outcome::Answered, response: fingerprint::of_answer(answered), at: now };
         self.agents.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
     }
 
     /// Records that a call got no answer.
-    pub fn on_failure(&self, ticket: &Ticket) -> Option<Fingerprint> {
-        let ended = Ended { outcome: Outcome::Failed, response: None };
+    pub fn on_failure(&self, ticket: &Ticket, now: Timestamp) -> Option<Fingerprint> {
+        let ended = Ended { outcome: Outcome::Failed, response: None, at: now };
         self.agents.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
     }
 

@@ -2,11 +2,21 @@
 //! reason; that numbers are progress, too, is in the hashes, which exist with numbers masked and with numbers kept.
 
 mod asked_again;
+mod error_streak;
 mod new_result;
+mod new_work;
+mod rest;
 mod retry;
+mod same_words;
+mod sampling;
 mod short_text;
 
 pub(crate) use asked_again::{asks, is_asked_again};
-pub(crate) use new_result::{gave_something_new, is_same_tool_step, steps_after};
+pub(crate) use error_streak::is_same_error;
+pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, is_wait, outgrowths};
+pub(crate) use new_work::{is_after_new_work, new_work};
+pub(crate) use rest::is_after_rest;
 pub(crate) use retry::without_retried;
+pub(crate) use same_words::{is_comparable, is_same_question};
+pub(crate) use sampling::{is_sample, without_samples};
 pub(crate) use short_text::{prompt_has_weight, response_has_weight};

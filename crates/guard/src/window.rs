@@ -31,6 +31,8 @@ pub(crate) struct Windows {
 struct Conversation {
     id: ConversationId,
     calls: VecDeque<Slot>,
+    /// When something was last asked or answered in it.
+    last_active: Timestamp,
 }
 
 /// How much is kept.
@@ -71,6 +73,7 @@ impl Windows {
         self.enter(&mut all, slot, bounds.window_size);
         self.all = all;
         let mut conversation = self.take_conversation(print.conversation, bounds.max_conversations);
+        conversation.last_active = conversation.last_active.max(print.time);
         let reach = self.newest.saturating_sub(RECALL);
         self.release_until(&mut conversation.calls, reach);
         self.enter(&mut conversation.calls, slot, bounds.window_size);
@@ -109,6 +112,26 @@ impl Windows {
         change(&mut print);
         entry.update(&print);
         Some(print)
+    }
+
+    /// How many asks with this body are in flight, and how many samples of them.
+    pub(crate) fn in_flight(&self, body: u64) -> (usize, usize) {
+        let in_flight = || self.slots.in_windows().filter(|entry| entry.is_in_flight(body));
+        let samples = in_flight().filter(|entry| entry.is_sample()).count();
+        (in_flight().count() - samples, samples)
+    }
+
+    /// For how many milliseconds nothing has happened in a conversation.
+    pub(crate) fn silence(&self, conversation: ConversationId, now: Timestamp) -> i64 {
+        let known = self.conversations.iter().rev().find(|it| it.id == conversation);
+        known.map_or(0, |it| now.as_millis().saturating_sub(it.last_active.as_millis()))
+    }
+
+    /// Something was answered in a conversation.
+    pub(crate) fn on_activity(&mut self, conversation: ConversationId, now: Timestamp) {
+        if let Some(known) = self.conversations.iter_mut().rev().find(|it| it.id == conversation) {
+            known.last_active = known.last_active.max(now);
+        }
     }
 
     /// Another window size. Both sizes must agree on what is in the windows from now on, whichever one a restart
@@ -185,6 +208,6 @@ impl Windows {
             let mut forgotten = self.conversations.remove(0);
             self.release_until(&mut forgotten.calls, u64::MAX);
         }
-        Conversation { id, calls: VecDeque::new() }
+        Conversation { id, calls: VecDeque::new(), last_active: Timestamp::from_millis(0) }
     }
 }

@@ -26,6 +26,8 @@ pub struct Asked<'a> {
     /// The texts of those results, in the order of the calls where it can be told. Results without calls are of calls that
     /// the earlier answer made which this request goes on from.
     pub tool_results: Vec<Cow<'a, str>>,
+    /// Whether those calls are fenced blocks of the message before the prompt, and the prompt is their result.
+    pub calls_are_written: bool,
     /// The text of the first message that the user wrote: tells conversations apart where the client does not.
     pub first_user_message: Vec<Cow<'a, str>>,
     /// The conversation's id, where the client put one into the body.

@@ -46,6 +46,10 @@ pub struct Fingerprint {
     pub response: Option<ResponsePrint>,
     /// How it ended, so far.
     pub outcome: Outcome,
+    /// Whether the same request was in flight when it came: one of several samples of one ask.
+    pub is_sample: bool,
+    /// Whether its conversation had rested for a minute before it came: nothing was asked and nothing answered.
+    pub waited: bool,
 }
 
 /// One user message, recognised by itself and by how many user messages stand before it.
@@ -75,6 +79,10 @@ pub struct ToolStep {
     pub adaptive: u64,
     /// The results, numbers, timestamps and ids masked.
     pub result: u64,
+    /// Whether the results say that something went wrong.
+    pub is_error: bool,
+    /// Whether the calls were written as text (a fenced command block) and not made as tool calls.
+    pub is_written: bool,
 }
 
 /// The hashes of one response.

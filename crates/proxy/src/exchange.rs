@@ -172,7 +172,7 @@ impl Exchange {
     pub(crate) fn answered(&mut self, answered: &Answered) {
         let Some(ticket) = self.ticket.take() else { return };
         let core = &self.core;
-        let fingerprint = core.shield.run(|| core.guard.on_answer(&ticket, answered)).flatten();
+        let fingerprint = core.shield.run(|| core.guard.on_answer(&ticket, answered, core.clock.now())).flatten();
         self.conclude(fingerprint, Outcome::Answered);
     }
 
@@ -190,7 +190,7 @@ impl Exchange {
     pub(crate) fn failed(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
         let core = &self.core;
-        let fingerprint = core.shield.run(|| core.guard.on_failure(&ticket)).flatten();
+        let fingerprint = core.shield.run(|| core.guard.on_failure(&ticket, core.clock.now())).flatten();
         self.conclude(fingerprint, Outcome::Failed);
     }
 

@@ -85,9 +85,11 @@ fn event(agent: &AgentId, number: u64) -> Event {
         prompt_is_short: false,
         turn: Turn { message: hash, position: 3 },
         step: Step { depth: 4, newest: hash },
-        tools: Some(ToolStep { literal: hash, adaptive: hash, result: hash }),
+        tools: Some(ToolStep { literal: hash, adaptive: hash, result: hash, is_error: false, is_written: false }),
         response: Some(ResponsePrint { literal: TextHash(hash), adaptive: TextHash(hash), is_short: false }),
         outcome: Outcome::Answered,
+        is_sample: false,
+        waited: false,
     });
     event
 }

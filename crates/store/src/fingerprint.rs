@@ -5,7 +5,9 @@ use model::{CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, T
 use uuid::Uuid;
 
 /// The first byte. A new layout takes a new number and keeps reading the old one.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// Without the second byte of flags.
+const VERSION_1: u8 = 1;
 
 const HAS_PROMPT: u8 = 1;
 const PROMPT_IS_SHORT: u8 = 1 << 1;
@@ -13,13 +15,18 @@ const HAS_TOOLS: u8 = 1 << 2;
 const HAS_RESPONSE: u8 = 1 << 3;
 const RESPONSE_IS_SHORT: u8 = 1 << 4;
 
+const IS_SAMPLE: u8 = 1;
+const WAITED: u8 = 1 << 1;
+const TOOLS_ARE_ERROR: u8 = 1 << 2;
+const TOOLS_ARE_WRITTEN: u8 = 1 << 3;
+
 /// The size with everything present.
-const MAX_SIZE: usize = 131;
+const MAX_SIZE: usize = 132;
 
 /// `fingerprint` as it is stored.
 pub fn encode(fingerprint: &Fingerprint) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_SIZE);
-    bytes.extend([VERSION, flags(fingerprint), outcome_code(fingerprint.outcome)]);
+    bytes.extend([VERSION, flags(fingerprint), more_flags(fingerprint), outcome_code(fingerprint.outcome)]);
     bytes.extend(fingerprint.call.0.as_bytes());
     bytes.extend(fingerprint.number.to_le_bytes());
     bytes.extend(fingerprint.time.as_millis().to_le_bytes());
@@ -44,11 +51,14 @@ pub fn encode(fingerprint: &Fingerprint) -> Vec<u8> {
 /// Reads what [`encode`] wrote; `None` if it is of an unknown version or damaged.
 pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
     let mut reader = Reader(bytes);
-    let [version, flags, outcome] = reader.take()?;
-    if version != VERSION {
-        return None;
-    }
+    let [version, flags] = reader.take()?;
+    let [more_flags, outcome] = match version {
+        VERSION => reader.take()?,
+        VERSION_1 => [0, reader.take::<1>()?[0]],
+        _ => return None,
+    };
     let has = |flag| flags & flag != 0;
+    let has_more = |flag| more_flags & flag != 0;
     let fingerprint = Fingerprint {
         call: CallId(Uuid::from_bytes(reader.take()?)),
         number: reader.u64()?,
@@ -59,9 +69,11 @@ pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
         step: Step { depth: reader.u32()?, newest: reader.u64()? },
         prompt: if has(HAS_PROMPT) { Some(TextHash(reader.u64()?)) } else { None },
         prompt_is_short: has(PROMPT_IS_SHORT),
-        tools: if has(HAS_TOOLS) { Some(reader.tools()?) } else { None },
+        tools: if has(HAS_TOOLS) { Some(reader.tools(more_flags)?) } else { None },
         response: if has(HAS_RESPONSE) { Some(reader.response(has(RESPONSE_IS_SHORT))?) } else { None },
         outcome: outcome_of(outcome)?,
+        is_sample: has_more(IS_SAMPLE),
+        waited: has_more(WAITED),
     };
     reader.0.is_empty().then_some(fingerprint)
 }
@@ -73,6 +85,14 @@ fn flags(fingerprint: &Fingerprint) -> u8 {
         | flag(fingerprint.tools.is_some(), HAS_TOOLS)
         | flag(fingerprint.response.is_some(), HAS_RESPONSE)
         | flag(fingerprint.response.is_some_and(|response| response.is_short), RESPONSE_IS_SHORT)
+}
+
+fn more_flags(fingerprint: &Fingerprint) -> u8 {
+    let flag = |condition, flag| if condition { flag } else { 0 };
+    flag(fingerprint.is_sample, IS_SAMPLE)
+        | flag(fingerprint.waited, WAITED)
+        | flag(fingerprint.tools.is_some_and(|tools| tools.is_error), TOOLS_ARE_ERROR)
+        | flag(fingerprint.tools.is_some_and(|tools| tools.is_written), TOOLS_ARE_WRITTEN)
 }
 
 fn outcome_code(outcome: Outcome) -> u8 {
@@ -105,8 +125,14 @@ impl Reader<'_> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn tools(&mut self) -> Option<ToolStep> {
-        Some(ToolStep { literal: self.u64()?, adaptive: self.u64()?, result: self.u64()? })
+    fn tools(&mut self, flags: u8) -> Option<ToolStep> {
+        Some(ToolStep {
+            literal: self.u64()?,
+            adaptive: self.u64()?,
+            result: self.u64()?,
+            is_error: flags & TOOLS_ARE_ERROR != 0,
+            is_written: flags & TOOLS_ARE_WRITTEN != 0,
+        })
     }
 
     fn response(&mut self, is_short: bool) -> Option<ResponsePrint> {

@@ -4,6 +4,7 @@
 
 use model::Asked;
 
+use crate::fenced;
 use crate::json::{Cursor, Json, Malformed};
 use crate::message::{Message, Role};
 use crate::step;
@@ -21,6 +22,10 @@ pub(crate) struct Turns<'a> {
     /// The newest messages with tool calls whose results have come, and those.
     step: Vec<Message<'a>>,
     results: Vec<Message<'a>>,
+    /// What the model said last, as long as nothing has followed it.
+    said: Option<Json<'a>>,
+    /// What the model said right before the prompt.
+    said_before: Option<Json<'a>>,
 }
 
 impl<'a> Turns<'a> {
@@ -59,9 +64,11 @@ impl<'a> Turns<'a> {
             self.called.clear();
             self.step.clear();
             self.results.clear();
+            self.said_before = self.said.take();
             return;
         }
         self.depth += 1;
+        self.said = message.said_by_model();
         if message.has_calls() {
             self.called.push(message);
         } else if message.has_results() {
@@ -81,7 +88,12 @@ impl<'a> Turns<'a> {
             Some(first) if self.user_messages > 1 => first.content().texts,
             _ => prompt.texts.clone(),
         };
-        let (tool_calls, tool_results) = step::read(&self.step, &self.results);
+        let written = self.said_before.filter(|_| self.depth == 0).map(fenced::calls).unwrap_or_default();
+        let calls_are_written = !written.is_empty();
+        let (tool_calls, tool_results) = match calls_are_written {
+            true => (written, prompt.texts.clone()),
+            false => step::read(&self.step, &self.results),
+        };
         Asked {
             prompt: prompt.texts,
             attachments: prompt.attachments,
@@ -90,6 +102,7 @@ impl<'a> Turns<'a> {
             newest_message: self.newest_message,
             tool_calls,
             tool_results,
+            calls_are_written,
             first_user_message,
             ..Asked::default()
         }

@@ -11,6 +11,7 @@ mod conversation;
 mod dialect;
 mod eight_bytes;
 mod endpoint;
+mod fenced;
 mod gathered;
 mod gemini;
 mod history;

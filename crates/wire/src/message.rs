@@ -131,6 +131,11 @@ impl<'a> Message<'a> {
         read
     }
 
+    /// What the model said in it, if it is the model's and calls no tools.
+    pub(crate) fn said_by_model(&self) -> Option<Json<'a>> {
+        self.content.filter(|_| self.role == Role::Assistant && !self.has_calls())
+    }
+
     /// Whether the model called tools in it.
     pub(crate) fn has_calls(&self) -> bool {
         let in_message =

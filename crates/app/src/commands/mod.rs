@@ -21,6 +21,7 @@ pub use start::start;
 pub use token::token;
 
 pub use crate::demo::demo;
+pub use crate::replay::replay;
 
 use crate::cli::{Cli, ServerArgs};
 use crate::client::Client;

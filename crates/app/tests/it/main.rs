@@ -9,6 +9,7 @@ mod faults;
 mod hostile;
 mod kill_path;
 mod panics;
+mod replay;
 mod restart;
 mod seeds;
 mod start;

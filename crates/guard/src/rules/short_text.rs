@@ -4,7 +4,7 @@ use model::Fingerprint;
 
 use super::asked_again::is_resent;
 use super::new_result::is_same_tool_step;
-use crate::score::are_prompts_similar;
+use super::same_words::are_same_words;
 
 /// Whether a similar prompt of `call` counts. A short one does where nothing moved on: the call was sent again, the
 /// conversation was started over with these words, or the answer was the same as the `newest` one.
@@ -20,5 +20,5 @@ pub(crate) fn prompt_has_weight(call: &Fingerprint, newest: Option<&Fingerprint>
 /// same, too: “positive” is the answer to many texts.
 pub(crate) fn response_has_weight(call: &Fingerprint, newest: &Fingerprint) -> bool {
     let is_short = newest.response.is_some_and(|response| response.is_short);
-    !is_short || are_prompts_similar(call, newest) || is_same_tool_step(call, newest)
+    !is_short || are_same_words(call, newest) || is_same_tool_step(call, newest)
 }

@@ -2,7 +2,7 @@
 
 use model::{Counting, WindowKind};
 
-use crate::driver::{Ask, Driver, called, counts, enabled, said};
+use crate::driver::{Ask, Driver, called, counts, enabled, is_kill, said};
 
 const TASK: &str = "Fix the failing test in the parser module and make sure that nothing else breaks on the way";
 const LONG: &str = "I have looked at the parser and found that the tokenizer drops the last character of the input";
@@ -131,13 +131,40 @@ fn a_batch_with_short_equal_answers_is_no_loop() {
 fn a_retry_of_a_failed_call_is_the_same_call() {
     let run = |counting| {
         let mut driver = Driver::new(enabled(10_000.0, counting));
-        for _ in 0..9 {
+        for _ in 0..8 {
             driver.fail(&Ask::new(TASK));
         }
         counts(&driver.call(&Ask::new(TASK)))
     };
     assert_eq!(run(Counting::Adaptive), (0, 0, 0));
-    assert_eq!(run(Counting::Literal), (9, 0, 0));
+    assert_eq!(run(Counting::Literal), (8, 0, 0));
+}
+
+#[test]
+fn a_storm_of_retries_ends() {
+    let mut driver = Driver::new(enabled(10.0, Counting::Adaptive));
+    (0..19).for_each(|_| drop(driver.fail(&Ask::new(TASK))));
+    let twentieth = driver.call(&Ask::new(TASK));
+    assert_eq!((counts(&twentieth), is_kill(&twentieth)), ((11, 0, 0), true));
+}
+
+#[test]
+fn samples_of_one_ask_are_one_ask() {
+    let mut driver = Driver::new(enabled(10.0, Counting::Adaptive));
+    for round in 0..3 {
+        let samples: Vec<_> = (0..6).map(|_| driver.call(&Ask::new(TASK))).collect();
+        assert!(samples.iter().all(|scored| counts(scored).0 == round));
+        for scored in samples {
+            driver.guard.on_answer(&scored.ticket, &said(""), driver.now);
+        }
+    }
+}
+
+#[test]
+fn more_than_samples_at_once_are_a_storm() {
+    let mut driver = Driver::new(enabled(10.0, Counting::Adaptive));
+    let calls: Vec<bool> = (0..29).map(|_| is_kill(&driver.call(&Ask::new(TASK)))).collect();
+    assert_eq!(calls.iter().position(|is_kill| *is_kill), Some(28));
 }
 
 #[test]
@@ -152,9 +179,9 @@ fn another_attachment_is_another_prompt() {
     for counting in [Counting::Adaptive, Counting::Literal] {
         let mut driver = Driver::new(enabled(10_000.0, counting));
         let with = |image: &str| Ask { attachments: vec![format!("{{\"image\":\"{image}\"}}")], ..Ask::new(TASK) };
-        driver.call(&with("a"));
-        driver.call(&Ask::new(TASK));
-        assert_eq!(counts(&driver.call(&with("b"))), (0, 0, 0));
+        driver.exchange(&with("a"), &said("a"));
+        driver.exchange(&Ask::new(TASK), &said("b"));
+        assert_eq!(counts(&driver.exchange(&with("b"), &said("c"))), (0, 0, 0));
         assert_eq!(counts(&driver.call(&with("a"))), (1, 0, 0));
     }
 }

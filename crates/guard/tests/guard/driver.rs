@@ -132,14 +132,14 @@ impl Driver {
     /// Makes a call and answers it.
     pub(crate) fn exchange(&mut self, ask: &Ask, answer: &Answered) -> Scored {
         let scored = self.call(ask);
-        self.guard.on_answer(&scored.ticket, answer);
+        self.guard.on_answer(&scored.ticket, answer, self.now);
         scored
     }
 
     /// Makes a call that fails.
     pub(crate) fn fail(&mut self, ask: &Ask) -> Fingerprint {
         let scored = self.call(ask);
-        self.guard.on_failure(&scored.ticket).unwrap()
+        self.guard.on_failure(&scored.ticket, self.now).unwrap()
     }
 
     pub(crate) fn configure(&self, kill_switch: KillSwitch) {

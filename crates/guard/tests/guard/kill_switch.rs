@@ -66,11 +66,11 @@ fn an_answer_reaches_its_own_call_only() {
     let tickets: Vec<_> = calls.into_iter().map(|call| call.ticket).collect();
     // The answers come in another order than the calls; the newest one is that of the newest call.
     for (index, answer) in [(3, ANSWER), (0, ANSWER), (1, OTHER)] {
-        let print = driver.guard.on_answer(&tickets[index], &said(answer)).unwrap();
+        let print = driver.guard.on_answer(&tickets[index], &said(answer), driver.now).unwrap();
         assert_eq!((print.call, print.number), (tickets[index].call, first + index as u64));
     }
     assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (4, 1, 0));
-    driver.guard.on_answer(&tickets[2], &said(ANSWER)).unwrap();
+    driver.guard.on_answer(&tickets[2], &said(ANSWER), driver.now).unwrap();
     assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (5, 2, 0));
 }
 
@@ -78,9 +78,9 @@ fn an_answer_reaches_its_own_call_only() {
 fn what_ended_once_stays_as_it_is() {
     let mut driver = Driver::new(KillSwitch::default());
     let ticket = driver.call(&Ask::new(QUESTION)).ticket;
-    let answered = driver.guard.on_answer(&ticket, &said(ANSWER));
-    assert_eq!(driver.guard.on_failure(&ticket), answered);
-    assert_eq!(driver.guard.on_answer(&ticket, &said(OTHER)), answered);
+    let answered = driver.guard.on_answer(&ticket, &said(ANSWER), driver.now);
+    assert_eq!(driver.guard.on_failure(&ticket, driver.now), answered);
+    assert_eq!(driver.guard.on_answer(&ticket, &said(OTHER), driver.now), answered);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_answer_from_an_older_epoch_is_never_scored() {
     let late = driver.call(&Ask::new(QUESTION)).ticket;
     driver.guard.deactivate(&driver.agent, driver.now);
     driver.guard.activate(&driver.agent, Epoch(1));
-    assert_eq!(driver.guard.on_answer(&late, &said(ANSWER)), None);
+    assert_eq!(driver.guard.on_answer(&late, &said(ANSWER), driver.now), None);
     driver.exchange(&Ask::new(QUESTION), &said(ANSWER));
     assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (1, 0, 0));
 }
@@ -99,15 +99,15 @@ fn an_answer_to_a_call_that_left_the_windows_is_not_scored() {
     let mut driver = Driver::new(KillSwitch { window_size: 2, ..KillSwitch::default() });
     let late = driver.call(&Ask::new(QUESTION)).ticket;
     (0..2).for_each(|_| drop(driver.call(&Ask::new(OTHER))));
-    assert_eq!(driver.guard.on_answer(&late, &said(ANSWER)), None);
-    assert_eq!(driver.guard.on_failure(&late), None);
+    assert_eq!(driver.guard.on_answer(&late, &said(ANSWER), driver.now), None);
+    assert_eq!(driver.guard.on_failure(&late, driver.now), None);
 }
 
 #[test]
 fn an_epoch_that_has_begun_is_not_begun_again() {
     let mut driver = Driver::new(enabled(0.5, Counting::Adaptive));
     driver.guard.activate(&driver.agent, Epoch(1));
-    driver.call(&Ask::new(QUESTION));
+    driver.exchange(&Ask::new(QUESTION), &said(ANSWER));
     assert!(is_kill(&driver.call(&Ask::new(QUESTION))));
     driver.guard.activate(&driver.agent, Epoch(1));
     assert!(driver.guard.refuses(&driver.agent).is_some(), "a kill of this epoch is not lifted");
@@ -141,7 +141,7 @@ fn an_unscored_call_shows_that_the_agent_is_alive() {
 #[test]
 fn a_forgotten_agent_is_new() {
     let mut driver = Driver::new(enabled(0.5, Counting::Adaptive));
-    driver.call(&Ask::new(QUESTION));
+    driver.exchange(&Ask::new(QUESTION), &said(ANSWER));
     assert!(is_kill(&driver.call(&Ask::new(QUESTION))));
     driver.guard.forget(&driver.agent);
     assert!(driver.guard.agent(&driver.agent).is_none());

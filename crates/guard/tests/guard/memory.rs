@@ -43,7 +43,7 @@ fn what_people_decided_is_never_forgotten() {
 
 #[test]
 fn a_killed_agent_stays_killed_when_its_windows_go() {
-    let config = GuardConfig { max_agents: 2, defaults: enabled(0.5, Counting::Adaptive), ..GuardConfig::default() };
+    let config = GuardConfig { max_agents: 2, defaults: enabled(0.5, Counting::Literal), ..GuardConfig::default() };
     let guard = Guard::new(config);
     (0..2).for_each(|time| call(&guard, &name(0), time));
     (1..100).for_each(|index| call(&guard, &name(index), index));

@@ -140,8 +140,8 @@ impl Pair {
         }
         let ticket = self.open.swap_remove(open.index(self.open.len()));
         let print = match answer {
-            Some(answer) => self.driver.guard.on_answer(&ticket, answer),
-            None => self.driver.guard.on_failure(&ticket),
+            Some(answer) => self.driver.guard.on_answer(&ticket, answer, self.driver.now),
+            None => self.driver.guard.on_failure(&ticket, self.driver.now),
         };
         let expected = ticket.epoch == self.epoch
             && self.naive.end(ticket.call, |entry| {

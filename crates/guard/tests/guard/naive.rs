@@ -50,6 +50,7 @@ impl Naive {
     /// Takes a call; says what is expected of it and which calls have left.
     pub(crate) fn call(&mut self, print: Fingerprint) -> (Expected, Vec<CallId>) {
         self.newest = print.number;
+        assert_eq!(print.is_sample, self.is_sample(print.body));
         self.held.push(print.call);
         self.log.push(Fingerprint { outcome: Outcome::Pending, ..print });
         self.score = self.score_of_newest();
@@ -58,6 +59,14 @@ impl Naive {
             self.log.last_mut().unwrap().outcome = Outcome::Refused;
         }
         (expected, self.take_left())
+    }
+
+    fn is_sample(&self, body: u64) -> bool {
+        let held = self.in_windows();
+        let in_flight = |print: &&Fingerprint| print.outcome == Outcome::Pending && print.body == body;
+        let in_flight: Vec<_> = self.log.iter().filter(|print| held.contains(&print.call)).filter(in_flight).collect();
+        let samples = in_flight.iter().filter(|print| print.is_sample).count();
+        in_flight.len() == samples + 1 && samples < 16
     }
 
     /// How a call ended; whether it was still in a window.
@@ -169,22 +178,65 @@ impl Naive {
 }
 
 fn count(window: &[Fingerprint], counting: Counting) -> SignalCounts {
-    let mut calls = window.to_vec();
+    let current = *window.last().unwrap();
+    let mut calls = window[..window.len() - 1].to_vec();
     if counting == Counting::Adaptive {
-        let retried = |index: usize, call: &Fingerprint| {
+        calls = considered(window);
+    }
+    let newest = calls.iter().rposition(|call| call.outcome == Outcome::Answered);
+    let (calls, current) = (&calls, &current);
+    if counting == Counting::Literal {
+        return literal(&View { calls, current, newest });
+    }
+    let view = View { calls, current, newest };
+    let all = calls.len();
+    let until = newest.unwrap_or(0);
+    SignalCounts {
+        similar_prompts: view.laps(all, false, |index| view.prompt(index)),
+        similar_responses: view.laps(until, true, |index| view.response(index)),
+        repeated_tool_calls: view.laps(all, true, |index| view.tools(index)),
+    }
+}
+
+/// The earlier calls without samples and without the retries of failed ones, up to eight of a body, the newest first.
+fn considered(window: &[Fingerprint]) -> Vec<Fingerprint> {
+    let current = window.last().unwrap();
+    let mut kept = Vec::new();
+    for index in (0..window.len() - 1).rev() {
+        let call = &window[index];
+        let later = &window[index + 1..];
+        let retried = |index: usize| {
+            let call = &window[index];
             call.outcome == Outcome::Failed && window[index + 1..].iter().any(|later| later.body == call.body)
         };
-        calls =
-            window.iter().enumerate().filter(|(index, call)| !retried(*index, call)).map(|(_, call)| *call).collect();
+        let before = (index + 1..window.len() - 1).filter(|other| window[*other].body == call.body && retried(*other));
+        let is_free = retried(index) && before.count() < 8;
+        let is_sampled = current.is_sample
+            && call.body == current.body
+            && !call.is_sample
+            && !later[..later.len() - 1]
+                .iter()
+                .any(|other| other.body == call.body && !other.is_sample && kept.contains(other));
+        if !is_free && !call.is_sample && !is_sampled {
+            kept.insert(0, *call);
+        }
     }
-    let current = calls.pop().unwrap();
-    let newest = calls.iter().rposition(|call| call.outcome == Outcome::Answered);
-    let view = View { calls: &calls, current: &current, newest, adaptive: counting == Counting::Adaptive };
-    let all = || 0..calls.len();
+    kept
+}
+
+fn literal(view: &View<'_>) -> SignalCounts {
+    let count = |holds: &dyn Fn(&Fingerprint) -> bool| view.calls.iter().filter(|call| holds(call)).count() as u32;
+    let newest = view.newest.and_then(|newest| view.calls[newest].response);
+    let before = view.calls[..view.newest.unwrap_or(0)].iter();
+    let alike_responses = before.filter(|call| {
+        call.response.is_some_and(|one| newest.is_some_and(|other| one.literal.distance(other.literal) < 3))
+    });
     SignalCounts {
-        similar_prompts: all().filter(|index| view.prompt(*index)).count() as u32,
-        similar_responses: all().filter(|index| view.response(*index)).count() as u32,
-        repeated_tool_calls: all().filter(|index| view.tools(*index)).count() as u32,
+        similar_prompts: count(&|call| alike(call, view.current)),
+        similar_responses: alike_responses.count() as u32,
+        repeated_tool_calls: count(&|call| {
+            call.tools.is_some_and(|one| view.current.tools.is_some_and(|other| one.literal == other.literal))
+        }),
     }
 }
 
@@ -192,16 +244,53 @@ struct View<'a> {
     calls: &'a [Fingerprint],
     current: &'a Fingerprint,
     newest: Option<usize>,
-    adaptive: bool,
 }
 
 impl View<'_> {
+    fn at(&self, index: usize) -> &Fingerprint {
+        self.calls.get(index).unwrap_or(self.current)
+    }
+
+    /// How many calls before `from` count, back to where too much that is new lies between two of them.
+    fn laps(&self, from: usize, new_work_ends: bool, counts: impl Fn(usize) -> bool) -> u32 {
+        let (mut later, mut laps) = (from, 0);
+        for index in (0..from).rev().filter(|index| counts(*index)) {
+            let new = (index + 1..later).filter(|between| {
+                self.is_new(*between) && self.at(*between).conversation == self.at(later).conversation
+            });
+            if new_work_ends && new.count() > 2 {
+                break;
+            }
+            (later, laps) = (index, laps + 1);
+        }
+        laps
+    }
+
+    fn is_new(&self, index: usize) -> bool {
+        let call = self.at(index);
+        let mut others = (0..=self.calls.len()).filter(|other| *other != index).map(|other| self.at(other));
+        if call.tools.is_some() {
+            return !others.any(|other| same_step(other, call));
+        }
+        call.response.is_some_and(|one| {
+            !others.any(|other| other.response.is_some_and(|other| one.adaptive.distance(other.adaptive) < 3))
+        })
+    }
+
     fn prompt(&self, index: usize) -> bool {
         let call = &self.calls[index];
-        if !alike(call, self.current) {
-            return false;
-        }
-        !self.adaptive || self.asked_again(index) && self.weighs(call)
+        alike(call, self.current) && self.asked_again(index) && self.same_question(call) && self.weighs(call)
+    }
+
+    fn same_question(&self, call: &Fingerprint) -> bool {
+        let same_conversation = call.conversation == self.current.conversation;
+        let long = call.response.is_some_and(|response| !response.is_short);
+        same_words(call, self.current) || same_conversation && long && self.answered_alike(call)
+    }
+
+    fn answered_alike(&self, call: &Fingerprint) -> bool {
+        let newest = self.newest.and_then(|newest| self.calls[newest].response);
+        call.response.is_some_and(|one| newest.is_some_and(|other| one.adaptive.distance(other.adaptive) < 3))
     }
 
     fn asked_again(&self, index: usize) -> bool {
@@ -216,27 +305,20 @@ impl View<'_> {
     fn weighs(&self, call: &Fingerprint) -> bool {
         let moves_on =
             self.current.turn.position > 0 && !(same_turn(call, self.current) && call.step == self.current.step);
-        if !self.current.prompt_is_short || !moves_on {
-            return true;
-        }
-        let newest = self.newest.and_then(|newest| self.calls[newest].response);
-        call.response.is_some_and(|one| newest.is_some_and(|other| one.adaptive.distance(other.adaptive) < 3))
+        !self.current.prompt_is_short || !moves_on || self.answered_alike(call)
     }
 
     fn response(&self, index: usize) -> bool {
-        let Some(newest) = self.newest.filter(|newest| index < *newest) else { return false };
+        let Some(newest) = self.newest else { return false };
         let (call, last) = (&self.calls[index], &self.calls[newest]);
-        let (Some(one), Some(other)) = (call.response, last.response) else { return false };
-        if !self.adaptive {
-            return one.literal.distance(other.literal) < 3;
-        }
-        let same_question = alike(call, last) || same_step(call, last);
-        one.adaptive.distance(other.adaptive) < 3
-            && (!other.is_short || same_question)
+        let short = last.response.is_some_and(|response| response.is_short);
+        self.answered_alike(call)
+            && (call.conversation == last.conversation || same_words(call, last))
+            && (!short || same_words(call, last) || same_step(call, last))
             && !self.progressed(index, newest)
     }
 
-    /// Whether both responses called the same tools, and these gave different results.
+    /// Whether both responses led to tool steps with different results.
     fn progressed(&self, one: usize, other: usize) -> bool {
         let after = |index: usize| {
             let call = self.calls[index];
@@ -245,18 +327,25 @@ impl View<'_> {
             next.filter(|next| next.step.depth > call.step.depth).and_then(|next| next.tools)
         };
         let (Some(one), Some(other)) = (after(one), after(other)) else { return false };
-        one.adaptive == other.adaptive && one.result != other.result
+        one.result != other.result
     }
 
     fn tools(&self, index: usize) -> bool {
         let call = &self.calls[index];
-        let (Some(one), Some(other)) = (call.tools, self.current.tools) else { return false };
-        if self.adaptive { same_step(call, self.current) } else { one.literal == other.literal }
+        let error = |call: &Fingerprint| call.tools.filter(|tools| tools.is_error).map(|tools| tools.result);
+        let same_error = error(call).is_some() && error(call) == error(self.current);
+        let same_conversation = call.conversation == self.current.conversation;
+        let comparable = same_conversation || same_words(call, self.current);
+        comparable && same_step(call, self.current) || same_error && same_conversation
     }
 }
 
 fn alike(one: &Fingerprint, other: &Fingerprint) -> bool {
     one.prompt.is_some_and(|one| other.prompt.is_some_and(|other| one.distance(other) < 3))
+}
+
+fn same_words(one: &Fingerprint, other: &Fingerprint) -> bool {
+    one.prompt.is_some() && other.prompt.is_some() && one.turn.message == other.turn.message
 }
 
 fn same_turn(one: &Fingerprint, other: &Fingerprint) -> bool {

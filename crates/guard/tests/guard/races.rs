@@ -63,7 +63,7 @@ fn agents_that_come_and_go_at_once_lose_no_kill() {
                     let Decision::Scored(scored) = call(guard, &names[index]) else { continue };
                     match scored.verdict {
                         Verdict::Kill(_) => drop(kills[index].fetch_add(1, Ordering::Relaxed)),
-                        _ => drop(guard.on_answer(&scored.ticket, &Answered::default())),
+                        _ => drop(guard.on_answer(&scored.ticket, &Answered::default(), Timestamp::from_millis(1))),
                     }
                 }
             });

@@ -23,7 +23,7 @@ fn saved(driver: &Driver, kill_switch: KillSwitch, fingerprints: Vec<Fingerprint
 /// The fingerprint that is stored of an answered call.
 fn answered(driver: &mut Driver, ask: &Ask) -> Fingerprint {
     let ticket = driver.call(ask).ticket;
-    driver.guard.on_answer(&ticket, &said(ANSWER)).unwrap()
+    driver.guard.on_answer(&ticket, &said(ANSWER), driver.now).unwrap()
 }
 
 #[test]

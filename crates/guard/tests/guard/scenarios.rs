@@ -220,7 +220,7 @@ fn window_overflow() {
 fn response_hash_capture() {
     let mut driver = Driver::new(enabled(100.0, Counting::Adaptive));
     let ticket = driver.call(&Ask::new(QUESTION)).ticket;
-    let print = driver.guard.on_answer(&ticket, &said("Order 5 was sent")).unwrap();
+    let print = driver.guard.on_answer(&ticket, &said("Order 5 was sent"), driver.now).unwrap();
     let response = print.response.unwrap();
     assert_eq!(Some(response.literal), text_hash("order 77 was sent", Numbers::Masked));
     assert_eq!(Some(response.adaptive), text_hash("order 5 was sent", Numbers::Kept));

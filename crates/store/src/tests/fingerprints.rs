@@ -12,9 +12,10 @@ prop_compose! {
         (prompt, prompt_is_short) in any::<(Option<u64>, bool)>(),
         (message, position) in any::<(u64, u32)>(),
         (depth, newest) in any::<(u32, u64)>(),
-        tools in any::<Option<(u64, u64, u64)>>(),
+        tools in any::<Option<(u64, u64, u64, bool, bool)>>(),
         response in any::<Option<(u64, u64, bool)>>(),
         outcome in prop::sample::select(vec![Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused]),
+        (is_sample, waited) in any::<(bool, bool)>(),
     ) -> Fingerprint {
         Fingerprint {
             call: CallId(Uuid::from_u128(call)),
@@ -26,13 +27,21 @@ prop_compose! {
             prompt_is_short,
             turn: Turn { message, position },
             step: Step { depth, newest },
-            tools: tools.map(|(literal, adaptive, result)| ToolStep { literal, adaptive, result }),
+            tools: tools.map(|(literal, adaptive, result, is_error, is_written)| ToolStep {
+                literal,
+                adaptive,
+                result,
+                is_error,
+                is_written,
+            }),
             response: response.map(|(literal, adaptive, is_short)| ResponsePrint {
                 literal: TextHash(literal),
                 adaptive: TextHash(adaptive),
                 is_short,
             }),
             outcome,
+            is_sample,
+            waited,
         }
     }
 }
@@ -41,12 +50,12 @@ proptest! {
     #[test]
     fn a_fingerprint_is_read_as_it_was_written(fingerprint in any_fingerprint()) {
         let bytes = encode_fingerprint(&fingerprint);
-        prop_assert!(bytes.len() <= 131);
+        prop_assert!(bytes.len() <= 132);
         prop_assert_eq!(decode_fingerprint(&bytes), Some(fingerprint));
     }
 
     #[test]
-    fn a_damaged_fingerprint_is_none(fingerprint in any_fingerprint(), cut in 0_usize..131, extra in any::<u8>()) {
+    fn a_damaged_fingerprint_is_none(fingerprint in any_fingerprint(), cut in 0_usize..132, extra in any::<u8>()) {
         let mut bytes = encode_fingerprint(&fingerprint);
         prop_assert_eq!(decode_fingerprint(&bytes[..cut.min(bytes.len() - 1)]), None);
         bytes.push(extra);
@@ -62,6 +71,15 @@ proptest! {
 #[test]
 fn another_version_is_not_guessed_at() {
     let mut bytes = encode_fingerprint(&fingerprint(CallId::new(), 1));
-    bytes[0] = 2;
+    bytes[0] = 3;
     assert_eq!(decode_fingerprint(&bytes), None);
+}
+
+#[test]
+fn a_fingerprint_of_the_first_version_is_read() {
+    let written = fingerprint(CallId::new(), 1);
+    let mut bytes = encode_fingerprint(&written);
+    bytes[0] = 1;
+    bytes.remove(2);
+    assert_eq!(decode_fingerprint(&bytes), Some(written));
 }

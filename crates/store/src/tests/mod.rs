@@ -182,6 +182,8 @@ fn fingerprint(call: CallId, number: u64) -> Fingerprint {
         tools: None,
         response: None,
         outcome: Outcome::Answered,
+        is_sample: false,
+        waited: false,
     }
 }
 

@@ -1,0 +1,121 @@
+//! Runs recorded call by call: bodies as they were sent and answered, in any format that the proxy reads.
+
+use std::borrow::Cow;
+
+use guard::{GrowingBody, PastCall};
+use http::HeaderMap;
+use model::{Answered, Fingerprint, Format, Timestamp};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use wire::{AnswerReader, Dialect};
+
+use super::messages::STEP_MS;
+
+/// One call as it was recorded.
+#[derive(Deserialize)]
+pub(super) struct Recorded<'a> {
+    #[serde(borrow)]
+    request: &'a RawValue,
+    /// A body, or an assistant's message; `null` or absent: the call failed.
+    #[serde(borrow, default)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    format: Option<Cow<'a, str>>,
+    /// When it came, if that is known.
+    #[serde(borrow, default)]
+    timestamp: Option<Cow<'a, str>>,
+}
+
+/// The calls of a run.
+pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>, String> {
+    let mut calls: Vec<Fingerprint> = Vec::with_capacity(recorded.len());
+    for (place, call) in recorded.iter().enumerate() {
+        let before = calls.last().map(|call| call.time);
+        let fingerprint = call.fingerprint(place as u64 + 1, before);
+        calls.push(fingerprint.map_err(|reason| format!("calls[{place}].{reason}"))?);
+    }
+    Ok(calls)
+}
+
+impl Recorded<'_> {
+    fn fingerprint(&self, number: u64, before: Option<Timestamp>) -> Result<Fingerprint, String> {
+        let dialect = self.dialect()?;
+        let body = self.request.get().as_bytes();
+        let asked = wire::read_request(dialect, body).map_err(|unread| format!("request: {unread}"))?;
+        let time = self.time(before)?;
+        let answered = self.response.and_then(|response| answered(dialect, response));
+        let past = PastCall {
+            number,
+            time,
+            silence_ms: before.map_or(0, |before| time.as_millis() - before.as_millis()),
+            conversation: &wire::conversation_of(&HeaderMap::new(), &asked),
+            body: GrowingBody::default().hash(body),
+            asked: &asked,
+            answered: answered.as_ref(),
+        };
+        Ok(past.fingerprint())
+    }
+
+    fn time(&self, before: Option<Timestamp>) -> Result<Timestamp, String> {
+        match &self.timestamp {
+            Some(text) => Timestamp::parse(text).ok_or_else(|| "timestamp: is no time as in RFC 3339".to_owned()),
+            None => Ok(Timestamp::from_millis(before.map_or(0, Timestamp::as_millis) + STEP_MS)),
+        }
+    }
+
+    /// How the request is written: the format says whose it is, and its fields say which of that one's endpoints it is for.
+    fn dialect(&self) -> Result<Dialect, String> {
+        let fields: Fields<'_> =
+            serde_json::from_str(self.request.get()).map_err(|error| format!("request: {error}"))?;
+        let format = match self.format.as_deref() {
+            Some(word) => Format::parse(word).ok_or("format: must be openai, anthropic, gemini or ollama")?,
+            None if fields.contents.is_some() => Format::Gemini,
+            None if self.response.is_some_and(is_anthropic_message) => Format::Anthropic,
+            None => Format::Openai,
+        };
+        Ok(match format {
+            Format::Anthropic => Dialect::Messages,
+            Format::Gemini => Dialect::Gemini,
+            Format::Ollama => Dialect::Ollama,
+            Format::Openai if fields.messages.is_some() => Dialect::ChatCompletions,
+            Format::Openai if fields.input.is_some() => Dialect::Responses,
+            Format::Openai => Dialect::Completions,
+        })
+    }
+}
+
+/// The fields that tell endpoints apart.
+#[derive(Deserialize)]
+struct Fields<'a> {
+    #[serde(borrow, default)]
+    messages: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    contents: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+}
+
+/// The fields that tell answers apart.
+#[derive(Default, Deserialize)]
+struct AnswerFields<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    role: Option<Cow<'a, str>>,
+}
+
+fn is_anthropic_message(response: &RawValue) -> bool {
+    let fields: AnswerFields<'_> = serde_json::from_str(response.get()).unwrap_or_default();
+    fields.kind.is_some_and(|kind| kind == "message")
+}
+
+/// What was answered; none if it is an error or cannot be read.
+fn answered(dialect: Dialect, response: &RawValue) -> Option<Answered> {
+    let fields: AnswerFields<'_> = serde_json::from_str(response.get()).unwrap_or_default();
+    if fields.kind.is_none() && fields.role.is_some_and(|role| role == "assistant") {
+        return wire::read_assistant_message(response.get(), usize::MAX);
+    }
+    let mut reader = AnswerReader::new(dialect, &HeaderMap::new(), usize::MAX);
+    reader.feed(response.get().as_bytes());
+    reader.finish().answered
+}

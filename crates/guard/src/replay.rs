@@ -1,0 +1,105 @@
+//! Recorded calls judged again, under any settings: what the kill switch would have done. The same windows and rules as
+//! live; the only difference is that a recorded answer is known before the next call, also where calls overlapped.
+
+use model::{Answered, Asked, CallId, Fingerprint, KillSwitch, Outcome, Score, Timestamp};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::agent::Agent;
+use crate::fingerprint;
+use crate::guard::GuardConfig;
+use crate::rules;
+
+/// A fresh agent whose calls were recorded.
+#[derive(Debug)]
+pub struct Replay {
+    agent: Agent,
+    threshold: f64,
+}
+
+/// What would have become of a recorded call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// Its score.
+    pub score: Score,
+    /// Whether that exceeds the threshold.
+    pub is_stopped: bool,
+}
+
+impl Replay {
+    /// An agent that has made no call yet.
+    pub fn new(kill_switch: KillSwitch) -> Replay {
+        let config = GuardConfig { defaults: kill_switch, ..GuardConfig::default() };
+        Replay { agent: Agent::new(&config), threshold: kill_switch.threshold }
+    }
+
+    /// Takes the next call. They come in the order of their numbers, and of one epoch: an activation starts a new replay.
+    pub fn take(&mut self, recorded: &Fingerprint) -> Judged {
+        let score = self.agent.on_recorded(recorded);
+        Judged { score, is_stopped: score.value > self.threshold }
+    }
+}
+
+/// Judges `recorded` calls of one epoch, in the order of their numbers, as if the kill switch only observed: every call that
+/// scores above the threshold is one that would have been stopped, had the agent got that far.
+pub fn what_if<'f>(recorded: impl IntoIterator<Item = &'f Fingerprint>, kill_switch: KillSwitch) -> Vec<Judged> {
+    let mut replay = Replay::new(kill_switch);
+    recorded.into_iter().map(|print| replay.take(print)).collect()
+}
+
+/// A call of which only the bodies were kept.
+#[derive(Clone, Copy, Debug)]
+pub struct PastCall<'a> {
+    /// Orders the calls.
+    pub number: u64,
+    /// When it came.
+    pub time: Timestamp,
+    /// For how many milliseconds nothing had happened in its conversation.
+    pub silence_ms: i64,
+    /// What tells its conversation apart.
+    pub conversation: &'a str,
+    /// The request's bytes.
+    pub body: BodyHash,
+    /// What they ask.
+    pub asked: &'a Asked<'a>,
+    /// What was answered. `None`: it failed.
+    pub answered: Option<&'a Answered>,
+}
+
+impl PastCall<'_> {
+    /// The fingerprint that the guard would have recorded.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let request = fingerprint::of_request(self.conversation, self.body.0, self.asked);
+        let outcome = if self.answered.is_some() { Outcome::Answered } else { Outcome::Failed };
+        let response = self.answered.and_then(fingerprint::of_answer);
+        let waited = rules::is_wait(self.silence_ms);
+        Fingerprint { response, outcome, waited, ..request.arrived(CallId::new(), self.number, self.time) }
+    }
+}
+
+/// The hash of a request's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyHash(u64);
+
+/// A body that grows from call to call, hashed once.
+#[derive(Clone, Default)]
+pub struct GrowingBody(Xxh3);
+
+impl std::fmt::Debug for GrowingBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GrowingBody({:016x})", self.0.digest())
+    }
+}
+
+impl GrowingBody {
+    /// Adds the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of the body that ends with `end`.
+    pub fn hash(&self, end: &[u8]) -> BodyHash {
+        let mut whole = self.0.clone();
+        whole.update(end);
+        BodyHash(whole.digest())
+    }
+}

@@ -1,0 +1,24 @@
+//! The same request several times at once is one ask: best-of-n and self-consistency sample one question on purpose.
+
+use model::Fingerprint;
+
+/// More than this at once is no sampling any more but an agent that runs wild.
+const MAX_SAMPLES: usize = 16;
+
+/// Whether a request that comes while so many asks with its body, and so many samples of them, are in flight is a sample.
+pub(crate) fn is_sample((asks, samples): (usize, usize)) -> bool {
+    // Of a storm, what came after the samples are asks: one more is one more of them.
+    asks == 1 && samples < MAX_SAMPLES
+}
+
+/// Leaves out the samples of other asks. If `current` is one itself, what it is a sample of is left out too: it is judged
+/// as that was.
+pub(crate) fn without_samples(calls: &mut Vec<&Fingerprint>, current: &Fingerprint) {
+    calls.retain(|call| !call.is_sample);
+    if !current.is_sample {
+        return;
+    }
+    if let Some(place) = calls.iter().rposition(|call| call.body == current.body) {
+        calls.remove(place);
+    }
+}

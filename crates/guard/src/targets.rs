@@ -1,0 +1,101 @@
+//! What tool calls aim at: the arguments that are one word each, such as paths, ids, numbers and switches.
+//! A long text that is the same but for its target (a licence header for the next file) is no repetition.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::normalise::{Numbers, words_of};
+use crate::words::{ExactHash, fold};
+
+/// A longer word is content (encoded data, minified code), not a target.
+const LONGEST: usize = 256;
+
+/// One hash of all one-word values of `canonical` JSON with their keys; 0 if there are none. Times and ids are masked.
+pub(crate) fn targets(canonical: &str) -> u64 {
+    let mut hash = 0;
+    let mut key = "";
+    for token in Tokens(canonical) {
+        match token {
+            Token::Key(name) => key = name,
+            Token::Value(value) if is_target(value) => {
+                let mut exact = ExactHash::default();
+                words_of([value], Numbers::Kept, &mut exact);
+                hash = fold(fold(hash, xxh3_64(key.as_bytes())), exact.finish());
+            }
+            Token::Value(_) => {}
+        }
+    }
+    hash
+}
+
+fn is_target(value: &str) -> bool {
+    value.len() <= LONGEST && !value.contains(char::is_whitespace)
+}
+
+/// A key or a scalar value.
+enum Token<'j> {
+    Key(&'j str),
+    Value(&'j str),
+}
+
+/// The keys and scalar values of canonical JSON, in order. Of what is no JSON, whatever looks like them.
+struct Tokens<'j>(&'j str);
+
+impl<'j> Iterator for Tokens<'j> {
+    type Item = Token<'j>;
+
+    fn next(&mut self) -> Option<Token<'j>> {
+        self.0 = self.0.trim_start_matches(['{', '}', '[', ']', ',', ':']);
+        let end = match self.0.bytes().next()? {
+            b'"' => string_end(self.0.as_bytes()),
+            _ => self.0.find([',', '}', ']']).unwrap_or(self.0.len()),
+        };
+        let (token, rest) = self.0.split_at(end);
+        self.0 = rest;
+        Some(if rest.starts_with(':') { Token::Key(token) } else { Token::Value(token) })
+    }
+}
+
+/// The length of the string that `bytes` begin with, quotes included.
+fn string_end(bytes: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_word_values_are_targets() {
+        let same = |one: &str, other: &str, expected: bool| {
+            assert_eq!(targets(one) == targets(other), expected, "{one} {other}");
+        };
+        same(r#"{"path":"a.rs","text":"one two"}"#, r#"{"path":"b.rs","text":"one two"}"#, false);
+        same(r#"{"path":"a.rs","text":"one two"}"#, r#"{"path":"a.rs","text":"three four"}"#, true);
+        same(r#"{"list":[1,2]}"#, r#"{"list":[1,3]}"#, false);
+        same(r#"{"a":true}"#, r#"{"b":true}"#, false);
+        same(r#"{"at":"2024-01-15T10:30:00Z"}"#, r#"{"at":"2025-02-16T11:31:01Z"}"#, true);
+        same(r#"{"text":"say \"yes\" now"}"#, r#"{"text":"say \"no\" now"}"#, true);
+    }
+
+    #[test]
+    fn nothing_aims_at_nothing() {
+        for nothing in ["{}", "", "{\"text\":\"two words\"}"] {
+            assert_eq!(targets(nothing), 0);
+        }
+    }
+
+    #[test]
+    fn broken_json_is_read_without_harm() {
+        for broken in ["{", "\"", "\"\\", "{\"a\":", "é\"é", "[,]]"] {
+            targets(broken);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Loops end in a kill, and at which call.
+
+use serde_json::json;
+
+use crate::client::{Client, killed_at, words};
+
+/// Plays rounds until the kill and checks at which call it comes.
+fn check(expected: usize, round: impl FnMut(&mut Client, usize)) {
+    assert_eq!(killed_at(round), Some(expected));
+}
+
+#[test]
+fn the_same_call_with_the_same_result() {
+    check(5, |client, _| client.tool("bash", &json!({"command": "ls"}), "a.rs\nb.rs"));
+}
+
+#[test]
+fn the_same_call_with_an_empty_result() {
+    check(5, |client, _| client.tool("read_file", &json!({"path": "notes.md"}), ""));
+}
+
+#[test]
+fn the_same_call_whose_output_has_a_clock_and_an_id() {
+    check(5, |client, round| {
+        let output = format!("2026-01-02T03:04:{:02}Z run 550e8400-e29b-41d4-a716-{round:012} failed", round % 60);
+        client.tool("bash", &json!({"command": "make"}), &output);
+    });
+}
+
+#[test]
+fn a_tiny_change_of_the_arguments_and_the_same_error() {
+    check(9, |client, round| {
+        let code = format!("import pandas; frame = pandas.read_csv('data.csv'); print(frame.{})", words(round, 1));
+        let error = "FileNotFoundError: [Errno 2] No such file or directory: 'data.csv'";
+        client.tool("python", &json!({ "code": code }), error);
+    });
+}
+
+#[test]
+fn one_error_across_tools() {
+    check(9, |client, round| {
+        let tool = ["read", "write", "list", "search"][round % 4];
+        client.tool(tool, &json!({"path": words(round, 1)}), "Error: the sandbox is not available");
+    });
+}
+
+#[test]
+fn ping_pong() {
+    check(8, |client, round| {
+        let tool = ["search", "open"][round % 2];
+        client.tool(tool, &json!({"query": "import"}), ["three hits", "the page"][round % 2]);
+    });
+}
+
+#[test]
+fn a_longer_cycle() {
+    check(14, |client, round| {
+        let tool = ["search", "open", "list", "status"][round % 4];
+        client.tool(tool, &json!({"about": "import"}), ["three hits", "the page", "two files", "idle"][round % 4]);
+    });
+}
+
+#[test]
+fn a_repeat_with_varying_filler_between() {
+    check(8, |client, round| match round % 2 {
+        0 => client.tool("bash", &json!({"command": "cargo test"}), "test import ... FAILED"),
+        _ => client.tool("read_file", &json!({"path": words(round, 1)}), &words(round, 40)),
+    });
+}
+
+#[test]
+fn the_same_set_of_parallel_calls_every_round() {
+    check(7, |client, round| {
+        let mut calls = [("list", json!({"path": "src"}), "a.rs"), ("status", json!({}), "clean")];
+        calls.rotate_left(round % 2);
+        client.tools(&calls);
+    });
+}
+
+#[test]
+fn an_edit_that_fails_and_is_tried_again_after_a_look() {
+    check(8, |client, round| match round % 2 {
+        0 => client.tool("edit", &json!({"old": "let a = 1;", "new": "let a = 2;"}), "Error: no match for `old`"),
+        _ => client.tool("read_file", &json!({"path": "a.rs"}), "let a = 3;"),
+    });
+}
+
+#[test]
+fn a_denied_approval_that_is_asked_for_again() {
+    check(5, |client, _| client.tool("deploy", &json!({"to": "production"}), "approval required"));
+}
+
+#[test]
+fn a_tool_that_does_not_exist() {
+    check(5, |client, _| client.tool("fetch_url", &json!({"url": "https://example.com"}), "unknown tool fetch_url"));
+}
+
+#[test]
+fn aborted_results_that_are_replayed() {
+    check(5, |client, _| client.tool("bash", &json!({"command": "make all"}), "Aborted"));
+}
+
+#[test]
+fn narration_without_a_tool_call() {
+    check(6, |client, _| {
+        client.hear("I have everything that I need now. Let me write the document with all of the findings.");
+        client.say("Please continue.");
+    });
+}
+
+#[test]
+fn an_empty_response_that_is_asked_for_again() {
+    check(12, |client, _| {
+        client.hear_nothing();
+        client.wait(60);
+    });
+}
+
+#[test]
+fn a_storm_of_retries() {
+    check(20, |client, _| client.fail());
+}
+
+#[test]
+fn a_heartbeat_that_runs_wild() {
+    const HEARTBEAT: &str = "Read HEARTBEAT.md and follow it. If nothing needs attention, reply HEARTBEAT_OK.";
+    check(6, |client, _| {
+        client.wait(90);
+        client.say(HEARTBEAT);
+        client.hear("HEARTBEAT_OK");
+    });
+    check(6, |client, _| {
+        client.wait(90);
+        client.start_over(HEARTBEAT);
+        client.hear("HEARTBEAT_OK");
+    });
+}
+
+#[test]
+fn a_tool_that_is_forced() {
+    check(5, |client, _| client.tool("save_memory", &json!({"text": "The user likes tea."}), "saved"));
+}
+
+#[test]
+fn an_answer_that_cannot_be_parsed() {
+    check(6, |client, _| {
+        client.hear("Here is the result: {status: done, items: [1, 2,], note: the import was fixed}");
+        client.say("Your answer is not valid JSON. Try again.");
+    });
+}
+
+#[test]
+fn a_plan_that_is_only_reworded() {
+    let steps = "Read the importer and its tests. Find the row that fails and the column that it lacks. Write a test for \
+                 that row. Change the reader so that a missing column is empty. Run all tests of the importer again. Look \
+                 for other readers with the same fault and note them. Tell the user what was wrong and how it was fixed. \
+                 Keep the change small and leave the format of the records as it is, since other programs read them too.";
+    check(9, |client, round| {
+        let plan = format!("{steps} Then stop at {}.", words(round, 1));
+        client.tool("update_plan", &json!({ "plan": plan, "status": "open" }), "Plan updated");
+    });
+}
+
+#[test]
+fn validating_the_validation() {
+    check(8, |client, round| {
+        let tool = ["validate", "verify_validation"][round % 2];
+        client.tool(tool, &json!({"what": "the import"}), "all checks passed");
+    });
+}
+
+#[test]
+fn a_login_that_never_ends() {
+    check(12, |client, round| match round % 3 {
+        0 => client.tool(
+            "start_login",
+            &json!({}),
+            &format!("open https://login.example.com/?state={}", words(round, 1)),
+        ),
+        1 => client.tool("poll", &json!({}), "authorization_pending"),
+        _ => client.tool("exchange", &json!({"code": words(round, 1)}), "Error: invalid_grant"),
+    });
+}
+
+#[test]
+fn a_text_agent_that_runs_the_same_command() {
+    check(7, |client, round| {
+        client.hear(&format!("I think {} of it.\n\n```bash\npython reproduce.py\n```", words(round, 12)));
+        client.say("Traceback (most recent call last): the importer failed with a KeyError for the column name");
+    });
+}
