@@ -28,6 +28,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the detector over recorded conversations and say what it would have stopped
     Replay(ReplayArgs),
+    /// Write what was recorded in the form that replay reads
+    Export(ExportArgs),
     /// List the agents
     Agents(ServerArgs),
     /// List the incidents, or show one with its evidence
@@ -166,6 +168,23 @@ pub struct ReplayArgs {
     /// Print one JSON object per run, and a last one with the totals
     #[arg(long)]
     pub json: bool,
+}
+
+/// The arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Only what this agent did
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// All scored calls as fingerprints, instead of the incidents with their bodies
+    #[arg(long)]
+    pub fingerprints: bool,
+    /// The data directory [env: AGENTGAZER_DATA_DIR]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// The configuration file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 /// What counts as a repetition.
@@ -349,6 +368,7 @@ mod tests {
         check("agentgazer replay", false);
         check("agentgazer replay runs.jsonl - --window 10,20 --threshold 5,10.5 --counting adaptive,literal", true);
         check("agentgazer replay runs.jsonl --counting some", false);
+        check("agentgazer export --agent my-agent --fingerprints", true);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod exit;
 mod listen;
 mod log;
 pub mod provider;
+mod recorded_answer;
 mod replay;
 mod server;
 mod signals;

@@ -28,6 +28,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Start(args) => commands::start(&args),
         Command::Demo(args) => commands::demo(&args),
         Command::Replay(args) => commands::replay(&args),
+        Command::Export(args) => commands::export(&args),
         Command::Agents(args) => commands::agents(&args),
         Command::Incidents(args) => commands::incidents(&args),
         Command::Activate(args) => commands::activate(&args),

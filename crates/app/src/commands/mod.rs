@@ -1,6 +1,7 @@
 //! The commands, one file per group, and what they have in common: settings, runtimes and output.
 
 mod agents;
+mod export;
 mod incidents;
 mod kill_switch;
 pub(crate) mod print;
@@ -14,6 +15,7 @@ use clap::CommandFactory;
 use secrecy::SecretString;
 
 pub use agents::{activate, deactivate, list as agents};
+pub use export::export;
 pub use incidents::incidents;
 pub use kill_switch::kill_switch;
 pub use provider::provider;

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Run, agentgazer, run};
+use crate::support::{Run, ServerBuilder, agentgazer, eventually, provider, run};
 
 /// A run of an agent that calls the same tool `stuck` times, after two calls that get somewhere.
 fn looping(id: &str, stuck: usize) -> Value {
@@ -157,4 +157,34 @@ fn mistakes_are_named() {
     assert_eq!(missing.code, Some(2));
     assert!(missing.stderr.contains("none.jsonl: No such file"), "{missing:?}");
     assert_eq!(replay(&file, &[]).said(), "No runs.\n");
+}
+
+const QUESTION: &str = "Why does the import of customer records fail?";
+
+#[tokio::test]
+async fn what_is_exported_can_be_replayed() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    for _ in 0..4 {
+        server.agent("looper").ask(QUESTION).await;
+    }
+    let id = server.incidents("looper").await[0]["id"].as_str().unwrap().to_owned();
+    let recorded = async || (server.events("looper", "llm_call").await.len() == 3).then_some(());
+    eventually("all calls are recorded", recorded).await;
+
+    let data_dir = server.data_dir().to_str().unwrap();
+    let folder = TempDir::new().unwrap();
+    let killed_at = |more: &[&str], threshold: &str| {
+        let exported = run(&[&["export", "--data-dir", data_dir, "--agent", "looper"], more].concat());
+        let file = write(&folder, "export.jsonl", exported.said().as_bytes());
+        let said = objects(&replay(&file, &["--json", "--threshold", threshold]));
+        (said[0]["id"].clone(), said[0]["killed_at"].clone(), said[0]["score"].clone())
+    };
+    assert_eq!(killed_at(&[], "5"), (json!(id), json!(3), json!(7.0)), "as it was live");
+    assert_eq!(killed_at(&["--fingerprints"], "5"), (json!("looper/0"), json!(3), json!(7.0)));
+    assert_eq!(killed_at(&["--fingerprints"], "3"), (json!("looper/0"), json!(2), json!(4.0)), "as it would have been");
+    assert_eq!(run(&["export", "--data-dir", data_dir, "--agent", "nobody"]).said(), "");
+    let nothing = run(&["export", "--data-dir", folder.path().to_str().unwrap()]);
+    assert_eq!((nothing.code, nothing.stderr.contains("--data-dir")), (Some(4), true), "{nothing:?}");
 }

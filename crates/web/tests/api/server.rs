@@ -141,7 +141,11 @@ impl Server {
             if let Verdict::Kill(kill) = scored.verdict {
                 return kill;
             }
-            self.web.guard.on_answer(&scored.ticket, &Answered { text: "I cannot do that".into(), tool_calls: vec![] }, self.web.clock.now());
+            self.web.guard.on_answer(
+                &scored.ticket,
+                &Answered { text: "I cannot do that".into(), tool_calls: vec![] },
+                self.web.clock.now(),
+            );
         }
         panic!("never killed");
     }

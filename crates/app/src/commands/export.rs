@@ -1,0 +1,132 @@
+//! `export`: what was recorded, in the form that `replay` reads. Bodies are kept only of the calls that made an incident;
+//! of all other calls there are fingerprints, which can be judged again but not read.
+
+use std::io::Write;
+
+use model::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use store::{EvidenceRow, Feedback, IncidentFilter, IncidentRow, PageRequest, Store, StoreConfig};
+
+use super::agents::agent_id;
+use super::{on_one_thread, resolve};
+use crate::cli::ExportArgs;
+use crate::config::Entry;
+use crate::exit::{Exit, Failure};
+use crate::recorded_answer;
+
+/// An incident as a run.
+#[derive(Serialize)]
+struct IncidentRun {
+    id: String,
+    agent_id: String,
+    #[serde(flatten)]
+    labels: Labels,
+    calls: Vec<Call>,
+}
+
+/// What a person said of it, in the words of recordings.
+#[derive(Serialize)]
+struct Labels {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Call {
+    request: Box<RawValue>,
+    response: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<Timestamp>,
+}
+
+/// An agent between two activations as a run.
+#[derive(Serialize)]
+struct EpochRun {
+    id: String,
+    agent_id: String,
+    fingerprints: Vec<String>,
+}
+
+/// `export`.
+pub fn export(args: &ExportArgs) -> Result<(), Failure> {
+    let agent = args.agent.as_deref().map(agent_id).transpose()?;
+    let flags = args.data_dir.iter().map(|place| Entry::flag("--data-dir", "data_dir", place));
+    let config = resolve(args.config.clone(), flags.collect())?;
+    let database = config.data_dir.join("agentgazer.db");
+    if !database.exists() {
+        let place = config.data_dir.display();
+        return Err(Failure::new(
+            Exit::NotFound,
+            format!("nothing was recorded in {place}: say where with --data-dir"),
+        ));
+    }
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    on_one_thread(async {
+        let store = Store::open(StoreConfig::new(&config.data_dir, config.key_file())).await?;
+        match args.fingerprints {
+            true => epochs(&store, agent.as_ref(), &mut output).await?,
+            false => incidents(&store, IncidentFilter { agent, ..IncidentFilter::default() }, &mut output).await?,
+        }
+        Ok(output.flush()?)
+    })
+}
+
+async fn epochs(store: &Store, agent: Option<&model::AgentId>, output: &mut impl Write) -> Result<(), Failure> {
+    for (agent, epoch) in store.recorded_epochs(agent).await? {
+        let recorded = store.recorded_epoch(agent, epoch).await?;
+        let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        write_line(
+            output,
+            &EpochRun {
+                id: format!("{}/{}", recorded.agent, recorded.epoch.0),
+                agent_id: recorded.agent.to_string(),
+                fingerprints: recorded.fingerprints.iter().map(hex).collect(),
+            },
+        )?;
+    }
+    Ok(())
+}
+
+async fn incidents(store: &Store, filter: IncidentFilter, output: &mut impl Write) -> Result<(), Failure> {
+    let mut page = PageRequest { limit: PageRequest::MAX_LIMIT, cursor: None };
+    loop {
+        let found = store.incidents(&filter, &page).await?;
+        for incident in &found.items {
+            let evidence = store.evidence(incident.id).await?;
+            write_line(output, &run_of(incident, evidence))?;
+        }
+        match found.next {
+            Some(cursor) => page.cursor = Some(cursor),
+            None => return Ok(()),
+        }
+    }
+}
+
+fn run_of(incident: &IncidentRow, evidence: Vec<EvidenceRow>) -> IncidentRun {
+    let (label, verdict) = match incident.feedback {
+        Some(Feedback::Loop) => (Some("loop"), Some("loop")),
+        Some(Feedback::FalseAlarm) => (Some("ok"), Some("legit")),
+        None => (None, None),
+    };
+    IncidentRun {
+        id: incident.id.to_string(),
+        agent_id: incident.agent.to_string(),
+        labels: Labels { label, verdict },
+        calls: evidence.into_iter().filter_map(call_of).collect(),
+    }
+}
+
+/// `None`: its request is no longer there as it was, so nothing can be read from it.
+fn call_of(row: EvidenceRow) -> Option<Call> {
+    let request = serde_json::from_slice(row.evidence.request_body.as_deref()?).ok()?;
+    let response = row.evidence.response_body.as_deref().and_then(recorded_answer::as_json);
+    Some(Call { request, response, timestamp: row.evidence.time })
+}
+
+fn write_line(output: &mut impl Write, run: &impl Serialize) -> Result<(), Failure> {
+    serde_json::to_writer(&mut *output, run)?;
+    Ok(output.write_all(b"\n")?)
+}
