@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{AgentId, Deactivation, Epoch, KillSwitch, SavedAgent, Timestamp};
+use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, SavedAgent, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 use tokio_stream::StreamExt;
@@ -39,6 +39,19 @@ pub struct AgentFilter {
     pub search: Option<String>,
     /// Only active ones, or only inactive ones.
     pub active: Option<bool>,
+    /// Only those that are inactive because of this.
+    pub deactivated_by: Option<DeactivatedBy>,
+}
+
+/// How many agents there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgentCounts {
+    /// All of them.
+    pub all: u64,
+    /// Those that are inactive, for whatever reason.
+    pub inactive: u64,
+    /// Those that the kill switch holds inactive.
+    pub stopped: u64,
 }
 
 impl Store {
@@ -47,6 +60,9 @@ impl Store {
         let mut query = QueryBuilder::<Sqlite>::new("select * from agents where true");
         if let Some(active) = filter.active {
             query.push(" and active = ").push_bind(i64::from(active));
+        }
+        if let Some(by) = filter.deactivated_by {
+            query.push(" and active = 0 and deactivated_by = ").push_bind(by.as_str());
         }
         if let Some(search) = &filter.search {
             let pattern = contains_pattern(search);
@@ -65,6 +81,18 @@ impl Store {
     pub async fn agent(&self, id: &AgentId) -> Result<Option<AgentRow>, StoreError> {
         let query = sqlx::query("select * from agents where id = $1").bind(id.as_str());
         Ok(query.try_map(agent_row).fetch_optional(&self.readers).await?)
+    }
+
+    /// How many agents there are.
+    pub async fn agent_counts(&self) -> Result<AgentCounts, StoreError> {
+        let query = sqlx::query(
+            "select count(*) as all_agents, count(*) filter (where active = 0) as inactive,
+                    count(*) filter (where active = 0 and deactivated_by = $1) as stopped
+             from agents",
+        );
+        let row = query.bind(DeactivatedBy::KillSwitch.as_str()).fetch_one(&self.readers).await?;
+        let count = |column: &str| row.try_get(column).map(unsigned);
+        Ok(AgentCounts { all: count("all_agents")?, inactive: count("inactive")?, stopped: count("stopped")? })
     }
 
     /// What is restored at start: every agent that is inactive, was ever activated again or has settings other than

@@ -1,6 +1,6 @@
 //! Events as they are stored.
 
-use model::{AgentId, BlockReason, CallId, Event, EventType, NanoUsd, Timestamp, Usage};
+use model::{AgentId, BlockReason, CallId, Event, EventType, NanoUsd, TextHash, Timestamp, Usage};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
@@ -15,6 +15,8 @@ pub struct EventRow {
     pub event: Event,
     /// How many refused calls this row stands for (refusals of an inactive agent are counted in one row per minute).
     pub count: u64,
+    /// The hash of its prompt, if it was scored and had one.
+    pub prompt: Option<TextHash>,
 }
 
 /// Which events.
@@ -41,7 +43,7 @@ const COLUMNS: &str =
     first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, cost_estimated,
     streamed,
     score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, error,
-    block_reason, incident_id, count";
+    block_reason, incident_id, count, prompt_hash";
 
 impl Store {
     /// A page of events, newest first (`from` is part of the range, `to` is not).
@@ -143,5 +145,7 @@ fn event_row(row: SqliteRow) -> Result<EventRow, sqlx::Error> {
         block_reason: block_reason.and_then(BlockReason::parse),
         incident: columns::incident_id(&row, "incident_id")?,
     };
-    Ok(EventRow { event, count: row.try_get("count").map(unsigned)? })
+    let prompt: Option<i64> = row.try_get("prompt_hash")?;
+    let prompt = prompt.map(|bits| TextHash(bits.cast_unsigned()));
+    Ok(EventRow { event, count: row.try_get("count").map(unsigned)?, prompt })
 }

@@ -1,6 +1,12 @@
-//! Evidence made ready to be stored: bodies counted and compressed, away from the writer's transactions.
+//! Evidence made ready to be stored: bodies counted and compressed, away from the writer's transactions. And read in the
+//! two ways a page needs it: the beginning of every text, or one body.
 
-use model::Evidence;
+use model::{CallId, Evidence, IncidentId, Matched, Timestamp};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::columns::{self, odd, unsigned};
+use crate::{Store, StoreError};
 
 /// Fast and still a fifth of the size: conversations repeat themselves.
 const COMPRESSION_LEVEL: i32 = 1;
@@ -27,6 +33,80 @@ impl PackedEvidence {
         let bodies = [&self.request_body, &self.response_body].map(|body| body.as_ref().map_or(0, Vec::len));
         texts.iter().chain(&bodies).sum()
     }
+}
+
+/// One call of the evidence without its bodies, its texts cut: what a page shows of it at first.
+#[derive(Clone, Debug)]
+pub struct EvidenceHead {
+    /// The call.
+    pub call: CallId,
+    /// When it came; none if only its fingerprint is known.
+    pub time: Option<Timestamp>,
+    /// Why it is here.
+    pub matched: Vec<Matched>,
+    /// The beginning of its prompt's text.
+    pub prompt: Option<String>,
+    /// The beginning of its response's text.
+    pub response: Option<String>,
+    /// Characters of the request body, if it was kept.
+    pub request_chars: Option<u64>,
+    /// Characters of the response body, if there is one.
+    pub response_chars: Option<u64>,
+    /// Whether a body is missing or cut.
+    pub truncated: bool,
+}
+
+/// Which body of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvidenceBody {
+    /// What was asked.
+    Request,
+    /// What was answered.
+    Response,
+}
+
+impl Store {
+    /// The evidence of an incident, oldest first, with the first `characters` of every text.
+    pub async fn evidence_heads(&self, id: IncidentId, characters: u32) -> Result<Vec<EvidenceHead>, StoreError> {
+        let query = sqlx::query(
+            "select call_id, timestamp, matched, substr(prompt, 1, $2) as prompt, substr(response, 1, $2) as response,
+                    case when request_body is null then null else request_chars end as request_chars,
+                    case when response_body is null then null else response_chars end as response_chars, truncated
+             from evidence where incident_id = $1 order by position",
+        );
+        let query = query.bind(id.to_string()).bind(characters);
+        Ok(query.try_map(head).fetch_all(&self.readers).await?)
+    }
+
+    /// One body of the evidence; none if it was not kept.
+    pub async fn evidence_body(
+        &self,
+        id: IncidentId,
+        call: CallId,
+        which: EvidenceBody,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = match which {
+            EvidenceBody::Request => "select request_body from evidence where incident_id = $1 and call_id = $2",
+            EvidenceBody::Response => "select response_body from evidence where incident_id = $1 and call_id = $2",
+        };
+        let query = sqlx::query_scalar(query).bind(id.to_string()).bind(call.to_string());
+        let packed: Option<Option<Vec<u8>>> = query.fetch_optional(&self.readers).await?;
+        Ok(packed.flatten().and_then(|packed| unpack(&packed)))
+    }
+}
+
+fn head(row: SqliteRow) -> Result<EvidenceHead, sqlx::Error> {
+    let chars = |column: &str| row.try_get::<Option<i64>, _>(column).map(|count| count.map(unsigned));
+    Ok(EvidenceHead {
+        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
+        time: columns::maybe_timestamp(&row, "timestamp")?,
+        matched: serde_json::from_str(row.try_get("matched")?).unwrap_or_default(),
+        prompt: row.try_get("prompt")?,
+        response: row.try_get("response")?,
+        request_chars: chars("request_chars")?,
+        response_chars: chars("response_chars")?,
+        truncated: row.try_get("truncated")?,
+    })
 }
 
 /// Counts and compresses the bodies. Takes as long as they are large: not for the thread of an async task.

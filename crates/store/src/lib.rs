@@ -25,13 +25,15 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod tuning;
+mod window;
 mod writer;
 
-pub use agents::{AgentFilter, AgentRow, RECALL};
+pub use agents::{AgentCounts, AgentFilter, AgentRow, RECALL};
 pub use change::{Change, Changed, Feedback};
 pub use error::StoreError;
 pub use events::{EventFilter, EventRow};
 pub use export::RecordedEpoch;
+pub use evidence::{EvidenceBody, EvidenceHead};
 pub use figures::{ConversationRow, Figures, ModelName, Spent};
 pub use fingerprint::{decode as decode_fingerprint, encode as encode_fingerprint};
 pub use health::Health;
@@ -44,3 +46,4 @@ pub use sketch::Sketch;
 pub use span::Span;
 pub use store::{Store, StoreConfig};
 pub use tally::Tally;
+pub use window::WindowCall;

@@ -12,7 +12,7 @@ pub struct Cursor(pub String);
 
 impl Cursor {
     /// The cursor after the item with this key.
-    pub(crate) fn after(key: &str) -> Cursor {
+    pub fn after(key: &str) -> Cursor {
         Cursor(URL_SAFE_NO_PAD.encode(key))
     }
 

@@ -66,6 +66,11 @@ impl Store {
         Self::open_tuned(config, Tuning::default()).await
     }
 
+    /// How long things are kept.
+    pub fn retention(&self) -> Retention {
+        self.config.retention
+    }
+
     pub(crate) async fn open_tuned(config: StoreConfig, tuning: Tuning) -> Result<Store, StoreError> {
         create_private_dir(&config.data_dir)?;
         let database = config.database();

@@ -35,7 +35,7 @@ async fn agents_come_by_id_and_are_searched_by_id_and_name() {
     fixture.change(Change::Rename { agent: id("c"), name: Some("Cäsar 100%".to_owned()) }).await.unwrap();
     fixture.kill("B", 0).await;
     let check = async |search: Option<&str>, active: Option<bool>, expected: &[&str]| {
-        let filter = AgentFilter { search: search.map(str::to_owned), active };
+        let filter = AgentFilter { search: search.map(str::to_owned), active, deactivated_by: None };
         let (mut seen, mut request) = (Vec::new(), page(1));
         loop {
             let page = fixture.store.agents(&filter, &request).await.unwrap();
