@@ -87,6 +87,16 @@ impl Agents {
         (!occupant.gone).then(|| seat.change(&mut occupant, action))
     }
 
+    /// Looks at every agent, one after the other.
+    pub(crate) fn for_each(&self, mut look: impl FnMut(&AgentId, &Agent)) {
+        for shard in &self.shards {
+            let seats: Vec<_> = shard.read().iter().map(|(id, seat)| (id.clone(), Arc::clone(seat))).collect();
+            for (id, seat) in seats {
+                look(&id, &seat.occupant.lock().agent);
+            }
+        }
+    }
+
     /// Why the agent's calls are refused, if they are.
     pub(crate) fn refuses(&self, id: &AgentId) -> Option<Deactivation> {
         let seat = {

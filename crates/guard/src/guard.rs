@@ -219,6 +219,24 @@ impl Guard {
         self.agents.with_known(agent, |agent| agent.view())
     }
 
+    /// The active agents whose score is nearest to their threshold, at most `limit`, the nearest first; those without any
+    /// score are not among them.
+    pub fn nearest(&self, limit: usize) -> Vec<AgentId> {
+        let mut nearest: Vec<(f64, AgentId)> = Vec::new();
+        self.agents.for_each(|id, agent| {
+            let AgentView { deactivation: None, kill_switch, current_score, .. } = agent.view() else { return };
+            let share = current_score.value / kill_switch.threshold;
+            if share > 0.0 {
+                let place = nearest.partition_point(|(other, _)| *other >= share);
+                if place < limit {
+                    nearest.insert(place, (share, id.clone()));
+                    nearest.truncate(limit);
+                }
+            }
+        });
+        nearest.into_iter().map(|(_, id)| id).collect()
+    }
+
     /// The settings of agents not yet seen.
     pub fn defaults(&self) -> KillSwitch {
         self.agents.config().defaults
