@@ -56,7 +56,7 @@ impl Server {
 
         let parts = Parts::build(config).await?;
         let draining = Arc::new(AtomicBool::new(false));
-        let web = parts.web(token.clone(), Arc::clone(&draining));
+        let web = parts.web(token.clone(), &addresses, Arc::clone(&draining));
         let proxy = parts.proxy(config);
         let limits = listen_limits(config);
         let proxy = Listener::start(proxy_socket, limits, move |request| proxy.handle(request));
@@ -166,7 +166,7 @@ impl Parts {
         Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)
     }
 
-    fn web(&self, token: SecretString, draining: Arc<AtomicBool>) -> Web {
+    fn web(&self, token: SecretString, addresses: &Addresses, draining: Arc<AtomicBool>) -> Web {
         Web {
             guard: Arc::clone(&self.guard),
             store: self.store.clone(),
@@ -174,6 +174,7 @@ impl Parts {
             recorder_handle: self.handle.clone(),
             providers: self.providers.clone(),
             configured_providers: Arc::clone(&self.configured),
+            proxy_url: addresses.proxy.clone(),
             token,
             hosts: self.hosts.clone(),
             draining,

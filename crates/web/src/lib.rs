@@ -35,6 +35,8 @@ pub struct Web {
     pub providers: Providers,
     /// The providers as they would be without what is stored: built in, or given by the operator's configuration.
     pub configured_providers: Arc<Vec<Provider>>,
+    /// Where agents call, for people to copy.
+    pub proxy_url: String,
     /// What every caller must know.
     pub token: SecretString,
     /// The hosts it answers to.

@@ -9,7 +9,7 @@ use store::StoreError;
 use utoipa::{IntoResponses, ToSchema};
 
 /// Why a request was not served.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
     code: &'static str,
@@ -187,6 +187,8 @@ impl IntoResponse for Problem {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"agentgazer\""));
         }
+        // For the pages, which say it in their own form.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -20,7 +20,7 @@ pub fn router(web: Web) -> Router {
     let app = App::new(web);
     let known_callers = from_fn_with_state(app.clone(), gate::only_known_callers);
 
-    let guarded = Router::from(api()).merge(guarded_pages()).method_not_allowed_fallback(method_not_allowed);
+    let guarded = Router::from(api()).merge(guarded_pages(&app)).method_not_allowed_fallback(method_not_allowed);
     let guarded = guarded.fallback(pages::not_found).layer(known_callers);
     let open = Router::from(open_api()).merge(open_pages()).method_not_allowed_fallback(method_not_allowed);
 
@@ -62,17 +62,36 @@ fn api() -> OpenApiRouter<App> {
 fn open_pages() -> Router<App> {
     Router::new()
         .route("/login", get(pages::login::form).post(pages::login::submit))
-        .route("/static/style.css", get(pages::assets::style))
-        .route("/static/live.js", get(pages::assets::live))
-        .route("/static/login.js", get(pages::assets::login))
+        .route("/static/{version}/{name}", get(pages::assets::file))
 }
 
-/// Pages for those who have a session.
-fn guarded_pages() -> Router<App> {
+/// Pages, and the forms on them, for those who have a session.
+fn guarded_pages(app: &App) -> Router<App> {
+    use pages::{agent, agents, incident, incidents, login, overview, request, requests, settings, theme};
     Router::new()
-        .route("/", get(pages::overview::show))
-        .route("/incidents/{id}", get(pages::incident::show))
-        .route("/logout", post(pages::login::logout))
+        .route("/", get(overview::show))
+        .route("/agents", get(agents::show))
+        .route("/agents/{id}", get(agent::show))
+        .route("/agents/{id}/kill-switch", post(agent::settings::save))
+        .route("/agents/{id}/activate", post(agent::actions::activate))
+        .route("/agents/{id}/deactivate", post(agent::actions::deactivate))
+        .route("/agents/{id}/name", post(agent::actions::rename))
+        .route("/agents/{id}/delete", post(agent::actions::delete))
+        .route("/incidents", get(incidents::show))
+        .route("/incidents/{id}", get(incident::show))
+        .route("/incidents/{id}/feedback", post(incident::actions::feedback))
+        .route("/incidents/{id}/activate", post(incident::actions::activate))
+        .route("/incidents/{id}/delete", post(incident::actions::delete))
+        .route("/incidents/{id}/evidence/{call}/{which}", get(incident::actions::body))
+        .route("/requests", get(requests::show))
+        .route("/requests/{id}", get(request::show))
+        .route("/settings", get(settings::show))
+        .route("/settings/providers", post(settings::save_provider))
+        .route("/settings/providers/{name}/remove", post(settings::remove_provider))
+        .route("/theme", post(theme::submit))
+        .route("/logout", post(login::logout))
+        .route("/logout/everywhere", post(login::logout_everywhere))
+        .layer(from_fn_with_state(app.clone(), pages::say_on_a_page))
 }
 
 async fn method_not_allowed() -> Response {

@@ -141,7 +141,7 @@ pub(crate) async fn list(
 ) -> Result<Json<List<AgentView>>, Problem> {
     let page = query.page()?;
     let active = query.state.map(|state| state == StateWord::Active);
-    read_page(&app, &AgentFilter { search: query.search, active }, &page).await.map(Json)
+    read_page(&app, &AgentFilter { search: query.search, active, deactivated_by: None }, &page).await.map(Json)
 }
 
 /// One agent.
@@ -230,7 +230,8 @@ fn deactivation(live: Option<Option<Deactivation>>, stored: Option<Deactivation>
     }
 }
 
-fn checked_name(name: Option<Option<String>>) -> Result<Option<Option<String>>, Problem> {
+/// The name, if it is one.
+pub(crate) fn checked_name(name: Option<Option<String>>) -> Result<Option<Option<String>>, Problem> {
     let Some(Some(text)) = &name else { return Ok(name) };
     let length = text.chars().count();
     if text.trim().is_empty() || length > MAX_NAME_LENGTH || text.chars().any(char::is_control) {

@@ -160,7 +160,8 @@ pub(crate) async fn read(app: &App, id: IncidentId) -> Result<IncidentView, Prob
     app.web().store.incident(id).await?.map(IncidentView::from).ok_or_else(|| unknown(id))
 }
 
-async fn change(app: &App, id: IncidentId, change: Change) -> Result<(), Problem> {
+/// Changes an incident, or says that there is none.
+pub(crate) async fn change(app: &App, id: IncidentId, change: Change) -> Result<(), Problem> {
     match app.web().recorder.change(change).await {
         Err(StoreError::NotFound) => Err(unknown(id)),
         Err(error) => Err(error.into()),

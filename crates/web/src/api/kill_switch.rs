@@ -38,6 +38,13 @@ impl From<KillSwitch> for SettingsView {
     }
 }
 
+impl From<SettingsView> for KillSwitch {
+    fn from(settings: SettingsView) -> KillSwitch {
+        let SettingsView { enabled, window_size, threshold, action, counting } = settings;
+        KillSwitch { enabled, window_size, threshold, action, counting }
+    }
+}
+
 /// A kill switch: its settings and how it stands.
 #[derive(Serialize, ToSchema)]
 #[schema(as = KillSwitch)]
@@ -103,6 +110,11 @@ pub(crate) async fn put(
     show(&app, &agent).await.map(Json)
 }
 
+/// Whether anyone would hear of a kill.
+pub(crate) async fn notifications_configured(_app: &App) -> Result<bool, Problem> {
+    Ok(false)
+}
+
 async fn show(app: &App, agent: &AgentId) -> Result<KillSwitchView, Problem> {
     let (settings, current_score) = match app.web().guard.agent(agent) {
         Some(live) => (live.kill_switch, live.current_score.value),
@@ -114,7 +126,7 @@ async fn show(app: &App, agent: &AgentId) -> Result<KillSwitchView, Problem> {
     app.web().recorder.catch_up().await;
     Ok(KillSwitchView {
         settings: settings.into(),
-        notifications_configured: false,
+        notifications_configured: notifications_configured(app).await?,
         current_score,
         would_have_stopped: app.web().store.would_have_stopped(agent).await?,
     })

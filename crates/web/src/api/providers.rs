@@ -21,12 +21,12 @@ const MAX_KEY_LENGTH: usize = 4096;
 #[schema(as = Provider)]
 pub(crate) struct ProviderView {
     /// Its name in the proxy's paths.
-    name: String,
-    base_url: String,
+    pub(crate) name: String,
+    pub(crate) base_url: String,
     #[schema(schema_with = words::format)]
-    format: Format,
+    pub(crate) format: Format,
     /// Whether a key is stored, which replaces the client's own.
-    has_key: bool,
+    pub(crate) has_key: bool,
 }
 
 impl From<&Provider> for ProviderView {
@@ -48,14 +48,14 @@ pub(crate) struct ChangeBody {
     /// `http` or `https`, without user, query and fragment.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false)]
-    base_url: Option<String>,
+    pub(crate) base_url: Option<String>,
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = words::format)]
-    format: Option<Format>,
+    pub(crate) format: Option<Format>,
     /// Replaces the client's own credential. Encrypted at rest; never shown again.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, write_only)]
-    key: Option<String>,
+    pub(crate) key: Option<String>,
 }
 
 /// All providers, by name.
@@ -110,7 +110,7 @@ fn unknown(name: &str) -> Problem {
 }
 
 /// Works out the provider only when it is its turn: what is absent keeps the value that it has then.
-async fn put_in_turn(app: App, name: String, body: ChangeBody) -> Result<(), Problem> {
+pub(crate) async fn put_in_turn(app: App, name: String, body: ChangeBody) -> Result<(), Problem> {
     let current = app.web().providers.get(&name);
     let provider = changed(&name, current.as_deref(), body)?;
     changes::put_provider(app, provider).await

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::who::session_id;
 use crate::problem::Problem;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -19,12 +20,14 @@ pub(crate) async fn refuse_other_sites(request: Request, next: Next) -> Response
     next.run(request).await
 }
 
-/// Whether the request says that it comes from our own pages, or says nothing (as programs do).
+/// Whether the request says that it comes from our own pages, or is of a program: those say nothing, and know the token.
 fn is_ours(headers: &HeaderMap) -> bool {
     if headers.get(SEC_FETCH_SITE).is_some_and(|site| site.as_bytes() == b"cross-site") {
         return false;
     }
-    let Some(origin) = headers.get(ORIGIN) else { return true };
+    // Browsers send the origin with every form; a session without one is not a browser that shows our page. The cookie's
+    // SameSite would not do: another port of this host is the same site.
+    let Some(origin) = headers.get(ORIGIN) else { return session_id(headers).is_none() };
     let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(HOST).map(|host| host.to_str())) else {
         return false;
     };

@@ -41,6 +41,16 @@ impl Sessions {
     pub(crate) fn close(&self, id: &str) {
         self.0.lock().remove(id);
     }
+
+    /// How many are open.
+    pub(crate) fn count(&self, now: Timestamp) -> usize {
+        self.0.lock().values().filter(|end| **end > now).count()
+    }
+
+    /// Ends all of them.
+    pub(crate) fn close_all(&self) {
+        self.0.lock().clear();
+    }
 }
 
 /// The `Set-Cookie` that starts a session.

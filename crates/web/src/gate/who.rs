@@ -41,11 +41,16 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// The id of the session that the browser claims to have.
 pub(crate) fn session_id(headers: &HeaderMap) -> Option<&str> {
+    cookie(headers, COOKIE_NAME)
+}
+
+/// The value of a cookie.
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies
         .flat_map(|value| value.split(';'))
         .filter_map(|cookie| cookie.trim().split_once('='))
-        .find_map(|(name, id)| (name == COOKIE_NAME).then_some(id))
+        .find_map(|(cookie, value)| (cookie == name).then_some(value))
 }
 
 /// Whether `given` is the token.

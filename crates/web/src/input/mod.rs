@@ -1,12 +1,14 @@
 //! What comes in: bodies, parameters and paths, read strictly. Whatever is wrong is named, with what it takes.
 
 mod body;
+mod form;
 mod path;
 mod query;
 mod range;
 mod words;
 
 pub(crate) use body::{Body, present};
+pub(crate) use form::Fields;
 pub(crate) use path::{AgentPath, EventPath, IncidentPath, ProviderPath};
-pub(crate) use query::{Paging, Parameters};
+pub(crate) use query::{Filters, Paging, Parameters};
 pub(crate) use range::RangeQuery;

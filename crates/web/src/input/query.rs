@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use axum::extract::{FromRequestParts, Query};
+use axum::http::Uri;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use store::{Cursor, PageRequest};
@@ -22,6 +23,20 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> 
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         Query::<T>::try_from_uri(&parts.uri).map(|Query(query)| Parameters(query)).map_err(|error| problem(&error))
+    }
+}
+
+/// The filters of a page, from a form: what was left empty, and the page's own parameter `done`, do not count.
+pub(crate) struct Filters<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Filters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let given = |pair: &&str| !pair.is_empty() && !pair.ends_with('=') && !pair.starts_with("done=");
+        let query = parts.uri.query().unwrap_or_default().split('&').filter(given).collect::<Vec<_>>().join("&");
+        let uri: Uri = format!("/?{query}").parse().map_err(|_| Problem::bad_request("The query cannot be read."))?;
+        Query::<T>::try_from_uri(&uri).map(|Query(query)| Filters(query)).map_err(|error| problem(&error))
     }
 }
 

@@ -1,53 +1,47 @@
-//! The style and the scripts, embedded. Their URLs carry a hash of their content, so a browser keeps them for good.
+//! The style and the scripts, embedded. Their URL carries a hash of all of them, so a browser keeps them for good and the
+//! scripts find each other by relative imports.
 
 use std::sync::LazyLock;
 
+use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 
-const STYLE: &str = include_str!("../../static/style.css");
-const LIVE: &str = include_str!("../../static/live.js");
-const LOGIN: &str = include_str!("../../static/login.js");
+use crate::problem::Problem;
 
-/// Where the style is.
-pub(super) fn style_url() -> &'static str {
-    static URL: LazyLock<String> = LazyLock::new(|| url("style.css", STYLE));
-    &URL
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const PICTURE: &str = "image/svg+xml";
+
+/// Every file: its name, its type and its content.
+const FILES: [(&str, &str, &str); 9] = [
+    ("style.css", CSS, include_str!("../../static/style.css")),
+    ("icon.svg", PICTURE, include_str!("../../static/icon.svg")),
+    ("app.js", SCRIPT, include_str!("../../static/app.js")),
+    ("act.js", SCRIPT, include_str!("../../static/act.js")),
+    ("live.js", SCRIPT, include_str!("../../static/live.js")),
+    ("local.js", SCRIPT, include_str!("../../static/local.js")),
+    ("login.js", SCRIPT, include_str!("../../static/login.js")),
+    ("patch.js", SCRIPT, include_str!("../../static/patch.js")),
+    ("what_if.js", SCRIPT, include_str!("../../static/what_if.js")),
+];
+
+/// Where a file is.
+pub(super) fn url(name: &str) -> String {
+    static VERSION: LazyLock<u64> = LazyLock::new(version);
+    format!("/static/{:016x}/{name}", *VERSION)
 }
 
-/// Where the script is that keeps a page live.
-pub(super) fn live_url() -> &'static str {
-    static URL: LazyLock<String> = LazyLock::new(|| url("live.js", LIVE));
-    &URL
-}
-
-/// Where the script of the login is.
-pub(super) fn login_url() -> &'static str {
-    static URL: LazyLock<String> = LazyLock::new(|| url("login.js", LOGIN));
-    &URL
-}
-
-pub(crate) async fn style() -> impl IntoResponse {
-    file("text/css; charset=utf-8", STYLE)
-}
-
-pub(crate) async fn live() -> impl IntoResponse {
-    file("text/javascript; charset=utf-8", LIVE)
-}
-
-pub(crate) async fn login() -> impl IntoResponse {
-    file("text/javascript; charset=utf-8", LOGIN)
-}
-
-fn file(content_type: &'static str, content: &'static str) -> impl IntoResponse {
-    ([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")], content)
-}
-
-fn url(name: &str, content: &str) -> String {
-    format!("/static/{name}?v={:016x}", fnv(content.as_bytes()))
+/// One file. Whatever version is asked for, there is only this one.
+pub(crate) async fn file(Path((_version, name)): Path<(String, String)>) -> Response {
+    let Some((_, content_type, content)) = FILES.iter().find(|(file, _, _)| *file == name) else {
+        return Problem::not_found("There is no such file.").into_response();
+    };
+    ([(CONTENT_TYPE, *content_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")], *content).into_response()
 }
 
 /// FNV-1a: tells versions of our own files apart, nothing more.
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+fn version() -> u64 {
+    let bytes = FILES.iter().flat_map(|(_, _, content)| content.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -3,12 +3,12 @@
 use askama::Template;
 use axum::Form;
 use axum::extract::{Query, State};
-use axum::http::header::{RETRY_AFTER, SET_COOKIE};
+use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
 
-use super::{assets, page, see_other};
+use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
 use crate::gate::{clear_cookie, is_token, session_id, set_cookie};
 use crate::problem::Problem;
@@ -36,12 +36,12 @@ pub(crate) struct LoginQuery {
 }
 
 /// The form.
-pub(crate) async fn form(Query(query): Query<LoginQuery>) -> Response {
-    page(StatusCode::OK, &LoginPage { next: local_path(&query.next), error: None })
+pub(crate) async fn form(Query(query): Query<LoginQuery>) -> Drawn {
+    draw(&LoginPage { next: local_path(&query.next), error: None })
 }
 
 /// Opens a session for whoever knows the token.
-pub(crate) async fn submit(State(app): State<App>, Form(form): Form<LoginForm>) -> Response {
+pub(crate) async fn submit(State(app): State<App>, Form(form): Form<LoginForm>) -> Drawn {
     let next = local_path(&form.next);
     let now = app.web().clock.now();
     if let Err(seconds) = app.logins.take(now) {
@@ -49,11 +49,11 @@ pub(crate) async fn submit(State(app): State<App>, Form(form): Form<LoginForm>) 
     }
     if !is_token(&app, form.token.trim()) {
         let error = Some("This is not the token. `agentgazer token` prints it.");
-        return page(StatusCode::UNAUTHORIZED, &LoginPage { next, error });
+        return draw_as(StatusCode::UNAUTHORIZED, &LoginPage { next, error });
     }
     app.logins.give_back();
-    let Some(id) = app.sessions.open(now) else { return Problem::internal().into_response() };
-    with_cookie(see_other(next), &set_cookie(&id))
+    let id = app.sessions.open(now).ok_or_else(Problem::internal)?;
+    Ok(with_cookie(see_other(next), &set_cookie(&id)))
 }
 
 /// Ends the session.
@@ -64,6 +64,12 @@ pub(crate) async fn logout(State(app): State<App>, headers: HeaderMap) -> Respon
     with_cookie(see_other("/login"), &clear_cookie())
 }
 
+/// Ends every session, this one with it.
+pub(crate) async fn logout_everywhere(State(app): State<App>) -> Response {
+    app.sessions.close_all();
+    with_cookie(see_other("/login"), &clear_cookie())
+}
+
 /// `path` if it is one of this server, else `/`: a login must not lead anywhere else.
 pub(super) fn local_path(path: &str) -> &str {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@".contains(&byte);
@@ -71,18 +77,11 @@ pub(super) fn local_path(path: &str) -> &str {
     if local && path.bytes().all(plain) { path } else { "/" }
 }
 
-fn too_many(next: &str, seconds: u64) -> Response {
+fn too_many(next: &str, seconds: u64) -> Drawn {
     let error = format!("Too many wrong tokens. Try again in {seconds} s.");
-    let mut response = page(StatusCode::TOO_MANY_REQUESTS, &LoginPage { next, error: Some(&error) });
+    let mut response = draw_as(StatusCode::TOO_MANY_REQUESTS, &LoginPage { next, error: Some(&error) })?;
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    response
-}
-
-fn with_cookie(mut response: Response, cookie: &str) -> Response {
-    if let Ok(cookie) = HeaderValue::from_str(cookie) {
-        response.headers_mut().insert(SET_COOKIE, cookie);
-    }
-    response
+    Ok(response)
 }
 
 #[cfg(test)]

@@ -1,53 +1,83 @@
 //! The dashboard: pages drawn by the server, live through `/api/stream`. Text of agents and models is shown as text: every
 //! value goes through the templates' escaping, and no page may run anything but our own files.
 
+pub(crate) mod agent;
+pub(crate) mod agents;
 pub(crate) mod assets;
+mod frame;
 pub(crate) mod incident;
+pub(crate) mod incidents;
 pub(crate) mod login;
+mod marks;
+mod number;
 pub(crate) mod overview;
+mod pager;
+mod plain;
+pub(crate) mod request;
+pub(crate) mod requests;
 mod score_bar;
-mod speak;
+pub(crate) mod settings;
+pub(crate) mod theme;
+mod words;
 
 use askama::Template;
-use axum::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
+use self::frame::Frame;
+use crate::app::App;
 use crate::gate::PAGE_POLICY;
 use crate::problem::Problem;
+
+/// What a handler of a page gives: the page, or what is wrong, which [`say_on_a_page`] draws.
+type Drawn = Result<Response, Problem>;
 
 /// A page that says what is wrong.
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage {
+    frame: Frame,
     title: &'static str,
     detail: String,
 }
 
 /// Draws a page.
-fn page(status: StatusCode, template: &impl Template) -> Response {
-    let Ok(html) = template.render() else { return Problem::internal().into_response() };
+fn draw(template: &impl Template) -> Drawn {
+    draw_as(StatusCode::OK, template)
+}
+
+fn draw_as(status: StatusCode, template: &impl Template) -> Drawn {
+    let html = template.render().map_err(|_| Problem::internal())?;
     let mut response = (status, Html(html)).into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
     // With `no-referrer` browsers send `Origin: null` with our own forms, which we would refuse.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    response
+    Ok(response)
 }
 
-/// Says on a page what is wrong.
-fn problem_page(problem: &Problem) -> Response {
+/// Draws what is wrong as a page, for people: whatever a page or an action of the dashboard refuses ends here.
+pub(crate) async fn say_on_a_page(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (headers, uri) = (request.headers().clone(), request.uri().clone());
+    let mut response = next.run(request).await;
+    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
+    let frame = Frame::new(&app, &headers, &uri).await;
     let title = problem.status().canonical_reason().unwrap_or_default();
-    page(problem.status(), &ProblemPage { title, detail: problem.detail() })
+    let page = ProblemPage { frame, title, detail: problem.detail() };
+    draw_as(problem.status(), &page).unwrap_or(response)
 }
 
 /// Nothing is here: said as a page or, under the API, as a problem.
-pub(crate) async fn not_found(uri: Uri) -> Response {
+pub(crate) async fn not_found(frame: Frame, uri: Uri) -> Response {
     let problem = Problem::not_found(format!("There is nothing at {}.", uri.path()));
     if uri.path().starts_with("/api/") {
         return problem.into_response();
     }
-    problem_page(&problem)
+    let page = ProblemPage { frame, title: "Not Found", detail: problem.detail() };
+    draw_as(StatusCode::NOT_FOUND, &page).unwrap_or_else(IntoResponse::into_response)
 }
 
 /// Leads to the login, and from there back to `uri`. The fragment, which may carry the token, follows by itself.
@@ -60,4 +90,11 @@ pub(crate) fn to_login(uri: &Uri) -> Response {
 fn see_other(target: &str) -> Response {
     let location = HeaderValue::from_str(target).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response()
+}
+
+fn with_cookie(mut response: Response, cookie: &str) -> Response {
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
 }

@@ -1,42 +1,20 @@
-//! Numbers and times the way people read them.
+//! The sentences that pages put together. All other words stand in `templates/`; no page has any of its own.
 
-use model::{DeactivatedBy, Timestamp};
+use model::{Action, BlockReason, Counting, DeactivatedBy, EventType, IncidentState, Matched, WindowKind};
+use store::AgentCounts;
 
+use crate::api::Signals;
 use crate::api::agents::AgentView;
 
-/// How long ago `then` was: `3 min ago`.
-pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
-    let seconds = now.millis_since(then) / 1000;
-    match seconds {
-        0..5 => "just now".to_owned(),
-        5..60 => format!("{seconds} s ago"),
-        60..3_600 => format!("{} min ago", seconds / 60),
-        3_600..86_400 => format!("{} h ago", seconds / 3_600),
-        _ => format!("{} d ago", seconds / 86_400),
-    }
-}
-
-/// `1234567` as `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// What needs someone, in one sentence.
-pub(super) fn summary(stopped: usize, inactive: usize, all: usize) -> String {
-    let agents = |count: usize| if count == 1 { "agent is" } else { "agents are" };
-    match (stopped, inactive, all) {
-        (_, _, 0) => "No agents yet.".to_owned(),
-        (0, 0, _) => "Nothing needs you.".to_owned(),
-        (0, inactive, all) => format!("Nothing needs you. {inactive} of {all} {} inactive.", agents(all)),
-        (stopped, _, all) => format!("{stopped} of {all} {} stopped.", agents(all)),
+pub(super) fn summary(counts: AgentCounts) -> String {
+    let agents = |count: u64| if count == 1 { "agent is" } else { "agents are" };
+    let AgentCounts { all, inactive, stopped } = counts;
+    match (stopped, inactive) {
+        _ if all == 0 => "No agents yet.".to_owned(),
+        (0, 0) => "Nothing needs you.".to_owned(),
+        (0, inactive) => format!("Nothing needs you. {inactive} of {all} {} inactive.", agents(all)),
+        (stopped, _) => format!("{stopped} of {all} {} stopped.", agents(all)),
     }
 }
 
@@ -49,34 +27,137 @@ pub(super) fn state(agent: &AgentView) -> (&'static str, &'static str) {
     }
 }
 
+/// What the signals of a score mean: `It asked the same thing 6 times and got the same answer 5 times.`
+pub(super) fn why(signals: &Signals) -> String {
+    // A signal counts earlier calls: with the one that they are like, it was one more.
+    let parts = [
+        ("asked the same thing", signals.similar_prompts.count),
+        ("got the same answer", signals.similar_responses.count),
+        ("made the same tool calls", signals.repeated_tool_calls.count),
+    ];
+    let parts = parts.iter().filter(|(_, count)| *count > 0);
+    let parts: Vec<_> = parts.map(|(what, count)| format!("{what} {} times", count + 1)).collect();
+    match parts.as_slice() {
+        [] => "Nothing repeats.".to_owned(),
+        [only] => format!("It {only}."),
+        [first @ .., last] => format!("It {} and {last}.", first.join(", ")),
+    }
+}
+
+/// What happens when the kill switch fires.
+pub(super) fn action(action: Action) -> &'static str {
+    match action {
+        Action::Deactivate => "Deactivate",
+        Action::Block => "Block",
+        Action::Observe => "Observe",
+    }
+}
+
+pub(super) fn counting(counting: Counting) -> &'static str {
+    match counting {
+        Counting::Adaptive => "Adaptive",
+        Counting::Literal => "Literal",
+    }
+}
+
+/// Which window fired.
+pub(super) fn window(window: WindowKind) -> &'static str {
+    match window {
+        WindowKind::Agent => "all calls of the agent",
+        WindowKind::Conversation => "one conversation",
+    }
+}
+
+pub(super) fn incident_state(state: IncidentState) -> &'static str {
+    match state {
+        IncidentState::Open => "Open",
+        IncidentState::Closed => "Closed",
+        IncidentState::Observed => "Observed",
+    }
+}
+
+/// What became of the agent.
+pub(super) fn incident_story(state: IncidentState) -> &'static str {
+    match state {
+        IncidentState::Open => "Stopped by the kill switch. It stays inactive until someone activates it.",
+        IncidentState::Closed => "Stopped by the kill switch. It was activated again.",
+        IncidentState::Observed => "Observed only: its calls went through.",
+    }
+}
+
+pub(super) fn matched(matched: Matched) -> &'static str {
+    match matched {
+        Matched::Prompt => "prompt alike",
+        Matched::Response => "response alike",
+        Matched::ToolCall => "same tool calls",
+        Matched::Trigger => "the call that was stopped",
+        Matched::Failed => "failed",
+    }
+}
+
+pub(super) fn event(event_type: EventType) -> &'static str {
+    match event_type {
+        EventType::LlmCall => "Call",
+        EventType::Blocked => "Refused",
+        EventType::KillSwitch => "Kill",
+        EventType::AgentActivated => "Activated",
+        EventType::AgentDeactivated => "Deactivated",
+    }
+}
+
+/// Why a call was refused.
+pub(super) fn refusal(reason: BlockReason) -> &'static str {
+    match reason {
+        BlockReason::Inactive => "agent inactive",
+        BlockReason::LoopDetected => "loop detected",
+    }
+}
+
+/// What was just done, for the word that an action leads back with.
+pub(super) fn done(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "activated" => "Active again. Its windows are empty.",
+        "deactivated" => "Inactive. Its calls are refused until you activate it.",
+        "saved" => "Saved. It holds from the next call.",
+        "renamed" => "The name is saved.",
+        "deleted" => "It is deleted.",
+        "thanks" => "Thank you. Your answer is kept with the incident.",
+        "provider" => "The provider is saved. The next call uses it.",
+        "provider-removed" => "What was stored of the provider is gone, its key with it.",
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use model::SignalCounts;
+
     use super::*;
 
     #[test]
-    fn times_are_relative() {
-        let then = Timestamp::from_millis(0);
-        for (seconds, expected) in
-            [(0, "just now"), (12, "12 s ago"), (190, "3 min ago"), (7_300, "2 h ago"), (200_000, "2 d ago")]
-        {
-            assert_eq!(ago(then, Timestamp::from_millis(seconds * 1000)), expected);
-        }
-        assert_eq!(ago(Timestamp::from_millis(9_000), then), "just now", "a clock that went back");
-    }
-
-    #[test]
     fn the_top_of_the_page_answers_in_words() {
-        assert_eq!(summary(0, 0, 0), "No agents yet.");
-        assert_eq!(summary(0, 0, 3), "Nothing needs you.");
-        assert_eq!(summary(2, 2, 3), "2 of 3 agents are stopped.");
-        assert_eq!(summary(1, 1, 1), "1 of 1 agent is stopped.");
-        assert_eq!(summary(0, 1, 3), "Nothing needs you. 1 of 3 agents are inactive.");
+        let check = |stopped, inactive, all, expected: &str| {
+            assert_eq!(summary(AgentCounts { all, inactive, stopped }), expected);
+        };
+        check(0, 0, 0, "No agents yet.");
+        check(0, 0, 3, "Nothing needs you.");
+        check(2, 2, 3, "2 of 3 agents are stopped.");
+        check(1, 1, 1, "1 of 1 agent is stopped.");
+        check(0, 1, 3, "Nothing needs you. 1 of 3 agents are inactive.");
     }
 
     #[test]
-    fn numbers_are_grouped() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1_204, "1,204"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), expected);
-        }
+    fn signals_are_told_in_words() {
+        let check = |(similar_prompts, similar_responses, repeated_tool_calls), expected: &str| {
+            let counts = SignalCounts { similar_prompts, similar_responses, repeated_tool_calls };
+            assert_eq!(why(&counts.into()), expected);
+        };
+        check((0, 0, 0), "Nothing repeats.");
+        check((5, 0, 0), "It asked the same thing 6 times.");
+        check((5, 4, 0), "It asked the same thing 6 times and got the same answer 5 times.");
+        check(
+            (1, 2, 3),
+            "It asked the same thing 2 times, got the same answer 3 times and made the same tool calls 4 times.",
+        );
     }
 }

@@ -1,15 +1,23 @@
-//! One incident: how the score came about, and the calls that made it, as text.
+//! One incident: how the score came about, the window it was found in, and the calls that made it, as text.
+
+pub(crate) mod actions;
+mod evidence;
+mod timeline;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::Response;
-use model::{IncidentId, IncidentState, Matched};
+use model::{CallId, IncidentId, IncidentState};
+use store::Feedback;
 
+use self::evidence::EvidenceLine;
+use self::timeline::Timeline;
+use super::frame::Frame;
+use super::number::Moment;
+use super::plain::plain;
 use super::score_bar::ScoreBar;
-use super::{assets, page, problem_page, speak};
+use super::{Drawn, assets, draw, words};
 use crate::api::Signal;
-use crate::api::evidence::{self, EvidenceView};
+use crate::api::agents;
 use crate::api::incidents::{self, IncidentView};
 use crate::app::App;
 use crate::input::IncidentPath;
@@ -18,15 +26,22 @@ use crate::problem::Problem;
 #[derive(Template)]
 #[template(path = "incident.html")]
 struct IncidentPage {
+    frame: Frame,
+    id: String,
     agent: String,
-    when: String,
-    at: String,
-    what: String,
-    provider: String,
-    settings: String,
+    at: Moment,
+    story: &'static str,
+    why: String,
+    state: &'static str,
+    closed_at: Option<Moment>,
+    /// Whether the agent is inactive because of this incident.
+    holds: bool,
+    feedback: Option<Feedback>,
+    settings: Vec<(&'static str, String)>,
     bar: ScoreBar,
     signals: [SignalLine; 3],
     total: String,
+    timeline: Timeline,
     evidence: Vec<EvidenceLine>,
 }
 
@@ -37,50 +52,29 @@ struct SignalLine {
     score: String,
 }
 
-struct EvidenceLine {
-    number: usize,
-    call: String,
-    time: String,
-    matched: String,
-    request: Option<String>,
-    response: Option<String>,
-    request_chars: String,
-    response_chars: String,
-    truncated: bool,
-}
-
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, id: Result<IncidentPath, Problem>) -> Response {
-    let drawn = match id {
-        Ok(IncidentPath(id)) => read(&app, id).await,
-        Err(problem) => Err(problem),
-    };
-    match drawn {
-        Ok(incident) => page(StatusCode::OK, &incident),
-        Err(problem) => problem_page(&problem),
-    }
+pub(crate) async fn show(State(app): State<App>, frame: Frame, IncidentPath(id): IncidentPath) -> Drawn {
+    draw(&read(&app, frame, id).await?)
 }
 
-async fn read(app: &App, id: IncidentId) -> Result<IncidentPage, Problem> {
+async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, Problem> {
     let incident = incidents::read(app, id).await?;
-    let evidence = evidence::read(app, id).await?;
+    let now = app.web().clock.now();
+    let heads = evidence::read(app, &incident).await?;
+    let trigger: Option<CallId> = heads.last().map(|head| head.call);
     let signals = &incident.signals;
     Ok(IncidentPage {
+        frame,
+        id: incident.id.to_string(),
         agent: incident.agent_id.to_string(),
-        when: speak::ago(incident.timestamp, app.web().clock.now()),
-        at: incident.timestamp.to_string(),
-        what: what_happened(&incident),
-        provider: incident
-            .model
-            .as_ref()
-            .map_or_else(|| incident.provider.clone(), |model| format!("{}, {model}", incident.provider)),
-        settings: format!(
-            "window {} calls ({} window fired), threshold {}, counting {}",
-            incident.window_size,
-            incident.window.as_str(),
-            incident.threshold,
-            incident.counting.as_str()
-        ),
+        at: Moment::new(incident.timestamp, now),
+        story: words::incident_story(incident.state),
+        why: words::why(signals),
+        state: words::incident_state(incident.state),
+        closed_at: incident.closed_at.map(|at| Moment::new(at, now)),
+        holds: incident.state == IncidentState::Open && holds(app, &incident).await,
+        feedback: incident.feedback,
+        settings: settings(&incident),
         bar: ScoreBar::new(incident.score, incident.threshold, signals),
         signals: [
             signal_line("Similar prompts", signals.similar_prompts),
@@ -88,16 +82,28 @@ async fn read(app: &App, id: IncidentId) -> Result<IncidentPage, Problem> {
             signal_line("Repeated tool calls", signals.repeated_tool_calls),
         ],
         total: format!("{:.1}", incident.score),
-        evidence: evidence.into_iter().enumerate().map(|(index, call)| evidence_line(index + 1, call)).collect(),
+        timeline: timeline::read(app, &incident, trigger, &heads).await?,
+        evidence: evidence::lines(heads, now),
     })
 }
 
-fn what_happened(incident: &IncidentView) -> String {
-    match incident.state {
-        IncidentState::Open => "Stopped by the kill switch; inactive until someone activates it.".to_owned(),
-        IncidentState::Closed => "Stopped by the kill switch; activated again since.".to_owned(),
-        IncidentState::Observed => "Observed only: its calls went through.".to_owned(),
-    }
+/// Whether the agent is still inactive. One that is gone, or cannot be read, cannot be activated from here.
+async fn holds(app: &App, incident: &IncidentView) -> bool {
+    agents::read(app, incident.agent_id.clone()).await.is_ok_and(|agent| !agent.active)
+}
+
+fn settings(incident: &IncidentView) -> Vec<(&'static str, String)> {
+    let optional = |text: &Option<String>| text.as_deref().map(plain);
+    let settings = [
+        ("Provider", Some(plain(&incident.provider))),
+        ("Model", optional(&incident.model)),
+        ("Conversation", optional(&incident.conversation)),
+        ("Window", Some(format!("{} calls, {}", incident.window_size, words::window(incident.window)))),
+        ("Threshold", Some(incident.threshold.to_string())),
+        ("Action", Some(words::action(incident.action).to_owned())),
+        ("Counting", Some(words::counting(incident.counting).to_owned())),
+    ];
+    settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 fn signal_line(name: &'static str, signal: Signal) -> SignalLine {
@@ -106,29 +112,5 @@ fn signal_line(name: &'static str, signal: Signal) -> SignalLine {
         count: signal.count,
         weight: format!("×{:.1}", signal.weight),
         score: format!("{:.1}", signal.score),
-    }
-}
-
-fn evidence_line(number: usize, call: EvidenceView) -> EvidenceLine {
-    EvidenceLine {
-        number,
-        call: call.call_id.to_string(),
-        time: call.timestamp.map(|time| time.to_string()).unwrap_or_default(),
-        matched: call.matched.iter().map(|matched| word(*matched)).collect::<Vec<_>>().join(" + "),
-        request: call.request_body,
-        response: call.response_body,
-        request_chars: speak::grouped(call.request_chars),
-        response_chars: speak::grouped(call.response_chars),
-        truncated: call.truncated,
-    }
-}
-
-fn word(matched: Matched) -> &'static str {
-    match matched {
-        Matched::Prompt => "prompt alike",
-        Matched::Response => "response alike",
-        Matched::ToolCall => "same tool calls",
-        Matched::Trigger => "the call that was stopped",
-        Matched::Failed => "failed",
     }
 }

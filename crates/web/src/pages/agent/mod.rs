@@ -1,0 +1,142 @@
+//! One agent: whether it is active and why not, its kill switch, how near it is to its threshold, and what it did lately.
+
+pub(crate) mod actions;
+pub(crate) mod settings;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use model::{AgentId, Timestamp};
+use store::{ConversationRow, EventFilter, IncidentFilter, PageRequest};
+
+use self::settings::SettingsForm;
+use super::agents::AgentLine;
+use super::frame::Frame;
+use super::incidents::IncidentLine;
+use super::number::{Count, Moment};
+use super::plain::cut;
+use super::requests::{self, RequestLine};
+use super::{Drawn, assets, draw_as, words};
+use crate::api::Signals;
+use crate::api::agents::{self, AgentView};
+use crate::app::App;
+use crate::input::AgentPath;
+use crate::problem::Problem;
+
+const REQUESTS_SHOWN: u32 = 20;
+const INCIDENTS_SHOWN: u32 = 5;
+/// The conversations are told from this many calls, and this many of them are shown.
+const CALLS_READ: u32 = 1_000;
+const CONVERSATIONS_SHOWN: usize = 10;
+const CONVERSATION_LENGTH: usize = 60;
+
+#[derive(Template)]
+#[template(path = "agent.html")]
+struct AgentPage {
+    frame: Frame,
+    agent: AgentLine,
+    is_active: bool,
+    since: Option<Moment>,
+    stop: Option<Stop>,
+    signals: Signals,
+    why: String,
+    form: SettingsForm,
+    would_have_stopped: Count,
+    conversations: Vec<ConversationLine>,
+    incidents: Vec<IncidentLine>,
+    requests: Vec<RequestLine>,
+    proxy_url: String,
+}
+
+/// What the kill switch did to the agent.
+struct Stop {
+    incident: Option<StopIncident>,
+    refused: Count,
+}
+
+/// The incident, while it is kept.
+struct StopIncident {
+    id: String,
+    score: String,
+    why: String,
+}
+
+struct ConversationLine {
+    /// As it is stored, for the link.
+    key: String,
+    name: String,
+    calls: Count,
+    highest_score: String,
+    seen: Moment,
+}
+
+/// Draws the page.
+pub(crate) async fn show(State(app): State<App>, frame: Frame, AgentPath(id): AgentPath) -> Drawn {
+    let agent = agents::read(&app, id).await?;
+    let form = SettingsForm::new(&agent.kill_switch);
+    draw_with(&app, frame, agent, form).await
+}
+
+/// Draws the page with a settings form that may hold what was just sent.
+async fn draw_with(app: &App, frame: Frame, agent: AgentView, form: SettingsForm) -> Result<Response, Problem> {
+    let status = form.status();
+    let page = read(app, frame, agent, form).await?;
+    draw_as(status, &page)
+}
+
+async fn read(app: &App, frame: Frame, agent: AgentView, form: SettingsForm) -> Result<AgentPage, Problem> {
+    let (store, now, id) = (&app.web().store, app.web().clock.now(), &agent.agent_id);
+    app.web().recorder.catch_up().await;
+    let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
+    let events = store.events(&of_agent, &first(REQUESTS_SHOWN)).await?;
+    let filter = IncidentFilter { agent: Some(id.clone()), ..IncidentFilter::default() };
+    let incidents = store.incidents(&filter, &first(INCIDENTS_SHOWN)).await?;
+    Ok(AgentPage {
+        frame,
+        is_active: agent.active,
+        since: agent.deactivated_at.map(|at| Moment::new(at, now)),
+        stop: stop(app, &agent).await?,
+        signals: agent.signals,
+        why: words::why(&agent.signals),
+        form,
+        would_have_stopped: store.would_have_stopped(id).await?.into(),
+        conversations: conversations(app, id, now).await?,
+        incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
+        requests: requests::lines(&events.items, now),
+        agent: AgentLine::new(&agent, now),
+        proxy_url: app.web().proxy_url.clone(),
+    })
+}
+
+/// What the kill switch did to the agent, if it did.
+async fn stop(app: &App, agent: &AgentView) -> Result<Option<Stop>, Problem> {
+    if words::state(agent).1 != "killed" {
+        return Ok(None);
+    }
+    let incident = match agent.incident_id {
+        Some(id) => app.web().store.incident(id).await?,
+        None => None,
+    };
+    let incident = incident.map(|row| StopIncident {
+        id: row.id.to_string(),
+        score: format!("{:.1} / {}", row.score.value, row.kill_switch.threshold),
+        why: words::why(&row.score.signals.into()),
+    });
+    Ok(Some(Stop { incident, refused: app.web().store.refused(&agent.agent_id).await?.into() }))
+}
+
+async fn conversations(app: &App, agent: &AgentId, now: Timestamp) -> Result<Vec<ConversationLine>, Problem> {
+    let rows = app.web().store.conversations(agent, CALLS_READ).await?;
+    let line = |row: ConversationRow| ConversationLine {
+        name: cut(&row.name, CONVERSATION_LENGTH),
+        key: row.name,
+        calls: row.calls.into(),
+        highest_score: format!("{:.1}", row.highest_score),
+        seen: Moment::new(row.last_seen, now),
+    };
+    Ok(rows.into_iter().take(CONVERSATIONS_SHOWN).map(line).collect())
+}
+
+fn first(limit: u32) -> PageRequest {
+    PageRequest { limit, cursor: None }
+}

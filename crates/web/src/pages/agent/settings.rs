@@ -1,0 +1,165 @@
+//! The form of an agent's kill switch. Whoever turns it on while nobody would hear of a kill is asked once.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use model::{Action, Counting, FieldError, KillSwitchChange};
+use serde::Deserialize;
+
+use super::draw_with;
+use crate::api::agents;
+use crate::api::kill_switch::{SettingsView, notifications_configured};
+use crate::app::App;
+use crate::changes;
+use crate::input::{AgentPath, Fields};
+use crate::pages::frame::Frame;
+use crate::pages::{Drawn, see_other};
+
+/// The form as it is drawn.
+pub(super) struct SettingsForm {
+    pub(super) enabled: bool,
+    pub(super) window_size: String,
+    pub(super) threshold: String,
+    pub(super) action: Action,
+    pub(super) counting: Counting,
+    /// What is wrong with what was sent.
+    pub(super) error: Option<String>,
+    /// Whether to ask if it is to be turned on although nobody would hear of it.
+    pub(super) asks: bool,
+}
+
+/// A recommended pair of settings.
+pub(super) struct Preset {
+    pub(super) key: &'static str,
+    pub(super) name: &'static str,
+    pub(super) window_size: u16,
+    pub(super) threshold: f64,
+}
+
+/// The recommendations of the guide.
+pub(super) const PRESETS: [Preset; 3] = [
+    Preset { key: "tight", name: "Tight budget control", window_size: 10, threshold: 5.0 },
+    Preset { key: "balanced", name: "Balanced", window_size: 20, threshold: 10.0 },
+    Preset { key: "tolerant", name: "Tolerant", window_size: 50, threshold: 20.0 },
+];
+
+/// What the form sends.
+#[derive(Deserialize)]
+pub(crate) struct SettingsFields {
+    /// A checkbox is sent only if it is on.
+    enabled: Option<String>,
+    window_size: String,
+    threshold: String,
+    action: Action,
+    counting: Counting,
+    preset: Option<String>,
+    /// “Enable anyway.”
+    anyway: Option<String>,
+}
+
+impl SettingsForm {
+    /// The settings as they are.
+    pub(super) fn new(settings: &SettingsView) -> SettingsForm {
+        SettingsForm {
+            enabled: settings.enabled,
+            window_size: settings.window_size.to_string(),
+            threshold: settings.threshold.to_string(),
+            action: settings.action,
+            counting: settings.counting,
+            error: None,
+            asks: false,
+        }
+    }
+
+    /// The settings as they were sent.
+    fn sent(fields: &SettingsFields) -> SettingsForm {
+        SettingsForm {
+            enabled: fields.enabled.is_some(),
+            window_size: fields.window_size.clone(),
+            threshold: fields.threshold.clone(),
+            action: fields.action,
+            counting: fields.counting,
+            error: None,
+            asks: false,
+        }
+    }
+
+    pub(super) fn presets(&self) -> &'static [Preset] {
+        &PRESETS
+    }
+
+    /// Whether the form holds the settings of `preset`.
+    pub(super) fn is(&self, preset: &Preset) -> bool {
+        self.window_size.parse() == Ok(preset.window_size) && self.threshold.parse() == Ok(preset.threshold)
+    }
+
+    pub(super) fn has_action(&self, word: &str) -> bool {
+        self.action.as_str() == word
+    }
+
+    pub(super) fn has_counting(&self, word: &str) -> bool {
+        self.counting.as_str() == word
+    }
+
+    /// The status of a page with this form.
+    pub(super) fn status(&self) -> StatusCode {
+        match (&self.error, self.asks) {
+            (Some(_), _) => StatusCode::BAD_REQUEST,
+            (None, true) => StatusCode::CONFLICT,
+            (None, false) => StatusCode::OK,
+        }
+    }
+}
+
+impl SettingsFields {
+    /// With the settings of the preset that was chosen, if one was.
+    fn with_preset(mut self) -> SettingsFields {
+        let chosen = PRESETS.iter().find(|preset| self.preset.as_deref() == Some(preset.key));
+        if let Some(preset) = chosen {
+            self.window_size = preset.window_size.to_string();
+            self.threshold = preset.threshold.to_string();
+        }
+        self
+    }
+
+    fn change(&self) -> Result<KillSwitchChange, FieldError> {
+        let window_size = self.window_size.trim().parse();
+        let threshold = self.threshold.trim().parse();
+        Ok(KillSwitchChange {
+            enabled: Some(self.enabled.is_some()),
+            window_size: Some(
+                window_size.map_err(|_| FieldError::new("window_size", "must be a whole number from 2 to 500"))?,
+            ),
+            threshold: Some(
+                threshold.map_err(|_| FieldError::new("threshold", "must be a number above 0, at most 10000"))?,
+            ),
+            action: Some(self.action),
+            counting: Some(self.counting),
+        })
+    }
+}
+
+/// Saves the settings, or draws the form again with what is wrong or to be asked.
+pub(crate) async fn save(
+    State(app): State<App>,
+    frame: Frame,
+    AgentPath(id): AgentPath,
+    Fields(fields): Fields<SettingsFields>,
+) -> Drawn {
+    let agent = agents::read(&app, id.clone()).await?;
+    let fields = fields.with_preset();
+    let checked = fields.change().and_then(|change| change.apply(agent.kill_switch.into()).map(|_| change));
+    let change = match checked {
+        Ok(change) => change,
+        Err(error) => {
+            let form = SettingsForm { error: Some(error.to_string()), ..SettingsForm::sent(&fields) };
+            return draw_with(&app, frame, agent, form).await;
+        }
+    };
+    let turns_on = fields.enabled.is_some() && !agent.kill_switch.enabled;
+    if turns_on && fields.anyway.is_none() && !notifications_configured(&app).await? {
+        let form = SettingsForm { asks: true, ..SettingsForm::sent(&fields) };
+        return draw_with(&app, frame, agent, form).await;
+    }
+    app.alone(changes::configure(app.clone(), id.clone(), change)).await?;
+    Ok(see_other(&format!("/agents/{id}?done=saved")))
+}

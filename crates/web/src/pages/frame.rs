@@ -1,0 +1,140 @@
+//! What surrounds every page: where it stands in the navigation, the theme, how many agents are stopped, and what was just
+//! done.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
+
+use super::words;
+use crate::app::App;
+use crate::gate::cookie;
+
+/// The cookie that holds the theme.
+pub(super) const THEME_COOKIE: &str = "agentgazer_theme";
+
+/// The frame of one page.
+pub(crate) struct Frame {
+    /// The path that was asked for, to come back to.
+    pub(super) path: String,
+    /// How many agents the kill switch holds inactive; 0 also if that cannot be read, which the page itself will say.
+    pub(super) stopped: u64,
+    /// What was just done.
+    pub(super) notice: Option<&'static str>,
+    pub(super) theme: Theme,
+}
+
+/// Light, dark, or what the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Theme {
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    /// The word for it in the cookie and in the page.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Theme::System => "system",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    pub(super) fn parse(word: &str) -> Option<Theme> {
+        [Theme::System, Theme::Light, Theme::Dark].into_iter().find(|theme| theme.as_str() == word)
+    }
+}
+
+/// One entry of the navigation.
+pub(super) struct Entry {
+    pub(super) path: &'static str,
+    pub(super) word: &'static str,
+    /// Beyond the four that fit on a phone.
+    pub(super) more: bool,
+}
+
+const ENTRIES: [Entry; 7] = [
+    Entry { path: "/", word: "Overview", more: false },
+    Entry { path: "/agents", word: "Agents", more: false },
+    Entry { path: "/incidents", word: "Incidents", more: false },
+    Entry { path: "/requests", word: "Requests", more: false },
+    Entry { path: "/alerts", word: "Alerts", more: true },
+    Entry { path: "/costs", word: "Costs", more: true },
+    Entry { path: "/settings", word: "Settings", more: true },
+];
+
+impl Frame {
+    pub(super) async fn new(app: &App, headers: &HeaderMap, uri: &Uri) -> Frame {
+        let counts = app.web().store.agent_counts().await;
+        Frame {
+            path: uri.path().to_owned(),
+            stopped: counts.map(|counts| counts.stopped).unwrap_or_default(),
+            notice: done(uri.query().unwrap_or_default()).and_then(words::done),
+            theme: cookie(headers, THEME_COOKIE).and_then(Theme::parse).unwrap_or(Theme::System),
+        }
+    }
+
+    pub(super) fn entries(&self) -> &'static [Entry] {
+        &ENTRIES
+    }
+
+    /// Whether `entry` is where we are.
+    pub(super) fn is_here(&self, entry: &Entry) -> bool {
+        let rest = self.path.strip_prefix(entry.path);
+        if entry.path == "/" {
+            self.path == "/"
+        } else {
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        }
+    }
+
+    /// The theme that the button leads to.
+    pub(super) fn next_theme(&self) -> &'static str {
+        match self.theme {
+            Theme::System => Theme::Dark.as_str(),
+            Theme::Dark => Theme::Light.as_str(),
+            Theme::Light => Theme::System.as_str(),
+        }
+    }
+}
+
+/// The word after `done=`, which the page of an action leads back with.
+fn done(query: &str) -> Option<&str> {
+    query.split('&').find_map(|pair| pair.strip_prefix("done="))
+}
+
+impl FromRequestParts<App> for Frame {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Frame::new(app, &parts.headers, &parts.uri).await)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_navigation_says_where_we_are() {
+        let frame = |path: &str| Frame { path: path.to_owned(), stopped: 0, notice: None, theme: Theme::System };
+        let here = |path: &str| {
+            let frame = frame(path);
+            let here: Vec<_> = ENTRIES.iter().filter(|entry| frame.is_here(entry)).map(|entry| entry.word).collect();
+            here.join(" ")
+        };
+        assert_eq!(here("/"), "Overview");
+        assert_eq!(here("/agents"), "Agents");
+        assert_eq!(here("/agents/import-fixer"), "Agents");
+        assert_eq!(here("/agentsomething"), "");
+    }
+
+    #[test]
+    fn what_was_done_is_a_word_of_ours() {
+        assert_eq!(done("a=b&done=saved"), Some("saved"));
+        assert_eq!(done("abandoned=x"), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! What a person does with an incident: says whether it was a loop, activates the agent, takes a body, deletes it.
+
+use axum::extract::{Path, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::IntoResponse;
+use model::{CallId, IncidentId};
+use serde::Deserialize;
+use store::{Change, EvidenceBody, Feedback};
+
+use crate::api::incidents;
+use crate::app::App;
+use crate::changes;
+use crate::input::{Fields, IncidentPath};
+use crate::pages::{Drawn, see_other};
+use crate::problem::Problem;
+
+/// Whether it was a loop.
+#[derive(Deserialize)]
+pub(crate) struct FeedbackForm {
+    feedback: Feedback,
+}
+
+/// Keeps what the person says.
+pub(crate) async fn feedback(
+    State(app): State<App>,
+    IncidentPath(id): IncidentPath,
+    Fields(form): Fields<FeedbackForm>,
+) -> Drawn {
+    incidents::change(&app, id, Change::SetFeedback { incident: id, feedback: form.feedback }).await?;
+    Ok(see_other(&format!("/incidents/{id}?done=thanks")))
+}
+
+/// Activates the agent of the incident.
+pub(crate) async fn activate(State(app): State<App>, IncidentPath(id): IncidentPath) -> Drawn {
+    let incident = incidents::read(&app, id).await?;
+    app.alone(changes::activate(app.clone(), incident.agent_id)).await?;
+    Ok(see_other(&format!("/incidents/{id}?done=activated")))
+}
+
+/// Deletes the incident with its evidence.
+pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPath) -> Drawn {
+    incidents::change(&app, id, Change::DeleteIncident { incident: id }).await?;
+    Ok(see_other("/incidents?done=deleted"))
+}
+
+/// One whole body as a file of plain text: a browser shows or saves it, and never runs it.
+pub(crate) async fn body(
+    State(app): State<App>,
+    Path((incident, call, which)): Path<(String, String, String)>,
+) -> Drawn {
+    let gone = || Problem::not_found("There is no such body. It may not have been kept.");
+    let incident = IncidentId::parse(&incident).ok_or_else(gone)?;
+    let call = CallId::parse(&call).ok_or_else(gone)?;
+    let which_body = match which.as_str() {
+        "request" => EvidenceBody::Request,
+        "response" => EvidenceBody::Response,
+        _ => return Err(gone()),
+    };
+    let body = app.web().store.evidence_body(incident, call, which_body).await?.ok_or_else(gone)?;
+    let headers = [
+        (CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+        (CONTENT_DISPOSITION, format!("attachment; filename=\"{call}-{which}.txt\"")),
+    ];
+    Ok((headers, body).into_response())
+}

@@ -1,0 +1,119 @@
+//! The window as a row of calls: which matched, which one was stopped, with lines that join the matches.
+
+use std::collections::HashMap;
+
+use model::{CallId, Matched};
+use store::EvidenceHead;
+
+use crate::api::incidents::IncidentView;
+use crate::app::App;
+use crate::pages::words;
+use crate::problem::Problem;
+
+/// How far apart two calls are drawn, and where the row lies.
+const STEP: usize = 24;
+const ROW: usize = 44;
+
+/// The row, ready to be drawn.
+pub(super) struct Timeline {
+    pub(super) calls: Vec<Dot>,
+    pub(super) arcs: Vec<Arc>,
+    pub(super) width: usize,
+}
+
+/// One call.
+pub(super) struct Dot {
+    pub(super) x: usize,
+    pub(super) number: usize,
+    pub(super) call: String,
+    /// `matched`, `trigger` or `other`.
+    pub(super) kind: &'static str,
+    pub(super) title: String,
+}
+
+/// A line from one match to the next.
+pub(super) struct Arc {
+    pub(super) path: String,
+}
+
+/// The window that `trigger` ended; only the evidence, if the events are no longer kept.
+pub(super) async fn read(
+    app: &App,
+    incident: &IncidentView,
+    trigger: Option<CallId>,
+    evidence: &[EvidenceHead],
+) -> Result<Timeline, Problem> {
+    let kept = match trigger {
+        Some(trigger) => app.web().store.window(trigger, incident.window, incident.window_size).await?,
+        None => Vec::new(),
+    };
+    let mut calls: Vec<CallId> = kept.into_iter().map(|call| call.call).collect();
+    if calls.len() < evidence.len() {
+        calls = evidence.iter().map(|head| head.call).collect();
+    }
+    Ok(draw(&calls, evidence))
+}
+
+fn draw(calls: &[CallId], evidence: &[EvidenceHead]) -> Timeline {
+    let matched: HashMap<CallId, &[Matched]> =
+        evidence.iter().map(|head| (head.call, head.matched.as_slice())).collect();
+    let dots: Vec<Dot> = calls.iter().enumerate().map(|(index, call)| dot(index, *call, matched.get(call))).collect();
+    let joined: Vec<usize> = dots.iter().filter(|dot| dot.kind != "other").map(|dot| dot.x).collect();
+    Timeline {
+        arcs: joined.windows(2).map(|pair| arc(pair[0], pair[1])).collect(),
+        width: calls.len() * STEP + STEP,
+        calls: dots,
+    }
+}
+
+fn dot(index: usize, call: CallId, matched: Option<&&[Matched]>) -> Dot {
+    let matched = matched.copied().unwrap_or_default();
+    let is_alike = |reason: &Matched| matches!(reason, Matched::Prompt | Matched::Response | Matched::ToolCall);
+    let kind = match matched {
+        reasons if reasons.contains(&Matched::Trigger) => "trigger",
+        reasons if reasons.iter().any(is_alike) => "matched",
+        _ => "other",
+    };
+    let reasons: Vec<_> = matched.iter().map(|reason| words::matched(*reason)).collect();
+    let title = if reasons.is_empty() { "not alike".to_owned() } else { reasons.join(", ") };
+    Dot { x: STEP + index * STEP, number: index + 1, call: call.to_string(), kind, title }
+}
+
+fn arc(from: usize, to: usize) -> Arc {
+    let height = ROW.saturating_sub((to - from).min(36)).max(6);
+    Arc { path: format!("M{from} {ROW} Q{} {height} {to} {ROW}", (from + to) / 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(call: CallId, matched: &[Matched]) -> EvidenceHead {
+        EvidenceHead {
+            call,
+            time: None,
+            matched: matched.to_vec(),
+            prompt: None,
+            response: None,
+            request_chars: None,
+            response_chars: None,
+            truncated: true,
+        }
+    }
+
+    #[test]
+    fn matches_are_joined_and_the_others_are_not() {
+        let calls: Vec<CallId> = (0..4).map(|_| CallId::new()).collect();
+        let evidence = [
+            head(calls[0], &[Matched::Prompt, Matched::Response]),
+            head(calls[2], &[Matched::Failed]),
+            head(calls[3], &[Matched::Trigger]),
+        ];
+        let timeline = draw(&calls, &evidence);
+        let kinds: Vec<_> = timeline.calls.iter().map(|dot| dot.kind).collect();
+        assert_eq!(kinds, ["matched", "other", "other", "trigger"]);
+        let paths: Vec<_> = timeline.arcs.iter().map(|arc| arc.path.as_str()).collect();
+        assert_eq!(paths, ["M24 44 Q60 8 96 44"]);
+        assert_eq!(timeline.calls[0].title, "prompt alike, response alike");
+    }
+}

@@ -1,0 +1,91 @@
+//! One call: everything that is on record of it.
+
+use askama::Template;
+use axum::extract::State;
+use store::{Cursor, EventFilter, EventRow, PageRequest};
+
+use super::frame::Frame;
+use super::number::{Money, duration, grouped};
+use super::plain::cut;
+use super::requests::{self, RequestLine};
+use super::score_bar::ScoreBar;
+use super::{Drawn, assets, draw, words};
+use crate::app::App;
+use crate::input::EventPath;
+use crate::problem::Problem;
+
+/// Texts of the record are short; what is longer came from a client that plays.
+const LONGEST: usize = 2_000;
+/// How many of the agent's calls before this one are shown.
+const BEFORE: u32 = 20;
+
+#[derive(Template)]
+#[template(path = "request.html")]
+struct RequestPage {
+    frame: Frame,
+    line: RequestLine,
+    fields: Vec<(&'static str, String)>,
+    error: Option<String>,
+    conversation: Option<String>,
+    incident: Option<String>,
+    bar: Option<ScoreBar>,
+    why: String,
+    requests: Vec<RequestLine>,
+}
+
+/// Draws the page.
+pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): EventPath) -> Drawn {
+    app.web().recorder.catch_up().await;
+    let row = app.web().store.event(id).await?;
+    let row =
+        row.ok_or_else(|| Problem::not_found(format!("There is no request {id}. It may be older than what is kept.")))?;
+    let bar = score_bar(&app, &row).await?;
+    let event = &row.event;
+    let of_agent = EventFilter { agent: Some(event.agent.clone()), ..EventFilter::default() };
+    let older = PageRequest { limit: BEFORE, cursor: Some(Cursor::after(&id.to_string())) };
+    let before = app.web().store.events(&of_agent, &older).await?;
+
+    // With the call itself in front, so that what is like it has its colour.
+    let now = app.web().clock.now();
+    let rows: Vec<EventRow> = std::iter::once(row.clone()).chain(before.items).collect();
+    let mut lines = requests::lines(&rows, now);
+    let line = lines.remove(0);
+    draw(&RequestPage {
+        frame,
+        line,
+        fields: fields(&row),
+        error: event.error.as_deref().map(|error| cut(error, LONGEST)),
+        conversation: event.conversation.as_deref().map(|conversation| cut(conversation, LONGEST)),
+        incident: event.incident.map(|id| id.to_string()),
+        bar,
+        why: event.score.map(|score| words::why(&score.signals.into())).unwrap_or_default(),
+        requests: lines,
+    })
+}
+
+/// The score against the threshold that the agent has now: the one of that time is not on record.
+async fn score_bar(app: &App, row: &EventRow) -> Result<Option<ScoreBar>, Problem> {
+    let Some(score) = row.event.score else { return Ok(None) };
+    let agent = crate::api::agents::read(app, row.event.agent.clone()).await?;
+    Ok(Some(ScoreBar::new(score.value, agent.kill_switch.threshold, &score.signals.into())))
+}
+
+fn fields(row: &EventRow) -> Vec<(&'static str, String)> {
+    let event = &row.event;
+    let number = |number: Option<u64>| number.map(grouped);
+    let fields = [
+        ("Request id", Some(event.id.to_string())),
+        ("Time (UTC)", Some(event.time.to_string())),
+        ("Status", event.status.map(|status| status.to_string())),
+        ("Time to first byte", event.first_byte_ms.map(duration)),
+        ("Time in all", event.latency_ms.map(duration)),
+        ("Streamed", Some(if event.streamed { "yes" } else { "no" }.to_owned())),
+        ("Tokens in", number(event.usage.input)),
+        ("of them cached", number(event.usage.cached)),
+        ("Tokens out", number(event.usage.output)),
+        ("of them reasoning", number(event.usage.reasoning)),
+        ("Cost", row.cost_nano_usd.map(|nano| Money::nano_usd(nano).exact)),
+        ("Calls it stands for", (row.count > 1).then(|| grouped(row.count))),
+    ];
+    fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}

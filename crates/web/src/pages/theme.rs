@@ -1,0 +1,26 @@
+//! Light or dark, chosen by hand. Kept in a cookie, so that the server draws the page in it and nothing flashes.
+
+use axum::Form;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::frame::{THEME_COOKIE, Theme};
+use super::login::local_path;
+use super::{see_other, with_cookie};
+use crate::problem::Problem;
+
+/// What the button sends.
+#[derive(Deserialize)]
+pub(crate) struct ThemeForm {
+    theme: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// Keeps the theme and leads back.
+pub(crate) async fn submit(Form(form): Form<ThemeForm>) -> Result<Response, Problem> {
+    let theme = Theme::parse(&form.theme);
+    let theme = theme.ok_or_else(|| Problem::field("theme", "must be one of system, light, dark"))?;
+    let cookie = format!("{THEME_COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000", theme.as_str());
+    Ok(with_cookie(see_other(local_path(&form.next)), &cookie))
+}

@@ -1,0 +1,65 @@
+// Sends forms without leaving the page, copies texts, and submits a filter when it is chosen.
+
+import { load, patchPage } from "./patch.js";
+
+export function enhance() {
+  document.addEventListener("submit", onSubmit);
+  document.addEventListener("click", onClick);
+  document.addEventListener("change", ({ target }) => target.closest("[data-submit]")?.form.requestSubmit());
+  showCopyButtons();
+  openTarget();
+  addEventListener("hashchange", openTarget);
+  forgetDone();
+}
+
+/** Sends a form and shows the page that it leads to, where we are. */
+async function onSubmit(event) {
+  const form = event.target;
+  if (form.method !== "post" || form.hasAttribute("data-plain")) return;
+  event.preventDefault();
+  const fields = new URLSearchParams(new FormData(form, event.submitter));
+  form.setAttribute("aria-busy", "true");
+  try {
+    const { page, url } = await load(form.action, fields);
+    const stays = new URL(url).pathname === location.pathname;
+    if (!stays && url !== form.action) return location.assign(url);
+    patchPage(page);
+    showCopyButtons();
+    document.querySelector("[role=alertdialog] button, [role=alert]")?.scrollIntoView({ block: "center" });
+  } catch {
+    document.getElementById("notice").textContent = "That did not work: the server did not answer. Nothing is known to be changed.";
+  } finally {
+    form.removeAttribute("aria-busy");
+  }
+}
+
+async function onClick({ target }) {
+  const button = target.closest("[data-copy], [data-copy-from]");
+  if (!button) return;
+  const { copy, copyFrom } = button.dataset;
+  const text = copy ? document.getElementById(copy).textContent : await (await fetch(copyFrom)).text();
+  await navigator.clipboard.writeText(text);
+  const before = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = before), 1500);
+}
+
+/** Copying needs a secure context; where there is none, there is no button. */
+function showCopyButtons() {
+  if (!navigator.clipboard) return;
+  for (const button of document.querySelectorAll("[data-copy], [data-copy-from]")) button.hidden = false;
+}
+
+/** Unfolds what the address names. */
+function openTarget() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  if (target instanceof HTMLDetailsElement) target.open = true;
+}
+
+/** What was done is said once, not again after a reload. */
+function forgetDone() {
+  const url = new URL(location.href);
+  if (!url.searchParams.has("done")) return;
+  url.searchParams.delete("done");
+  history.replaceState(null, "", url);
+}

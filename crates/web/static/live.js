@@ -1,0 +1,99 @@
+// Follows what happens on the server. One browser has one event stream, however many pages are open: the page that holds the
+// lock has it and tells the others.
+
+import { load, patchLive } from "./patch.js";
+
+const EVENTS = ["call", "blocked", "kill", "activated", "deactivated", "incident", "configured", "lagged"];
+const REFRESH_MS = 500;
+const RETRY_S = 4;
+
+const channel = new BroadcastChannel("agentgazer");
+let scheduled = false;
+let missed = false;
+let paused = false;
+let connected;
+
+/** Starts to follow. */
+export function follow() {
+  channel.onmessage = ({ data }) => hear(data);
+  // The lock is given up when the page goes away; then another page of this browser takes over. Without secure context
+  // there are no locks, and each page has a stream of its own.
+  if (navigator.locks) navigator.locks.request("agentgazer-stream", () => new Promise(connect));
+  else connect();
+  channel.postMessage({ ask: true });
+  document.addEventListener("visibilitychange", () => missed && schedule());
+  enhancePause();
+}
+
+function connect() {
+  const stream = new EventSource("/api/stream");
+  stream.onopen = () => tell({ state: "live" });
+  stream.onerror = () => {
+    stream.close();
+    countDown(RETRY_S);
+  };
+  for (const event of EVENTS) {
+    stream.addEventListener(event, ({ data }) => tell({ event, agent: JSON.parse(data).agent_id }));
+  }
+}
+
+function countDown(seconds) {
+  if (seconds === 0) return connect();
+  tell({ state: "lost", seconds });
+  setTimeout(countDown, 1000, seconds - 1);
+}
+
+/** Tells this page and the others. */
+function tell(message) {
+  if (message.state) connected = message;
+  channel.postMessage(message);
+  hear(message);
+}
+
+function hear(message) {
+  if (message.ask && connected) channel.postMessage(connected);
+  if (message.state) show(message);
+  if (message.state === "live" || isAboutThisPage(message)) schedule();
+}
+
+function isAboutThisPage({ event, agent }) {
+  const watched = document.getElementById("main").dataset.agent;
+  return event && (!watched || !agent || agent === watched);
+}
+
+function show({ state, seconds }) {
+  const element = document.getElementById("connection");
+  const text = state === "live" ? "Live" : `Not live: trying again in ${seconds} s.`;
+  element.className = state;
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Asks for the page once, however many events come in the meantime; not while nobody looks. */
+function schedule() {
+  missed = true;
+  if (scheduled || paused || document.hidden) return;
+  scheduled = true;
+  setTimeout(refresh, REFRESH_MS);
+}
+
+async function refresh() {
+  scheduled = false;
+  missed = false;
+  try {
+    patchLive((await load(location.href)).page);
+  } catch {
+    // No page came: the session has ended, or the server is gone, which the stream will tell.
+    if (connected?.state === "live") location.reload();
+  }
+}
+
+function enhancePause() {
+  const button = document.getElementById("pause");
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    paused = !paused;
+    button.setAttribute("aria-pressed", String(paused));
+    if (!paused && missed) schedule();
+  });
+}

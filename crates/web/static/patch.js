@@ -1,0 +1,115 @@
+// Turns one tree of elements into another by changing only what differs, so that focus, selection, scroll positions and what
+// was unfolded stay. Rows are recognised by `data-key`; one that is new or differs flashes once.
+
+import { localise } from "./local.js";
+
+const CALM = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Asks for a page. The browser parses it as a document of its own, so nothing in it can run here. */
+export function load(url, fields) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(fields ? "POST" : "GET", url);
+    request.responseType = "document";
+    request.onload = () => {
+      if (request.response?.getElementById("main")) resolve({ page: request.response, url: request.responseURL });
+      else reject(new Error("no page"));
+    };
+    request.onerror = () => reject(new Error("no answer"));
+    request.send(fields);
+  });
+}
+
+/** Brings the parts of this page that are live up to date with `fresh`. */
+export function patchLive(fresh) {
+  for (const part of document.querySelectorAll("[data-live][id]")) {
+    const other = fresh.getElementById(part.id);
+    if (other) patch(part, other);
+  }
+  localise(document);
+}
+
+/** Makes this page what `fresh` is. */
+export function patchPage(fresh) {
+  document.title = fresh.title;
+  document.documentElement.dataset.theme = fresh.documentElement.dataset.theme;
+  patch(document.body, fresh.body);
+  localise(document);
+}
+
+function patch(old, fresh) {
+  if (old.hasAttribute("data-keep")) return;
+  patchAttributes(old, fresh);
+  patchChildren(old, fresh);
+}
+
+function patchAttributes(old, fresh) {
+  for (const { name } of [...old.attributes]) {
+    // What the viewer unfolded stays so, and so does what a script showed.
+    if (name === "open" || name === "hidden") continue;
+    if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (name === "hidden") continue;
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  if (old instanceof HTMLInputElement) {
+    old.value = fresh.value;
+    old.checked = fresh.checked;
+  }
+  if (old instanceof HTMLSelectElement) queueMicrotask(() => (old.value = fresh.value));
+}
+
+function patchChildren(old, fresh) {
+  const keyed = new Map([...old.children].filter(keyOf).map((child) => [keyOf(child), child]));
+  let place = old.firstChild;
+  for (const child of [...fresh.childNodes]) {
+    const match = matching(child, place, keyed);
+    if (!match) {
+      old.insertBefore(flash(document.importNode(child, true)), place);
+      continue;
+    }
+    if (match === place) place = place.nextSibling;
+    else old.insertBefore(match, place);
+    if (match.nodeType === Node.ELEMENT_NODE) update(match, child);
+    else if (match.nodeValue !== child.nodeValue) match.nodeValue = child.nodeValue;
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
+  }
+}
+
+/** The node that `child` is the new form of: by its key, or the one that stands in its place. */
+function matching(child, place, keyed) {
+  const key = keyOf(child);
+  if (key) {
+    const match = keyed.get(key);
+    return match?.nodeName === child.nodeName ? match : null;
+  }
+  return place && place.nodeName === child.nodeName && !keyOf(place) ? place : null;
+}
+
+function update(old, fresh) {
+  const state = old.matches("tr[data-key]") ? stateOf(old) : null;
+  patch(old, fresh);
+  if (state !== null && state !== stateOf(old)) flash(old);
+}
+
+/** What of a row is worth a flash: its badge. */
+function stateOf(row) {
+  return row.querySelector(".badge")?.textContent ?? "";
+}
+
+function keyOf(node) {
+  return node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id : "";
+}
+
+function flash(node) {
+  if (!CALM.matches && node instanceof HTMLTableRowElement && node.dataset.key) {
+    const colour = getComputedStyle(document.documentElement).getPropertyValue("--flash");
+    node.animate([{ backgroundColor: colour }, { backgroundColor: "transparent" }], 1500);
+  }
+  return node;
+}

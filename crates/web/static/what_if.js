@@ -1,0 +1,27 @@
+// Answers the what-if at once while its sliders move. Without this, its button asks for the page again.
+
+import { load, patchLive } from "./patch.js";
+
+export function enhanceWhatIf() {
+  const form = document.getElementById("what-if-form");
+  if (!form) return;
+  let asking = false;
+  let again = false;
+  const ask = async () => {
+    if (asking) return (again = true);
+    asking = true;
+    const query = new URLSearchParams(new FormData(form));
+    const { page } = await load(`${location.pathname}?${query}`).catch(() => ({}));
+    if (page) patchLive(page);
+    asking = false;
+    if (again) {
+      again = false;
+      ask();
+    }
+  };
+  form.addEventListener("input", ({ target }) => {
+    const shown = document.getElementById(`${target.id}-value`);
+    if (shown) shown.textContent = target.value;
+    ask();
+  });
+}
