@@ -1,0 +1,231 @@
+//! A browser, driven through WebDriver: a few JSON requests to chromedriver, and no more of the protocol than is used here.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{Http, Server, eventually};
+
+/// The key under which WebDriver names an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// What a browser is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) is_phone: bool,
+    pub(crate) has_script: bool,
+}
+
+impl Kind {
+    pub(crate) const DESKTOP: Kind = Kind { width: 1280, height: 900, is_phone: false, has_script: true };
+    pub(crate) const PHONE: Kind = Kind { width: 390, height: 844, is_phone: true, has_script: true };
+    pub(crate) const WITHOUT_SCRIPT: Kind = Kind { has_script: false, ..Kind::DESKTOP };
+}
+
+/// A browser with one window; ends with its driver when it goes out of scope.
+pub(crate) struct Browser {
+    http: Http,
+    session: String,
+    driver: Child,
+    pub(crate) dashboard: String,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Starts a browser that looks at `server`.
+    pub(crate) async fn start(server: &Server, kind: Kind) -> Browser {
+        let profile = tempfile::tempdir().unwrap();
+        let mut driver = Command::new("chromedriver")
+            .args(["--port=0", "--log-level=OFF"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver is missing: install chromium and chromium-driver");
+        let address = format!("http://127.0.0.1:{}", port(&mut driver));
+        let http = Http::new();
+        let capabilities = capabilities(kind, profile.path().to_str().unwrap());
+        let answer = http.json(Method::POST, &format!("{address}/session"), None, Some(&capabilities)).await.unwrap();
+        let id = answer.json()["value"]["sessionId"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned();
+        let session = format!("{address}/session/{id}");
+        Browser { http, session, driver, dashboard: server.dashboard.clone(), _profile: profile }
+    }
+
+    /// Starts a browser and logs in by hand.
+    pub(crate) async fn logged_in(server: &Server, kind: Kind) -> Browser {
+        let browser = Browser::start(server, kind).await;
+        browser.go("/login").await;
+        browser.type_into("#token", &server.token).await;
+        browser.click("form#login button").await;
+        browser.wait_for("nav#navigation").await;
+        browser
+    }
+
+    async fn command(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value, String> {
+        let url = format!("{}{path}", self.session);
+        let answer = self.http.json(method, &url, None, body.as_ref()).await?;
+        let value = answer.json()["value"].clone();
+        if answer.status.is_success() { Ok(value) } else { Err(value["message"].to_string()) }
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Value {
+        self.command(Method::POST, path, Some(body)).await.unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Opens a page of the dashboard.
+    pub(crate) async fn go(&self, path: &str) {
+        self.post("/url", json!({"url": format!("{}{path}", self.dashboard)})).await;
+    }
+
+    pub(crate) async fn reload(&self) {
+        self.post("/refresh", json!({})).await;
+    }
+
+    /// The path of the page that is open.
+    pub(crate) async fn path(&self) -> String {
+        let url = self.command(Method::GET, "/url", None).await.unwrap();
+        url.as_str().unwrap().strip_prefix(&self.dashboard).unwrap_or_default().to_owned()
+    }
+
+    /// The first element that `selector` finds now.
+    pub(crate) async fn find(&self, selector: &str) -> Option<String> {
+        let query = json!({"using": "css selector", "value": selector});
+        let found = self.command(Method::POST, "/element", Some(query)).await.ok()?;
+        found[ELEMENT].as_str().map(str::to_owned)
+    }
+
+    /// Waits for an element.
+    pub(crate) async fn wait_for(&self, selector: &str) -> String {
+        eventually(selector, async || self.find(selector).await).await
+    }
+
+    /// Waits until the first element that `selector` finds says `text`.
+    pub(crate) async fn wait_for_text(&self, selector: &str, text: &str) {
+        eventually(&format!("{selector} says {text:?}"), async || {
+            let said = self.try_text(selector).await?;
+            said.contains(text).then_some(())
+        })
+        .await;
+    }
+
+    async fn try_text(&self, selector: &str) -> Option<String> {
+        let element = self.find(selector).await?;
+        let text = self.command(Method::GET, &format!("/element/{element}/text"), None).await.ok()?;
+        text.as_str().map(str::to_owned)
+    }
+
+    /// What an element says to whoever looks.
+    pub(crate) async fn text(&self, selector: &str) -> String {
+        self.wait_for(selector).await;
+        self.try_text(selector).await.unwrap_or_default()
+    }
+
+    /// Clicks, waiting until there is something to click.
+    pub(crate) async fn click(&self, selector: &str) {
+        eventually(&format!("click {selector}"), async || {
+            let element = self.find(selector).await?;
+            self.command(Method::POST, &format!("/element/{element}/click"), Some(json!({}))).await.ok()
+        })
+        .await;
+    }
+
+    pub(crate) async fn type_into(&self, selector: &str, text: &str) {
+        let element = self.wait_for(selector).await;
+        self.post(&format!("/element/{element}/clear"), json!({})).await;
+        self.post(&format!("/element/{element}/value"), json!({"text": text})).await;
+    }
+
+    /// Presses a key, wherever the focus is.
+    pub(crate) async fn press(&self, key: char) {
+        let key = key.to_string();
+        let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
+        self.post("/actions", json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
+    }
+
+    /// Runs a script of the test's own and returns what it gives.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.post("/execute/sync", json!({"script": script, "args": []})).await
+    }
+
+    /// The window as a picture.
+    pub(crate) async fn picture(&self) -> Vec<u8> {
+        let picture = self.command(Method::GET, "/screenshot", None).await.unwrap();
+        STANDARD.decode(picture.as_str().unwrap()).unwrap()
+    }
+
+    /// The whole page as a picture, however long it is.
+    pub(crate) async fn whole_picture(&self) -> Vec<u8> {
+        let command = json!({"cmd": "Page.captureScreenshot", "params": {"captureBeyondViewport": true}});
+        let picture = self.post("/goog/cdp/execute", command).await;
+        STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()
+    }
+
+    /// The messages of the browser's log: what was refused, what failed.
+    pub(crate) async fn log(&self) -> Vec<String> {
+        let entries = self.post("/se/log", json!({"type": "browser"})).await;
+        let entries = entries.as_array().unwrap().iter();
+        entries.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// The addresses that were asked for since the last time.
+    pub(crate) async fn requests(&self) -> Vec<String> {
+        let entries = self.post("/se/log", json!({"type": "performance"})).await;
+        let messages = entries.as_array().unwrap().iter().filter_map(|entry| {
+            let message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            let message = &message["message"];
+            (message["method"] == "Network.requestWillBeSent").then(|| message["params"]["request"]["url"].clone())
+        });
+        messages.map(|url| url.as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Asked to end, the driver ends its browser; killed, it would leave it behind.
+        let _ = Command::new("kill").args(["-TERM", &self.driver.id().to_string()]).status();
+        let _ = self.driver.wait();
+    }
+}
+
+/// The port that the driver says it has chosen.
+fn port(driver: &mut Child) -> u16 {
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let port = lines.find_map(|line| {
+        let line = line.unwrap();
+        line.split_once("on port ").and_then(|(_, port)| port.trim_end_matches('.').parse().ok())
+    });
+    // The rest of what it says is read, so that it never waits for us.
+    std::thread::spawn(move || lines.for_each(drop));
+    port.expect("chromedriver says its port")
+}
+
+fn capabilities(kind: Kind, profile: &str) -> Value {
+    let Kind { width, height, is_phone, has_script } = kind;
+    let mut options = json!({
+        "args": [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--lang=en-US",
+            "--disable-dev-shm-usage", format!("--window-size={width},{height}"), format!("--user-data-dir={profile}"),
+        ],
+    });
+    if is_phone {
+        let metrics = json!({"width": width, "height": height, "pixelRatio": 2.0, "touch": true});
+        options["mobileEmulation"] = json!({"deviceMetrics": metrics});
+    }
+    if !has_script {
+        options["prefs"] = json!({"profile.managed_default_content_settings.javascript": 2});
+    }
+    json!({"capabilities": {"alwaysMatch": {
+        "browserName": "chrome",
+        "goog:chromeOptions": options,
+        "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        "timeouts": {"script": 30_000, "pageLoad": Duration::from_secs(60).as_millis() as u64},
+    }}})
+}

@@ -1,0 +1,12 @@
+//! The dashboard in a real browser, over the real binary with real traffic. Needs Debian's chromium and chromium-driver.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod driver;
+mod hostile;
+mod journey;
+mod looks;
+mod scene;
+mod screenshots;
+#[path = "../it/support/mod.rs"]
+#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+mod support;

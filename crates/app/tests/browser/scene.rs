@@ -1,0 +1,77 @@
+//! A system with something of everything: agents that work, rest, repeat themselves, and one that was stopped.
+
+use app::provider::{Behaviour, BuiltinProvider, Script};
+use serde_json::{Value, json};
+
+use crate::support::{Server, ServerBuilder, eventually};
+
+/// The agent that is stopped.
+pub(crate) const STUCK: &str = "import-fixer";
+
+const QUESTIONS: [&str; 6] = [
+    "Summarise the open tickets about invoices that were sent twice last week.",
+    "Which customers in Norway have not logged in since the spring release?",
+    "Draft a friendly answer to the complaint about the delayed shipment of lamps.",
+    "Translate the release notes of the mobile client into plain Portuguese.",
+    "List the three most common reasons for refunds in the travel department.",
+    "Write a haiku about a database migration that went well on a Friday.",
+];
+
+/// A server whose agents have done all that.
+pub(crate) async fn start() -> (BuiltinProvider, Server) {
+    let provider = BuiltinProvider::start(0, script()).await.unwrap();
+    let server = ServerBuilder::new(&provider.url()).start();
+    for agent in ["research-bot", "support-chat", "translator", "nightly-report"] {
+        server.kill_switch(agent, json!({"enabled": true})).await;
+        for question in QUESTIONS.iter().cycle().take(4) {
+            server.agent(agent).ask(question).await;
+        }
+    }
+    server.api(http::Method::PATCH, "/api/agents/support-chat", Some(json!({"name": "Support chat (EU)"}))).await;
+    repeat(&server, "price-watcher", json!({"enabled": true, "threshold": 12.0}), 4).await;
+    repeat(&server, "page-crawler", json!({"enabled": false}), 8).await;
+    repeat(&server, "log-reader", json!({"enabled": true, "action": "observe", "threshold": 5.0}), 5).await;
+    server.agent("old-crawler").ask(QUESTIONS[1]).await;
+    server.api(http::Method::PATCH, "/api/agents/old-crawler", Some(json!({"active": false}))).await;
+    kill(&server, STUCK).await;
+    (provider, server)
+}
+
+/// Lets an agent ask the same, with another number each time.
+async fn repeat(server: &Server, agent: &str, settings: Value, times: usize) {
+    server.kill_switch(agent, settings).await;
+    for number in 0..times {
+        let question = format!("Read page {number} of the catalogue and tell me the price of the garden chair.");
+        server.agent(agent).ask(&question).await;
+    }
+}
+
+/// Lets an agent loop until it is stopped, some work before; returns the incident.
+pub(crate) async fn kill(server: &Server, agent: &str) -> String {
+    server.kill_switch(agent, json!({"enabled": true})).await;
+    for question in QUESTIONS.iter().take(4) {
+        server.agent(agent).ask(question).await;
+    }
+    for attempt in 0..9 {
+        let prompt = format!("Attempt {attempt}: the import of customers.csv still fails, please fix the loader.");
+        server.agent(agent).ask(&prompt).await;
+    }
+    let incident = eventually("the kill is recorded", async || server.incidents(agent).await.pop()).await;
+    incident["id"].as_str().unwrap().to_owned()
+}
+
+/// The same answer to what repeats, another one to everything else.
+fn script() -> Script {
+    Script::chosen(|asking| {
+        let asked = asking.last_user_text();
+        if asked.contains("customers.csv") {
+            return Behaviour::text(
+                "The column `country` is missing in the file. Add it to the loader and run the import again.",
+            );
+        }
+        if asked.contains("garden chair") {
+            return Behaviour::text("The garden chair costs 49 euros on this page.");
+        }
+        Behaviour::text(&format!("About “{asked}”: there is nothing more to say than this."))
+    })
+}
