@@ -111,7 +111,7 @@ pub(crate) async fn put(
 }
 
 /// Whether anyone would hear of a kill.
-pub(crate) async fn notifications_configured(_app: &App) -> Result<bool, Problem> {
+pub(crate) async fn notifications_configured(_app: &App, _agent: &AgentId) -> Result<bool, Problem> {
     Ok(false)
 }
 
@@ -126,7 +126,7 @@ async fn show(app: &App, agent: &AgentId) -> Result<KillSwitchView, Problem> {
     app.web().recorder.catch_up().await;
     Ok(KillSwitchView {
         settings: settings.into(),
-        notifications_configured: notifications_configured(app).await?,
+        notifications_configured: notifications_configured(app, agent).await?,
         current_score,
         would_have_stopped: app.web().store.would_have_stopped(agent).await?,
     })

@@ -156,7 +156,7 @@ pub(crate) async fn save(
         }
     };
     let turns_on = fields.enabled.is_some() && !agent.kill_switch.enabled;
-    if turns_on && fields.anyway.is_none() && !notifications_configured(&app).await? {
+    if turns_on && fields.anyway.is_none() && !notifications_configured(&app, &id).await? {
         let form = SettingsForm { asks: true, ..SettingsForm::sent(&fields) };
         return draw_with(&app, frame, agent, form).await;
     }
