@@ -18,11 +18,13 @@ async function onSubmit(event) {
   if (form.method !== "post" || form.hasAttribute("data-plain")) return;
   event.preventDefault();
   const fields = new URLSearchParams(new FormData(form, event.submitter));
+  // Not form.action: a field of that name stands in its way.
+  const target = new URL(form.getAttribute("action"), location.href).href;
   form.setAttribute("aria-busy", "true");
   try {
-    const { page, url } = await load(form.action, fields);
+    const { page, url } = await load(target, fields);
     const stays = new URL(url).pathname === location.pathname;
-    if (!stays && url !== form.action) return location.assign(url);
+    if (!stays && url !== target) return location.assign(url);
     patchPage(page);
     showCopyButtons();
     document.querySelector("[role=alertdialog] button, [role=alert]")?.scrollIntoView({ block: "center" });

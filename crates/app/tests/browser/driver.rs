@@ -44,7 +44,7 @@ impl Browser {
     pub(crate) async fn start(server: &Server, kind: Kind) -> Browser {
         let profile = tempfile::tempdir().unwrap();
         let mut driver = Command::new("chromedriver")
-            .args(["--port=0", "--log-level=OFF"])
+            .arg("--port=0")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -199,7 +199,7 @@ fn port(driver: &mut Child) -> u16 {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let port = lines.find_map(|line| {
         let line = line.unwrap();
-        line.split_once("on port ").and_then(|(_, port)| port.trim_end_matches('.').parse().ok())
+        line.split_once("successfully on port ").and_then(|(_, port)| port.trim_end_matches('.').parse().ok())
     });
     // The rest of what it says is read, so that it never waits for us.
     std::thread::spawn(move || lines.for_each(drop));

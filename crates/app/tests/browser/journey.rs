@@ -143,7 +143,7 @@ async fn a_lost_connection_is_said_and_found_again() {
     let stopped = server.kill();
     browser.wait_for_text("#connection", "Not live: trying again in").await;
 
-    let server = stopped.arguments(&["--port", &port]).start();
+    let server = stopped.port(&port).start();
     eventually("the session has ended with the server: the login is shown", async || {
         (browser.path().await.starts_with("/login")).then_some(())
     })

@@ -8,5 +8,5 @@ mod looks;
 mod scene;
 mod screenshots;
 #[path = "../it/support/mod.rs"]
-#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+#[allow(dead_code, unused_imports, reason = "shared with the integration tests, which use all of it")]
 mod support;

@@ -13,4 +13,5 @@ mod replay;
 mod restart;
 mod seeds;
 mod start;
+#[allow(dead_code, reason = "shared with the browser tests, which use the rest of it")]
 mod support;

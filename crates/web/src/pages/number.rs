@@ -1,7 +1,7 @@
 //! Numbers, money and times the way people read them. Each carries its exact value, from which the browser writes it in the
 //! viewer's own language and time zone.
 
-use model::Timestamp;
+use model::{NanoUsd, Timestamp};
 
 /// A count: short in the page, exact on hover.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +41,9 @@ pub(super) struct Money {
     pub(super) exact: String,
 }
 
-impl Money {
-    pub(super) fn nano_usd(nano: i64) -> Money {
-        let usd = nano as f64 / 1e9;
+impl From<NanoUsd> for Money {
+    fn from(amount: NanoUsd) -> Money {
+        let usd = amount.usd();
         let short = match usd {
             0.0 => "$0".to_owned(),
             usd if usd.abs() < 0.01 => "< $0.01".to_owned(),
@@ -142,9 +142,9 @@ mod tests {
             (9_000, "< $0.01"),
             (12_345_678_000_000, "$12,346"),
         ] {
-            assert_eq!(Money::nano_usd(nano).short, expected);
+            assert_eq!(Money::from(NanoUsd::new(nano)).short, expected);
         }
-        assert_eq!(Money::nano_usd(9_000).exact, "$0.000009");
+        assert_eq!(Money::from(NanoUsd::new(9_000)).exact, "$0.000009");
     }
 
     #[test]

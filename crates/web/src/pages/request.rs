@@ -84,7 +84,7 @@ fn fields(row: &EventRow) -> Vec<(&'static str, String)> {
         ("of them cached", number(event.usage.cached)),
         ("Tokens out", number(event.usage.output)),
         ("of them reasoning", number(event.usage.reasoning)),
-        ("Cost", row.cost_nano_usd.map(|nano| Money::nano_usd(nano).exact)),
+        ("Cost", event.cost.map(|cost| Money::from(cost).exact)),
         ("Calls it stands for", (row.count > 1).then(|| grouped(row.count))),
     ];
     fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

@@ -183,7 +183,7 @@ impl RequestLine {
             count: row.count,
             latency: event.latency_ms.map(duration),
             tokens: event.usage.input.zip(event.usage.output).map(|(input, output)| (input.into(), output.into())),
-            cost: row.cost_nano_usd.map(Money::nano_usd),
+            cost: event.cost.map(Money::from),
             score: event.score.map(|score| format!("{:.1}", score.value)),
             would_have_stopped: event.would_have_stopped,
             alike,

@@ -57,6 +57,12 @@ impl ServerBuilder {
         self
     }
 
+    /// With its dashboard on this port.
+    pub(crate) fn port(mut self, port: &str) -> Self {
+        self.port = port.to_owned();
+        self
+    }
+
     /// With more flags.
     pub(crate) fn arguments(mut self, arguments: &[&str]) -> Self {
         self.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
@@ -103,7 +109,7 @@ impl ServerBuilder {
 
     fn command(&self, ready: &Path) -> Command {
         let mut command = agentgazer();
-        command.args(["start", "--port", "0", "--proxy-port", "0", "--data-dir"]).arg(self.data.path());
+        command.args(["start", "--port", &self.port, "--proxy-port", "0", "--data-dir"]).arg(self.data.path());
         command.arg("--ready-file").arg(ready);
         for name in ["openai", "anthropic"] {
             command.args(["--provider", &format!("{name}={}", self.provider)]);

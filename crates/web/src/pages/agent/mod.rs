@@ -7,13 +7,13 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use model::{AgentId, Timestamp};
-use store::{ConversationRow, EventFilter, IncidentFilter, PageRequest};
+use store::{ConversationRow, EventFilter, IncidentFilter, PageRequest, Period};
 
 use self::settings::SettingsForm;
 use super::agents::AgentLine;
 use super::frame::Frame;
 use super::incidents::IncidentLine;
-use super::number::{Count, Moment};
+use super::number::{Count, Moment, Money};
 use super::plain::cut;
 use super::requests::{self, RequestLine};
 use super::{Drawn, assets, draw_as, words};
@@ -25,9 +25,9 @@ use crate::problem::Problem;
 
 const REQUESTS_SHOWN: u32 = 20;
 const INCIDENTS_SHOWN: u32 = 5;
-/// The conversations are told from this many calls, and this many of them are shown.
-const CALLS_READ: u32 = 1_000;
-const CONVERSATIONS_SHOWN: usize = 10;
+/// The most expensive conversations of the last seven days are shown.
+const CONVERSATION_HOURS: u32 = 7 * 24;
+const CONVERSATIONS_SHOWN: u32 = 10;
 const CONVERSATION_LENGTH: usize = 60;
 
 #[derive(Template)]
@@ -66,8 +66,8 @@ struct ConversationLine {
     key: String,
     name: String,
     calls: Count,
-    highest_score: String,
-    seen: Moment,
+    errors: Count,
+    cost: Money,
 }
 
 /// Draws the page.
@@ -126,15 +126,16 @@ async fn stop(app: &App, agent: &AgentView) -> Result<Option<Stop>, Problem> {
 }
 
 async fn conversations(app: &App, agent: &AgentId, now: Timestamp) -> Result<Vec<ConversationLine>, Problem> {
-    let rows = app.web().store.conversations(agent, CALLS_READ).await?;
+    let period = Period::last_hours(CONVERSATION_HOURS, now);
+    let rows = app.web().store.conversation_figures(agent, period, CONVERSATIONS_SHOWN).await?;
     let line = |row: ConversationRow| ConversationLine {
-        name: cut(&row.name, CONVERSATION_LENGTH),
-        key: row.name,
-        calls: row.calls.into(),
-        highest_score: format!("{:.1}", row.highest_score),
-        seen: Moment::new(row.last_seen, now),
+        name: cut(&row.conversation, CONVERSATION_LENGTH),
+        key: row.conversation,
+        calls: row.tally.requests.into(),
+        errors: row.tally.errors.into(),
+        cost: row.tally.cost.into(),
     };
-    Ok(rows.into_iter().take(CONVERSATIONS_SHOWN).map(line).collect())
+    Ok(rows.into_iter().map(line).collect())
 }
 
 fn first(limit: u32) -> PageRequest {

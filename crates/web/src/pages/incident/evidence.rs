@@ -4,6 +4,7 @@
 use model::{Matched, Timestamp};
 use store::EvidenceHead;
 
+use super::timeline::Timeline;
 use crate::api::incidents::IncidentView;
 use crate::app::App;
 use crate::pages::marks::{self, Run};
@@ -40,11 +41,13 @@ pub(super) async fn read(app: &App, incident: &IncidentView) -> Result<Vec<Evide
 }
 
 /// The lines of the page. Every prompt is compared with that of the call that was stopped, every response with the newest.
-pub(super) fn lines(heads: Vec<EvidenceHead>, now: Timestamp) -> Vec<EvidenceLine> {
+///
+/// A call has the number that it has in the window.
+pub(super) fn lines(heads: Vec<EvidenceHead>, timeline: &Timeline, now: Timestamp) -> Vec<EvidenceLine> {
     let prompts: Vec<_> = heads.iter().map(|head| head.prompt.as_deref().map(plain)).collect();
     let responses: Vec<_> = heads.iter().map(|head| head.response.as_deref().map(plain)).collect();
     let line = |(index, head): (usize, EvidenceHead)| EvidenceLine {
-        number: index + 1,
+        number: timeline.number_of(head.call).unwrap_or(index + 1),
         call: head.call.to_string(),
         at: head.time.map(|time| Moment::new(time, now)),
         matched: head.matched.iter().map(|matched| words::matched(*matched)).collect::<Vec<_>>().join(", "),

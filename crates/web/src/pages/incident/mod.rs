@@ -62,6 +62,7 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
     let now = app.web().clock.now();
     let heads = evidence::read(app, &incident).await?;
     let trigger: Option<CallId> = heads.last().map(|head| head.call);
+    let timeline = timeline::read(app, &incident, trigger, &heads).await?;
     let signals = &incident.signals;
     Ok(IncidentPage {
         frame,
@@ -82,8 +83,8 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
             signal_line("Repeated tool calls", signals.repeated_tool_calls),
         ],
         total: format!("{:.1}", incident.score),
-        timeline: timeline::read(app, &incident, trigger, &heads).await?,
-        evidence: evidence::lines(heads, now),
+        evidence: evidence::lines(heads, &timeline, now),
+        timeline,
     })
 }
 

@@ -21,6 +21,14 @@ pub(super) struct Timeline {
     pub(super) width: usize,
 }
 
+impl Timeline {
+    /// Which place a call has in the window.
+    pub(super) fn number_of(&self, call: CallId) -> Option<usize> {
+        let call = call.to_string();
+        self.calls.iter().find(|dot| dot.call == call).map(|dot| dot.number)
+    }
+}
+
 /// One call.
 pub(super) struct Dot {
     pub(super) x: usize,
