@@ -38,9 +38,16 @@ function connect() {
 }
 
 function countDown(seconds) {
-  if (seconds === 0) return connect();
+  if (seconds === 0) return reconnect();
   tell({ state: "lost", seconds });
   setTimeout(countDown, 1000, seconds - 1);
+}
+
+/** Connects again; if the session has ended meanwhile, shows the login instead. */
+async function reconnect() {
+  const answer = await fetch("/api/agents?limit=1").catch(() => null);
+  if (answer?.status === 401) location.reload();
+  else connect();
 }
 
 /** Tells this page and the others. */

@@ -167,11 +167,13 @@ impl Browser {
         STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()
     }
 
-    /// The messages of the browser's log: what was refused, what failed.
+    /// The messages of the browser's log since the last time: what was refused, what failed. An answer of ours that says
+    /// so by its status is no failure.
     pub(crate) async fn log(&self) -> Vec<String> {
         let entries = self.post("/se/log", json!({"type": "browser"})).await;
         let entries = entries.as_array().unwrap().iter();
-        entries.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+        let messages = entries.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned());
+        messages.filter(|message| !message.contains("the server responded with a status of 4")).collect()
     }
 
     /// The addresses that were asked for since the last time.

@@ -22,6 +22,8 @@ pub(crate) struct ServerBuilder {
     data: Data,
     /// What the operator set; without it the server makes one.
     token: Option<&'static str>,
+    /// Of the dashboard; `0` picks a free one.
+    port: String,
     arguments: Vec<String>,
     /// Where detection panics on purpose.
     fault: Option<&'static str>,
@@ -48,7 +50,7 @@ impl ServerBuilder {
     pub(crate) fn new(provider_url: &str) -> ServerBuilder {
         let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
         let (token, arguments) = (Some(TOKEN), Vec::new());
-        ServerBuilder { provider: provider_url.to_owned(), data, token, arguments, fault: None }
+        ServerBuilder { provider: provider_url.to_owned(), data, token, port: "0".to_owned(), arguments, fault: None }
     }
 
     /// With a token of its own making.
