@@ -1,0 +1,47 @@
+//! What must hold for any bytes that a client or a provider sends.
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue};
+use wire::{Answer, AnswerReader, Dialect, conversation_of, read_request};
+
+const CONTENT_TYPES: [&str; 3] = ["text/event-stream", "application/x-ndjson", "application/json"];
+
+/// An answer reads the same however it is sliced, and can be broken off anywhere. The first byte picks dialect and content
+/// type, the second where it is cut; the rest is the answer.
+pub(crate) fn answer(input: &[u8]) {
+    let [kind, cut, body @ ..] = input else { return };
+    let dialect = Dialect::ALL[usize::from(*kind) % Dialect::ALL.len()];
+    let content_type = CONTENT_TYPES[usize::from(*kind) / Dialect::ALL.len() % CONTENT_TYPES.len()];
+    let whole = read(dialect, content_type, [body]);
+    assert_eq!(whole, read(dialect, content_type, body.chunks(usize::from(*cut).max(1))));
+    let (left, right) = body.split_at(usize::from(*cut).min(body.len()));
+    assert_eq!(whole, read(dialect, content_type, [left, right]));
+
+    let mut broken = reader(dialect, content_type);
+    broken.feed(left);
+    if let Some(words) = broken.last_words("died") {
+        broken.feed(&words);
+        assert!(broken.finish().error.is_some());
+    }
+}
+
+/// A request is read, or it is not; what is read is JSON. The first byte picks the dialect.
+pub(crate) fn request(input: &[u8]) {
+    let [kind, body @ ..] = input else { return };
+    let dialect = Dialect::ALL[usize::from(*kind) % Dialect::ALL.len()];
+    let Ok(asked) = read_request(dialect, body) else { return };
+    assert!(serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok());
+    assert!(!conversation_of(&HeaderMap::new(), &asked).is_empty());
+    assert!(!asked.newest_message.is_empty());
+}
+
+fn reader(dialect: Dialect, content_type: &'static str) -> AnswerReader {
+    let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(content_type))]);
+    AnswerReader::new(dialect, &headers, 1 << 16)
+}
+
+fn read<'a>(dialect: Dialect, content_type: &'static str, slices: impl IntoIterator<Item = &'a [u8]>) -> Answer {
+    let mut reader = reader(dialect, content_type);
+    slices.into_iter().for_each(|slice| reader.feed(slice));
+    reader.finish()
+}
