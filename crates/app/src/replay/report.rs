@@ -95,7 +95,8 @@ impl Report {
             print::table(&stopped, std::mem::take(&mut self.stopped), "")?;
             print::line("")?;
         }
-        print::table(&HEADER, self.rows(), "No runs.")
+        let rows = if all.iter().all(|totals| totals.runs == 0) { Vec::new() } else { self.rows() };
+        print::table(&HEADER, rows, "No runs.")
     }
 
     fn group(&mut self, name: String) -> &mut [Totals] {
@@ -107,7 +108,7 @@ impl Report {
         &mut self.groups[place].totals
     }
 
-    /// A file with the name of a group would share its sums, so the groups of all runs come last by their place.
+    /// Files in their order, then the groups of all runs.
     fn rows(&mut self) -> Vec<Vec<String>> {
         self.groups.sort_by_key(|group| [HALVES[0], HALVES[1], ALL].iter().position(|name| *name == group.name));
         let mut rows = Vec::new();

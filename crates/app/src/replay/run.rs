@@ -69,6 +69,9 @@ struct Line<'a> {
 impl Run {
     /// Reads a line, or says what is wrong with it.
     pub(crate) fn read(line: &[u8]) -> Result<Run, String> {
+        if !line.starts_with(b"{") {
+            return Err("must be a JSON object".to_owned());
+        }
         let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         let calls = match (&line.messages, &line.calls, &line.fingerprints) {
             (Some(messages), None, None) => messages::fingerprints(messages)?,
@@ -148,7 +151,7 @@ mod tests {
             assert!(reason.contains(expected), "{line}: {reason}");
         };
         check("{", "EOF");
-        check("[]", "invalid type");
+        check("[]", "must be a JSON object");
         check("{}", "must have one of");
         check(r#"{"messages":[],"calls":[]}"#, "must have one of");
         check(r#"{"messages":[],"label":"good"}"#, "unknown variant `good`");
