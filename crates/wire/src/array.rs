@@ -15,7 +15,8 @@ pub(crate) struct ArrayParser {
     depth: usize,
     in_string: bool,
     after_backslash: bool,
-    elements: usize,
+    /// The last byte outside of strings that is no white space.
+    newest: u8,
     ended: bool,
 }
 
@@ -48,10 +49,13 @@ impl ArrayParser {
 
     /// What has to be written before another element, if one can follow here.
     pub(crate) fn separator(&self) -> Option<&'static str> {
-        match (self.ended, self.depth, self.elements) {
-            (false, 0, _) => Some("["),
-            (false, 1, 0) => Some(""),
-            (false, 1, _) => Some(","),
+        if self.ended || self.in_string {
+            return None;
+        }
+        match (self.depth, self.newest) {
+            (0, _) => Some("["),
+            (1, b'[' | b',') => Some(""),
+            (1, b'}' | b']') => Some(","),
             _ => None,
         }
     }
@@ -66,6 +70,9 @@ impl ArrayParser {
                 _ => {}
             }
             return;
+        }
+        if !byte.is_ascii_whitespace() {
+            self.newest = byte;
         }
         match byte {
             b'"' => self.in_string = true,
@@ -91,7 +98,6 @@ impl ArrayParser {
         if !self.element.is_empty() {
             on_element(&self.element);
         }
-        self.elements += 1;
         self.element.clear();
         self.size = 0;
     }
@@ -132,6 +138,10 @@ mod tests {
             ("", Some("[")),
             ("[", Some("")),
             ("[{}", Some(",")),
+            ("[{} \n", Some(",")),
+            ("[{}\n,\r\n", Some("")),
+            ("[{},\"", None),
+            ("[{},7", None),
             ("[{\"a\":", None),
             ("[{},{\"a\"", None),
             ("[{}]", None),

@@ -6,7 +6,7 @@ use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, Ti
 use wire::{AnswerReader, Dialect, Refusal, RefusalKind, refuse};
 
 use crate::answers::headers;
-use crate::streams::STREAMS;
+use crate::streams::{GEMINI_ARRAY, STREAMS};
 
 const FORMATS: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
 
@@ -135,4 +135,18 @@ fn a_client_reads_the_error_wherever_the_stream_broke() {
             assert!(!answer.complete);
         }
     }
+}
+
+#[test]
+fn an_array_stays_valid_json_wherever_it_broke() {
+    let mut told = 0;
+    for at in 1..GEMINI_ARRAY.trim_end().len() {
+        // Inside of the one character that has two bytes no text ends.
+        let Some(sent) = GEMINI_ARRAY.get(..at) else { continue };
+        let Some(words) = last_words(Dialect::Gemini, "application/json", sent) else { continue };
+        let array: Vec<serde_json::Value> = serde_json::from_str(&format!("{sent}{words}")).expect(sent);
+        assert!(array.last().unwrap()["error"]["message"].is_string());
+        told += 1;
+    }
+    assert!(told > 4, "before the first element, between the two, and after the second: {told}");
 }
