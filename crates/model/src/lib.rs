@@ -1,7 +1,9 @@
 //! What AgentGazer talks about: agents, calls, fingerprints, incidents, events. Data and its validation only: no IO,
 //! no SQL, no HTTP; every other crate speaks in these words.
 
+mod address;
 mod agent;
+mod alert;
 mod call;
 mod event;
 mod fingerprint;
@@ -12,9 +14,16 @@ mod kill_switch;
 mod money;
 mod provider;
 mod recorder;
+mod target;
 mod time;
 
+pub use address::is_global;
 pub use agent::{DeactivatedBy, Deactivation, SavedAgent};
+pub use alert::{
+    AlertData, AlertRule, AlertType, BudgetData, BudgetPeriod, Channel, ChannelId, ChannelKind, ChannelSettings,
+    Condition, DeliveryId, DeliveryState, DigestLine, ErrorRateData, LoopData, RecoveredData, RuleId, RuleScope,
+    RuleType, SilenceData,
+};
 pub use call::{Answered, Asked, Continues, ToolCall, Usage};
 pub use event::{BlockReason, CLIENT_WENT_AWAY, Event, EventType};
 pub use fingerprint::{Fingerprint, Outcome, ResponsePrint, Step, TextHash, ToolStep, Turn};
@@ -25,4 +34,5 @@ pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange
 pub use money::NanoUsd;
 pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
+pub use target::{Target, TargetHost};
 pub use time::{Clock, Timestamp};

@@ -1,0 +1,275 @@
+//! What an alert says, as it is stored and as webhooks carry it in `data`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Action, AgentId, AlertType, BudgetPeriod, Incident, IncidentId, NanoUsd, RuleType, SignalCounts, Timestamp,
+};
+
+/// How often a signal was seen and what it added.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SignalFigure {
+    /// How often.
+    pub count: u32,
+    /// What one adds.
+    pub weight: f64,
+    /// What all added.
+    pub score: f64,
+}
+
+/// The figures of all signals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the fields are those of SignalCounts")]
+pub struct SignalFigures {
+    pub similar_prompts: SignalFigure,
+    pub similar_responses: SignalFigure,
+    pub repeated_tool_calls: SignalFigure,
+}
+
+impl From<SignalCounts> for SignalFigures {
+    fn from(counts: SignalCounts) -> SignalFigures {
+        let figure = |count: u32, weight: f64| SignalFigure { count, weight, score: f64::from(count) * weight };
+        SignalFigures {
+            similar_prompts: figure(counts.similar_prompts, SignalCounts::PROMPT_WEIGHT),
+            similar_responses: figure(counts.similar_responses, SignalCounts::RESPONSE_WEIGHT),
+            repeated_tool_calls: figure(counts.repeated_tool_calls, SignalCounts::TOOL_CALL_WEIGHT),
+        }
+    }
+}
+
+/// A kill or an observed loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoopData {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// The incident.
+    pub incident_id: IncidentId,
+    /// When the agent was deactivated; none if it was only watched.
+    pub deactivated_at: Option<Timestamp>,
+    /// The score.
+    pub score: f64,
+    /// What it exceeded.
+    pub threshold: f64,
+    /// How many calls were looked at.
+    pub window_size: u16,
+    /// What the score is made of.
+    pub signals: SignalFigures,
+    /// The provider of the call that triggered it.
+    pub provider: String,
+    /// The model of that call.
+    pub model: Option<String>,
+    /// What was done.
+    pub action: Action,
+}
+
+impl LoopData {
+    /// Names come from clients: an alert has room for so many characters.
+    const MAX_NAME: usize = 200;
+
+    /// What is told of `incident`.
+    pub fn of(incident: &Incident) -> LoopData {
+        let kill = &incident.kill;
+        let cut = |name: &str| name.chars().take(Self::MAX_NAME).collect::<String>();
+        LoopData {
+            agent_id: kill.agent.clone(),
+            incident_id: kill.incident,
+            deactivated_at: (incident.state != crate::IncidentState::Observed).then_some(kill.at),
+            score: kill.score.value,
+            threshold: kill.kill_switch.threshold,
+            window_size: kill.kill_switch.window_size,
+            signals: kill.score.signals.into(),
+            provider: cut(&incident.provider),
+            model: incident.model.as_deref().map(cut),
+            action: kill.kill_switch.action,
+        }
+    }
+}
+
+/// An agent that makes no calls.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SilenceData {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// Its last call.
+    pub last_seen: Option<Timestamp>,
+    /// The rule's minutes.
+    pub minutes: u32,
+}
+
+/// An agent whose calls fail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorRateData {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// How many percent failed.
+    pub error_percent: f64,
+    /// How many failed.
+    pub errors: u64,
+    /// Of how many.
+    pub calls: u64,
+    /// The rule's percent.
+    pub threshold_percent: f64,
+    /// The rule's minutes.
+    pub minutes: u32,
+}
+
+/// An agent that spent too much.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BudgetData {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// What it is known to have spent.
+    pub spent_usd: NanoUsd,
+    /// The rule's amount.
+    pub amount_usd: NanoUsd,
+    /// The rule's period.
+    pub period: BudgetPeriod,
+    /// When it began.
+    pub period_start: Timestamp,
+}
+
+/// The end of what was told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecoveredData {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// The kind of rule that had fired.
+    pub rule_type: RuleType,
+    /// Since when it had been so.
+    pub since: Timestamp,
+    /// The incident that was closed, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incident_id: Option<IncidentId>,
+}
+
+/// One alert of a digest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DigestLine {
+    /// What it is about.
+    #[serde(rename = "type")]
+    pub alert_type: String,
+    /// When.
+    pub timestamp: Timestamp,
+    /// The agent.
+    pub agent_id: Option<AgentId>,
+    /// The incident, if there is one.
+    pub incident_id: Option<IncidentId>,
+    /// In words.
+    pub summary: String,
+}
+
+/// What an alert says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "the names are those of AlertType")]
+pub enum AlertData {
+    Loop(LoopData),
+    Silence(SilenceData),
+    ErrorRate(ErrorRateData),
+    Budget(BudgetData),
+    Recovered(RecoveredData),
+    /// Several alerts: all that fit, and how many there are.
+    Digest {
+        count: u64,
+        alerts: Vec<DigestLine>,
+    },
+    /// A person asked for it.
+    Test {
+        channel: String,
+    },
+}
+
+impl AlertData {
+    /// Reads what was stored for an alert of this type.
+    pub fn parse(alert_type: AlertType, json: &str) -> Option<AlertData> {
+        #[derive(Deserialize)]
+        struct Digest {
+            count: u64,
+            alerts: Vec<DigestLine>,
+        }
+        #[derive(Deserialize)]
+        struct Test {
+            channel: String,
+        }
+        match alert_type {
+            AlertType::Killed | AlertType::Observed => serde_json::from_str(json).ok().map(AlertData::Loop),
+            AlertType::Down => serde_json::from_str(json).ok().map(AlertData::Silence),
+            AlertType::ErrorRate => serde_json::from_str(json).ok().map(AlertData::ErrorRate),
+            AlertType::Recovered => serde_json::from_str(json).ok().map(AlertData::Recovered),
+            AlertType::Digest => {
+                let Digest { count, alerts } = serde_json::from_str(json).ok()?;
+                Some(AlertData::Digest { count, alerts })
+            }
+            AlertType::Test => {
+                let Test { channel } = serde_json::from_str(json).ok()?;
+                Some(AlertData::Test { channel })
+            }
+            AlertType::Budget => serde_json::from_str(json).ok().map(AlertData::Budget),
+        }
+    }
+
+    /// The agent it is about.
+    pub fn agent(&self) -> Option<&AgentId> {
+        match self {
+            AlertData::Loop(data) => Some(&data.agent_id),
+            AlertData::Silence(data) => Some(&data.agent_id),
+            AlertData::ErrorRate(data) => Some(&data.agent_id),
+            AlertData::Budget(data) => Some(&data.agent_id),
+            AlertData::Recovered(data) => Some(&data.agent_id),
+            AlertData::Digest { .. } | AlertData::Test { .. } => None,
+        }
+    }
+
+    /// The incident it is about.
+    pub fn incident(&self) -> Option<IncidentId> {
+        match self {
+            AlertData::Loop(data) => Some(data.incident_id),
+            AlertData::Recovered(data) => data.incident_id,
+            _ => None,
+        }
+    }
+
+    /// It in one sentence.
+    pub fn summary(&self) -> String {
+        match self {
+            AlertData::Loop(data) => loop_summary(data),
+            AlertData::Silence(data) => format!("{} made no call for {}", data.agent_id, minutes(data.minutes)),
+            AlertData::ErrorRate(data) => {
+                let ErrorRateData { agent_id, error_percent, errors, calls, minutes: span, .. } = data;
+                format!(
+                    "{agent_id}: {error_percent:.0}% of its calls failed ({errors} of {calls} in {})",
+                    minutes(*span)
+                )
+            }
+            AlertData::Budget(BudgetData { agent_id, spent_usd, amount_usd, period, .. }) => {
+                let (spent, amount, period) = (spent_usd.usd(), amount_usd.usd(), period.as_str());
+                format!("{agent_id} spent ${spent:.2} this {period}: more than ${amount:.2}")
+            }
+            AlertData::Recovered(data) => recovered_summary(data),
+            AlertData::Digest { count, .. } => format!("{count} alerts within a minute"),
+            AlertData::Test { channel } => format!("This is a test of the channel {channel}: it works"),
+        }
+    }
+}
+
+fn loop_summary(data: &LoopData) -> String {
+    let LoopData { agent_id, score, threshold, .. } = data;
+    match data.deactivated_at {
+        Some(_) => format!("{agent_id} was stopped: loop score {score:.1}, threshold {threshold:.1}"),
+        None => format!("{agent_id} loops and is only watched: loop score {score:.1}, threshold {threshold:.1}"),
+    }
+}
+
+fn recovered_summary(data: &RecoveredData) -> String {
+    let agent = &data.agent_id;
+    match data.rule_type {
+        RuleType::KillSwitch => format!("{agent} was activated again"),
+        RuleType::AgentDown => format!("{agent} makes calls again"),
+        RuleType::ErrorRate => format!("{agent}: its calls succeed again"),
+        RuleType::Budget => format!("{agent} is within its budget again"),
+    }
+}
+
+fn minutes(minutes: u32) -> String {
+    if minutes == 1 { "a minute".to_owned() } else { format!("{minutes} minutes") }
+}

@@ -1,0 +1,219 @@
+//! Rules: what people want to be told of, about which agent, and how often.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, BudgetPeriod, ChannelId, FieldError, NanoUsd, RuleId, Timestamp};
+
+/// The agents that a rule is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleScope {
+    /// All of them, written `*`.
+    All,
+    /// One.
+    One(AgentId),
+}
+
+impl RuleScope {
+    /// Reads `*` or an agent's name.
+    pub fn parse(text: &str) -> Result<RuleScope, FieldError> {
+        if text == "*" {
+            return Ok(RuleScope::All);
+        }
+        let agent = AgentId::parse(text);
+        agent.map(RuleScope::One).map_err(|_| FieldError::new("agent_id", "must be the name of an agent or *"))
+    }
+
+    /// Whether `agent` is one of them.
+    pub fn includes(&self, agent: &AgentId) -> bool {
+        match self {
+            RuleScope::All => true,
+            RuleScope::One(one) => one == agent,
+        }
+    }
+}
+
+impl fmt::Display for RuleScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RuleScope::All => f.write_str("*"),
+            RuleScope::One(agent) => agent.fmt(f),
+        }
+    }
+}
+
+/// What kind of rule it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleType {
+    /// An agent was killed or observed in a loop.
+    KillSwitch,
+    /// An agent makes no calls.
+    AgentDown,
+    /// An agent's calls fail.
+    ErrorRate,
+    /// An agent spends too much.
+    Budget,
+}
+
+impl RuleType {
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RuleType::KillSwitch => "kill_switch",
+            RuleType::AgentDown => "agent_down",
+            RuleType::ErrorRate => "error_rate",
+            RuleType::Budget => "budget",
+        }
+    }
+}
+
+/// When a rule fires, with the fields that are its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule_type", rename_all = "snake_case")]
+pub enum Condition {
+    /// At once.
+    KillSwitch,
+    /// No call for so many minutes.
+    AgentDown {
+        /// 1 to 1440.
+        minutes: u32,
+    },
+    /// So many percent of at least [`Condition::MIN_CALLS`] calls failed over so many minutes.
+    ErrorRate {
+        /// Above 0, at most 100.
+        percent: f64,
+        /// 1 to 1440.
+        minutes: u32,
+    },
+    /// So much was spent in a day, week or month.
+    Budget {
+        /// Above 0.
+        amount_usd: NanoUsd,
+        /// Of UTC.
+        period: BudgetPeriod,
+    },
+}
+
+impl Condition {
+    /// How many calls an error rate is made of, at least: two failures of three say little.
+    pub const MIN_CALLS: u64 = 10;
+    /// The longest time that is looked back on, in minutes.
+    pub const MAX_MINUTES: u32 = 24 * 60;
+
+    /// The kind of rule.
+    pub fn rule_type(&self) -> RuleType {
+        match self {
+            Condition::KillSwitch => RuleType::KillSwitch,
+            Condition::AgentDown { .. } => RuleType::AgentDown,
+            Condition::ErrorRate { .. } => RuleType::ErrorRate,
+            Condition::Budget { .. } => RuleType::Budget,
+        }
+    }
+
+    fn check(&self) -> Result<(), FieldError> {
+        let check_minutes = |minutes: u32| match minutes {
+            1..=Self::MAX_MINUTES => Ok(()),
+            _ => Err(FieldError::new("minutes", "must be a whole number from 1 to 1440")),
+        };
+        match *self {
+            Condition::KillSwitch => Ok(()),
+            Condition::AgentDown { minutes } => check_minutes(minutes),
+            Condition::ErrorRate { percent, .. } if !(percent > 0.0 && percent <= 100.0) => {
+                Err(FieldError::new("percent", "must be a number above 0, at most 100"))
+            }
+            Condition::ErrorRate { minutes, .. } => check_minutes(minutes),
+            Condition::Budget { amount_usd, .. } if amount_usd <= NanoUsd::ZERO => {
+                Err(FieldError::new("amount_usd", "must be an amount of US dollars above 0"))
+            }
+            Condition::Budget { .. } => Ok(()),
+        }
+    }
+}
+
+/// What people want to be told of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlertRule {
+    /// Its id.
+    pub id: RuleId,
+    /// The agents it is for.
+    pub scope: RuleScope,
+    /// When it fires.
+    pub condition: Condition,
+    /// Who is told; empty: every channel.
+    pub channels: Vec<ChannelId>,
+    /// For how long the same is not told again of the same agent, in minutes.
+    pub cooldown_minutes: u32,
+    /// How often it is told again while it lasts, in minutes.
+    pub repeat_minutes: Option<u32>,
+    /// Whether its end is told.
+    pub notify_recovery: bool,
+    /// Whether it is on.
+    pub enabled: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl AlertRule {
+    /// The usual cooldown.
+    pub const COOLDOWN_MINUTES: u32 = 15;
+    const MAX_PAUSE_MINUTES: u32 = 7 * 24 * 60;
+
+    /// Whether it can be used, or the field that is wrong.
+    pub fn check(&self) -> Result<(), FieldError> {
+        self.condition.check()?;
+        if self.cooldown_minutes > Self::MAX_PAUSE_MINUTES {
+            return Err(FieldError::new("cooldown_minutes", "must be a whole number from 0 to 10080"));
+        }
+        if self.repeat_minutes.is_some_and(|minutes| !(1..=Self::MAX_PAUSE_MINUTES).contains(&minutes)) {
+            return Err(FieldError::new("repeat_minutes", "must be a whole number from 1 to 10080, or null"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_wrong_rule_names_its_field() {
+        let rule = |condition| AlertRule {
+            id: RuleId::new(),
+            scope: RuleScope::All,
+            condition,
+            channels: Vec::new(),
+            cooldown_minutes: 15,
+            repeat_minutes: None,
+            notify_recovery: false,
+            enabled: true,
+            created_at: Timestamp::default(),
+        };
+        let check = |condition, field: Option<&str>| {
+            assert_eq!(rule(condition).check().err().map(|error| error.field), field, "{condition:?}");
+        };
+        check(Condition::KillSwitch, None);
+        check(Condition::AgentDown { minutes: 1 }, None);
+        check(Condition::AgentDown { minutes: 0 }, Some("minutes"));
+        check(Condition::AgentDown { minutes: 1441 }, Some("minutes"));
+        check(Condition::ErrorRate { percent: 100.0, minutes: 5 }, None);
+        check(Condition::ErrorRate { percent: 0.0, minutes: 5 }, Some("percent"));
+        check(Condition::ErrorRate { percent: f64::NAN, minutes: 5 }, Some("percent"));
+        let budget = |nanos| Condition::Budget { amount_usd: NanoUsd::new(nanos), period: BudgetPeriod::Day };
+        check(budget(1), None);
+        check(budget(0), Some("amount_usd"));
+        let repeat = AlertRule { repeat_minutes: Some(0), ..rule(Condition::KillSwitch) };
+        assert_eq!(repeat.check().unwrap_err().field, "repeat_minutes");
+        let cooldown = AlertRule { cooldown_minutes: 10_081, ..rule(Condition::KillSwitch) };
+        assert_eq!(cooldown.check().unwrap_err().field, "cooldown_minutes");
+    }
+
+    #[test]
+    fn a_scope_is_a_star_or_a_name() {
+        assert_eq!(RuleScope::parse("*").unwrap(), RuleScope::All);
+        assert_eq!(RuleScope::parse("my-agent").unwrap().to_string(), "my-agent");
+        assert!(RuleScope::parse("**").is_err());
+    }
+}
