@@ -83,6 +83,13 @@ impl Store {
         Ok(query.try_map(agent_row).fetch_optional(&self.readers).await?)
     }
 
+    /// The active agents that were last heard of from `from` to `to`.
+    pub async fn agents_last_seen(&self, from: Timestamp, to: Timestamp) -> Result<Vec<AgentRow>, StoreError> {
+        let query = sqlx::query("select * from agents where last_seen between $1 and $2 and active = 1");
+        let query = query.bind(from.as_millis()).bind(to.as_millis());
+        Ok(query.try_map(agent_row).fetch_all(&self.readers).await?)
+    }
+
     /// How many agents there are.
     pub async fn agent_counts(&self) -> Result<AgentCounts, StoreError> {
         let query = sqlx::query(

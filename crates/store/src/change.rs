@@ -50,6 +50,8 @@ pub enum Change {
     SetFeedback { incident: IncidentId, feedback: Feedback },
     /// With its evidence.
     DeleteIncident { incident: IncidentId },
+    /// Of channels, rules and deliveries.
+    Alerts(crate::AlertChange),
 }
 
 /// What a change gave.

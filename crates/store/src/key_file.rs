@@ -1,4 +1,4 @@
-//! The key that encrypts provider keys at rest. It lives in a file of its own, so that a copy of the database alone
+//! The key that encrypts provider keys and channels at rest. It lives in a file of its own, so that a copy of the database alone
 //! gives no key away.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::StoreError;
 const KEY_SIZE: usize = 32;
 const NONCE_SIZE: usize = 24;
 
-/// Encrypts and decrypts provider keys.
+/// Encrypts and decrypts what must not be read from a copy of the database.
 #[derive(Clone)]
 pub(crate) struct KeyFile {
     cipher: XChaCha20Poly1305,
@@ -30,7 +30,7 @@ impl fmt::Debug for KeyFile {
     }
 }
 
-/// A provider key as it is stored.
+/// A secret as it is stored.
 pub(crate) struct Sealed {
     /// Nonce and ciphertext, base64.
     pub(crate) ciphertext: String,
@@ -83,33 +83,33 @@ impl KeyFile {
         }
     }
 
-    /// Encrypts the key of `provider`.
-    pub(crate) fn seal(&self, provider: &str, key: &SecretString) -> Result<Sealed, StoreError> {
+    /// Encrypts a secret of `owner`.
+    pub(crate) fn seal(&self, owner: &str, secret: &SecretString) -> Result<Sealed, StoreError> {
         let mut nonce = [0; NONCE_SIZE];
         random(&mut nonce)?;
-        let payload = Payload { msg: key.expose_secret().as_bytes(), aad: provider.as_bytes() };
+        let payload = Payload { msg: secret.expose_secret().as_bytes(), aad: owner.as_bytes() };
         let sealed = self.cipher.encrypt(&XNonce::from(nonce), payload);
-        let sealed = sealed.map_err(|_| StoreError::Setup("a provider key could not be encrypted".to_owned()))?;
+        let sealed = sealed.map_err(|_| StoreError::Setup("a secret could not be encrypted".to_owned()))?;
         let ciphertext = STANDARD.encode([nonce.as_slice(), &sealed].concat());
         Ok(Sealed { ciphertext, key_id: self.id.clone() })
     }
 
-    /// Decrypts the key of `provider`, which only works for the provider it was sealed for.
-    pub(crate) fn open_sealed(&self, provider: &str, sealed: &Sealed) -> Result<SecretString, StoreError> {
+    /// Decrypts a secret of `owner`, which only works for the owner it was sealed for.
+    pub(crate) fn open_sealed(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, StoreError> {
         if sealed.key_id != self.id {
-            return Err(self.wrong_key(provider, "was encrypted with another key file"));
+            return Err(self.wrong_key(owner, "was encrypted with another key file"));
         }
-        let damaged = || self.wrong_key(provider, "is damaged");
+        let damaged = || self.wrong_key(owner, "is damaged");
         let bytes = STANDARD.decode(&sealed.ciphertext).map_err(|_| damaged())?;
         let (nonce, ciphertext) = bytes.split_first_chunk::<NONCE_SIZE>().ok_or_else(damaged)?;
-        let payload = Payload { msg: ciphertext, aad: provider.as_bytes() };
+        let payload = Payload { msg: ciphertext, aad: owner.as_bytes() };
         let key = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| damaged())?;
         String::from_utf8(key).map(SecretString::from).map_err(|_| damaged())
     }
 
-    fn wrong_key(&self, provider: &str, why: &str) -> StoreError {
+    fn wrong_key(&self, owner: &str, why: &str) -> StoreError {
         StoreError::Setup(format!(
-            "the stored key of provider {provider} {why}: restore {} from your backup, or store the provider's key again",
+            "the secret stored for {owner} {why}: restore {} from your backup, or store it again",
             self.path.display()
         ))
     }

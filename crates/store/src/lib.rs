@@ -1,6 +1,7 @@
 //! How AgentGazer remembers: SQLite behind one writer that batches, and a pool of readers. The only SQL in the product.
 
 mod agents;
+mod alerts;
 mod change;
 mod columns;
 mod connect;
@@ -29,6 +30,10 @@ mod window;
 mod writer;
 
 pub use agents::{AgentCounts, AgentFilter, AgentRow, RECALL};
+pub use alerts::{
+    AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, DeliveryFilter, DeliveryRow, Grouping,
+    Outcome, Turn,
+};
 pub use change::{Change, Changed, Feedback};
 pub use error::StoreError;
 pub use events::{EventFilter, EventRow};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{AgentId, Event, IncidentId, KillSwitch, RecorderInbox};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::writer::{self, Request, Writer};
 use crate::{Change, Changed, Health, Store, StoreError};
@@ -32,6 +32,7 @@ pub struct Recorder {
     requests: mpsc::UnboundedSender<Request>,
     notices: broadcast::Sender<Notice>,
     health: Health,
+    outbox: watch::Sender<u64>,
     patience: Duration,
 }
 
@@ -47,9 +48,10 @@ impl Recorder {
             requests,
             notices: broadcast::channel(NOTICES).0,
             health: Health::default(),
+            outbox: watch::Sender::new(0),
             patience: store.tuning.change_patience,
         };
-        let writer = Writer::new(&store, recorder.notices.clone(), recorder.health.clone());
+        let writer = Writer::new(&store, recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
         (recorder, tokio::spawn(writer.run(inbox, requests_inbox)))
     }
 
@@ -82,6 +84,11 @@ impl Recorder {
     /// What is written from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Notice> {
         self.notices.subscribe()
+    }
+
+    /// Changes whenever something may have been queued or delivered.
+    pub fn outbox(&self) -> watch::Receiver<u64> {
+        self.outbox.subscribe()
     }
 
     /// How the writer fares.

@@ -3,6 +3,7 @@
 use model::{IncidentState, Timestamp};
 use sqlx::SqliteConnection;
 
+use crate::alerts;
 use crate::period::HOURS_KEPT_DAYS;
 use crate::span::Span;
 
@@ -16,7 +17,7 @@ const INCIDENTS: i64 = 10;
 pub struct Retention {
     /// Days that events are kept.
     pub event_days: u32,
-    /// Days that incidents are kept, with their evidence. An open one stays until it is closed.
+    /// Days that incidents are kept, with their evidence, and the history of alerts. An open one stays until it is closed.
     pub incident_days: u32,
     /// Days that statistics are kept by the day; by the hour and by conversation they are for two months at most.
     pub statistics_days: u32,
@@ -58,7 +59,10 @@ impl Retention {
         .execute(&mut *transaction)
         .await?;
         let figures = self.sweep_figures(transaction, now, rows).await?;
-        Ok(events.rows_affected() > 0 || incidents.rows_affected() > 0 || figures)
+        let deliveries = alerts::sweep_deliveries(transaction, before(self.incident_days)).await?;
+        let minutes = alerts::sweep_minutes(transaction, now, rows).await?;
+        let more = figures || deliveries || minutes;
+        Ok(events.rows_affected() > 0 || incidents.rows_affected() > 0 || more)
     }
 
     /// The same for figures: hours go before days.

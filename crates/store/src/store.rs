@@ -14,7 +14,7 @@ use crate::connect;
 use crate::error::in_plain_words;
 use crate::key_file::KeyFile;
 use crate::tuning::Tuning;
-use crate::{Retention, StoreError};
+use crate::{Grouping, Retention, StoreError};
 
 /// How many readers there are: pages and lists are read by few people at a time.
 const READERS: u32 = 4;
@@ -24,12 +24,14 @@ const READERS: u32 = 4;
 pub struct StoreConfig {
     /// The directory of the database file `agentgazer.db`.
     pub data_dir: PathBuf,
-    /// The key file that encrypts provider keys; made (mode 0600) if it does not exist.
+    /// The key file that encrypts provider keys and what channels lead to; made (mode 0600) if it does not exist.
     pub key_file: PathBuf,
     /// The settings of an agent that is first heard of by a call.
     pub defaults: KillSwitch,
     /// How long things are kept.
     pub retention: Retention,
+    /// How alerts that come close together are made one.
+    pub grouping: Grouping,
     /// Tells what is old.
     pub clock: Clock,
 }
@@ -42,6 +44,7 @@ impl StoreConfig {
             key_file: key_file.into(),
             defaults: KillSwitch::default(),
             retention: Retention::default(),
+            grouping: Grouping::default(),
             clock: Clock::System,
         }
     }

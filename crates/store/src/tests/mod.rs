@@ -1,6 +1,7 @@
 //! The store on real SQLite files. Nothing here sleeps: every test waits for an acknowledgement or a notice.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod alerts;
 mod changes;
 mod events;
 mod faults;

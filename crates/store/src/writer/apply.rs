@@ -9,10 +9,10 @@ use super::agent::NewAgent;
 use super::{batch, rollup};
 use crate::columns::{signed, unsigned};
 use crate::key_file::KeyFile;
-use crate::{Change, Changed, Feedback, Notice, StoreError};
+use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts};
 
 /// Why a change was not made.
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// It cannot be made: the caller is told so.
     Refused(StoreError),
     /// The database failed.
@@ -35,20 +35,28 @@ impl From<StoreError> for Failure {
 pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
 
 /// Makes `change`.
-pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, keys: &KeyFile) -> Outcome {
+pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, store: &Store) -> Outcome {
     match change {
         Change::Configure { agent, kill_switch, window_floor, at } => {
             let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
             configure(transaction, new, *window_floor).await
         }
-        Change::Activate { agent, epoch, at } => activate(transaction, agent, *epoch, *at).await,
+        Change::Activate { agent, epoch, at } => {
+            let activated = activate(transaction, agent, *epoch, *at).await?;
+            alerts::activated(transaction, agent, *at, store.config.grouping).await?;
+            Ok(activated)
+        }
         Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
         Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
         Change::DeleteAgent { agent } => delete_agent(transaction, agent).await,
-        Change::PutProvider { provider } => put_provider(transaction, provider, keys).await,
+        Change::PutProvider { provider } => put_provider(transaction, provider, &store.keys).await,
         Change::RemoveProvider { name } => remove_provider(transaction, name).await,
         Change::SetFeedback { incident, feedback } => set_feedback(transaction, *incident, *feedback).await,
         Change::DeleteIncident { incident } => delete_incident(transaction, *incident).await,
+        Change::Alerts(change) => {
+            alerts::apply(transaction, change, store).await?;
+            Ok((Changed::Done, None))
+        }
     }
 }
 
@@ -144,7 +152,14 @@ async fn rename(transaction: &mut SqliteConnection, agent: &AgentId, name: Optio
 
 async fn delete_agent(transaction: &mut SqliteConnection, agent: &AgentId) -> Outcome {
     // Evidence goes with its incident.
-    for statement in ["delete from events where agent_id = $1", "delete from incidents where agent_id = $1"] {
+    for statement in [
+        "delete from events where agent_id = $1",
+        "delete from incidents where agent_id = $1",
+        "delete from deliveries where agent_id = $1",
+        "delete from alert_states where agent_id = $1",
+        "delete from alert_rules where agent_id = $1",
+        "delete from agent_minutes where agent_id = $1",
+    ] {
         sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
     }
     rollup::forget(transaction, agent).await?;

@@ -11,7 +11,7 @@ use sqlx::{Arguments, SqliteConnection};
 use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
-use crate::fingerprint;
+use crate::{alerts, fingerprint};
 
 /// `count` and `minute` have their defaults.
 static INSERT_EVENTS: LazyLock<Insert> = LazyLock::new(|| {
@@ -40,6 +40,7 @@ pub(super) async fn write(
     let (refusals, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_counted(event));
     insert(transaction, &others).await?;
     count_refusals(transaction, &refusals).await?;
+    alerts::count_minutes(transaction, events).await?;
     rollup::add(transaction, events).await
 }
 

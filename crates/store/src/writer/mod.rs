@@ -14,10 +14,12 @@ mod work;
 use std::collections::VecDeque;
 
 use model::{Event, RecorderInbox};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Duration, Instant};
 
+pub(crate) use self::apply::Failure;
 pub(crate) use self::request::{Request, send};
+pub(crate) use self::rows::Insert;
 
 use self::connection::Connection;
 use self::record::Pending;
@@ -36,6 +38,8 @@ pub(crate) struct Writer {
     connection: Connection,
     notices: broadcast::Sender<Notice>,
     health: Health,
+    /// Counts the moments at which the outbox may have changed.
+    outbox: watch::Sender<u64>,
     records: VecDeque<Pending>,
     changes: VecDeque<ChangeRequest>,
     events: VecDeque<Event>,
@@ -51,12 +55,18 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(store: &Store, notices: broadcast::Sender<Notice>, health: Health) -> Writer {
+    pub(crate) fn new(
+        store: &Store,
+        notices: broadcast::Sender<Notice>,
+        health: Health,
+        outbox: watch::Sender<u64>,
+    ) -> Writer {
         Writer {
             connection: Connection::new(connect::writer(&store.config.database(), &store.tuning)),
             store: store.clone(),
             notices,
             health,
+            outbox,
             records: VecDeque::new(),
             changes: VecDeque::new(),
             events: VecDeque::new(),

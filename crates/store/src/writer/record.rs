@@ -12,6 +12,7 @@ use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
 use crate::evidence::{self, PackedEvidence};
+use crate::{Grouping, alerts};
 
 /// A kill or an observed incident that waits to be written.
 #[derive(Debug)]
@@ -45,6 +46,7 @@ pub(super) async fn write(
     transaction: &mut SqliteConnection,
     pending: &Pending,
     evidence: &[PackedEvidence],
+    grouping: Grouping,
 ) -> Result<bool, sqlx::Error> {
     let kill = &pending.incident.kill;
     // The event of the agent's first call may still be on its way.
@@ -59,6 +61,7 @@ pub(super) async fn write(
     }
     if insert_incident(transaction, &pending.incident, evidence.len()).await? {
         insert_evidence(transaction, kill.incident, evidence).await?;
+        alerts::incident(transaction, &pending.incident, grouping).await?;
     }
     Ok(true)
 }

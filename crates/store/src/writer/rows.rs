@@ -9,7 +9,7 @@ use sqlx::{Arguments, SqliteConnection};
 const CHUNKS: [usize; 3] = [128, 16, 1];
 
 /// An insert of any number of rows.
-pub(super) struct Insert {
+pub(crate) struct Insert {
     statements: [String; 3],
     columns: usize,
 }
@@ -21,7 +21,7 @@ impl Insert {
     /// The values come from our own types, so there is no constraint that they could break but that of the key.
     ///
     /// Plain `?`, here alone: SQLite looks a named parameter up in a list, which is quadratic for thousands of them.
-    pub(super) fn new(into: &str, columns: usize, then: &str) -> Insert {
+    pub(crate) fn new(into: &str, columns: usize, then: &str) -> Insert {
         let row = format!("({})", vec!["?"; columns].join(","));
         let statements = CHUNKS.map(|rows| {
             let rows = vec![row.as_str(); rows].join(",");
@@ -31,7 +31,7 @@ impl Insert {
     }
 
     /// Inserts `rows`; `push` adds the values of one.
-    pub(super) async fn execute<T>(
+    pub(crate) async fn execute<T>(
         &'static self,
         transaction: &mut SqliteConnection,
         rows: &[T],

@@ -68,6 +68,7 @@ impl Writer {
             for (record, written) in self.records.drain(..count).zip(written) {
                 announce(&self.notices, record, written);
             }
+            self.outbox.send_modify(|moments| *moments += 1);
         }
         Ok(())
     }
@@ -78,7 +79,7 @@ impl Writer {
         let mut written = Vec::with_capacity(count);
         for record in self.records.iter().take(count) {
             let evidence = if with_evidence { record.evidence.as_slice() } else { &[] };
-            written.push(record::write(&mut transaction, record, evidence).await?);
+            written.push(record::write(&mut transaction, record, evidence, self.store.config.grouping).await?);
         }
         transaction.commit().await?;
         Ok(written)
@@ -93,6 +94,7 @@ impl Writer {
                 Ok((changed, notice)) => {
                     self.note_success();
                     request.answer(Ok(changed));
+                    self.outbox.send_modify(|moments| *moments += 1);
                     notice.map(|notice| self.notices.send(notice));
                 }
                 Err(Failure::Refused(why)) => request.answer(Err(why)),
@@ -110,7 +112,7 @@ impl Writer {
 
     async fn try_change(&mut self, change: &Change) -> Outcome {
         let mut transaction = self.connection.begin(Durability::Full).await?;
-        let changed = apply::apply(&mut transaction, change, &self.store.keys).await?;
+        let changed = apply::apply(&mut transaction, change, &self.store).await?;
         transaction.commit().await?;
         Ok(changed)
     }

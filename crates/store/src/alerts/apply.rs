@@ -1,0 +1,111 @@
+//! Makes the changes of alerts, each inside the writer's transaction.
+
+use model::{AlertData, AlertRule, AlertType, ChannelId, DeliveryId, Timestamp};
+use sqlx::SqliteConnection;
+
+use super::outbox::{self, NewAlert, Place};
+use super::states::{self, AlertState};
+use super::{AlertChange, AlertTurn, Turn, attempts, channels, deliveries, digest, rules};
+use crate::writer::Failure;
+use crate::{Store, StoreError};
+
+/// Makes `change`.
+pub(crate) async fn apply(
+    transaction: &mut SqliteConnection,
+    change: &AlertChange,
+    store: &Store,
+) -> Result<(), Failure> {
+    match change {
+        AlertChange::PutChannel { channel } => channels::put(transaction, channel, &store.keys).await,
+        AlertChange::RemoveChannel { channel, at } => channels::remove(transaction, *channel, *at).await,
+        AlertChange::PutRule { rule } => put_rule(transaction, rule).await,
+        AlertChange::RemoveRule { rule } => found(rules::remove(transaction, *rule).await?),
+        AlertChange::Test { channel, delivery, at } => test(transaction, *channel, *delivery, *at).await,
+        AlertChange::Retry { delivery, at } => retry(transaction, *delivery, *at).await,
+        AlertChange::Attempted { delivery, attempt } => attempts::record(transaction, *delivery, attempt).await,
+        AlertChange::Digest { channel, window_opened_at, digest, at } => {
+            Ok(digest::make(transaction, *channel, *window_opened_at, *digest, *at).await?)
+        }
+        AlertChange::Turns { turns, at } => {
+            for turn in turns {
+                take_turn(transaction, turn, *at, store).await?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn found(found: bool) -> Result<(), Failure> {
+    if found { Ok(()) } else { Err(StoreError::NotFound.into()) }
+}
+
+async fn put_rule(transaction: &mut SqliteConnection, rule: &AlertRule) -> Result<(), Failure> {
+    for channel in &rule.channels {
+        if outbox::outlet(transaction, *channel).await?.is_none() {
+            return Err(StoreError::Conflict(format!("there is no channel {channel}")).into());
+        }
+    }
+    Ok(rules::put(transaction, rule).await?)
+}
+
+async fn test(
+    transaction: &mut SqliteConnection,
+    channel: ChannelId,
+    delivery: DeliveryId,
+    at: Timestamp,
+) -> Result<(), Failure> {
+    let Some(outlet) = outbox::outlet(transaction, channel).await? else { return Err(StoreError::NotFound.into()) };
+    let data = AlertData::Test { channel: outlet.name.clone() };
+    let alert = NewAlert { alert_type: AlertType::Test, data: &data, at, repeat: 0 };
+    outbox::insert(transaction, delivery, &outlet, &alert, (None, Place::alone(at))).await?;
+    Ok(())
+}
+
+async fn retry(transaction: &mut SqliteConnection, delivery: DeliveryId, at: Timestamp) -> Result<(), Failure> {
+    if deliveries::retry(transaction, delivery, at).await? {
+        return Ok(());
+    }
+    let known: Option<i64> = sqlx::query_scalar("select 1 from deliveries where id = $1")
+        .bind(delivery.to_string())
+        .fetch_optional(transaction)
+        .await?;
+    let why = "only what has failed can be tried again, and only while its channel exists and is on";
+    Err(known.map_or(StoreError::NotFound, |_| StoreError::Conflict(why.to_owned())).into())
+}
+
+/// What a rule found, unless the rule was changed or the state is another by now.
+async fn take_turn(
+    transaction: &mut SqliteConnection,
+    AlertTurn { rule, agent, turn }: &AlertTurn,
+    at: Timestamp,
+    store: &Store,
+) -> Result<(), sqlx::Error> {
+    let Some(rule) = rules::get(transaction, *rule).await?.filter(|rule| rule.enabled) else { return Ok(()) };
+    let before = states::get(transaction, rule.id, agent).await?;
+    let firing = before.as_ref().is_some_and(|state| state.firing);
+    let fresh =
+        AlertState { rule: rule.id, agent: agent.clone(), firing, since: at, told_at: at, incident: None, repeats: 0 };
+    let before = before.unwrap_or_else(|| fresh.clone());
+    let (after, data) = match turn {
+        Turn::Begins(data) if !firing => (AlertState { firing: true, ..fresh }, Some(data)),
+        Turn::Lasts(data) if firing => (AlertState { told_at: at, repeats: before.repeats + 1, ..before }, Some(data)),
+        Turn::Ends(data) if firing => (AlertState { firing: false, since: at, ..before }, data.as_ref()),
+        _ => return Ok(()),
+    };
+    states::put(transaction, &after).await?;
+    let Some(data) = data else { return Ok(()) };
+    let alert = NewAlert { alert_type: type_of(data), data, at, repeat: after.repeats };
+    outbox::queue(transaction, &rule, &alert, store.config.grouping).await
+}
+
+fn type_of(data: &AlertData) -> AlertType {
+    match data {
+        AlertData::Loop(_) => AlertType::Killed,
+        AlertData::Silence(_) => AlertType::Down,
+        AlertData::ErrorRate(_) => AlertType::ErrorRate,
+        AlertData::Budget(_) => AlertType::Budget,
+        AlertData::Recovered(_) => AlertType::Recovered,
+        AlertData::Digest { .. } => AlertType::Digest,
+        AlertData::Test { .. } => AlertType::Test,
+    }
+}

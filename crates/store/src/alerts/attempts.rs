@@ -1,0 +1,134 @@
+//! What came of each attempt to deliver an alert.
+
+use model::{ChannelId, DeliveryId, DeliveryState, Timestamp};
+use sqlx::SqliteConnection;
+
+use crate::StoreError;
+use crate::columns::{odd, signed};
+
+/// One attempt and what it means for the delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took.
+    pub took_ms: u64,
+    /// The status that was answered, where there are such.
+    pub status: Option<u16>,
+    /// What was answered, or what went wrong.
+    pub answer: String,
+    /// What follows.
+    pub outcome: Outcome,
+}
+
+/// What follows from an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The target took it.
+    Delivered,
+    /// It is tried again at this time.
+    Again(Timestamp),
+    /// It is given up.
+    GivenUp,
+    /// The target is gone for good: nothing more is sent there.
+    Gone,
+}
+
+/// Records an attempt. `NotFound`: there is no such delivery any more.
+pub(super) async fn record(
+    transaction: &mut SqliteConnection,
+    delivery: DeliveryId,
+    attempt: &Attempt,
+) -> Result<(), crate::writer::Failure> {
+    let id = delivery.to_string();
+    let channel: Option<String> = sqlx::query_scalar("select channel_id from deliveries where id = $1")
+        .bind(&id)
+        .fetch_optional(&mut *transaction)
+        .await?;
+    let Some(channel) = channel else { return Err(StoreError::NotFound.into()) };
+    insert(transaction, &id, attempt).await?;
+    let finished = attempt.at.as_millis() + signed(attempt.took_ms);
+    match attempt.outcome {
+        Outcome::Delivered => finish(transaction, &id, DeliveryState::Delivered, None, finished).await?,
+        Outcome::Again(due) => postpone(transaction, &id, due).await?,
+        Outcome::GivenUp => finish(transaction, &id, DeliveryState::Failed, Some(&attempt.answer), finished).await?,
+        Outcome::Gone => {
+            finish(transaction, &id, DeliveryState::Failed, Some(&attempt.answer), finished).await?;
+            let channel = ChannelId::parse(&channel).ok_or_else(|| odd("channel_id"))?;
+            disable(transaction, channel, Timestamp::from_millis(finished)).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn insert(transaction: &mut SqliteConnection, id: &str, attempt: &Attempt) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into delivery_attempts (delivery_id, position, timestamp, took_ms, delivered, status_code, answer)
+         select $1, count(*), $2, $3, $4, $5, $6 from delivery_attempts where delivery_id = $1",
+    )
+    .bind(id)
+    .bind(attempt.at.as_millis())
+    .bind(signed(attempt.took_ms))
+    .bind(attempt.outcome == Outcome::Delivered)
+    .bind(attempt.status)
+    .bind(&attempt.answer)
+    .execute(transaction)
+    .await
+    .map(drop)
+}
+
+async fn finish(
+    transaction: &mut SqliteConnection,
+    id: &str,
+    state: DeliveryState,
+    reason: Option<&str>,
+    at: i64,
+) -> Result<(), sqlx::Error> {
+    // A delivery that was given up meanwhile, because its channel was deleted, arrived all the same.
+    sqlx::query("update deliveries set state = $1, reason = $2, finished_at = $3, tries = tries + 1 where id = $4")
+        .bind(state.as_str())
+        .bind(reason)
+        .bind(at)
+        .bind(id)
+        .execute(transaction)
+        .await
+        .map(drop)
+}
+
+async fn postpone(transaction: &mut SqliteConnection, id: &str, due: Timestamp) -> Result<(), sqlx::Error> {
+    sqlx::query("update deliveries set due_at = $1, tries = tries + 1 where id = $2 and state = $3")
+        .bind(due.as_millis())
+        .bind(id)
+        .bind(DeliveryState::Queued.as_str())
+        .execute(transaction)
+        .await
+        .map(drop)
+}
+
+/// Switches a channel off because its target is gone.
+async fn disable(transaction: &mut SqliteConnection, channel: ChannelId, at: Timestamp) -> Result<(), sqlx::Error> {
+    sqlx::query("update channels set enabled = 0, disabled_reason = $1 where id = $2")
+        .bind("its target answered 410 Gone")
+        .bind(channel.to_string())
+        .execute(&mut *transaction)
+        .await?;
+    give_up_queued(transaction, channel, "the target of the channel is gone", at).await
+}
+
+/// Gives up all that waits for a channel.
+pub(super) async fn give_up_queued(
+    transaction: &mut SqliteConnection,
+    channel: ChannelId,
+    reason: &str,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("update deliveries set state = $1, reason = $2, finished_at = $3 where channel_id = $4 and state = $5")
+        .bind(DeliveryState::Failed.as_str())
+        .bind(reason)
+        .bind(at.as_millis())
+        .bind(channel.to_string())
+        .bind(DeliveryState::Queued.as_str())
+        .execute(transaction)
+        .await
+        .map(drop)
+}

@@ -1,0 +1,230 @@
+//! Deliveries as they are stored: what is queued, and the history of what was told to whom, with every attempt.
+
+use std::collections::HashMap;
+
+use model::{
+    AgentId, AlertData, AlertType, ChannelId, ChannelKind, DeliveryId, DeliveryState, IncidentId, RuleId, Timestamp,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection};
+
+use crate::columns::{self, odd, unsigned};
+use crate::{Page, PageRequest, Store, StoreError};
+
+/// How many deliveries are deleted at a time.
+const SWEPT: i64 = 500;
+
+/// One alert to one channel.
+#[derive(Clone, Debug)]
+pub struct DeliveryRow {
+    /// Its id, the same on every attempt.
+    pub id: DeliveryId,
+    /// The channel.
+    pub channel: ChannelId,
+    /// The channel's name when it was queued.
+    pub channel_name: String,
+    /// The channel's kind.
+    pub channel_kind: ChannelKind,
+    /// The rule; none if it was the one that holds without any, a test or a digest.
+    pub rule: Option<RuleId>,
+    /// What it is about.
+    pub alert_type: AlertType,
+    /// The agent it is about.
+    pub agent: Option<AgentId>,
+    /// The incident it is about.
+    pub incident: Option<IncidentId>,
+    /// What it says; none if no version of ours wrote it.
+    pub data: Option<AlertData>,
+    /// Where it stands.
+    pub state: DeliveryState,
+    /// When its cause was.
+    pub queued_at: Timestamp,
+    /// When it is tried next.
+    pub due_at: Timestamp,
+    /// How often it was tried since it was queued.
+    pub tries: u64,
+    /// When it was delivered or given up.
+    pub finished_at: Option<Timestamp>,
+    /// Why it was given up.
+    pub reason: Option<String>,
+    /// The window in which it waits to be told with others.
+    pub waits_in: Option<Timestamp>,
+    /// The digest it was told in.
+    pub digest: Option<DeliveryId>,
+    /// Every attempt, oldest first; only read for the history.
+    pub attempts: Vec<AttemptRow>,
+}
+
+/// One attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptRow {
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took.
+    pub took_ms: u64,
+    /// Whether the target took it.
+    pub delivered: bool,
+    /// The status that was answered, where there are such.
+    pub status: Option<u16>,
+    /// What was answered, or what went wrong.
+    pub answer: String,
+}
+
+/// Which deliveries.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs, reason = "each names the field it compares")]
+pub struct DeliveryFilter {
+    pub agent: Option<AgentId>,
+    pub channel: Option<ChannelId>,
+    pub incident: Option<IncidentId>,
+    pub state: Option<DeliveryState>,
+}
+
+impl Store {
+    /// A page of the history, newest first.
+    pub async fn deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        page: &PageRequest,
+    ) -> Result<Page<DeliveryRow>, StoreError> {
+        let mut query = QueryBuilder::<Sqlite>::new("select * from deliveries where true");
+        let conditions = [
+            (" and agent_id = ", filter.agent.as_ref().map(AgentId::to_string)),
+            (" and channel_id = ", filter.channel.map(|channel| channel.to_string())),
+            (" and incident_id = ", filter.incident.map(|incident| incident.to_string())),
+            (" and state = ", filter.state.map(|state| state.as_str().to_owned())),
+            (" and id < ", page.after()?),
+        ];
+        for (condition, value) in conditions {
+            if let Some(value) = value {
+                query.push(condition).push_bind(value);
+            }
+        }
+        query.push(" order by id desc limit ").push_bind(page.rows());
+        let rows = query.build().try_map(delivery_row).fetch_all(&self.readers).await?;
+        let mut page = Page::of(rows, page, |delivery| delivery.id.to_string());
+        self.read_attempts(&mut page.items).await?;
+        Ok(page)
+    }
+
+    /// One delivery.
+    pub async fn delivery(&self, id: DeliveryId) -> Result<Option<DeliveryRow>, StoreError> {
+        let query = sqlx::query("select * from deliveries where id = $1").bind(id.to_string());
+        let mut found: Vec<_> = query.try_map(delivery_row).fetch_all(&self.readers).await?;
+        self.read_attempts(&mut found).await?;
+        Ok(found.pop())
+    }
+
+    async fn read_attempts(&self, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {
+        if deliveries.is_empty() {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Sqlite>::new("select * from delivery_attempts where delivery_id in (");
+        let mut ids = query.separated(", ");
+        for delivery in deliveries.iter() {
+            ids.push_bind(delivery.id.to_string());
+        }
+        query.push(") order by delivery_id, position");
+        let mut attempts: HashMap<String, Vec<AttemptRow>> = HashMap::new();
+        for (id, attempt) in query.build().try_map(attempt_row).fetch_all(&self.readers).await? {
+            attempts.entry(id).or_default().push(attempt);
+        }
+        for delivery in deliveries {
+            delivery.attempts = attempts.remove(&delivery.id.to_string()).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// The channels for which something is due at `now`.
+    pub async fn channels_due(&self, now: Timestamp) -> Result<Vec<ChannelId>, StoreError> {
+        let query = "select distinct channel_id from deliveries where state = 'queued' and due_at <= $1";
+        let ids: Vec<String> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_all(&self.readers).await?;
+        Ok(ids.iter().filter_map(|id| ChannelId::parse(id)).collect())
+    }
+
+    /// What is due for a channel at `now`: the `limit` that have waited longest.
+    pub async fn due(&self, channel: ChannelId, now: Timestamp, limit: usize) -> Result<Vec<DeliveryRow>, StoreError> {
+        let query = sqlx::query(
+            "select * from deliveries where channel_id = $1 and state = 'queued' and due_at <= $2
+             order by due_at, id limit $3",
+        );
+        let query = query.bind(channel.to_string()).bind(now.as_millis()).bind(columns::signed(limit as u64));
+        Ok(query.try_map(delivery_row).fetch_all(&self.readers).await?)
+    }
+
+    /// When something is due next, after `now`.
+    pub async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let query = "select min(due_at) from deliveries where state = 'queued' and due_at > $1";
+        let due: Option<i64> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_one(&self.readers).await?;
+        Ok(due.map(Timestamp::from_millis))
+    }
+}
+
+/// Queues again what was given up. `false`: it was not given up, or its channel is gone.
+pub(super) async fn retry(
+    transaction: &mut SqliteConnection,
+    id: DeliveryId,
+    at: Timestamp,
+) -> Result<bool, sqlx::Error> {
+    let updated = sqlx::query(
+        "update deliveries set state = 'queued', due_at = $1, tries = 0, finished_at = null, reason = null
+         where id = $2 and state = 'failed' and channel_id in (select id from channels where enabled = 1)",
+    )
+    .bind(at.as_millis())
+    .bind(id.to_string())
+    .execute(transaction)
+    .await?;
+    Ok(updated.rows_affected() == 1)
+}
+
+/// Deletes a few of the oldest deliveries that ended before `before`, and says whether there may be more.
+pub(crate) async fn sweep(transaction: &mut SqliteConnection, before: i64) -> Result<bool, sqlx::Error> {
+    let deleted = sqlx::query(
+        "delete from deliveries where id in (
+            select id from (select id, finished_at from deliveries order by id limit $2) as oldest where finished_at < $1)",
+    )
+    .bind(before)
+    .bind(SWEPT)
+    .execute(transaction)
+    .await?;
+    Ok(deleted.rows_affected() > 0)
+}
+
+pub(super) fn delivery_row(row: SqliteRow) -> Result<DeliveryRow, sqlx::Error> {
+    let id = |column: &'static str| -> Result<Option<&str>, sqlx::Error> { row.try_get(column) };
+    let alert_type = AlertType::parse(row.try_get("alert_type")?).ok_or_else(|| odd("alert_type"))?;
+    let waits: bool = row.try_get("waits")?;
+    let tries = row.try_get("tries").map(unsigned)?;
+    let agent = id("agent_id")?.map(|agent| AgentId::parse(agent).map_err(|_| odd("agent_id")));
+    Ok(DeliveryRow {
+        id: id("id")?.and_then(DeliveryId::parse).ok_or_else(|| odd("id"))?,
+        channel: id("channel_id")?.and_then(ChannelId::parse).ok_or_else(|| odd("channel_id"))?,
+        channel_name: row.try_get("channel_name")?,
+        channel_kind: ChannelKind::parse(row.try_get("channel_kind")?).ok_or_else(|| odd("channel_kind"))?,
+        rule: id("rule_id")?.and_then(RuleId::parse),
+        alert_type,
+        agent: agent.transpose()?,
+        incident: columns::incident_id(&row, "incident_id")?,
+        data: AlertData::parse(alert_type, row.try_get("data")?),
+        state: DeliveryState::parse(row.try_get("state")?).ok_or_else(|| odd("state"))?,
+        queued_at: columns::timestamp(&row, "queued_at")?,
+        due_at: columns::timestamp(&row, "due_at")?,
+        tries,
+        finished_at: columns::maybe_timestamp(&row, "finished_at")?,
+        reason: row.try_get("reason")?,
+        waits_in: columns::maybe_timestamp(&row, "window_opened_at")?.filter(|_| waits && tries == 0),
+        digest: id("digest_id")?.and_then(DeliveryId::parse),
+        attempts: Vec::new(),
+    })
+}
+
+fn attempt_row(row: SqliteRow) -> Result<(String, AttemptRow), sqlx::Error> {
+    let attempt = AttemptRow {
+        at: columns::timestamp(&row, "timestamp")?,
+        took_ms: row.try_get("took_ms").map(unsigned)?,
+        delivered: row.try_get("delivered")?,
+        status: row.try_get("status_code")?,
+        answer: row.try_get("answer")?,
+    };
+    Ok((row.try_get("delivery_id")?, attempt))
+}

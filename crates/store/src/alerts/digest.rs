@@ -1,0 +1,54 @@
+//! Alerts that wait in the same window become one.
+
+use model::{AlertData, AlertType, ChannelId, DeliveryId, DigestLine, Timestamp};
+use sqlx::SqliteConnection;
+
+use super::deliveries::{DeliveryRow, delivery_row};
+use super::outbox::{self, NewAlert, Place};
+
+/// How many lines a digest has: with more, a webhook's body would outgrow what receivers take.
+const MAX_LINES: usize = 50;
+
+/// Makes one digest of what waits in a window, if that is more than one alert. Its lines are all alerts of the window, the
+/// one that was told at once included: who reads it sees the whole storm.
+pub(super) async fn make(
+    transaction: &mut SqliteConnection,
+    channel: ChannelId,
+    window: Timestamp,
+    digest: DeliveryId,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    let query =
+        sqlx::query("select * from deliveries where channel_id = $1 and window_opened_at = $2 order by queued_at, id");
+    let query = query.bind(channel.to_string()).bind(window.as_millis());
+    let alerts = query.try_map(delivery_row).fetch_all(&mut *transaction).await?;
+    let waiting = alerts.iter().filter(|alert| alert.waits_in.is_some() && alert.digest.is_none()).count();
+    let outlet = outbox::outlet(transaction, channel).await?;
+    let Some(outlet) = outlet.filter(|_| waiting > 1) else { return Ok(()) };
+
+    let lines = alerts.iter().take(MAX_LINES).map(line).collect();
+    let data = AlertData::Digest { count: alerts.len() as u64, alerts: lines };
+    let alert = NewAlert { alert_type: AlertType::Digest, data: &data, at, repeat: 0 };
+    outbox::insert(transaction, digest, &outlet, &alert, (None, Place::alone(at))).await?;
+    sqlx::query(
+        "update deliveries set state = 'digested', digest_id = $1, finished_at = $2
+         where channel_id = $3 and window_opened_at = $4 and waits = 1 and state = 'queued' and tries = 0",
+    )
+    .bind(digest.to_string())
+    .bind(at.as_millis())
+    .bind(channel.to_string())
+    .bind(window.as_millis())
+    .execute(transaction)
+    .await
+    .map(drop)
+}
+
+fn line(alert: &DeliveryRow) -> DigestLine {
+    DigestLine {
+        alert_type: alert.alert_type.as_str().to_owned(),
+        timestamp: alert.queued_at,
+        agent_id: alert.agent.clone(),
+        incident_id: alert.incident,
+        summary: alert.data.as_ref().map(AlertData::summary).unwrap_or_default(),
+    }
+}

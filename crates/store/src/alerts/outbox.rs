@@ -1,0 +1,216 @@
+//! The outbox: what is to be told is queued in the transaction of its cause, so that neither is there without the other.
+
+use model::{
+    AgentId, AlertData, AlertRule, AlertType, ChannelId, DeliveryId, DeliveryState, Incident, IncidentState, LoopData,
+    RecoveredData, RuleId, RuleType, Timestamp,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use super::rules::DEFAULT_RULE;
+use super::states::AlertState;
+use super::{Grouping, rules, states};
+use crate::columns::{self, odd, signed};
+
+/// Something to be told.
+pub(super) struct NewAlert<'a> {
+    pub(super) alert_type: AlertType,
+    pub(super) data: &'a AlertData,
+    pub(super) at: Timestamp,
+    /// How often it was told before.
+    pub(super) repeat: u64,
+}
+
+/// A channel as far as the outbox is concerned.
+pub(super) struct Outlet {
+    pub(super) id: ChannelId,
+    pub(super) name: String,
+    kind: String,
+    window_opened_at: Option<Timestamp>,
+}
+
+/// Queues what is told of an incident. A kill is always told: an agent that was activated and killed again is news,
+/// however soon. Of one that is only watched, the cooldown holds.
+pub(crate) async fn incident(
+    transaction: &mut SqliteConnection,
+    incident: &Incident,
+    grouping: Grouping,
+) -> Result<(), sqlx::Error> {
+    let kill = &incident.kill;
+    let observed = incident.state == IncidentState::Observed;
+    let data = AlertData::Loop(LoopData::of(incident));
+    let alert_type = if observed { AlertType::Observed } else { AlertType::Killed };
+    let alert = NewAlert { alert_type, data: &data, at: kill.at, repeat: 0 };
+    for rule in rules::about_kills(transaction, &kill.agent).await? {
+        let before = states::get(transaction, rule.id, &kill.agent).await?;
+        if observed && before.is_some_and(|state| is_cooling(&rule, state.told_at, kill.at)) {
+            continue;
+        }
+        queue(transaction, &rule, &alert, grouping).await?;
+        let state = AlertState {
+            rule: rule.id,
+            agent: kill.agent.clone(),
+            firing: !observed,
+            since: kill.at,
+            told_at: kill.at,
+            incident: (!observed).then_some(kill.incident),
+            repeats: 0,
+        };
+        states::put(transaction, &state).await?;
+    }
+    Ok(())
+}
+
+fn is_cooling(rule: &AlertRule, told_at: Timestamp, now: Timestamp) -> bool {
+    now.millis_since(told_at) < u64::from(rule.cooldown_minutes) * 60_000
+}
+
+/// Queues what is told when a killed agent is activated again.
+pub(crate) async fn activated(
+    transaction: &mut SqliteConnection,
+    agent: &AgentId,
+    at: Timestamp,
+    grouping: Grouping,
+) -> Result<(), sqlx::Error> {
+    for state in states::of_killed(transaction, agent).await? {
+        let AlertState { rule, since, incident: incident_id, .. } = state;
+        states::put(transaction, &AlertState { firing: false, incident: None, ..state }).await?;
+        let rule = rules::get(transaction, rule).await?.filter(|rule| rule.enabled && rule.notify_recovery);
+        let Some(rule) = rule else { continue };
+        let data = RecoveredData { agent_id: agent.clone(), rule_type: RuleType::KillSwitch, since, incident_id };
+        let data = AlertData::Recovered(data);
+        let alert = NewAlert { alert_type: AlertType::Recovered, data: &data, at, repeat: 0 };
+        queue(transaction, &rule, &alert, grouping).await?;
+    }
+    Ok(())
+}
+
+/// Queues an alert for each channel of a rule.
+pub(super) async fn queue(
+    transaction: &mut SqliteConnection,
+    rule: &AlertRule,
+    alert: &NewAlert<'_>,
+    grouping: Grouping,
+) -> Result<(), sqlx::Error> {
+    let outlets = outlets(transaction).await?;
+    for outlet in outlets.iter().filter(|outlet| rule.channels.is_empty() || rule.channels.contains(&outlet.id)) {
+        let place = Place::find(transaction, outlet, alert.at, grouping).await?;
+        if insert(transaction, DeliveryId::new(), outlet, alert, (Some(rule.id), place)).await? {
+            place.take(transaction, outlet).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The channels that are switched on.
+async fn outlets(transaction: &mut SqliteConnection) -> Result<Vec<Outlet>, sqlx::Error> {
+    let query = sqlx::query("select id, name, kind, window_opened_at from channels where enabled = 1 order by id");
+    query.try_map(outlet_row).fetch_all(transaction).await
+}
+
+/// One channel, whether it is switched on or not.
+pub(super) async fn outlet(transaction: &mut SqliteConnection, id: ChannelId) -> Result<Option<Outlet>, sqlx::Error> {
+    let query = sqlx::query("select id, name, kind, window_opened_at from channels where id = $1").bind(id.to_string());
+    query.try_map(outlet_row).fetch_optional(transaction).await
+}
+
+/// Queues one delivery; `false` if this cause has been queued for this channel before.
+pub(super) async fn insert(
+    transaction: &mut SqliteConnection,
+    id: DeliveryId,
+    outlet: &Outlet,
+    alert: &NewAlert<'_>,
+    (rule, place): (Option<RuleId>, Place),
+) -> Result<bool, sqlx::Error> {
+    let inserted = sqlx::query(
+        "insert into deliveries (id, channel_id, channel_name, channel_kind, rule_id, alert_type, agent_id, incident_id,
+            repeat, data, state, queued_at, due_at, window_opened_at, waits)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) on conflict do nothing",
+    )
+    .bind(id.to_string())
+    .bind(outlet.id.to_string())
+    .bind(&outlet.name)
+    .bind(&outlet.kind)
+    .bind(rule.filter(|rule| *rule != DEFAULT_RULE).map(|rule| rule.to_string()))
+    .bind(alert.alert_type.as_str())
+    .bind(alert.data.agent().map(AgentId::as_str))
+    .bind(alert.data.incident().map(|incident| incident.to_string()))
+    .bind(signed(alert.repeat))
+    .bind(serde_json::to_string(alert.data).unwrap_or_default())
+    .bind(DeliveryState::Queued.as_str())
+    .bind(alert.at.as_millis())
+    .bind(place.due.as_millis())
+    .bind(place.window.map(Timestamp::as_millis))
+    .bind(place.waits)
+    .execute(transaction)
+    .await?;
+    Ok(inserted.rows_affected() == 1)
+}
+
+/// When an alert is due, and with which others.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    due: Timestamp,
+    window: Option<Timestamp>,
+    waits: bool,
+}
+
+impl Place {
+    /// At once and alone.
+    pub(super) fn alone(due: Timestamp) -> Place {
+        Place { due, window: None, waits: false }
+    }
+
+    async fn find(
+        transaction: &mut SqliteConnection,
+        outlet: &Outlet,
+        at: Timestamp,
+        grouping: Grouping,
+    ) -> Result<Place, sqlx::Error> {
+        let length = millis(grouping.window);
+        // Kills that are decided together may come here in another order.
+        let open = outlet.window_opened_at.filter(|opened| (at.as_millis() - opened.as_millis()).abs() < length);
+        let Some(opened) = open else {
+            return Ok(Place { due: at, window: (length > 0).then_some(at), waits: false });
+        };
+        let told: Option<i64> = sqlx::query_scalar(
+            "select 1 from deliveries where channel_id = $1 and window_opened_at = $2 and waits = 1
+             and (state <> 'queued' or tries > 0) limit 1",
+        )
+        .bind(outlet.id.to_string())
+        .bind(opened.as_millis())
+        .fetch_optional(transaction)
+        .await?;
+        let end = opened.as_millis() + length;
+        let quiet = at.as_millis() + millis(grouping.quiet);
+        let due = if told.is_some() { end } else { quiet.min(end) };
+        Ok(Place { due: Timestamp::from_millis(due), window: Some(opened), waits: true })
+    }
+
+    /// Opens the window, or lets those that wait in it wait for this one too.
+    async fn take(self, transaction: &mut SqliteConnection, outlet: &Outlet) -> Result<(), sqlx::Error> {
+        let Some(window) = self.window else { return Ok(()) };
+        let query = match self.waits {
+            true => sqlx::query(
+                "update deliveries set due_at = $1 where channel_id = $2 and window_opened_at = $3 and waits = 1
+                 and state = 'queued' and tries = 0",
+            )
+            .bind(self.due.as_millis()),
+            false => sqlx::query("update channels set window_opened_at = $2 where id = $1"),
+        };
+        query.bind(outlet.id.to_string()).bind(window.as_millis()).execute(transaction).await.map(drop)
+    }
+}
+
+fn millis(duration: std::time::Duration) -> i64 {
+    signed(duration.as_millis().try_into().unwrap_or(u64::MAX))
+}
+
+fn outlet_row(row: SqliteRow) -> Result<Outlet, sqlx::Error> {
+    Ok(Outlet {
+        id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
+        name: row.try_get("name")?,
+        kind: row.try_get("kind")?,
+        window_opened_at: columns::maybe_timestamp(&row, "window_opened_at")?,
+    })
+}

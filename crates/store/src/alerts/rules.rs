@@ -1,0 +1,142 @@
+//! Alert rules, and the one that holds where there is none.
+
+use model::{AgentId, AlertRule, ChannelId, Condition, RuleId, RuleScope, RuleType, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+use uuid::Uuid;
+
+use crate::columns::{self, odd};
+use crate::{Store, StoreError};
+
+/// The id of the rule that holds for every agent that has no rule of its own about kills.
+pub(super) const DEFAULT_RULE: RuleId = RuleId(Uuid::nil());
+
+impl Store {
+    /// All rules, oldest first.
+    pub async fn alert_rules(&self) -> Result<Vec<AlertRule>, StoreError> {
+        let query = sqlx::query("select * from alert_rules order by id").try_map(rule_row);
+        Ok(query.fetch_all(&self.readers).await?)
+    }
+
+    /// One rule.
+    pub async fn alert_rule(&self, id: RuleId) -> Result<Option<AlertRule>, StoreError> {
+        let query = sqlx::query("select * from alert_rules where id = $1").bind(id.to_string());
+        Ok(query.try_map(rule_row).fetch_optional(&self.readers).await?)
+    }
+
+    /// Whether anybody would be told of a kill of `agent`.
+    pub async fn tells_of_kills(&self, agent: &AgentId) -> Result<bool, StoreError> {
+        let mut reader = self.readers.acquire().await?;
+        let rules = about_kills(&mut reader, agent).await?;
+        let open: Vec<String> =
+            sqlx::query_scalar("select id from channels where enabled = 1").fetch_all(&mut *reader).await?;
+        let told = |rule: &AlertRule| {
+            open.iter()
+                .any(|id| rule.channels.is_empty() || rule.channels.iter().any(|channel| channel.to_string() == *id))
+        };
+        Ok(rules.iter().any(told))
+    }
+}
+
+/// The rules that tell of a kill of `agent`. Where none was made, on or off, every channel is told.
+pub(super) async fn about_kills(
+    connection: &mut SqliteConnection,
+    agent: &AgentId,
+) -> Result<Vec<AlertRule>, sqlx::Error> {
+    let query = sqlx::query("select * from alert_rules where rule_type = $1 and agent_id in ($2, '*')");
+    let query = query.bind(RuleType::KillSwitch.as_str()).bind(agent.as_str());
+    let mut rules = query.try_map(rule_row).fetch_all(connection).await?;
+    if rules.is_empty() {
+        rules.push(default_rule());
+    }
+    rules.retain(|rule| rule.enabled);
+    Ok(rules)
+}
+
+fn default_rule() -> AlertRule {
+    AlertRule {
+        id: DEFAULT_RULE,
+        scope: RuleScope::All,
+        condition: Condition::KillSwitch,
+        channels: Vec::new(),
+        cooldown_minutes: AlertRule::COOLDOWN_MINUTES,
+        repeat_minutes: None,
+        notify_recovery: false,
+        enabled: true,
+        created_at: Timestamp::default(),
+    }
+}
+
+/// One rule, inside a transaction.
+pub(super) async fn get(connection: &mut SqliteConnection, id: RuleId) -> Result<Option<AlertRule>, sqlx::Error> {
+    if id == DEFAULT_RULE {
+        return Ok(Some(default_rule()));
+    }
+    let query = sqlx::query("select * from alert_rules where id = $1").bind(id.to_string());
+    query.try_map(rule_row).fetch_optional(connection).await
+}
+
+/// Adds or replaces a rule.
+pub(super) async fn put(transaction: &mut SqliteConnection, rule: &AlertRule) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into alert_rules (id, agent_id, rule_type, condition, channels, cooldown_minutes, repeat_minutes,
+            notify_recovery, enabled, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         on conflict (id) do update set agent_id = excluded.agent_id, rule_type = excluded.rule_type,
+            condition = excluded.condition, channels = excluded.channels, cooldown_minutes = excluded.cooldown_minutes,
+            repeat_minutes = excluded.repeat_minutes, notify_recovery = excluded.notify_recovery,
+            enabled = excluded.enabled",
+    )
+    .bind(rule.id.to_string())
+    .bind(rule.scope.to_string())
+    .bind(rule.condition.rule_type().as_str())
+    .bind(json(&rule.condition))
+    .bind(json(&rule.channels))
+    .bind(rule.cooldown_minutes)
+    .bind(rule.repeat_minutes)
+    .bind(rule.notify_recovery)
+    .bind(rule.enabled)
+    .bind(rule.created_at.as_millis())
+    .execute(transaction)
+    .await
+    .map(drop)
+}
+
+/// Deletes a rule and what it last said; `false` if there is none.
+pub(super) async fn remove(transaction: &mut SqliteConnection, id: RuleId) -> Result<bool, sqlx::Error> {
+    let query = sqlx::query("delete from alert_states where rule_id = $1").bind(id.to_string());
+    query.execute(&mut *transaction).await?;
+    let query = sqlx::query("delete from alert_rules where id = $1").bind(id.to_string());
+    Ok(query.execute(transaction).await?.rows_affected() == 1)
+}
+
+/// Takes a channel out of all rules. A rule that named no other would now mean every channel: it is switched off.
+pub(super) async fn drop_channel(transaction: &mut SqliteConnection, channel: ChannelId) -> Result<(), sqlx::Error> {
+    let query = sqlx::query("select * from alert_rules").try_map(rule_row);
+    for mut rule in query.fetch_all(&mut *transaction).await? {
+        if rule.channels.contains(&channel) {
+            rule.channels.retain(|other| *other != channel);
+            rule.enabled &= !rule.channels.is_empty();
+            put(transaction, &rule).await?;
+        }
+    }
+    Ok(())
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn rule_row(row: SqliteRow) -> Result<AlertRule, sqlx::Error> {
+    Ok(AlertRule {
+        id: RuleId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
+        scope: RuleScope::parse(row.try_get("agent_id")?).map_err(|_| odd("agent_id"))?,
+        condition: serde_json::from_str(row.try_get("condition")?).map_err(|_| odd("condition"))?,
+        channels: serde_json::from_str(row.try_get("channels")?).map_err(|_| odd("channels"))?,
+        cooldown_minutes: row.try_get("cooldown_minutes")?,
+        repeat_minutes: row.try_get("repeat_minutes")?,
+        notify_recovery: row.try_get("notify_recovery")?,
+        enabled: row.try_get("enabled")?,
+        created_at: columns::timestamp(&row, "created_at")?,
+    })
+}
