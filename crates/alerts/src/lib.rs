@@ -1,2 +1,78 @@
-//! How AgentGazer tells people. Empty for now: the rules, the outbox worker and the channels come here, and this is the
-//! only crate that will call out on its own.
+//! How people are told: rules that are looked at every minute, and a worker that empties the outbox through webhooks,
+//! mail and chats. The only crate that calls out on its own, all of it through `egress` and `mailer`.
+
+mod chat;
+mod egress;
+mod evaluate;
+mod mailer;
+mod message;
+mod retry;
+#[cfg(test)]
+mod rig;
+mod send;
+mod webhook;
+mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::Clock;
+use store::{Recorder, Store};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+pub use mailer::{SmtpConfig, SmtpSecurity};
+
+use egress::Egress;
+use mailer::Mailer;
+use send::Sender;
+use worker::Worker;
+
+/// How long deliveries under way may take when the server stops. One that is cut is sent again after the next start.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How alerts are delivered.
+#[derive(Clone, Debug)]
+pub struct AlertsConfig {
+    /// Where people find the dashboard, for links; without a slash at its end.
+    pub public_url: String,
+    /// Whether targets may be in private networks.
+    pub allow_private_targets: bool,
+    /// The server that mails go through.
+    pub smtp: Option<SmtpConfig>,
+}
+
+/// The running worker and evaluator.
+#[derive(Debug)]
+pub struct Alerts {
+    stop: watch::Sender<bool>,
+    worker: JoinHandle<()>,
+    evaluator: JoinHandle<()>,
+}
+
+impl Alerts {
+    /// Starts to deliver what is queued, and to look at the rules every minute.
+    pub fn start(config: AlertsConfig, store: Store, recorder: Recorder, clock: Clock) -> Alerts {
+        let sender = Sender {
+            egress: Egress::new(config.allow_private_targets),
+            mailer: config.smtp.map(Mailer::new),
+            public_url: config.public_url,
+            clock: clock.clone(),
+        };
+        let (stop, stopped) = watch::channel(false);
+        let worker = Worker::new(store.clone(), recorder.clone(), Arc::new(sender), clock.clone());
+        let worker = tokio::spawn(worker.run(stopped.clone()));
+        let evaluator = tokio::spawn(evaluate::run(store, recorder, clock, stopped));
+        Alerts { stop, worker, evaluator }
+    }
+
+    /// Stops: nothing more is begun, what is under way may finish for a moment.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let both = async {
+            let _ = self.worker.await;
+            let _ = self.evaluator.await;
+        };
+        let _ = tokio::time::timeout(STOP_PATIENCE, both).await;
+    }
+}

@@ -1,0 +1,108 @@
+//! Rules that are looked at every minute: agents that fell silent, calls that fail, kills that last. All of it from figures that
+//! are kept for it, never from the events; what was said is in the store, so that a restart neither repeats nor forgets.
+
+mod look;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use model::{AgentId, AlertData, AlertRule, Clock, RecoveredData, RuleId, Timestamp};
+use store::{AlertChange, AlertState, AlertTurn, Change, Recorder, Store, StoreError, Turn};
+use tokio::sync::watch;
+
+/// How often rules are looked at.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// What all rules last said, by rule and agent.
+type States = HashMap<(RuleId, AgentId), AlertState>;
+
+/// Looks at the rules every minute until it is told to stop.
+pub(crate) async fn run(store: Store, recorder: Recorder, clock: Clock, mut stop: watch::Receiver<bool>) {
+    let started = clock.now();
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut well = true;
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            _ = stop.changed() => return,
+        }
+        match look_at_rules(&store, &recorder, started, clock.now()).await {
+            Ok(()) => well = true,
+            Err(error) if std::mem::take(&mut well) => tracing::warn!("rules cannot be looked at: {error}"),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Looks at every rule once.
+async fn look_at_rules(
+    store: &Store,
+    recorder: &Recorder,
+    started: Timestamp,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let rules: Vec<AlertRule> = store.alert_rules().await?.into_iter().filter(|rule| rule.enabled).collect();
+    if rules.is_empty() {
+        return Ok(());
+    }
+    recorder.catch_up().await;
+    let states = store.alert_states().await?.into_iter();
+    let states: States = states.map(|state| ((state.rule, state.agent.clone()), state)).collect();
+    let mut turns = Vec::new();
+    for rule in &rules {
+        for (agent, finding) in look::findings(store, rule, &states, (started, now)).await? {
+            let state = states.get(&(rule.id, agent.clone()));
+            if let Some(turn) = turn(rule, &agent, state, finding, now) {
+                turns.push(AlertTurn { rule: rule.id, agent, turn });
+            }
+        }
+    }
+    if turns.is_empty() {
+        return Ok(());
+    }
+    recorder.change(Change::Alerts(AlertChange::Turns { turns, at: now })).await?;
+    Ok(())
+}
+
+/// What a look at an agent gave.
+#[derive(Clone, Debug, PartialEq)]
+enum Finding {
+    /// It is so.
+    Bad(AlertData),
+    /// It is not so.
+    Good,
+    /// There is nothing to say: the agent is inactive, or made no calls.
+    Nothing,
+}
+
+/// What follows from it: normal → firing → recovered.
+fn turn(
+    rule: &AlertRule,
+    agent: &AgentId,
+    state: Option<&AlertState>,
+    finding: Finding,
+    now: Timestamp,
+) -> Option<Turn> {
+    let past = |told_at: Timestamp, minutes: u32| now.millis_since(told_at) >= u64::from(minutes) * 60_000;
+    match (state.filter(|state| state.firing), finding) {
+        (None, Finding::Bad(data)) => {
+            let cooled = state.is_none_or(|state| past(state.told_at, rule.cooldown_minutes));
+            cooled.then_some(Turn::Begins(data))
+        }
+        (Some(firing), Finding::Bad(data)) => {
+            let due = rule.repeat_minutes.is_some_and(|minutes| past(firing.told_at, minutes));
+            due.then_some(Turn::Lasts(data))
+        }
+        (Some(firing), Finding::Good) => {
+            let (agent_id, rule_type) = (agent.clone(), rule.condition.rule_type());
+            let data = RecoveredData { agent_id, rule_type, since: firing.since, incident_id: None };
+            Some(Turn::Ends(rule.notify_recovery.then_some(AlertData::Recovered(data))))
+        }
+        (Some(_), Finding::Nothing) => Some(Turn::Ends(None)),
+        (None, Finding::Good | Finding::Nothing) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

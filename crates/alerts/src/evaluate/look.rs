@@ -1,0 +1,157 @@
+//! What a rule finds of the agents it is for.
+
+use std::collections::HashMap;
+
+use model::{
+    AgentId, AlertData, AlertRule, BudgetData, Condition, ErrorRateData, LoopData, NanoUsd, RuleScope, SilenceData,
+    Timestamp,
+};
+use store::{AgentRow, AlertState, CallFigures, Spent, Store, StoreError};
+
+use super::{Finding, States};
+
+/// What `rule` finds, of every agent of which it has something to say. The times are the server's start and now.
+pub(super) async fn findings(
+    store: &Store,
+    rule: &AlertRule,
+    states: &States,
+    (started, now): (Timestamp, Timestamp),
+) -> Result<Vec<(AgentId, Finding)>, StoreError> {
+    let firing: Vec<&AlertState> = states.values().filter(|state| state.rule == rule.id && state.firing).collect();
+    match rule.condition {
+        Condition::KillSwitch if rule.repeat_minutes.is_none() => Ok(Vec::new()),
+        Condition::KillSwitch => killed(store, &firing).await,
+        Condition::AgentDown { minutes } => silent(store, rule, &firing, (minutes, started, now)).await,
+        Condition::ErrorRate { percent, minutes } => {
+            let figures = store.call_figures(minutes, now).await?;
+            failing(store, rule, &firing, (figures, percent, minutes)).await
+        }
+        Condition::Budget { amount_usd, period } => {
+            let start = period.start(now);
+            let data =
+                |agent_id, spent_usd| BudgetData { agent_id, spent_usd, amount_usd, period, period_start: start };
+            Ok(overspent(rule, &firing, store.spent_since(start).await?, data))
+        }
+    }
+}
+
+/// Kills that last. That they end is told when the agent is activated.
+async fn killed(store: &Store, firing: &[&AlertState]) -> Result<Vec<(AgentId, Finding)>, StoreError> {
+    let mut findings = Vec::new();
+    for state in firing {
+        let Some(incident) = state.incident else { continue };
+        let row = store.incident(incident).await?.filter(|row| row.state == model::IncidentState::Open);
+        if let Some(row) = row {
+            let data = LoopData {
+                agent_id: row.agent,
+                incident_id: row.id,
+                deactivated_at: Some(row.at),
+                score: row.score.value,
+                threshold: row.kill_switch.threshold,
+                window_size: row.kill_switch.window_size,
+                signals: row.score.signals.into(),
+                provider: row.provider,
+                model: row.model,
+                action: row.kill_switch.action,
+            };
+            findings.push((state.agent.clone(), Finding::Bad(AlertData::Loop(data))));
+        }
+    }
+    Ok(findings)
+}
+
+/// Agents that made no call for so long. The time while the server was down does not count: it could not have heard them.
+async fn silent(
+    store: &Store,
+    rule: &AlertRule,
+    firing: &[&AlertState],
+    (minutes, started, now): (u32, Timestamp, Timestamp),
+) -> Result<Vec<(AgentId, Finding)>, StoreError> {
+    let span = i64::from(minutes) * 60_000;
+    let before = Timestamp::from_millis(now.as_millis() - span);
+    let mut agents: HashMap<AgentId, Option<AgentRow>> = HashMap::new();
+    match &rule.scope {
+        RuleScope::One(agent) => drop(agents.insert(agent.clone(), store.agent(agent).await?)),
+        // Those that had been silent for longer when the rule was made are not what it was made for.
+        RuleScope::All if started <= before => {
+            let from = Timestamp::from_millis(rule.created_at.as_millis() - span);
+            let found = store.agents_last_seen(from, before).await?;
+            agents.extend(found.into_iter().map(|row| (row.id.clone(), Some(row))));
+        }
+        RuleScope::All => {}
+    }
+    for state in firing {
+        if !agents.contains_key(&state.agent) {
+            agents.insert(state.agent.clone(), store.agent(&state.agent).await?);
+        }
+    }
+    let finding = |agent: AgentId, row: Option<AgentRow>| {
+        let active = row.filter(|row| row.deactivation.is_none());
+        let finding = match active.and_then(|row| row.last_seen) {
+            None => Finding::Nothing,
+            Some(at) if at > before => Finding::Good,
+            // It has not called since it was told, or it has had its time.
+            Some(at) if started <= before || firing.iter().any(|state| state.agent == agent) => {
+                let data = SilenceData { agent_id: agent.clone(), last_seen: Some(at), minutes };
+                Finding::Bad(AlertData::Silence(data))
+            }
+            Some(_) => Finding::Nothing,
+        };
+        (agent, finding)
+    };
+    Ok(agents.into_iter().map(|(agent, row)| finding(agent, row)).collect())
+}
+
+/// Agents that spent more than the amount. That a new period begins is not told: it is no news.
+fn overspent(
+    rule: &AlertRule,
+    firing: &[&AlertState],
+    spent: Vec<Spent>,
+    data: impl Fn(AgentId, NanoUsd) -> BudgetData,
+) -> Vec<(AgentId, Finding)> {
+    let mut sums: HashMap<AgentId, NanoUsd> = firing.iter().map(|it| (it.agent.clone(), NanoUsd::ZERO)).collect();
+    for Spent { agent, cost, .. } in spent.into_iter().filter(|it| rule.scope.includes(&it.agent)) {
+        *sums.entry(agent).or_default() += cost;
+    }
+    let finding = |(agent, sum): (AgentId, NanoUsd)| {
+        let data = data(agent.clone(), sum);
+        let over = data.spent_usd >= data.amount_usd;
+        (agent, if over { Finding::Bad(AlertData::Budget(data)) } else { Finding::Nothing })
+    };
+    sums.into_iter().map(finding).collect()
+}
+
+/// Agents of whose calls too many failed.
+async fn failing(
+    store: &Store,
+    rule: &AlertRule,
+    firing: &[&AlertState],
+    (figures, percent, minutes): (Vec<CallFigures>, f64, u32),
+) -> Result<Vec<(AgentId, Finding)>, StoreError> {
+    let mut findings = Vec::new();
+    for state in firing {
+        if !figures.iter().any(|figures| figures.agent == state.agent) {
+            findings.push((state.agent.clone(), Finding::Nothing));
+        }
+    }
+    for CallFigures { agent, calls, errors } in figures.into_iter().filter(|it| rule.scope.includes(&it.agent)) {
+        let error_percent = errors as f64 * 100.0 / (calls.max(1) as f64);
+        let data = ErrorRateData {
+            agent_id: agent.clone(),
+            error_percent,
+            errors,
+            calls,
+            threshold_percent: percent,
+            minutes,
+        };
+        let is_firing = firing.iter().any(|state| state.agent == agent);
+        let finding = match error_percent >= percent {
+            false => Finding::Good,
+            true if calls < Condition::MIN_CALLS && !is_firing => continue,
+            true if store.agent(&agent).await?.is_none_or(|row| row.deactivation.is_some()) => Finding::Nothing,
+            true => Finding::Bad(AlertData::ErrorRate(data)),
+        };
+        findings.push((agent, finding));
+    }
+    Ok(findings)
+}

@@ -1,0 +1,197 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use super::*;
+use crate::rig::{Rig, clock};
+use model::Condition;
+use store::Grouping;
+
+/// Every alert by itself, a clock of our own, and a server that was started an hour ago.
+struct Minutes {
+    rig: Rig,
+    started: Timestamp,
+}
+
+impl Minutes {
+    async fn new() -> Minutes {
+        let alone = Grouping { window: Duration::ZERO, quiet: Duration::ZERO };
+        let rig = Rig::new(clock(), alone).await;
+        rig.webhook("ops", "https://example.com/hook").await;
+        let started = Timestamp::from_millis(rig.clock.now().as_millis() - 3_600_000);
+        Minutes { rig, started }
+    }
+
+    /// Lets minutes pass, with a look at the rules in each.
+    async fn pass(&self, minutes: u32) {
+        for _ in 0..minutes {
+            self.rig.clock.advance(60_000);
+            self.look().await;
+        }
+    }
+
+    async fn look(&self) {
+        look_at_rules(&self.rig.store, &self.rig.recorder, self.started, self.rig.clock.now()).await.unwrap();
+    }
+
+    async fn set_active(&self, agent: &str, active: bool) {
+        let (agent, at) = (AgentId::parse(agent).unwrap(), self.rig.clock.now());
+        let change = match active {
+            true => Change::Activate { agent, epoch: model::Epoch(0), at },
+            false => Change::Deactivate { agent, at },
+        };
+        self.rig.recorder.change(change).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_falls_silent_is_told_once_and_its_return_too() {
+    let minutes = Minutes::new().await;
+    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.rig.calls("quiet", &[200]).await;
+    minutes.pass(4).await;
+    assert_eq!(minutes.rig.told().await, [""; 0]);
+    minutes.pass(10).await;
+    assert_eq!(minutes.rig.told().await, ["agent.down quiet"]);
+    minutes.rig.calls("quiet", &[200]).await;
+    minutes.pass(2).await;
+    assert_eq!(minutes.rig.told().await, ["agent.down quiet", "agent.recovered quiet"]);
+}
+
+#[tokio::test]
+async fn inactive_agents_are_not_down() {
+    let minutes = Minutes::new().await;
+    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.rig.calls("stopped", &[200]).await;
+    minutes.set_active("stopped", false).await;
+    minutes.pass(10).await;
+    assert_eq!(minutes.rig.told().await, [""; 0]);
+
+    minutes.set_active("stopped", true).await;
+    minutes.pass(1).await;
+    assert_eq!(minutes.rig.told().await, ["agent.down stopped"], "active again, and silent");
+    minutes
+        .rig
+        .recorder
+        .change(Change::Deactivate { agent: AgentId::parse("stopped").unwrap(), at: minutes.rig.clock.now() })
+        .await
+        .unwrap();
+    minutes.pass(1).await;
+    assert_eq!(minutes.rig.told().await.len(), 1, "no return is told of one that was switched off");
+}
+
+#[tokio::test]
+async fn agents_that_were_silent_before_a_rule_for_all_are_not_what_it_is_for() {
+    let minutes = Minutes::new().await;
+    minutes.rig.calls("old", &[200]).await;
+    minutes.pass(60).await;
+    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.pass(10).await;
+    assert_eq!(minutes.rig.told().await, [""; 0]);
+    minutes.rig.rule("old", Condition::AgentDown { minutes: 5 }).await;
+    minutes.pass(1).await;
+    assert_eq!(minutes.rig.told().await, ["agent.down old"], "a rule of its own is");
+}
+
+#[tokio::test]
+async fn the_time_while_the_server_was_down_does_not_count() {
+    let mut minutes = Minutes::new().await;
+    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.rig.calls("patient", &[200]).await;
+    minutes.rig.clock.advance(3_600_000);
+    minutes.started = minutes.rig.clock.now();
+    minutes.pass(4).await;
+    assert_eq!(minutes.rig.told().await, [""; 0]);
+    minutes.pass(1).await;
+    assert_eq!(minutes.rig.told().await, ["agent.down patient"]);
+    minutes.rig.clock.advance(3_600_000);
+    minutes.started = minutes.rig.clock.now();
+    minutes.pass(10).await;
+    assert_eq!(minutes.rig.told().await.len(), 1, "a restart neither repeats nor forgets");
+}
+
+#[tokio::test]
+async fn calls_that_fail_are_told_from_ten_calls_on() {
+    let minutes = Minutes::new().await;
+    minutes.rig.rule("flaky", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
+    minutes.rig.calls("flaky", &[500; 9]).await;
+    minutes.rig.calls("other", &[500; 20]).await;
+    minutes.look().await;
+    assert_eq!(minutes.rig.told().await, [""; 0]);
+    minutes.rig.calls("flaky", &[200]).await;
+    minutes.look().await;
+    minutes.look().await;
+    assert_eq!(minutes.rig.told().await, ["agent.error_rate flaky"]);
+    let summary = minutes.rig.history().await[0].data.as_ref().unwrap().summary();
+    assert_eq!(summary, "flaky: 90% of its calls failed (9 of 10 in 5 minutes)");
+
+    minutes.rig.calls("flaky", &[200; 9]).await;
+    minutes.look().await;
+    assert_eq!(minutes.rig.told().await, ["agent.error_rate flaky", "agent.recovered flaky"]);
+    minutes.rig.calls("flaky", &[500; 20]).await;
+    minutes.look().await;
+    assert_eq!(minutes.rig.told().await.len(), 2, "it cools down");
+    for _ in 0..15 {
+        minutes.pass(1).await;
+        minutes.rig.calls("flaky", &[500; 20]).await;
+    }
+    assert_eq!(minutes.rig.told().await.last().unwrap(), "agent.error_rate flaky");
+    assert_eq!(minutes.rig.told().await.len(), 3);
+}
+
+#[tokio::test]
+async fn an_agent_that_stopped_calling_has_not_recovered() {
+    let minutes = Minutes::new().await;
+    minutes.rig.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
+    minutes.rig.calls("flaky", &[500; 10]).await;
+    minutes.pass(1).await;
+    assert_eq!(minutes.rig.told().await, ["agent.error_rate flaky"]);
+    minutes.pass(10).await;
+    assert_eq!(minutes.rig.told().await.len(), 1);
+    assert!(!minutes.rig.store.alert_states().await.unwrap()[0].firing);
+}
+
+#[tokio::test]
+async fn what_lasts_is_told_again_if_the_rule_says_so() {
+    let minutes = Minutes::new().await;
+    for condition in [Condition::AgentDown { minutes: 5 }, Condition::KillSwitch] {
+        let rule = minutes.rig.rule("*", condition).await;
+        let rule = AlertRule { repeat_minutes: Some(10), ..rule };
+        minutes.rig.change(AlertChange::PutRule { rule: rule.into() }).await;
+    }
+    minutes.rig.calls("quiet", &[200]).await;
+    minutes.rig.kill("killed").await;
+    minutes.pass(5).await;
+    let killed = || async { minutes.rig.told().await.iter().filter(|it| *it == "agent.killed killed").count() };
+    let down = || async { minutes.rig.told().await.iter().filter(|it| *it == "agent.down quiet").count() };
+    assert_eq!((killed().await, down().await), (1, 1));
+    minutes.pass(10).await;
+    assert_eq!((killed().await, down().await), (2, 2));
+    minutes.set_active("killed", true).await;
+    minutes.pass(20).await;
+    assert_eq!(killed().await, 2, "it is over");
+    assert_eq!(minutes.rig.told().await.iter().filter(|it| *it == "agent.recovered killed").count(), 1);
+}
+
+#[tokio::test]
+async fn a_budget_is_told_once_in_its_period() {
+    let minutes = Minutes::new().await;
+    let budget = Condition::Budget { amount_usd: model::NanoUsd::new(1_000_000_000), period: model::BudgetPeriod::Day };
+    minutes.rig.rule("*", budget).await;
+    minutes.rig.spend("dear", 999_999_999).await;
+    minutes.look().await;
+    assert_eq!(minutes.rig.told().await, [""; 0]);
+    minutes.rig.spend("dear", 1).await;
+    minutes.look().await;
+    minutes.pass(30).await;
+    assert_eq!(minutes.rig.told().await, ["agent.budget dear"]);
+    let summary = minutes.rig.history().await[0].data.as_ref().unwrap().summary();
+    assert_eq!(summary, "dear spent $1.00 this day: more than $1.00");
+    minutes.rig.clock.advance(24 * 3_600_000);
+    minutes.look().await;
+    minutes.rig.spend("dear", 2_000_000_000).await;
+    minutes.look().await;
+    assert_eq!(
+        minutes.rig.told().await,
+        ["agent.budget dear"; 2],
+        "the next day is another one, and its start is no news"
+    );
+}

@@ -1,0 +1,133 @@
+//! Empties the outbox: every channel by itself, a few deliveries at a time, so that a slow target delays nobody else.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{ChannelId, ChannelKind, Clock, DeliveryId};
+use store::{AlertChange, Attempt, Change, DeliveryRow, Recorder, Store, StoreError};
+use tokio::sync::watch;
+use tokio::task::{Id, JoinSet};
+
+use crate::send::Sender;
+
+/// How long to wait at most before the outbox is looked at again, whatever it said: clocks jump.
+const LOOK: Duration = Duration::from_secs(15);
+/// How long to wait after the database could not be read or written.
+const TROUBLE: Duration = Duration::from_secs(1);
+
+/// Delivers what is queued.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    store: Store,
+    recorder: Recorder,
+    sender: Arc<Sender>,
+    clock: Clock,
+    tasks: JoinSet<()>,
+    under_way: HashMap<Id, (ChannelId, DeliveryId)>,
+}
+
+impl Worker {
+    pub(crate) fn new(store: Store, recorder: Recorder, sender: Arc<Sender>, clock: Clock) -> Worker {
+        Worker { store, recorder, sender, clock, tasks: JoinSet::new(), under_way: HashMap::new() }
+    }
+
+    /// Delivers until it is told to stop, then waits for what is under way.
+    pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let mut outbox = self.recorder.outbox();
+        let mut well = true;
+        while !*stop.borrow() {
+            outbox.mark_unchanged();
+            let pause = match self.dispatch().await {
+                Ok(pause) => {
+                    well = true;
+                    pause
+                }
+                Err(error) => {
+                    if std::mem::take(&mut well) {
+                        tracing::warn!("alerts wait, because the outbox cannot be read: {error}");
+                    }
+                    TROUBLE
+                }
+            };
+            tokio::select! {
+                _ = outbox.changed() => {}
+                Some(ended) = self.tasks.join_next_with_id() => self.ended(ended.map_or_else(|error| error.id(), |(id, ())| id)),
+                () = tokio::time::sleep(pause) => {}
+                _ = stop.changed() => {}
+            }
+        }
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    fn ended(&mut self, id: Id) {
+        self.under_way.remove(&id);
+    }
+
+    /// Begins what is due, and says when to look again.
+    async fn dispatch(&mut self) -> Result<Duration, StoreError> {
+        let now = self.clock.now();
+        for channel in self.store.channels_due(now).await? {
+            self.dispatch_channel(channel).await?;
+        }
+        let next = self.store.next_due(now).await?;
+        Ok(next.map_or(LOOK, |due| Duration::from_millis(due.millis_since(now))).min(LOOK))
+    }
+
+    async fn dispatch_channel(&mut self, id: ChannelId) -> Result<(), StoreError> {
+        let running: HashSet<DeliveryId> =
+            self.under_way.values().filter(|(channel, _)| *channel == id).map(|(_, delivery)| *delivery).collect();
+        let channel = self.store.channel(id).await?.map(Arc::new);
+        let limit = channel.as_ref().map_or(1, |channel| at_a_time(channel.kind));
+        let now = self.clock.now();
+        // One more than there is room for tells whether several wait for the same digest.
+        let mut due = self.store.due(id, now, limit + running.len() + 1).await?;
+        due.retain(|delivery| !running.contains(&delivery.id));
+        if let Some(window) = shared_window(&due) {
+            let change =
+                AlertChange::Digest { channel: id, window_opened_at: window, digest: DeliveryId::new(), at: now };
+            self.recorder.change(Change::Alerts(change)).await?;
+            due.retain(|delivery| delivery.waits_in != Some(window));
+        }
+        for delivery in due.into_iter().take(limit.saturating_sub(running.len())) {
+            let place = (id, delivery.id);
+            let (sender, recorder, channel) = (Arc::clone(&self.sender), self.recorder.clone(), channel.clone());
+            let task = self.tasks.spawn(async move {
+                let attempt = sender.attempt(channel.as_deref(), &delivery).await;
+                record(&recorder, delivery.id, attempt).await;
+            });
+            self.under_way.insert(task.id(), place);
+        }
+        Ok(())
+    }
+}
+
+/// How many deliveries one channel has under way: chats take about one message a second.
+fn at_a_time(kind: ChannelKind) -> usize {
+    match kind {
+        ChannelKind::Webhook => 4,
+        ChannelKind::Email => 2,
+        ChannelKind::Slack | ChannelKind::Discord | ChannelKind::Telegram => 1,
+    }
+}
+
+/// The window in which several of these wait.
+fn shared_window(due: &[DeliveryRow]) -> Option<model::Timestamp> {
+    let mut windows = HashSet::new();
+    due.iter().filter_map(|delivery| delivery.waits_in).find(|window| !windows.insert(*window))
+}
+
+/// Records what came of an attempt, however long that takes: until it is on record it counts as under way, so that it is
+/// not sent twice while the database is out of order.
+async fn record(recorder: &Recorder, delivery: DeliveryId, attempt: Attempt) {
+    loop {
+        let change = AlertChange::Attempted { delivery, attempt: attempt.clone() };
+        match recorder.change(Change::Alerts(change)).await {
+            Err(StoreError::Unavailable(_)) => tokio::time::sleep(TROUBLE).await,
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! The worker against real receivers.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use model::DeliveryState;
+use store::{Grouping, Outcome};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::rig::Rig;
+use crate::{Alerts, AlertsConfig};
+
+/// What a receiver got.
+#[derive(Debug)]
+struct Got {
+    id: String,
+    body: serde_json::Value,
+}
+
+/// A receiver that answers as `answer` says; `None`: never.
+async fn receiver(
+    answer: impl Fn(usize) -> Option<(StatusCode, Option<&'static str>)> + Clone + Send + Sync + 'static,
+) -> (String, mpsc::UnboundedReceiver<Got>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let (seen, got) = mpsc::unbounded_channel();
+    let count = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (seen, answer, count) = (seen.clone(), answer.clone(), Arc::clone(&count));
+            let service = service_fn(move |request: Request<Incoming>| {
+                let (seen, answer, count) = (seen.clone(), answer.clone(), Arc::clone(&count));
+                async move {
+                    let id = request.headers()["webhook-id"].to_str().unwrap().to_owned();
+                    let body = request.into_body().collect().await.unwrap().to_bytes();
+                    let number = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    seen.send(Got { id, body: serde_json::from_slice(&body).unwrap() }).unwrap();
+                    let Some((status, retry_after)) = answer(number) else { std::future::pending().await };
+                    let mut response = Response::new(Full::new(Bytes::from_static(b"said the receiver")));
+                    *response.status_mut() = status;
+                    if let Some(pause) = retry_after {
+                        response.headers_mut().insert("retry-after", pause.parse().unwrap());
+                    }
+                    Ok::<_, Infallible>(response)
+                }
+            });
+            tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        }
+    });
+    (url, got)
+}
+
+fn start(rig: &Rig) -> Alerts {
+    let config = AlertsConfig { public_url: "http://gazer.test".to_owned(), allow_private_targets: true, smtp: None };
+    Alerts::start(config, rig.store.clone(), rig.recorder.clone(), rig.clock.clone())
+}
+
+/// Waits until the history is as `done` wants it.
+async fn until(rig: &Rig, done: impl Fn(&[DeliveryRow]) -> bool) -> Vec<DeliveryRow> {
+    let mut outbox = rig.recorder.outbox();
+    loop {
+        let history = rig.history().await;
+        if done(&history) {
+            return history;
+        }
+        tokio::time::timeout(Duration::from_secs(60), outbox.changed()).await.expect("in time").unwrap();
+    }
+}
+
+fn alone() -> Grouping {
+    Grouping { window: Duration::ZERO, quiet: Duration::ZERO }
+}
+
+#[tokio::test]
+async fn a_kill_arrives_and_the_history_has_the_answer() {
+    let rig = Rig::new(Clock::System, Grouping::default()).await;
+    let (url, mut got) = receiver(|_| Some((StatusCode::ACCEPTED, None))).await;
+    let _alerts = start(&rig);
+    rig.webhook("ops", &url).await;
+    let incident = rig.kill("looper").await;
+    let heard = got.recv().await.unwrap();
+    assert_eq!((&heard.body["type"], &heard.body["data"]["agent_id"]), (&"agent.killed".into(), &"looper".into()));
+    assert_eq!(heard.body["data"]["url"], format!("http://gazer.test/incidents/{incident}"));
+    let history = until(&rig, |history| history[0].state == DeliveryState::Delivered).await;
+    assert_eq!(history[0].id.to_string(), heard.id);
+    let attempt = &history[0].attempts[0];
+    assert_eq!((attempt.status, attempt.answer.as_str()), (Some(202), "said the receiver"));
+}
+
+#[tokio::test]
+async fn what_failed_is_tried_again_with_the_same_id() {
+    let rig = Rig::new(crate::rig::clock(), alone()).await;
+    let (url, mut got) = receiver(|number| {
+        Some(if number == 0 { (StatusCode::SERVICE_UNAVAILABLE, Some("120")) } else { (StatusCode::OK, None) })
+    })
+    .await;
+    rig.webhook("ops", &url).await;
+    let alerts = start(&rig);
+    rig.kill("looper").await;
+    let first = got.recv().await.unwrap();
+    let history = until(&rig, |history| history[0].tries == 1).await;
+    let wait = history[0].due_at.millis_since(rig.clock.now());
+    assert_eq!(wait, 120_000, "the target asked for it");
+    alerts.stop().await;
+
+    rig.clock.advance(120_000);
+    let _alerts = start(&rig);
+    let second = got.recv().await.unwrap();
+    assert_eq!((first.id, first.body), (second.id, second.body));
+    until(&rig, |history| history[0].state == DeliveryState::Delivered).await;
+}
+
+#[tokio::test]
+async fn a_redirect_is_no_delivery_and_gone_switches_the_channel_off() {
+    let rig = Rig::new(crate::rig::clock(), alone()).await;
+    let (moved, _a) = receiver(|_| Some((StatusCode::FOUND, None))).await;
+    let (gone, _b) = receiver(|_| Some((StatusCode::GONE, None))).await;
+    rig.webhook("moved", &moved).await;
+    let channel = rig.webhook("gone", &gone).await;
+    let _alerts = start(&rig);
+    rig.kill("looper").await;
+    let history = until(&rig, |history| history.iter().all(|row| !row.attempts.is_empty())).await;
+    let states: HashMap<_, _> = history.iter().map(|row| (row.channel_name.as_str(), row.state)).collect();
+    assert_eq!((states["moved"], states["gone"]), (DeliveryState::Queued, DeliveryState::Failed));
+    assert!(!rig.store.channel(channel).await.unwrap().unwrap().enabled);
+}
+
+#[tokio::test]
+async fn a_target_that_never_answers_delays_nobody_else() {
+    let rig = Rig::new(Clock::System, alone()).await;
+    let (slow, mut slow_got) = receiver(|_| None).await;
+    let (quick, mut quick_got) = receiver(|_| Some((StatusCode::OK, None))).await;
+    rig.webhook("slow", &slow).await;
+    rig.webhook("quick", &quick).await;
+    let _alerts = start(&rig);
+    for agent in 0..20 {
+        rig.kill(&format!("agent-{agent}")).await;
+    }
+    for _ in 0..20 {
+        quick_got.recv().await.unwrap();
+    }
+    for _ in 0..at_a_time(ChannelKind::Webhook) {
+        slow_got.recv().await.unwrap();
+    }
+    assert!(slow_got.try_recv().is_err(), "no more at a time than one target gets");
+}
+
+#[tokio::test]
+async fn a_storm_is_one_alert_at_once_and_one_digest() {
+    let rig = Rig::new(crate::rig::clock(), Grouping::default()).await;
+    let (url, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
+    rig.webhook("ops", &url).await;
+    let alerts = start(&rig);
+    for agent in 0..10 {
+        rig.kill(&format!("agent-{agent}")).await;
+    }
+    assert_eq!(got.recv().await.unwrap().body["type"], "agent.killed");
+    alerts.stop().await;
+    assert!(got.try_recv().is_err(), "the others wait");
+
+    rig.clock.advance(5_000);
+    let _alerts = start(&rig);
+    let digest = got.recv().await.unwrap().body;
+    assert_eq!((&digest["type"], &digest["data"]["count"]), (&"alerts.digest".into(), &10.into()));
+    assert_eq!(digest["data"]["alerts"].as_array().unwrap().len(), 10);
+    let history = until(&rig, |history| history.iter().all(|row| row.state != DeliveryState::Queued)).await;
+    let digested = history.iter().filter(|row| row.state == DeliveryState::Digested).count();
+    assert_eq!((history.len(), digested), (11, 9));
+    assert!(got.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_private_target_is_refused_and_says_why() {
+    let rig = Rig::new(Clock::System, alone()).await;
+    let (url, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
+    rig.webhook("ops", &url).await;
+    let config = AlertsConfig { public_url: String::new(), allow_private_targets: false, smtp: None };
+    let _alerts = Alerts::start(config, rig.store.clone(), rig.recorder.clone(), Clock::System);
+    rig.kill("looper").await;
+    let history = until(&rig, |history| history[0].state == DeliveryState::Failed).await;
+    assert!(history[0].reason.as_ref().unwrap().contains("--allow-private-targets"), "{:?}", history[0].reason);
+    assert!(got.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn what_is_on_its_way_when_the_channel_goes_arrives_and_is_on_record() {
+    let rig = Rig::new(crate::rig::clock(), alone()).await;
+    let channel = rig.webhook("ops", "http://127.0.0.1:9/").await;
+    rig.kill("looper").await;
+    let delivery = rig.history().await[0].id;
+    rig.change(AlertChange::RemoveChannel { channel, at: rig.clock.now() }).await;
+    let attempt = Attempt {
+        at: rig.clock.now(),
+        took_ms: 1,
+        status: Some(200),
+        answer: String::new(),
+        outcome: Outcome::Delivered,
+    };
+    record(&rig.recorder, delivery, attempt).await;
+    assert_eq!(rig.history().await[0].state, DeliveryState::Delivered);
+}
