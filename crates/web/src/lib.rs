@@ -20,6 +20,15 @@ use store::{Recorder, Store};
 
 pub use routes::{openapi_json, router};
 
+/// Where alerts may go, by the operator's configuration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AlertTargets {
+    /// Whether to private networks.
+    pub allow_private: bool,
+    /// Whether there is a server for mails.
+    pub mail: bool,
+}
+
 /// What the API and the dashboard are built with.
 #[derive(Clone, Debug)]
 pub struct Web {
@@ -35,6 +44,8 @@ pub struct Web {
     pub providers: Providers,
     /// The providers as they would be without what is stored: built in, or given by the operator's configuration.
     pub configured_providers: Arc<Vec<Provider>>,
+    /// Where alerts may go.
+    pub alerts: AlertTargets,
     /// Where agents call, for people to copy.
     pub proxy_url: String,
     /// What every caller must know.

@@ -10,7 +10,10 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::{agents, events, evidence, export, health, incidents, kill_switch, openapi, providers, stats, stream};
+use crate::api::{
+    agents, alert_history, alerts, channels, events, evidence, export, health, incidents, kill_switch, openapi,
+    providers, stats, stream,
+};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::{Web, gate, pages};
@@ -54,8 +57,22 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(providers::get, providers::put, providers::delete))
         .routes(routes!(stats::overview))
         .routes(routes!(stats::agent))
+        .merge(alerts_api())
         .routes(routes!(stream::get))
         .routes(routes!(openapi::get))
+}
+
+/// The part of it about who is told of what.
+fn alerts_api() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(channels::list, channels::create))
+        .routes(routes!(channels::get, channels::patch, channels::delete))
+        .routes(routes!(channels::test))
+        .routes(routes!(alerts::list, alerts::create))
+        .routes(routes!(alerts::get, alerts::patch, alerts::delete))
+        .routes(routes!(alert_history::list))
+        .routes(routes!(alert_history::get))
+        .routes(routes!(alert_history::retry))
 }
 
 /// Pages and their parts, open to all.

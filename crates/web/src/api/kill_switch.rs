@@ -111,8 +111,8 @@ pub(crate) async fn put(
 }
 
 /// Whether anyone would hear of a kill.
-pub(crate) async fn notifications_configured(_app: &App, _agent: &AgentId) -> Result<bool, Problem> {
-    Ok(false)
+pub(crate) async fn notifications_configured(app: &App, agent: &AgentId) -> Result<bool, Problem> {
+    Ok(app.web().store.tells_of_kills(agent).await?)
 }
 
 async fn show(app: &App, agent: &AgentId) -> Result<KillSwitchView, Problem> {

@@ -1,6 +1,10 @@
 //! The JSON API: one file per resource, each with what it shows, what it takes and its handlers.
 
 pub(crate) mod agents;
+pub(crate) mod alert_history;
+pub(crate) mod alerts;
+mod channel_settings;
+pub(crate) mod channels;
 mod csv;
 pub(crate) mod events;
 pub(crate) mod evidence;

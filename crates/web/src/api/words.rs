@@ -58,3 +58,19 @@ pub(super) fn matched() -> Array {
 }
 
 const FEEDBACK: &[&str] = &["loop", "false_alarm"];
+
+pub(super) fn channel_kind() -> Object {
+    word(&["webhook", "email", "slack", "discord", "telegram"])
+}
+
+pub(super) fn rule_type() -> Object {
+    word(&["kill_switch", "agent_down", "error_rate", "budget"])
+}
+
+pub(super) fn budget_period() -> Object {
+    word(&["day", "week", "month"])
+}
+
+pub(super) fn delivery_state() -> Object {
+    word(&["queued", "delivered", "failed", "digested"])
+}

@@ -9,6 +9,6 @@ mod words;
 
 pub(crate) use body::{Body, present};
 pub(crate) use form::Fields;
-pub(crate) use path::{AgentPath, EventPath, IncidentPath, ProviderPath};
+pub(crate) use path::{AgentPath, ChannelPath, DeliveryPath, EventPath, IncidentPath, ProviderPath, RulePath};
 pub(crate) use query::{Filters, Paging, Parameters};
 pub(crate) use range::RangeQuery;

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{AgentId, CallId, IncidentId};
+use model::{AgentId, CallId, ChannelId, DeliveryId, IncidentId, RuleId};
 use uuid::Uuid;
 
 use crate::problem::Problem;
@@ -13,6 +13,12 @@ pub(crate) struct AgentPath(pub(crate) AgentId);
 pub(crate) struct EventPath(pub(crate) CallId);
 /// The incident in the path.
 pub(crate) struct IncidentPath(pub(crate) IncidentId);
+/// The channel in the path.
+pub(crate) struct ChannelPath(pub(crate) ChannelId);
+/// The alert rule in the path.
+pub(crate) struct RulePath(pub(crate) RuleId);
+/// The alert to a channel in the path.
+pub(crate) struct DeliveryPath(pub(crate) DeliveryId);
 /// The provider in the path.
 pub(crate) struct ProviderPath(pub(crate) String);
 
@@ -54,5 +60,29 @@ impl<S: Send + Sync> FromRequestParts<S> for ProviderPath {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         segment(parts).await.map(ProviderPath)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ChannelPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let id = segment(parts).await?;
+        ChannelId::parse(&id).map(ChannelPath).ok_or_else(|| Problem::not_found(format!("There is no channel {id}.")))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for RulePath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let id = segment(parts).await?;
+        RuleId::parse(&id).map(RulePath).ok_or_else(|| Problem::not_found(format!("There is no rule {id}.")))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for DeliveryPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let id = segment(parts).await?;
+        DeliveryId::parse(&id).map(DeliveryPath).ok_or_else(|| Problem::not_found(format!("There is no alert {id}.")))
     }
 }

@@ -117,7 +117,7 @@ async fn every_answer_tells_the_browser_to_do_nothing_with_it() {
 #[tokio::test]
 async fn what_does_not_exist_is_a_problem_that_says_so() {
     let server = Server::start().await;
-    let nothing = server.get("/api/channels").await;
+    let nothing = server.get("/api/nothing").await;
     assert_eq!((nothing.status, nothing.header("content-type")), (StatusCode::NOT_FOUND, "application/problem+json"));
     let method = server.ask(Method::POST, "/api/agents", Some(json!({}))).await;
     assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);

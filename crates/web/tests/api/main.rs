@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 mod agents;
+mod alerts;
 mod description;
 mod gate;
 mod inputs;

@@ -65,6 +65,7 @@ impl Server {
             recorder_handle,
             providers: Providers::new([openai.clone()]),
             configured_providers: Arc::new(vec![openai]),
+            alerts: web::AlertTargets { allow_private: false, mail: true },
             proxy_url: "http://127.0.0.1:18900".into(),
             token: TOKEN.into(),
             hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),

@@ -1,0 +1,201 @@
+//! The history of alerts: what was told to whom, what is still to be told, and what could not be, with every attempt.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use model::{AgentId, AlertData, ChannelId, ChannelKind, DeliveryId, DeliveryState, IncidentId, RuleId, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::{AlertChange, AttemptRow, Change, DeliveryFilter, DeliveryRow, StoreError};
+use tokio::sync::watch;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{List, words};
+use crate::app::App;
+use crate::input::{DeliveryPath, Paging, Parameters};
+use crate::problem::{Problem, Refusals};
+
+/// How long the answer to a test waits for what comes of it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One alert to one channel.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Delivery)]
+pub(crate) struct DeliveryView {
+    /// The same on every attempt; of a webhook, its `webhook-id`.
+    #[schema(value_type = String, format = "uuid")]
+    id: DeliveryId,
+    /// What it is about, as webhooks name it.
+    #[serde(rename = "type")]
+    alert_type: &'static str,
+    /// It in one sentence.
+    summary: String,
+    #[schema(schema_with = words::delivery_state)]
+    state: DeliveryState,
+    /// When its cause was.
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+    #[schema(value_type = Option<String>)]
+    agent_id: Option<AgentId>,
+    #[schema(value_type = Option<String>, format = "uuid")]
+    incident_id: Option<IncidentId>,
+    /// `null` for a test, a digest, and the rule that holds without any.
+    #[schema(value_type = Option<String>, format = "uuid")]
+    rule_id: Option<RuleId>,
+    #[schema(value_type = String, format = "uuid")]
+    channel_id: ChannelId,
+    /// The channel's name when it was queued.
+    channel: String,
+    #[schema(schema_with = words::channel_kind)]
+    kind: ChannelKind,
+    /// When it is tried next, while it is queued.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    next_attempt_at: Option<Timestamp>,
+    /// When it was delivered or given up.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    finished_at: Option<Timestamp>,
+    /// Why it was given up.
+    reason: Option<String>,
+    /// The digest it was told in.
+    #[schema(value_type = Option<String>, format = "uuid")]
+    digest_id: Option<DeliveryId>,
+    /// Every attempt, oldest first.
+    attempts: Vec<AttemptView>,
+}
+
+/// One attempt.
+#[derive(Serialize, ToSchema)]
+#[schema(as = DeliveryAttempt)]
+pub(crate) struct AttemptView {
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+    took_ms: u64,
+    /// Whether the target took it.
+    delivered: bool,
+    /// The status that was answered, where there are such.
+    status_code: Option<u16>,
+    /// What was answered, or what went wrong.
+    answer: String,
+}
+
+impl From<AttemptRow> for AttemptView {
+    fn from(row: AttemptRow) -> AttemptView {
+        let AttemptRow { at, took_ms, delivered, status, answer } = row;
+        AttemptView { timestamp: at, took_ms, delivered, status_code: status, answer }
+    }
+}
+
+impl From<DeliveryRow> for DeliveryView {
+    fn from(row: DeliveryRow) -> DeliveryView {
+        DeliveryView {
+            id: row.id,
+            alert_type: row.alert_type.as_str(),
+            summary: row.data.as_ref().map(AlertData::summary).unwrap_or_default(),
+            state: row.state,
+            timestamp: row.queued_at,
+            agent_id: row.agent,
+            incident_id: row.incident,
+            rule_id: row.rule,
+            channel_id: row.channel,
+            channel: row.channel_name,
+            kind: row.channel_kind,
+            next_attempt_at: (row.state == DeliveryState::Queued).then_some(row.due_at),
+            finished_at: row.finished_at,
+            reason: row.reason,
+            digest_id: row.digest,
+            attempts: row.attempts.into_iter().map(AttemptView::from).collect(),
+        }
+    }
+}
+
+/// Which alerts.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HistoryQuery {
+    #[param(value_type = Option<String>)]
+    agent: Option<AgentId>,
+    #[param(value_type = Option<String>)]
+    channel: Option<ChannelId>,
+    #[param(value_type = Option<String>)]
+    incident: Option<IncidentId>,
+    #[param(schema_with = words::delivery_state, required = false)]
+    state: Option<DeliveryState>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// Where the page starts: `next_cursor` of the one before.
+    cursor: Option<String>,
+}
+
+impl Paging for HistoryQuery {
+    fn limit(&self) -> Option<u32> {
+        self.limit
+    }
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+}
+
+/// What was told and what is to be told, newest first.
+#[utoipa::path(get, path = "/api/alert-history", tag = "alerts", operation_id = "list_alert_history",
+    params(HistoryQuery), responses((status = 200, body = List<DeliveryView>), Refusals))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Parameters(query): Parameters<HistoryQuery>,
+) -> Result<Json<List<DeliveryView>>, Problem> {
+    let page = query.page()?;
+    let HistoryQuery { agent, channel, incident, state, .. } = query;
+    let filter = DeliveryFilter { agent, channel, incident, state };
+    let deliveries = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
+    Ok(Json(List::of(deliveries, DeliveryView::from)))
+}
+
+/// One alert to one channel.
+#[utoipa::path(get, path = "/api/alert-history/{id}", tag = "alerts", operation_id = "get_alert",
+    params(("id" = String, Path, description = "The delivery")),
+    responses((status = 200, body = DeliveryView), Refusals))]
+pub(crate) async fn get(State(app): State<App>, DeliveryPath(id): DeliveryPath) -> Result<Json<DeliveryView>, Problem> {
+    read(&app, id).await.map(|row| Json(row.into()))
+}
+
+/// Tries again what has failed.
+#[utoipa::path(post, path = "/api/alert-history/{id}/retry", tag = "alerts", operation_id = "retry_alert",
+    params(("id" = String, Path, description = "The delivery")),
+    responses((status = 200, body = DeliveryView), Refusals))]
+pub(crate) async fn retry(
+    State(app): State<App>,
+    DeliveryPath(id): DeliveryPath,
+) -> Result<Json<DeliveryView>, Problem> {
+    let change = AlertChange::Retry { delivery: id, at: app.web().clock.now() };
+    match app.web().recorder.change(Change::Alerts(change)).await {
+        Err(StoreError::NotFound) => return Err(unknown(id)),
+        Err(error) => return Err(error.into()),
+        Ok(_) => {}
+    }
+    read(&app, id).await.map(|row| Json(row.into()))
+}
+
+/// A delivery once it has been tried, or as it is after some seconds. `outbox` was taken before it was queued.
+pub(super) async fn first_attempt(
+    app: &App,
+    id: DeliveryId,
+    mut outbox: watch::Receiver<u64>,
+) -> Result<DeliveryView, Problem> {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        let row = read(app, id).await?;
+        let waiting = row.attempts.is_empty() && row.state == DeliveryState::Queued;
+        if !waiting || tokio::time::timeout_at(deadline, outbox.changed()).await.is_err() {
+            return Ok(row.into());
+        }
+    }
+}
+
+async fn read(app: &App, id: DeliveryId) -> Result<DeliveryRow, Problem> {
+    app.web().store.delivery(id).await?.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: DeliveryId) -> Problem {
+    Problem::not_found(format!("There is no alert {id}."))
+}

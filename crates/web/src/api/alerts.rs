@@ -1,0 +1,286 @@
+//! Alert rules: what people want to be told of, about which agent, through which channels.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use model::{AlertRule, BudgetPeriod, ChannelId, Condition, NanoUsd, RuleId, RuleScope, RuleType, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::{AlertChange, Change, StoreError};
+use utoipa::ToSchema;
+
+use super::{List, words};
+use crate::app::App;
+use crate::input::{Body, RulePath, present};
+use crate::problem::{BodyRefusals, Problem, Refusals};
+
+/// More would be a mistake: `*` is for all agents.
+const MAX_RULES: usize = 1000;
+
+/// What people want to be told of.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AlertRule)]
+pub(crate) struct RuleView {
+    #[schema(value_type = String, format = "uuid")]
+    id: RuleId,
+    /// An agent, or `*` for all.
+    agent_id: String,
+    #[schema(schema_with = words::rule_type)]
+    rule_type: RuleType,
+    /// Ids of channels; none: every channel.
+    #[schema(value_type = Vec<String>)]
+    channels: Vec<ChannelId>,
+    /// For how long the same is not told again of the same agent. A kill is always told.
+    cooldown_minutes: u32,
+    /// How often it is told again while it lasts.
+    repeat_minutes: Option<u32>,
+    /// Whether its end is told.
+    notify_recovery: bool,
+    enabled: bool,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// Of `agent_down` and `error_rate`: over how many minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    minutes: Option<u32>,
+    /// Of `error_rate`: how many percent of the calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percent: Option<f64>,
+    /// Of `budget`: how many US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
+    amount_usd: Option<NanoUsd>,
+    /// Of `budget`: in which time, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = words::budget_period)]
+    period: Option<BudgetPeriod>,
+}
+
+impl From<AlertRule> for RuleView {
+    fn from(rule: AlertRule) -> RuleView {
+        let OwnFields { minutes, percent, amount_usd, period } = rule.condition.into();
+        RuleView {
+            id: rule.id,
+            agent_id: rule.scope.to_string(),
+            rule_type: rule.condition.rule_type(),
+            channels: rule.channels,
+            cooldown_minutes: rule.cooldown_minutes,
+            repeat_minutes: rule.repeat_minutes,
+            notify_recovery: rule.notify_recovery,
+            enabled: rule.enabled,
+            created_at: rule.created_at,
+            minutes,
+            percent,
+            amount_usd,
+            period,
+        }
+    }
+}
+
+/// The fields that only some types of rules have.
+#[derive(Default)]
+struct OwnFields {
+    minutes: Option<u32>,
+    percent: Option<f64>,
+    amount_usd: Option<NanoUsd>,
+    period: Option<BudgetPeriod>,
+}
+
+impl From<Condition> for OwnFields {
+    fn from(condition: Condition) -> OwnFields {
+        let none = OwnFields::default();
+        match condition {
+            Condition::KillSwitch => none,
+            Condition::AgentDown { minutes } => OwnFields { minutes: Some(minutes), ..none },
+            Condition::ErrorRate { percent, minutes } => {
+                OwnFields { minutes: Some(minutes), percent: Some(percent), ..none }
+            }
+            Condition::Budget { amount_usd, period } => {
+                OwnFields { amount_usd: Some(amount_usd), period: Some(period), ..none }
+            }
+        }
+    }
+}
+
+/// A rule, or a change of one: an absent field keeps its value, or has the usual one. A new rule needs `rule_type`; of type
+/// `agent_down` also `minutes`, of type `error_rate` also `percent` and `minutes`, of type `budget` also `amount_usd` and `period`.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = AlertRuleChange)]
+pub(crate) struct RuleBody {
+    /// Stays as it is once the rule is made.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(schema_with = words::rule_type)]
+    rule_type: Option<RuleType>,
+    /// An agent, or `*` for all.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
+    agent_id: Option<String>,
+    /// Ids of channels; none: every channel.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<Vec<String>>, nullable = false)]
+    channels: Option<Vec<ChannelId>>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, maximum = 10080)]
+    cooldown_minutes: Option<u32>,
+    /// `null` for never.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 10080)]
+    repeat_minutes: Option<Option<u32>>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
+    notify_recovery: Option<bool>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
+    enabled: Option<bool>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, minimum = 1, maximum = 1440)]
+    minutes: Option<u32>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, exclusive_minimum = 0.0, maximum = 100.0)]
+    percent: Option<f64>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<f64>, nullable = false, exclusive_minimum = 0.0)]
+    amount_usd: Option<NanoUsd>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(schema_with = words::budget_period)]
+    period: Option<BudgetPeriod>,
+}
+
+impl RuleBody {
+    /// `rule` after this change, or the field that is wrong.
+    fn apply(self, mut rule: AlertRule) -> Result<AlertRule, Problem> {
+        let rule_type = rule.condition.rule_type();
+        if self.rule_type.is_some_and(|given| given != rule_type) {
+            return Err(Problem::field("rule_type", "cannot be changed: make another rule"));
+        }
+        rule.condition = condition(rule_type, Some(rule.condition), &self)?;
+        if let Some(agent) = &self.agent_id {
+            rule.scope = RuleScope::parse(agent)?;
+        }
+        rule.channels = self.channels.unwrap_or(rule.channels);
+        rule.cooldown_minutes = self.cooldown_minutes.unwrap_or(rule.cooldown_minutes);
+        rule.repeat_minutes = self.repeat_minutes.unwrap_or(rule.repeat_minutes);
+        rule.notify_recovery = self.notify_recovery.unwrap_or(rule.notify_recovery);
+        rule.enabled = self.enabled.unwrap_or(rule.enabled);
+        rule.check()?;
+        Ok(rule)
+    }
+}
+
+/// The condition of a rule of this type: the fields of its own, and what they leave out as it is in `current`.
+fn condition(rule_type: RuleType, current: Option<Condition>, body: &RuleBody) -> Result<Condition, Problem> {
+    let before = current.map(OwnFields::from).unwrap_or_default();
+    let minutes = own("minutes", body.minutes.or(before.minutes));
+    let percent = own("percent", body.percent.or(before.percent));
+    let amount = own("amount_usd", body.amount_usd.or(before.amount_usd));
+    let period = own("period", body.period.or(before.period));
+    let (condition, foreign) = match rule_type {
+        RuleType::KillSwitch => (Condition::KillSwitch, vec![minutes.1, percent.1, amount.1, period.1]),
+        RuleType::AgentDown => (Condition::AgentDown { minutes: minutes.0? }, vec![percent.1, amount.1, period.1]),
+        RuleType::ErrorRate => {
+            (Condition::ErrorRate { percent: percent.0?, minutes: minutes.0? }, vec![amount.1, period.1])
+        }
+        RuleType::Budget => {
+            (Condition::Budget { amount_usd: amount.0?, period: period.0? }, vec![minutes.1, percent.1])
+        }
+    };
+    match foreign.into_iter().flatten().next() {
+        Some(field) => Err(Problem::field(field, format!("does not belong to a rule of type {}", rule_type.as_str()))),
+        None => Ok(condition),
+    }
+}
+
+/// A field for those who need it, and its name for those who must not have it.
+fn own<T>(field: &'static str, value: Option<T>) -> (Result<T, Problem>, Option<&'static str>) {
+    let given = value.is_some().then_some(field);
+    (value.ok_or_else(|| Problem::field(field, "must be given")), given)
+}
+
+/// All rules. Where there is none of type `kill_switch` for an agent, every channel is told of its kills.
+#[utoipa::path(get, path = "/api/alerts", tag = "alerts", operation_id = "list_alert_rules",
+    responses((status = 200, body = List<RuleView>), Refusals))]
+pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<RuleView>>, Problem> {
+    let rules = app.web().store.alert_rules().await?;
+    Ok(Json(List::whole(rules.into_iter().map(RuleView::from).collect())))
+}
+
+/// Makes a rule.
+#[utoipa::path(post, path = "/api/alerts", tag = "alerts", operation_id = "create_alert_rule", request_body = RuleBody,
+    responses((status = 201, body = RuleView), Refusals, BodyRefusals))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Body(body): Body<RuleBody>,
+) -> Result<(StatusCode, Json<RuleView>), Problem> {
+    let rule_type = body.rule_type.ok_or_else(|| Problem::field("rule_type", "must be given"))?;
+    let rule = AlertRule {
+        id: RuleId::new(),
+        scope: RuleScope::All,
+        condition: condition(rule_type, None, &body)?,
+        channels: Vec::new(),
+        cooldown_minutes: AlertRule::COOLDOWN_MINUTES,
+        repeat_minutes: None,
+        notify_recovery: false,
+        enabled: true,
+        created_at: app.web().clock.now(),
+    };
+    let rule = body.apply(rule)?;
+    if app.web().store.alert_rules().await?.len() >= MAX_RULES {
+        return Err(Problem::bad_request(format!("There are {MAX_RULES} rules already; delete one first.")));
+    }
+    put(&app, &rule).await?;
+    Ok((StatusCode::CREATED, Json(rule.into())))
+}
+
+/// One rule.
+#[utoipa::path(get, path = "/api/alerts/{id}", tag = "alerts", operation_id = "get_alert_rule",
+    params(("id" = String, Path, description = "The rule")),
+    responses((status = 200, body = RuleView), Refusals))]
+pub(crate) async fn get(State(app): State<App>, RulePath(id): RulePath) -> Result<Json<RuleView>, Problem> {
+    read(&app, id).await.map(|rule| Json(rule.into()))
+}
+
+/// Changes a rule. Its type stays.
+#[utoipa::path(patch, path = "/api/alerts/{id}", tag = "alerts", operation_id = "change_alert_rule",
+    params(("id" = String, Path, description = "The rule")), request_body = RuleBody,
+    responses((status = 200, body = RuleView), Refusals, BodyRefusals))]
+pub(crate) async fn patch(
+    State(app): State<App>,
+    RulePath(id): RulePath,
+    Body(body): Body<RuleBody>,
+) -> Result<Json<RuleView>, Problem> {
+    let changing = app.clone();
+    let rule = app.alone(async move {
+        let rule = body.apply(read(&changing, id).await?)?;
+        put(&changing, &rule).await?;
+        Ok(rule)
+    });
+    rule.await.map(|rule| Json(rule.into()))
+}
+
+/// Deletes a rule.
+#[utoipa::path(delete, path = "/api/alerts/{id}", tag = "alerts", operation_id = "delete_alert_rule",
+    params(("id" = String, Path, description = "The rule")),
+    responses((status = 204, description = "It is gone"), Refusals))]
+pub(crate) async fn delete(State(app): State<App>, RulePath(id): RulePath) -> Result<StatusCode, Problem> {
+    match app.web().recorder.change(Change::Alerts(AlertChange::RemoveRule { rule: id })).await {
+        Err(StoreError::NotFound) => Err(unknown(id)),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(StatusCode::NO_CONTENT),
+    }
+}
+
+async fn put(app: &App, rule: &AlertRule) -> Result<(), Problem> {
+    let change = AlertChange::PutRule { rule: rule.clone().into() };
+    match app.web().recorder.change(Change::Alerts(change)).await {
+        Err(StoreError::Conflict(why)) => Err(Problem::field("channels", format!("must be ids of channels: {why}"))),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(()),
+    }
+}
+
+async fn read(app: &App, id: RuleId) -> Result<AlertRule, Problem> {
+    app.web().store.alert_rule(id).await?.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: RuleId) -> Problem {
+    Problem::not_found(format!("There is no rule {id}."))
+}

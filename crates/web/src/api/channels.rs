@@ -1,0 +1,261 @@
+//! Channels: ways to people. What lets anyone post there goes in and never comes out, but for the secret that signs webhooks,
+//! which its receiver must know: it is answered once.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use model::{Channel, ChannelId, ChannelKind, ChannelSettings, DeliveryId, Target, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use store::{AlertChange, Change, StoreError};
+use utoipa::ToSchema;
+
+use super::alert_history::{DeliveryView, first_attempt};
+use super::channel_settings::{Fields, settings};
+use super::{List, words};
+use crate::app::App;
+use crate::input::{Body, ChannelPath, present};
+use crate::problem::{BodyRefusals, Problem, Refusals};
+
+/// More would be a mistake, and each may have connections of its own.
+const MAX_CHANNELS: usize = 100;
+
+/// A way to people.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Channel)]
+pub(crate) struct ChannelView {
+    #[schema(value_type = String, format = "uuid")]
+    id: ChannelId,
+    #[schema(schema_with = words::channel_kind)]
+    kind: ChannelKind,
+    name: String,
+    /// Whether anything is sent to it.
+    enabled: bool,
+    /// Why it was switched off by itself: its target answered that it is gone for good.
+    disabled_reason: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// Where it leads. Of an address that is a secret (Slack, Discord), only the host is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// To whom mails go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<Vec<String>>,
+    /// The chat of a Telegram bot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chat_id: Option<String>,
+    /// Verifies what a webhook receives. Only in the answer that made the channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+}
+
+impl From<Channel> for ChannelView {
+    fn from(channel: Channel) -> ChannelView {
+        let (mut url, mut to, mut chat_id) = (None, None, None);
+        match channel.settings {
+            Some(ChannelSettings::Webhook { url: address, .. }) => url = Some(address),
+            Some(ChannelSettings::Slack { url: secret } | ChannelSettings::Discord { url: secret }) => {
+                url = Target::parse(secret.expose_secret()).ok().map(|target| format!("{}/…", target.origin()));
+            }
+            Some(ChannelSettings::Telegram { url: server, chat_id: chat, .. }) => {
+                url = Some(server);
+                chat_id = Some(chat);
+            }
+            Some(ChannelSettings::Email { to: addresses }) => to = Some(addresses),
+            None => {}
+        }
+        let Channel { id, kind, name, enabled, disabled_reason, created_at, .. } = channel;
+        ChannelView { id, kind, name, enabled, disabled_reason, created_at, url, to, chat_id, secret: None }
+    }
+}
+
+/// A channel, or a change of one: an absent field keeps its value. A new channel needs `kind` and `name`; a `webhook`, `slack`
+/// or `discord` also `url`, an `email` also `to`, a `telegram` also `bot_token` and `chat_id`.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ChannelChange)]
+pub(crate) struct ChannelBody {
+    /// Stays as it is once the channel is made.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(schema_with = words::channel_kind)]
+    kind: Option<ChannelKind>,
+    /// What people call it; no two have the same.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, min_length = 1, max_length = 100)]
+    name: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
+    enabled: Option<bool>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
+    url: Option<String>,
+    /// One address, or up to 20.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<Vec<String>>, nullable = false)]
+    to: Option<OneOrMore>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, write_only)]
+    bot_token: Option<String>,
+    /// The number of a chat, or `@` and the name of a channel.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    chat_id: Option<ChatId>,
+}
+
+/// One text or several.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected an address or a list of addresses")]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+/// A chat's number is written as one as often as not.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected the number of a chat, or @ and the name of a channel")]
+enum ChatId {
+    Text(String),
+    Number(i64),
+}
+
+impl ChannelBody {
+    /// Those fields that only some kinds have.
+    fn fields(&mut self) -> Fields {
+        let to = self.to.take().map(|to| match to {
+            OneOrMore::One(address) => vec![address],
+            OneOrMore::More(addresses) => addresses,
+        });
+        let chat_id = self.chat_id.take().map(|chat_id| match chat_id {
+            ChatId::Text(text) => text,
+            ChatId::Number(number) => number.to_string(),
+        });
+        Fields { url: self.url.take(), to, bot_token: self.bot_token.take().map(SecretString::from), chat_id }
+    }
+}
+
+/// All channels, by name.
+#[utoipa::path(get, path = "/api/channels", tag = "alerts", operation_id = "list_channels",
+    responses((status = 200, body = List<ChannelView>), Refusals))]
+pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<ChannelView>>, Problem> {
+    let channels = app.web().store.channels().await?;
+    Ok(Json(List::whole(channels.into_iter().map(ChannelView::from).collect())))
+}
+
+/// Makes a channel. The answer to a webhook has its signing secret, once.
+#[utoipa::path(post, path = "/api/channels", tag = "alerts", operation_id = "create_channel", request_body = ChannelBody,
+    responses((status = 201, body = ChannelView), Refusals, BodyRefusals))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Body(mut body): Body<ChannelBody>,
+) -> Result<(StatusCode, Json<ChannelView>), Problem> {
+    let missing = |field| Problem::field(field, "must be given");
+    let kind = body.kind.ok_or_else(|| missing("kind"))?;
+    let settings = settings(kind, body.fields(), None, app.web().alerts)?;
+    let name = body.name.ok_or_else(|| missing("name"))?;
+    Channel::check_name(&name)?;
+    let secret = match &settings {
+        ChannelSettings::Webhook { secret, .. } => Some(secret.expose_secret().to_owned()),
+        _ => None,
+    };
+    let channel = Channel {
+        id: ChannelId::new(),
+        kind,
+        name,
+        enabled: body.enabled.unwrap_or(true),
+        disabled_reason: None,
+        created_at: app.web().clock.now(),
+        settings: Some(settings),
+    };
+    app.alone(add(app.clone(), channel.clone())).await?;
+    Ok((StatusCode::CREATED, Json(ChannelView { secret, ..channel.into() })))
+}
+
+async fn add(app: App, channel: Channel) -> Result<(), Problem> {
+    if app.web().store.channels().await?.len() >= MAX_CHANNELS {
+        return Err(Problem::bad_request(format!("There are {MAX_CHANNELS} channels already; delete one first.")));
+    }
+    put(app, channel).await
+}
+
+async fn put(app: App, channel: Channel) -> Result<(), Problem> {
+    match app.web().recorder.change(Change::Alerts(AlertChange::PutChannel { channel: channel.into() })).await {
+        Err(StoreError::Conflict(why)) => Err(Problem::field("name", format!("must be another: {why}"))),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// One channel.
+#[utoipa::path(get, path = "/api/channels/{id}", tag = "alerts", operation_id = "get_channel",
+    params(("id" = String, Path, description = "The channel")),
+    responses((status = 200, body = ChannelView), Refusals))]
+pub(crate) async fn get(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<Json<ChannelView>, Problem> {
+    read(&app, id).await.map(|channel| Json(channel.into()))
+}
+
+/// Changes a channel. Its kind and its secret stay.
+#[utoipa::path(patch, path = "/api/channels/{id}", tag = "alerts", operation_id = "change_channel",
+    params(("id" = String, Path, description = "The channel")), request_body = ChannelBody,
+    responses((status = 200, body = ChannelView), Refusals, BodyRefusals))]
+pub(crate) async fn patch(
+    State(app): State<App>,
+    ChannelPath(id): ChannelPath,
+    Body(body): Body<ChannelBody>,
+) -> Result<Json<ChannelView>, Problem> {
+    app.alone(change(app.clone(), id, body)).await?;
+    read(&app, id).await.map(|channel| Json(channel.into()))
+}
+
+async fn change(app: App, id: ChannelId, mut body: ChannelBody) -> Result<(), Problem> {
+    let mut channel = read(&app, id).await?;
+    if body.kind.is_some_and(|kind| kind != channel.kind) {
+        return Err(Problem::field("kind", "cannot be changed: make another channel"));
+    }
+    channel.settings = Some(settings(channel.kind, body.fields(), channel.settings.take(), app.web().alerts)?);
+    if let Some(name) = body.name {
+        Channel::check_name(&name)?;
+        channel.name = name;
+    }
+    if let Some(enabled) = body.enabled {
+        channel.enabled = enabled;
+        channel.disabled_reason = channel.disabled_reason.filter(|_| !enabled);
+    }
+    put(app, channel).await
+}
+
+/// Deletes a channel and takes it out of its rules. A rule that named no other is switched off.
+#[utoipa::path(delete, path = "/api/channels/{id}", tag = "alerts", operation_id = "delete_channel",
+    params(("id" = String, Path, description = "The channel")),
+    responses((status = 204, description = "It is gone"), Refusals))]
+pub(crate) async fn delete(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<StatusCode, Problem> {
+    let change = AlertChange::RemoveChannel { channel: id, at: app.web().clock.now() };
+    match app.web().recorder.change(Change::Alerts(change)).await {
+        Err(StoreError::NotFound) => Err(unknown(id)),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(StatusCode::NO_CONTENT),
+    }
+}
+
+/// Sends a test through a channel, and answers with what came of it (or that it is still under way after some seconds).
+#[utoipa::path(post, path = "/api/channels/{id}/test", tag = "alerts", operation_id = "test_channel",
+    params(("id" = String, Path, description = "The channel")),
+    responses((status = 200, body = DeliveryView), Refusals))]
+pub(crate) async fn test(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<Json<DeliveryView>, Problem> {
+    let delivery = DeliveryId::new();
+    let outbox = app.web().recorder.outbox();
+    let change = AlertChange::Test { channel: id, delivery, at: app.web().clock.now() };
+    match app.web().recorder.change(Change::Alerts(change)).await {
+        Err(StoreError::NotFound) => return Err(unknown(id)),
+        Err(error) => return Err(error.into()),
+        Ok(_) => {}
+    }
+    first_attempt(&app, delivery, outbox).await.map(Json)
+}
+
+async fn read(app: &App, id: ChannelId) -> Result<Channel, Problem> {
+    app.web().store.channel(id).await?.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: ChannelId) -> Problem {
+    Problem::not_found(format!("There is no channel {id}."))
+}
