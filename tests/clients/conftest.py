@@ -45,7 +45,8 @@ class Server:
             headers={"authorization": f"Bearer {TOKEN}", "content-type": "application/json"},
         )
         with urllib.request.urlopen(request) as response:
-            return json.load(response)
+            body = response.read()
+            return json.loads(body) if body else {}
 
     def event(self, request_id: str) -> dict:
         """The event of one call, once the recorder has written it."""
@@ -73,7 +74,7 @@ def server(tmp_path_factory):
         command = [BINARY, "provider", "--port", "0", "--ready-file", provider_ready]
         processes.append(subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL))
         provider = wait_for_file(provider_ready, processes[-1])["provider"]
-        command = [BINARY, "start", "--port", "0", "--proxy-port", "0", "--token", TOKEN]
+        command = [BINARY, "start", "--port", "0", "--proxy-port", "0", "--token", TOKEN, "--allow-private-targets"]
         command += ["--data-dir", folder / "data", "--ready-file", server_ready]
         command += ["--provider", f"openai={provider}", "--provider", f"anthropic={provider}"]
         processes.append(subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL))

@@ -40,6 +40,10 @@ pub enum Command {
     Deactivate(AgentArgs),
     /// Show or change an agent's kill switch
     KillSwitch(KillSwitchArgs),
+    /// List the channels and rules, or send a test through a channel
+    Alerts(AlertsArgs),
+    /// Rehearse a kill: a fake agent loops through the running server, and every channel is watched
+    Drill(DrillArgs),
     /// Print the token that the dashboard and the API ask for
     Token(TokenArgs),
     /// Print a completion script for a shell
@@ -97,6 +101,9 @@ pub struct SettingArgs {
     /// What is logged: a level, or a filter like info,proxy=debug [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
+    /// Let alerts go to private addresses, such as a receiver on this machine
+    #[arg(long)]
+    pub allow_private_targets: bool,
     /// Any other setting by its key, like limits.idle_timeout=60s (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub others: Vec<(String, String)>,
@@ -127,6 +134,9 @@ impl SettingArgs {
         entries
             .extend(single.into_iter().filter_map(|(flag, key, value)| Some(Entry::flag(flag, key, value.as_ref()?))));
         entries.extend(self.providers.iter().map(|provider| Entry::flag("--provider", "providers", provider)));
+        if self.allow_private_targets {
+            entries.push(Entry::flag("--allow-private-targets", "allow_private_targets", "true"));
+        }
         if !self.allow_hosts.is_empty() {
             let mut hosts = Entry::flag("--allow-host", "allow_hosts", "");
             hosts.values.clone_from(&self.allow_hosts);
@@ -254,6 +264,43 @@ pub struct IncidentsArgs {
     pub server: ServerArgs,
 }
 
+/// The arguments of `alerts`.
+#[derive(Debug, Args)]
+pub struct AlertsArgs {
+    /// What to do; without it, channels and rules are listed.
+    #[command(subcommand)]
+    pub command: Option<AlertsCommand>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What can be done with alerts.
+#[derive(Debug, Subcommand)]
+pub enum AlertsCommand {
+    /// List the channels and rules
+    List(ServerArgs),
+    /// Send a test through a channel and say what came of it
+    Test {
+        /// The channel, by name or id
+        channel: String,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+/// The arguments of `drill`.
+#[derive(Debug, Args)]
+pub struct DrillArgs {
+    /// The server's proxy address [default: the one that was started on this data directory]
+    #[arg(long, value_name = "URL")]
+    pub proxy_url: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
 /// Whether a kill switch stops anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -361,6 +408,11 @@ mod tests {
         check("agentgazer kill-switch my-agent", true);
         check("agentgazer kill-switch my-agent on --window 5 --threshold 2.5 --action block --counting literal", true);
         check("agentgazer kill-switch my-agent maybe", false);
+        check("agentgazer alerts", true);
+        check("agentgazer alerts list --json", true);
+        check("agentgazer alerts test ops --data-dir x", true);
+        check("agentgazer alerts test", false);
+        check("agentgazer drill", true);
         check("agentgazer token", true);
         check("agentgazer completions bash", true);
         check("agentgazer provider --chunks 50", true);

@@ -34,6 +34,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Activate(args) => commands::activate(&args),
         Command::Deactivate(args) => commands::deactivate(&args),
         Command::KillSwitch(args) => commands::kill_switch(&args),
+        Command::Alerts(args) => commands::alerts(&args),
+        Command::Drill(args) => commands::drill(&args),
         Command::Token(args) => commands::token(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Provider(args) => commands::provider(&args),

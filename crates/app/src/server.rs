@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use alerts::Alerts;
 use anyhow::Context;
 use guard::{Guard, GuardConfig};
 use hyper::body::Incoming;
@@ -16,7 +17,7 @@ use store::{Recorder, Store, StoreConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
-use web::Web;
+use web::{AlertTargets, Web};
 
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir};
@@ -37,6 +38,7 @@ pub struct Server {
     draining: Arc<AtomicBool>,
     proxy: Listener,
     dashboard: Listener,
+    alerts: Alerts,
     recorder: JoinHandle<()>,
     data_dir: DataDir,
 }
@@ -56,7 +58,9 @@ impl Server {
 
         let parts = Parts::build(config).await?;
         let draining = Arc::new(AtomicBool::new(false));
-        let web = parts.web(token.clone(), &addresses, Arc::clone(&draining));
+        let web = parts.web(config, token.clone(), &addresses, Arc::clone(&draining));
+        let alerts = config.alerts.config(&addresses.dashboard)?;
+        let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let proxy = parts.proxy(config);
         let limits = listen_limits(config);
         let proxy = Listener::start(proxy_socket, limits, move |request| proxy.handle(request));
@@ -69,7 +73,7 @@ impl Server {
         if let Some(path) = &config.ready_file {
             addresses.write(path)?;
         }
-        Ok(Server { addresses, token, draining, proxy, dashboard, recorder: parts.recorder_task, data_dir })
+        Ok(Server { addresses, token, draining, proxy, dashboard, alerts, recorder: parts.recorder_task, data_dir })
     }
 
     /// Where agents call.
@@ -100,6 +104,7 @@ impl Server {
             tracing::warn!(drain = ?drain, "calls that did not finish in time were cut");
         }
         self.dashboard.stop(DASHBOARD_GRACE).await;
+        self.alerts.stop().await;
         // With both listeners gone nobody can record any more, which ends the recorder once all is written.
         let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder).await;
         self.data_dir.forget_addresses();
@@ -127,6 +132,7 @@ impl Parts {
             key_file: config.key_file(),
             defaults: config.kill_switch,
             retention: config.retention,
+            grouping: config.alerts.grouping(),
             clock: Clock::System,
         })
         .await?;
@@ -166,7 +172,7 @@ impl Parts {
         Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)
     }
 
-    fn web(&self, token: SecretString, addresses: &Addresses, draining: Arc<AtomicBool>) -> Web {
+    fn web(&self, config: &Config, token: SecretString, addresses: &Addresses, draining: Arc<AtomicBool>) -> Web {
         Web {
             guard: Arc::clone(&self.guard),
             store: self.store.clone(),
@@ -174,6 +180,10 @@ impl Parts {
             recorder_handle: self.handle.clone(),
             providers: self.providers.clone(),
             configured_providers: Arc::clone(&self.configured),
+            alerts: AlertTargets {
+                allow_private: config.alerts.allow_private_targets,
+                mail: config.alerts.smtp.host.is_some(),
+            },
             proxy_url: addresses.proxy.clone(),
             token,
             hosts: self.hosts.clone(),

@@ -1,6 +1,8 @@
 //! The commands, one file per group, and what they have in common: settings, runtimes and output.
 
 mod agents;
+mod alerts;
+mod drill;
 mod export;
 mod incidents;
 mod kill_switch;
@@ -15,6 +17,8 @@ use clap::CommandFactory;
 use secrecy::SecretString;
 
 pub use agents::{activate, deactivate, list as agents};
+pub use alerts::alerts;
+pub use drill::drill;
 pub use export::export;
 pub use incidents::incidents;
 pub use kill_switch::kill_switch;

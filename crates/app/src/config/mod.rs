@@ -1,6 +1,7 @@
 //! The configuration: defaults, then the TOML file, then the environment, then flags. Each layer is first read as text
 //! (`layer`), then put in its place (`setting`); all mistakes are told together and nothing starts.
 
+mod alerting;
 mod environment;
 mod file;
 mod layer;
@@ -19,6 +20,7 @@ use secrecy::SecretString;
 use store::Retention;
 use wire::Prices;
 
+pub use alerting::Alerting;
 pub use layer::{Entry, Mistake, Mistakes, Origin};
 
 /// The configuration as it is meant.
@@ -56,6 +58,8 @@ pub struct Config {
     pub retention: Retention,
     /// What calls cost.
     pub prices: Arc<Prices>,
+    /// How people are told.
+    pub alerts: Alerting,
     /// Limits of the data path.
     pub limits: Limits,
     /// What is logged and how.
@@ -139,6 +143,7 @@ impl Config {
             kill_switch: guard.defaults,
             retention: Retention::default(),
             prices: Arc::new(Prices::builtin()),
+            alerts: Alerting::default(),
             limits: Limits {
                 max_request_body: 32 << 20,
                 bodies_in_flight: 1 << 30,
@@ -185,6 +190,9 @@ impl Config {
         }
         if self.port != 0 && self.port == self.proxy_port {
             add("proxy_port", format!("must not be the port of the dashboard ({})", self.port));
+        }
+        for (key, message) in self.alerts.contradictions() {
+            add(key, message.to_owned());
         }
         mistakes
     }

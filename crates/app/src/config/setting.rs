@@ -45,7 +45,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 33] = settings! {
+const SINGLE: [Setting; 43] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -90,6 +90,17 @@ const SINGLE: [Setting; 33] = settings! {
     "limits.kill_commit_timeout" => |config, text| config.limits.kill_commit_timeout = value::duration(text)?;
     "limits.max_agents" => |config, text| config.limits.max_agents = at_least_one(text)?;
     "limits.max_conversations" => |config, text| config.limits.max_conversations = at_least_one(text)?;
+    "allow_private_targets" => |config, text| config.alerts.allow_private_targets = value::switch(text)?;
+    "public_url" => |config, text| config.alerts.public_url = Some(value::web_address(text)?);
+    "alerts.digest_window" => |config, text| config.alerts.digest_window = value::duration_or_zero(text)?;
+    "smtp.host" => |config, text| config.alerts.smtp.host = Some(host_name(text)?);
+    "smtp.port" => |config, text| config.alerts.smtp.port = Some(value::parsed::<std::num::NonZeroU16>(text, "a port from 1 to 65535")?.get());
+    "smtp.security" => |config, text|
+        config.alerts.smtp.security = value::word(text, alerts::SmtpSecurity::parse, "none, starttls, tls")?;
+    "smtp.username" => |config, text| config.alerts.smtp.username = Some(text.clone());
+    "smtp.password" => |config, text| config.alerts.smtp.password = Some(text.as_str().into());
+    "smtp.from" => |config, text| config.alerts.smtp.from = Some(text.clone());
+    "smtp.certificate" => |config, text| config.alerts.smtp.certificate = Some(path(text)?);
     "log.format" => |config, text| config.log.format = value::word(text, LogFormat::parse, "text, json")?;
     "log.level" => |config, text| config.log.level = log_level(text)?;
 };

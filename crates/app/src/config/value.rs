@@ -78,6 +78,15 @@ pub(super) fn token(text: &str) -> Read<SecretString> {
     Ok(SecretString::from(text))
 }
 
+/// Where people find the dashboard: `http` or `https`, without query and fragment. A slash at its end is dropped.
+pub(super) fn web_address(text: &str) -> Read<String> {
+    let target = model::Target::parse(text.trim());
+    if target.is_err() || text.contains(['?', '#']) {
+        return Err(format!("must be an address like https://gazer.example, not {text:?}"));
+    }
+    Ok(text.trim().trim_end_matches('/').to_owned())
+}
+
 /// `NAME=URL` for one of `known`, or `NAME=FORMAT+URL`.
 pub(super) fn provider(text: &str, known: &[Provider]) -> Read<Provider> {
     let expected = || format!("must be NAME=URL or NAME=FORMAT+URL, not {text:?}");

@@ -1,0 +1,256 @@
+//! `drill`: a fake agent loops through the running server's real path until it is killed, and every channel is watched. Says what
+//! arrived where and after how long, and leaves nothing behind.
+
+use std::time::{Duration, Instant};
+
+use http::{Method, Request, StatusCode, header};
+use http_body_util::Full;
+use model::CallId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::alerts::{Channel, Delivery, channels};
+use super::{client, on_one_thread, print};
+use crate::cli::DrillArgs;
+use crate::client::{self, Client, Http};
+use crate::data_dir::Addresses;
+use crate::exit::{Exit, Failure};
+use crate::provider::{Behaviour, BuiltinProvider};
+use crate::text;
+
+/// More calls than any settings of the drill need.
+const MAX_CALLS: usize = 20;
+/// Longer than alerts are gathered.
+const PATIENCE: Duration = Duration::from_secs(75);
+const LOOK: Duration = Duration::from_millis(100);
+
+/// `drill`.
+pub fn drill(args: &DrillArgs) -> Result<(), Failure> {
+    on_one_thread(async {
+        let client = client(&args.server)?;
+        let proxy = proxy_url(args)?;
+        let provider = BuiltinProvider::start(0, Behaviour::text("I will try that again.")).await?;
+        let name = format!("drill-{}", &CallId::new().to_string()[24..]);
+        let drill = Drill { client, http: Http::new(), proxy, name };
+        let held = drill.run(&provider.url()).await;
+        drill.clean_up().await?;
+        report(&held?, args.server.json)
+    })
+}
+
+fn proxy_url(args: &DrillArgs) -> Result<String, Failure> {
+    if let Some(url) = &args.proxy_url {
+        return Ok(url.trim_end_matches('/').to_owned());
+    }
+    let config = super::resolve_for_client(&args.server)?;
+    let addresses = Addresses::read(&config.data_dir);
+    addresses.map(|addresses| addresses.proxy).ok_or_else(|| {
+        let why = "no server was started on this data directory: say where its proxy is with --proxy-url";
+        Failure::new(Exit::Unreachable, why)
+    })
+}
+
+struct Drill {
+    client: Client,
+    http: Http,
+    proxy: String,
+    /// Of the fake agent and of its provider.
+    name: String,
+}
+
+/// What happened.
+struct Held {
+    calls: usize,
+    killed_in: Duration,
+    incident: String,
+    activated: bool,
+    channels: Vec<Channel>,
+    deliveries: Vec<Delivery>,
+}
+
+impl Drill {
+    async fn run(&self, provider: &str) -> Result<Held, Failure> {
+        let Drill { client, name, .. } = self;
+        let settings = json!({"base_url": provider, "format": "openai"});
+        client.change(Method::PUT, &format!("/api/providers/{name}"), &settings).await?;
+        // Every request counts: it is not the detector that is rehearsed.
+        let settings = json!({
+            "enabled": true, "window_size": 10, "threshold": 3, "action": "deactivate", "counting": "literal",
+        });
+        client.change(Method::PUT, &format!("/api/agents/{name}/kill-switch"), &settings).await?;
+
+        let (calls, killed_in, incident) = self.loop_until_killed().await?;
+        let deliveries = self.watch(&incident).await?;
+        client.change(Method::PATCH, &format!("/api/agents/{name}"), &json!({"active": true})).await?;
+        let activated = self.call().await?.is_none();
+        Ok(Held { calls, killed_in, incident, activated, channels: channels(client).await?, deliveries })
+    }
+
+    /// Asks the same again and again.
+    async fn loop_until_killed(&self) -> Result<(usize, Duration, String), Failure> {
+        for calls in 1..=MAX_CALLS {
+            let began = Instant::now();
+            if let Some(incident) = self.call().await? {
+                return Ok((calls, began.elapsed(), incident));
+            }
+        }
+        Err(Failure::new(Exit::Failed, format!("{MAX_CALLS} identical calls were not stopped")))
+    }
+
+    /// One call; the incident if it was refused.
+    async fn call(&self) -> Result<Option<String>, Failure> {
+        let Drill { proxy, name, .. } = self;
+        let body = json!({"model": "drill", "messages": [{"role": "user", "content": "This is a drill."}]});
+        let request = Request::post(format!("{proxy}/agents/{name}/{name}/v1/chat/completions"))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::from(body.to_string()))?;
+        let response = self.http.send(request).await.map_err(|error| {
+            Failure::new(Exit::Unreachable, format!("the proxy at {proxy} does not answer: {}", error.root_cause()))
+        })?;
+        if response.status() == StatusCode::NOT_FOUND || response.status() == StatusCode::MISDIRECTED_REQUEST {
+            let said = format!("the proxy at {proxy} does not take the drill's calls ({})", response.status());
+            return Err(Failure::new(Exit::Refused, said));
+        }
+        let refused = response.headers().contains_key("x-agentgazer-blocked");
+        let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+        Ok(body["incident_id"].as_str().filter(|_| refused).map(str::to_owned))
+    }
+
+    /// What was told of the incident, once every channel was tried.
+    async fn watch(&self, incident: &str) -> Result<Vec<Delivery>, Failure> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let mut deliveries = Vec::new();
+            for item in self.client.list("/api/alert-history", &format!("&incident={incident}")).await? {
+                let delivery: Delivery = client::read(item.get())?;
+                deliveries.push(self.followed(delivery).await?);
+            }
+            let waiting = |delivery: &Delivery| delivery.state == "queued" && delivery.attempts.is_empty();
+            if !deliveries.iter().any(waiting) || Instant::now() >= end {
+                return Ok(deliveries);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// The delivery, or the digest it was told in.
+    async fn followed(&self, delivery: Delivery) -> Result<Delivery, Failure> {
+        let Some(digest) = &delivery.digest_id else { return Ok(delivery) };
+        let digest: Delivery = client::read(&self.client.get(&format!("/api/alert-history/{digest}")).await?)?;
+        Ok(Delivery { state: digest.state, attempts: digest.attempts, reason: digest.reason, ..delivery })
+    }
+
+    /// Removes the agent, with all that is known of it, and its provider.
+    async fn clean_up(&self) -> Result<(), Failure> {
+        for path in [format!("/api/agents/{}", self.name), format!("/api/providers/{}", self.name)] {
+            match self.client.change(Method::DELETE, &path, &json!({})).await {
+                Err(failure) if failure.exit != Exit::NotFound => return Err(failure),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One line of the report.
+#[derive(Debug, Deserialize, serde::Serialize, PartialEq)]
+struct Line {
+    channel: String,
+    kind: String,
+    state: String,
+    /// From the kill to the answer.
+    after_ms: Option<u64>,
+    answer: String,
+}
+
+fn lines(held: &Held) -> Vec<Line> {
+    let told = held.deliveries.iter().map(|delivery| {
+        let last = delivery.attempts.last();
+        let state =
+            if delivery.state == "queued" && last.is_some() { "failed, to be tried again" } else { &delivery.state };
+        let answer = last.map(super::alerts::Attempt::words).or_else(|| delivery.reason.clone());
+        Line {
+            channel: delivery.channel.clone(),
+            kind: delivery.kind.clone(),
+            state: state.to_owned(),
+            after_ms: last.map(|attempt| attempt.timestamp.millis_since(delivery.timestamp) + attempt.took_ms),
+            answer: answer.unwrap_or_else(|| "still waiting".to_owned()),
+        }
+    });
+    let untold = held.channels.iter().filter(|channel| !held.deliveries.iter().any(|it| it.channel == channel.name));
+    let untold = untold.map(|channel| Line {
+        channel: channel.name.clone(),
+        kind: channel.kind.clone(),
+        state: "not told".to_owned(),
+        after_ms: None,
+        answer: if channel.enabled { "no rule says so" } else { "it is off" }.to_owned(),
+    });
+    told.chain(untold).collect()
+}
+
+fn report(held: &Held, as_json: bool) -> Result<(), Failure> {
+    let lines = lines(held);
+    let Held { calls, killed_in, incident, activated, .. } = held;
+    if as_json {
+        let report = json!({
+            "calls": calls, "killed_in_ms": killed_in.as_millis() as u64, "incident_id": incident, "activated": activated,
+            "channels": lines,
+        });
+        print::json(&report.to_string())?;
+    } else {
+        print::line(&format!("killed      at call {calls}, answered in {:.0} ms", killed_in.as_secs_f64() * 1000.0))?;
+        print::line(&format!("incident    {}", text::printable(incident)))?;
+        let rows = lines.iter().map(row).collect();
+        print::table(&["CHANNEL", "KIND", "STATE", "AFTER", "ANSWER"], rows, "No channels: nobody was told.")?;
+        print::line(if *activated {
+            "activated   its calls went through again; the drill's agent is gone"
+        } else {
+            "NOT activated"
+        })?;
+    }
+    verdict(&lines, *activated)
+}
+
+fn row(line: &Line) -> Vec<String> {
+    let after = line.after_ms.map(|ms| format!("{ms} ms")).unwrap_or_default();
+    vec![line.channel.clone(), line.kind.clone(), line.state.clone(), after, text::shortened(&line.answer, 60)]
+}
+
+/// A drill that told nobody, or not all that it was to tell, has failed.
+fn verdict(lines: &[Line], activated: bool) -> Result<(), Failure> {
+    let failed = |why: String| Err(Failure::new(Exit::Failed, why));
+    let told: Vec<_> = lines.iter().filter(|line| line.state != "not told").collect();
+    let missed: Vec<_> =
+        told.iter().filter(|line| line.state != "delivered").map(|line| line.channel.as_str()).collect();
+    if !activated {
+        return failed("the agent could not be activated again".to_owned());
+    }
+    if told.is_empty() {
+        return failed("the kill works, but nobody would be told: add a channel".to_owned());
+    }
+    if !missed.is_empty() {
+        return failed(format!("not reached: {}", missed.join(", ")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drill_that_does_not_reach_everybody_has_failed() {
+        let line = |channel: &str, state: &str| Line {
+            channel: channel.to_owned(),
+            kind: "webhook".to_owned(),
+            state: state.to_owned(),
+            after_ms: None,
+            answer: String::new(),
+        };
+        let said = |lines: &[Line]| verdict(lines, true).err().map(|failure| failure.error.to_string());
+        assert_eq!(said(&[line("a", "delivered"), line("b", "not told")]), None);
+        assert_eq!(said(&[line("a", "delivered"), line("b", "failed")]).as_deref(), Some("not reached: b"));
+        assert!(said(&[line("b", "not told")]).is_some_and(|why| why.contains("add a channel")));
+        assert!(verdict(&[line("a", "delivered")], false).is_err());
+    }
+}

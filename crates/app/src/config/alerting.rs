@@ -1,0 +1,98 @@
+//! The settings about alerts: where they may go, how they are linked, and the server that mails go through.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::alerts::{AlertsConfig, SmtpConfig, SmtpSecurity};
+use anyhow::Context;
+use secrecy::SecretString;
+use store::Grouping;
+
+/// How people are told.
+#[derive(Clone, Debug)]
+pub struct Alerting {
+    /// Whether targets may be in private networks.
+    pub allow_private_targets: bool,
+    /// Where people find the dashboard, if not where it listens.
+    pub public_url: Option<String>,
+    /// How long alerts are gathered that follow another; zero: never.
+    pub digest_window: Duration,
+    /// The server that mails go through.
+    pub smtp: Smtp,
+}
+
+/// The server that mails go through, as far as it was set.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Smtp {
+    pub host: Option<String>,
+    pub port: Option<u16>,
+    pub security: SmtpSecurity,
+    pub username: Option<String>,
+    pub password: Option<SecretString>,
+    pub from: Option<String>,
+    pub certificate: Option<PathBuf>,
+}
+
+impl Default for Alerting {
+    fn default() -> Self {
+        let smtp = Smtp {
+            host: None,
+            port: None,
+            security: SmtpSecurity::StartTls,
+            username: None,
+            password: None,
+            from: None,
+            certificate: None,
+        };
+        Alerting { allow_private_targets: false, public_url: None, digest_window: Grouping::default().window, smtp }
+    }
+}
+
+impl Alerting {
+    /// What is wrong with the settings taken together, by key.
+    pub(super) fn contradictions(&self) -> Vec<(&'static str, &'static str)> {
+        let Smtp { host, username, password, from, .. } = &self.smtp;
+        let mut mistakes = Vec::new();
+        if host.is_some() != from.is_some() {
+            mistakes.push((if host.is_some() { "smtp.from" } else { "smtp.host" }, "must be set: mails need both"));
+        }
+        if username.is_some() != password.is_some() {
+            let key = if username.is_some() { "smtp.password" } else { "smtp.username" };
+            mistakes.push((key, "must be set: a login needs both"));
+        }
+        mistakes
+    }
+
+    /// How alerts that come close together are made one.
+    pub(crate) fn grouping(&self) -> Grouping {
+        let usual = Grouping::default();
+        Grouping { window: self.digest_window, quiet: usual.quiet.min(self.digest_window) }
+    }
+
+    /// The configuration of the worker, with links to `dashboard` unless another address was set.
+    pub(crate) fn config(&self, dashboard: &str) -> anyhow::Result<AlertsConfig> {
+        Ok(AlertsConfig {
+            public_url: self.public_url.clone().unwrap_or_else(|| dashboard.to_owned()),
+            allow_private_targets: self.allow_private_targets,
+            smtp: self.smtp.config()?,
+        })
+    }
+}
+
+impl Smtp {
+    fn config(&self) -> anyhow::Result<Option<SmtpConfig>> {
+        let (Some(host), Some(from)) = (&self.host, &self.from) else { return Ok(None) };
+        let read = |path: &PathBuf| {
+            std::fs::read(path).with_context(|| format!("{} cannot be read (setting smtp.certificate)", path.display()))
+        };
+        Ok(Some(SmtpConfig {
+            host: host.clone(),
+            port: self.port,
+            security: self.security,
+            credentials: self.username.clone().zip(self.password.clone()),
+            from: from.clone(),
+            certificate: self.certificate.as_ref().map(read).transpose()?,
+        }))
+    }
+}

@@ -1,0 +1,83 @@
+//! A receiver of webhooks.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// What it got.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) id: String,
+    pub(crate) body: Value,
+}
+
+/// Takes every webhook, after `delay`, with `status`.
+pub(crate) struct Receiver {
+    pub(crate) url: String,
+    received: Arc<watch::Sender<Vec<Received>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Receiver {
+    pub(crate) async fn start(status: StatusCode, delay: Duration) -> Receiver {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let received = Arc::new(watch::Sender::new(Vec::new()));
+        let seen = Arc::clone(&received);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let seen = Arc::clone(&seen);
+                let service = service_fn(move |request| answer(request, Arc::clone(&seen), status, delay));
+                tokio::spawn(
+                    hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service),
+                );
+            }
+        });
+        Receiver { url, received, task }
+    }
+
+    /// What came so far, duplicates included.
+    pub(crate) fn all(&self) -> Vec<Received> {
+        self.received.borrow().clone()
+    }
+
+    /// Waits until what came is as `enough` wants it.
+    pub(crate) async fn until(&self, enough: impl Fn(&[Received]) -> bool) -> Vec<Received> {
+        let mut received = self.received.subscribe();
+        let waited = tokio::time::timeout(Duration::from_secs(300), received.wait_for(|all| enough(all))).await;
+        waited.expect("the webhooks came in time").unwrap().clone()
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    seen: Arc<watch::Sender<Vec<Received>>>,
+    status: StatusCode,
+    delay: Duration,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let id = request.headers()["webhook-id"].to_str().unwrap().to_owned();
+    let body = request.into_body().collect().await.unwrap().to_bytes();
+    let body = serde_json::from_slice(&body).unwrap();
+    seen.send_modify(|all| all.push(Received { id, body }));
+    tokio::time::sleep(delay).await;
+    let mut response = Response::new(Full::new(Bytes::from_static(b"thank you")));
+    *response.status_mut() = status;
+    Ok(response)
+}
