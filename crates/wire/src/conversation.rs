@@ -1,6 +1,6 @@
 //! Which conversation a call belongs to, as far as the client tells.
 
-use http::header::USER_AGENT;
+use http::header::{HeaderName, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
 use model::Asked;
 use xxhash_rust::xxh3::Xxh3;
@@ -18,16 +18,25 @@ const SESSION_HEADERS: [&str; 5] =
 /// `traceparent` is not asked: most tracers begin a new trace with every call, which would put every call of a stuck agent
 /// into a conversation of its own.
 pub fn conversation_of(headers: &HeaderMap, asked: &Asked<'_>) -> String {
+    named_by_headers(headers)
+        .or_else(|| asked.session.as_deref().and_then(printable))
+        // Of an answer that is not remembered: those that follow are at least placed together.
+        .or_else(|| asked.continues.as_ref().and_then(|continues| printable(continues.id())))
+        .unwrap_or_else(|| first_message(asked))
+}
+
+fn named_by_headers(headers: &HeaderMap) -> Option<String> {
+    // Most calls have no such header, and looking for each of them by its name would take longer than all the rest here.
+    let may_name_one = |name: &HeaderName| name.as_str().ends_with("id") || name.as_str() == "baggage";
+    if !headers.keys().any(may_name_one) {
+        return None;
+    }
     header(headers, "x-agentgazer-session-id")
         .or_else(|| claude_code(headers))
         .or_else(|| codex(headers))
         .or_else(|| SESSION_HEADERS.into_iter().find_map(|name| header(headers, name)))
         .or_else(|| any_session_header(headers))
         .or_else(|| baggage(headers))
-        .or_else(|| asked.session.as_deref().and_then(printable))
-        // Of an answer that is not remembered: those that follow are at least placed together.
-        .or_else(|| asked.continues.as_ref().and_then(|continues| printable(continues.id())))
-        .unwrap_or_else(|| first_message(asked))
 }
 
 /// A sub-agent has the session of the agent that started it, and works on something else.

@@ -156,7 +156,7 @@ async fn check_database(folder: &std::path::Path) {
     assert_eq!(sound, "ok");
     let half = "
         select count(*) from incidents i where
-            not exists (select 1 from events e where e.incident_id = i.id and e.event_type = 'kill_switch')
+            i.id not in (select incident_id from events where event_type = 'kill_switch' and incident_id is not null)
             or (i.state = 'open' and not exists (select 1 from agents a where a.incident_id = i.id and a.active = 0))
             or not exists (select 1 from evidence v where v.incident_id = i.id)";
     let half: i64 = sqlx::query(half).fetch_one(&mut database).await.unwrap().get(0);
