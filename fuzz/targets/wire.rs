@@ -25,14 +25,20 @@ pub(crate) fn answer(input: &[u8]) {
     }
 }
 
-/// A request is read, or it is not; what is read is JSON. The first byte picks the dialect.
+/// A request is read, or it is not; what is called invalid is. The first byte picks the dialect.
 pub(crate) fn request(input: &[u8]) {
     let [kind, body @ ..] = input else { return };
     let dialect = Dialect::ALL[usize::from(*kind) % Dialect::ALL.len()];
-    let Ok(asked) = read_request(dialect, body) else { return };
-    assert!(serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok());
-    assert!(!conversation_of(&HeaderMap::new(), &asked).is_empty());
-    assert!(!asked.newest_message.is_empty());
+    match read_request(dialect, body) {
+        Ok(asked) => {
+            assert!(!conversation_of(&HeaderMap::new(), &asked).is_empty());
+            assert!(!asked.newest_message.is_empty());
+        }
+        Err(unread) if unread.0 == "not valid JSON" => {
+            assert!(serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err());
+        }
+        Err(_) => {}
+    }
 }
 
 fn reader(dialect: Dialect, content_type: &'static str) -> AnswerReader {

@@ -38,7 +38,7 @@ impl MessagesAnswer {
             "content_block" => fields.block = Some(value),
             "delta" => fields.delta = Some(value),
             "usage" => fields.usage = Some(value),
-            "error" => fields.error = Some(value),
+            "error" if !value.is_null() => fields.error = Some(value),
             _ => {}
         });
         if checked.is_ok() {
@@ -79,6 +79,8 @@ impl MessagesAnswer {
             }
             Some("message_stop") => self.saw_end = true,
             Some("error") => self.error = Some(event.error.map(error_text).unwrap_or_default()),
+            // Gateways send errors in a shape of their own.
+            None if event.error.is_some() => self.error = event.error.map(error_text),
             // Pings, ends of blocks, and what is yet to be invented.
             _ => {}
         }

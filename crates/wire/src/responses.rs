@@ -102,6 +102,8 @@ impl ResponsesAnswer {
             }
             Some("response.completed" | "response.incomplete" | "response.failed") => self.end(event),
             Some("error") => self.error = Some(event.error.or(event.message).map(error_text).unwrap_or_default()),
+            // Gateways send errors in a shape of their own.
+            None if event.error.is_some() => self.error = event.error.map(error_text),
             // Where the response stands; the beginnings, pieces and ends of items; and what is yet to be invented.
             _ => {
                 if let Some(response) = event.response {

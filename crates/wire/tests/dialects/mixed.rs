@@ -85,6 +85,16 @@ fn every_answer_is_read_on_every_path() {
 }
 
 #[test]
+fn an_error_in_no_dialect_s_shape_is_read_in_every_stream() {
+    for (dialect, content_type, stream) in STREAMS.into_iter().filter(|(_, kind, _)| *kind == "text/event-stream") {
+        let first = stream.split_inclusive("\n\n").next().unwrap();
+        let failed = format!("{first}\n\ndata: {{\"error\":{{\"message\":\"It broke\"}}}}\n\n");
+        let answer = read(dialect, content_type, &failed, 1 << 20);
+        assert_eq!((answer.error.as_deref(), answer.complete), (Some("It broke"), false), "{dialect:?}");
+    }
+}
+
+#[test]
 fn a_body_that_could_be_of_several_is_read_as_its_path_says() {
     let body = json!({
         "messages": [{ "role": "user", "content": "messages" }], "input": "input", "prompt": "prompt",
