@@ -1,6 +1,6 @@
 //! One attempt to deliver one alert through one channel, and what follows from it.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use http::{StatusCode, header};
 use model::{Channel, ChannelKind, ChannelSettings, Clock, Target, Timestamp};
@@ -83,7 +83,7 @@ impl Sender {
 
     async fn call(&self, post: Post, kind: ChannelKind) -> Sent {
         match self.egress.post(post).await {
-            Ok(reply) => judged(&reply, kind),
+            Ok(reply) => judged(&reply, kind, self.clock.now()),
             Err(EgressError::Refused(why)) => hopeless(&why),
             Err(EgressError::Failed(answer)) => Sent { status: None, answer, verdict: Verdict::Failed(None) },
         }
@@ -116,22 +116,25 @@ fn post(settings: &ChannelSettings, message: &Message, now: Timestamp) -> Option
 }
 
 /// What an answer means. Only 2xx is success: a redirect that is not followed has not delivered anything.
-fn judged(reply: &Reply, kind: ChannelKind) -> Sent {
+fn judged(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Sent {
     let taken = kind != ChannelKind::Telegram || chat::telegram_is_ok(&reply.body);
     let verdict = match reply.status {
         status if status.is_success() && taken => Verdict::Delivered,
         StatusCode::GONE => Verdict::Gone,
-        _ => Verdict::Failed(asked_pause(reply, kind)),
+        _ => Verdict::Failed(asked_pause(reply, kind, now)),
     };
     let answer = String::from_utf8_lossy(&reply.body).into_owned();
     Sent { status: Some(reply.status.as_u16()), answer, verdict }
 }
 
-/// The pause that the target asked for.
-fn asked_pause(reply: &Reply, kind: ChannelKind) -> Option<Duration> {
-    let header = reply.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let seconds = header.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
-    seconds.or_else(|| match kind {
+/// The pause that the target asked for: in a header, as seconds or as a date, or in the body of a chat's answer.
+fn asked_pause(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Option<Duration> {
+    let header = reply.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::trim);
+    let seconds = header.and_then(|value| value.parse().ok()).map(Duration::from_secs);
+    let until = header.and_then(|value| httpdate::parse_http_date(value).ok());
+    let now = UNIX_EPOCH + Duration::from_millis(now.as_millis().max(0).unsigned_abs());
+    let date = until.and_then(|until| until.duration_since(now).ok());
+    seconds.or(date).or_else(|| match kind {
         ChannelKind::Discord => chat::discord_retry_after(&reply.body),
         ChannelKind::Telegram => chat::telegram_retry_after(&reply.body),
         _ => None,
@@ -146,4 +149,61 @@ fn hopeless(why: &str) -> Sent {
 fn printable(answer: &str) -> String {
     let line: String = answer.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_ANSWER).collect();
     line.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// What follows from an answer, in a word and in seconds.
+    fn check(
+        status: u16,
+        retry_after: Option<&str>,
+        body: &'static str,
+        kind: ChannelKind,
+    ) -> (&'static str, Option<u64>) {
+        let mut headers = http::HeaderMap::new();
+        if let Some(value) = retry_after {
+            headers.insert(header::RETRY_AFTER, value.parse().unwrap());
+        }
+        let reply = Reply { status: StatusCode::from_u16(status).unwrap(), headers, body: body.into() };
+        let noon = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
+        match judged(&reply, kind, noon).verdict {
+            Verdict::Delivered => ("delivered", None),
+            Verdict::Failed(pause) => ("failed", pause.map(|pause| pause.as_secs())),
+            Verdict::Hopeless => ("hopeless", None),
+            Verdict::Gone => ("gone", None),
+        }
+    }
+
+    #[test]
+    fn answers_mean_what_the_standard_says() {
+        use ChannelKind::{Discord, Slack, Telegram, Webhook};
+        assert_eq!(check(200, None, "", Webhook), ("delivered", None));
+        assert_eq!(check(204, None, "", Discord), ("delivered", None));
+        for status in [301, 302, 307, 400, 404, 500, 503] {
+            assert_eq!(check(status, None, "", Webhook), ("failed", None), "{status}");
+        }
+        assert_eq!(check(410, None, "", Slack), ("gone", None));
+        assert_eq!(check(200, None, r#"{"ok":true}"#, Telegram), ("delivered", None));
+        assert_eq!(check(200, None, "<html>", Telegram), ("failed", None));
+    }
+
+    #[test]
+    fn a_pause_is_asked_for_in_many_ways() {
+        use ChannelKind::{Discord, Slack, Telegram, Webhook};
+        assert_eq!(check(429, Some("120"), "", Slack), ("failed", Some(120)));
+        assert_eq!(check(503, Some("Sun, 15 Nov 2026 12:05:00 GMT"), "", Webhook), ("failed", Some(300)));
+        assert_eq!(check(503, Some("Sun, 15 Nov 2026 11:00:00 GMT"), "", Webhook), ("failed", None));
+        assert_eq!(check(503, Some("soon"), "", Webhook), ("failed", None));
+        assert_eq!(check(429, None, r#"{"retry_after":7.5}"#, Discord), ("failed", Some(7)));
+        assert_eq!(check(429, None, r#"{"ok":false,"parameters":{"retry_after":9}}"#, Telegram), ("failed", Some(9)));
+    }
+
+    #[test]
+    fn an_answer_is_one_line_and_not_endless() {
+        assert_eq!(printable("  a\r\nb\u{1b}[31m "), "a  b [31m");
+        assert_eq!(printable(&"x".repeat(5000)).len(), MAX_ANSWER);
+    }
 }
