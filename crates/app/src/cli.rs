@@ -34,6 +34,10 @@ pub enum Command {
     Agents(ServerArgs),
     /// List the incidents, or show one with its evidence
     Incidents(IncidentsArgs),
+    /// Show what was spent, by model, provider, agent, conversation or time
+    Costs(CostsArgs),
+    /// Watch agents, calls, costs and scores live
+    Top(TopArgs),
     /// Let an agent's calls through again
     Activate(AgentArgs),
     /// Refuse an agent's calls until it is activated
@@ -275,6 +279,34 @@ pub struct AlertsArgs {
     pub server: ServerArgs,
 }
 
+/// What costs are added up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum CostsBy {
+    Model,
+    Provider,
+    Agent,
+    Conversation,
+    Time,
+}
+
+/// The arguments of `costs`.
+#[derive(Debug, Args)]
+pub struct CostsArgs {
+    /// What they are added up by
+    #[arg(long, value_enum, default_value = "model")]
+    pub by: CostsBy,
+    /// So many hours or days until now, like 24h or 7d
+    #[arg(long, value_name = "RANGE", default_value = "24h")]
+    pub since: String,
+    /// Only those of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
 /// What can be done with alerts.
 #[derive(Debug, Subcommand)]
 pub enum AlertsCommand {
@@ -296,6 +328,23 @@ pub struct DrillArgs {
     /// The server's proxy address [default: the one that was started on this data directory]
     #[arg(long, value_name = "URL")]
     pub proxy_url: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `top`.
+#[derive(Debug, Args)]
+pub struct TopArgs {
+    /// Print a table and exit
+    #[arg(long)]
+    pub once: bool,
+    /// So many hours or days until now, like 1h or 7d
+    #[arg(long, value_name = "RANGE", default_value = "1h")]
+    pub since: String,
+    /// How many seconds from one look to the next
+    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    pub interval: u16,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -413,6 +462,9 @@ mod tests {
         check("agentgazer alerts test ops --data-dir x", true);
         check("agentgazer alerts test", false);
         check("agentgazer drill", true);
+        check("agentgazer costs --by model --since 7d", true);
+        check("agentgazer costs --by moon", false);
+        check("agentgazer top --once --json", true);
         check("agentgazer token", true);
         check("agentgazer completions bash", true);
         check("agentgazer provider --chunks 50", true);

@@ -31,6 +31,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Export(args) => commands::export(&args),
         Command::Agents(args) => commands::agents(&args),
         Command::Incidents(args) => commands::incidents(&args),
+        Command::Costs(args) => commands::costs(&args),
+        Command::Top(args) => commands::top(&args),
         Command::Activate(args) => commands::activate(&args),
         Command::Deactivate(args) => commands::deactivate(&args),
         Command::KillSwitch(args) => commands::kill_switch(&args),

@@ -167,6 +167,7 @@ impl Parts {
             evidence_budget: config.evidence_budget,
             kill_commit_timeout: limits.kill_commit_timeout,
             prices: Arc::clone(&config.prices),
+            include_usage: config.include_usage.clone(),
         };
         let guard = Arc::clone(&self.guard);
         Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)

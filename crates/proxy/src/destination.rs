@@ -38,6 +38,11 @@ impl Destination {
         Some(Destination { scheme: scheme?, authority, host, base_path, credential, provider })
     }
 
+    /// Where it is.
+    pub(crate) fn base_url(&self) -> &str {
+        &self.provider.base_url
+    }
+
     /// A client's request, made one to `path` there: the headers are edited in place.
     pub(crate) fn request(
         &self,

@@ -37,6 +37,8 @@ pub(crate) struct Exchange {
     pub(crate) answering: Option<Answering>,
     /// About how many input tokens the request has.
     pub(crate) asked_tokens: u64,
+    /// Whether the stream was asked for its usage in the client's place.
+    pub(crate) asks_for_usage: bool,
     ticket: Option<Ticket>,
     threshold: f64,
     /// What calls that go on from this one will leave out, and the conversation that the provider keeps it in.
@@ -56,6 +58,7 @@ impl Exchange {
             event,
             answering: None,
             asked_tokens: 0,
+            asks_for_usage: false,
             ticket: None,
             threshold: 0.0,
             link: None,

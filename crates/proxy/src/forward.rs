@@ -23,7 +23,12 @@ use crate::tee::tee;
 use crate::upload::{Outgoing, Upload};
 
 /// Forwards a call to its provider, or refuses it.
-pub(crate) async fn forward(mut exchange: Exchange, route: Route<'_>, parts: Parts, body: Incoming) -> Response<Body> {
+pub(crate) async fn forward(
+    mut exchange: Exchange,
+    route: Route<'_>,
+    mut parts: Parts,
+    body: Incoming,
+) -> Response<Body> {
     let mut upload = Upload::new(body, &exchange.core.config);
     let (destination, path, body) = match admit(&mut exchange, &route, &parts, &mut upload).await {
         Ok(admitted) => admitted,
@@ -34,7 +39,7 @@ pub(crate) async fn forward(mut exchange: Exchange, route: Route<'_>, parts: Par
     };
     // An upload that was read whole stays until the answer begins: so long its body takes room.
     let outgoing = match body {
-        Some(whole) => Outgoing::Whole(whole),
+        Some(whole) => Outgoing::Whole(exchange.ask_for_usage(&destination, &mut parts.headers, whole)),
         None => Outgoing::passing(upload),
     };
     let answer = match destination.request(path, route.query, parts, outgoing) {

@@ -25,6 +25,7 @@ mod upload;
 mod upstream;
 mod usage;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +74,8 @@ pub struct ProxyConfig {
     pub kill_commit_timeout: Duration,
     /// What calls cost.
     pub prices: Arc<Prices>,
+    /// By provider, whether streams that would not report their usage are asked to; of others their base URL decides.
+    pub include_usage: HashMap<String, bool>,
 }
 
 /// How much is remembered for calls that carry only what is new, in bytes.

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::{Response, Version};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
+use wire::UsageFilter;
 
 use crate::body::Body;
 use crate::exchange::Exchange;
@@ -24,6 +25,8 @@ pub(crate) struct Tee {
     incoming: Incoming,
     exchange: Exchange,
     silence: Silence,
+    /// Takes out what the client did not ask for.
+    filter: Option<UsageFilter>,
     ended: bool,
 }
 
@@ -40,23 +43,41 @@ pub(crate) fn tee(mut exchange: Exchange, answer: Response<Incoming>, mut silenc
         return Response::from_parts(parts, Body::from(Bytes::new()));
     }
     silence.restart(exchange.core.config.idle_timeout);
-    Response::from_parts(parts, Body::passing(Tee { incoming, exchange, silence, ended: false }))
+    let filter = exchange.usage_filter(&mut parts);
+    Response::from_parts(parts, Body::passing(Tee { incoming, exchange, silence, filter, ended: false }))
 }
 
 impl Tee {
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if self.ended {
-            return Poll::Ready(None);
-        }
-        match Pin::new(&mut self.incoming).poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => {
-                self.pass(&frame);
-                Poll::Ready(Some(Ok(frame)))
+        while !self.ended {
+            match Pin::new(&mut self.incoming).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    self.pass(&frame);
+                    if let Some(frame) = self.filtered(frame) {
+                        return Poll::Ready(Some(Ok(frame)));
+                    }
+                }
+                Poll::Ready(Some(Err(_))) => return Poll::Ready(Some(self.break_off(DIED))),
+                Poll::Ready(None) => return Poll::Ready(self.end()),
+                Poll::Pending => return self.silence.poll_too_long(cx).map(|()| Some(self.break_off(WENT_SILENT))),
             }
-            Poll::Ready(Some(Err(_))) => Poll::Ready(Some(self.break_off(DIED))),
-            Poll::Ready(None) => Poll::Ready(self.end()),
-            Poll::Pending => self.silence.poll_too_long(cx).map(|()| Some(self.break_off(WENT_SILENT))),
         }
+        Poll::Ready(None)
+    }
+
+    /// What of a frame goes on; none if all of it is held or taken out.
+    fn filtered(&mut self, frame: Frame<Bytes>) -> Option<Frame<Bytes>> {
+        let (Some(filter), Some(data)) = (&mut self.filter, frame.data_ref()) else { return Some(frame) };
+        let mut data = filter.pass(data);
+        if self.ended {
+            data = [data, filter.finish(true)].concat().into();
+        }
+        (!data.is_empty()).then(|| Frame::data(data))
+    }
+
+    /// What the filter still holds.
+    fn held(&mut self, whole: bool) -> Bytes {
+        self.filter.as_mut().map(|filter| filter.finish(whole)).unwrap_or_default()
     }
 
     fn pass(&mut self, frame: &Frame<Bytes>) {
@@ -73,13 +94,19 @@ impl Tee {
 
     fn end(&mut self) -> Option<io::Result<Frame<Bytes>>> {
         self.ended = true;
-        if self.exchange.answer_ends() { None } else { Some(self.break_off(DIED)) }
+        if !self.exchange.answer_ends() {
+            return Some(self.break_off(DIED));
+        }
+        let held = self.held(true);
+        (!held.is_empty()).then(|| Ok(Frame::data(held)))
     }
 
     /// Tells the client in the stream that this is not its end, or else breaks the connection: nothing is invented.
     fn break_off(&mut self, why: &'static str) -> io::Result<Frame<Bytes>> {
         self.ended = true;
-        self.exchange.answer_breaks_off(why).map(Frame::data).ok_or_else(|| io::Error::other(why))
+        let last_words = self.exchange.answer_breaks_off(why).ok_or_else(|| io::Error::other(why))?;
+        let held = self.held(false);
+        Ok(Frame::data(if held.is_empty() { last_words } else { [held, last_words].concat().into() }))
     }
 
     pub(crate) fn is_end_stream(&self) -> bool {
@@ -87,7 +114,7 @@ impl Tee {
     }
 
     pub(crate) fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
+        if self.filter.is_some() { SizeHint::default() } else { self.incoming.size_hint() }
     }
 }
 

@@ -2,14 +2,17 @@
 
 mod agents;
 mod alerts;
+mod costs;
 mod drill;
 mod export;
+mod figures;
 mod incidents;
 mod kill_switch;
 pub(crate) mod print;
 mod provider;
 mod start;
 mod token;
+mod top;
 
 use std::path::PathBuf;
 
@@ -18,6 +21,7 @@ use secrecy::SecretString;
 
 pub use agents::{activate, deactivate, list as agents};
 pub use alerts::alerts;
+pub use costs::costs;
 pub use drill::drill;
 pub use export::export;
 pub use incidents::incidents;
@@ -25,6 +29,7 @@ pub use kill_switch::kill_switch;
 pub use provider::provider;
 pub use start::start;
 pub use token::token;
+pub use top::top;
 
 pub use crate::demo::demo;
 pub use crate::replay::replay;

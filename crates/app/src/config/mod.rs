@@ -9,6 +9,7 @@ mod price_file;
 mod setting;
 mod value;
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,6 +61,8 @@ pub struct Config {
     pub prices: Arc<Prices>,
     /// How people are told.
     pub alerts: Alerting,
+    /// By provider, whether streams that would not report their usage are asked to.
+    pub include_usage: HashMap<String, bool>,
     /// Limits of the data path.
     pub limits: Limits,
     /// What is logged and how.
@@ -144,6 +147,7 @@ impl Config {
             retention: Retention::default(),
             prices: Arc::new(Prices::builtin()),
             alerts: Alerting::default(),
+            include_usage: HashMap::new(),
             limits: Limits {
                 max_request_body: 32 << 20,
                 bodies_in_flight: 1 << 30,

@@ -105,12 +105,20 @@ const SINGLE: [Setting; 43] = settings! {
     "log.level" => |config, text| config.log.level = log_level(text)?;
 };
 
-const LISTS: [Setting; 2] = [
+const LISTS: [Setting; 3] = [
     Setting {
         key: "allow_hosts",
         shape: Shape::List,
         apply: |config, values, _| {
             config.allow_hosts = values.iter().map(|name| host_name(name)).collect::<Read<_>>()?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "include_usage",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            config.include_usage = values.iter().map(|text| value::named_switch(text)).collect::<Read<_>>()?;
             Ok(())
         },
     },

@@ -24,6 +24,13 @@ pub(super) fn switch(text: &str) -> Read<bool> {
     }
 }
 
+/// `NAME=on` or `NAME=off`.
+pub(super) fn named_switch(text: &str) -> Read<(String, bool)> {
+    let expected = || format!("must be providers like openai=on or mine=off, not {text:?}");
+    let (name, state) = text.trim().split_once('=').ok_or_else(expected)?;
+    Ok((name.to_owned(), switch(state).map_err(|_| expected())?))
+}
+
 /// One of the words that `parse` knows.
 pub(super) fn word<T>(text: &str, parse: fn(&str) -> Option<T>, words: &str) -> Read<T> {
     parse(text.trim()).ok_or_else(|| format!("must be one of {words}, not {text:?}"))

@@ -54,7 +54,7 @@ async fn a_stream_that_does_not_report_tokens_is_estimated() {
 async fn a_cut_stream_is_charged_by_what_arrived() {
     let provider = FakeProvider::new(|_| {
         let begun = chunk(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n");
-        vec![Step::Send(stream_head("text/event-stream")), Step::Send(begun)]
+        vec![Step::Send(stream_head("text/event-stream")), Step::Send(begun), Step::Close]
     })
     .await;
     let mut rig = Rig::new(&provider).await;
@@ -72,7 +72,7 @@ async fn a_cut_stream_of_anthropic_keeps_the_input_that_was_reported() {
             "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,",
             "\"delta\":{\"type\":\"text_delta\",\"text\":\"twelve bytes\"}}\n\n",
         );
-        vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(begun.as_bytes()))]
+        vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(begun.as_bytes())), Step::Close]
     })
     .await;
     let mut rig = Rig::new(&provider).await;
@@ -81,4 +81,63 @@ async fn a_cut_stream_of_anthropic_keeps_the_input_that_was_reported() {
     let event = rig.event().await;
     assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(1000), Some(3), true));
     assert_eq!(event.cost, Some(NanoUsd::new(100 * 3_000 + 900 * 300 + 3 * 15_000)));
+}
+
+/// A stream as OpenAI sends it if it is asked for usage, and the same without.
+fn asked_and_plain() -> (String, String) {
+    let plain = String::from_utf8(chat_stream(&["eight by", "tes"])).unwrap();
+    let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":21,\"completion_tokens\":4}}\n\n";
+    let asked = plain.replace("}]", "}],\"usage\":null").replace("data: [DONE]", &format!("{usage}data: [DONE]"));
+    (asked, plain)
+}
+
+#[tokio::test]
+async fn a_stream_is_asked_for_its_usage_and_the_client_does_not_see_it() {
+    let (asked, plain) = asked_and_plain();
+    for size in [1, 7, 100, asked.len()] {
+        let stream = asked.clone();
+        let mut provider = FakeProvider::new(move |_| {
+            let pieces = stream.as_bytes().chunks(size).map(|piece| Step::Send(chunk(piece)));
+            let head = [Step::Send(stream_head("text/event-stream"))];
+            head.into_iter().chain(pieces).chain([Step::Send(LAST_CHUNK.into())]).collect()
+        })
+        .await;
+        let mut config = crate::rig::config();
+        config.include_usage.insert("openai".to_owned(), true);
+        let mut rig = Rig::with(&provider, config, Default::default()).await;
+        let body = streamed_question(PROMPT);
+        let response = rig.call(post(CHAT, body.clone())).await;
+        assert_eq!(String::from_utf8_lossy(response.body()), plain, "in pieces of {size}");
+        let received = provider.received().await;
+        let spliced = format!("{{\"stream_options\":{{\"include_usage\":true}},{}", body.strip_prefix('{').unwrap());
+        assert_eq!(String::from_utf8_lossy(&received.body), spliced);
+        assert_eq!(received.header("content-length"), [spliced.len().to_string()]);
+        let event = rig.event().await;
+        assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(21), Some(4), false));
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_was_pointed_elsewhere_gets_the_bytes_that_came() {
+    let mut provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    let body = streamed_question(PROMPT);
+    rig.call(post(CHAT, body.clone())).await;
+    assert_eq!(provider.received().await.body, body.as_bytes());
+}
+
+#[tokio::test]
+async fn a_provider_that_dies_in_a_filtered_stream_is_told_of_as_ever() {
+    let (asked, _) = asked_and_plain();
+    let cut = asked[..asked.len() / 2].to_owned();
+    let provider = FakeProvider::new(move |_| {
+        vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(cut.as_bytes())), Step::Close]
+    })
+    .await;
+    let mut config = crate::rig::config();
+    config.include_usage.insert("openai".to_owned(), true);
+    let rig = Rig::with(&provider, config, Default::default()).await;
+    let response = rig.call(post(CHAT, streamed_question(PROMPT))).await;
+    let body = String::from_utf8_lossy(response.body()).into_owned();
+    assert!(body.contains("closed the connection") && body.ends_with("\n\n"), "{body}");
 }

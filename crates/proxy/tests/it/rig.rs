@@ -43,6 +43,7 @@ pub fn config() -> ProxyConfig {
         evidence_budget: 64 << 20,
         kill_commit_timeout: Duration::from_secs(30),
         prices: Arc::new(wire::Prices::builtin()),
+        include_usage: Default::default(),
     }
 }
 

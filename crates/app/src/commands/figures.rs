@@ -1,0 +1,62 @@
+//! Figures for people: sums of the API, and how they are written in tables.
+
+use serde::Deserialize;
+
+/// What calls add up to, as the API says it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct Sums {
+    pub(super) requests: u64,
+    pub(super) errors: u64,
+    pub(super) blocked: u64,
+    pub(super) tokens_in: u64,
+    pub(super) tokens_out: u64,
+    pub(super) cost_usd: f64,
+    pub(super) unpriced_requests: u64,
+}
+
+impl Sums {
+    /// What they cost; what has no price is said, because it is not free.
+    pub(super) fn cost(&self) -> String {
+        let dollars = dollars(self.cost_usd);
+        match self.unpriced_requests {
+            0 => dollars,
+            count if self.cost_usd == 0.0 => format!("{count} unpriced"),
+            count => format!("{dollars} + {count} unpriced"),
+        }
+    }
+}
+
+/// Dollars to the cent, small amounts to the hundredth of one.
+pub(super) fn dollars(usd: f64) -> String {
+    if usd == 0.0 || usd.abs() >= 0.1 { format!("${usd:.2}") } else { format!("${usd:.4}") }
+}
+
+/// A number with a comma every three digits.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_easy_to_read() {
+        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.0, 0.00123, 0.1, 12.345].map(dollars), ["$0.00", "$0.0012", "$0.10", "$12.35"]);
+    }
+
+    #[test]
+    fn what_has_no_price_is_not_free() {
+        let sums = |cost_usd, unpriced_requests| Sums { cost_usd, unpriced_requests, ..Sums::default() }.cost();
+        assert_eq!([sums(1.0, 0), sums(1.0, 2), sums(0.0, 3)], ["$1.00", "$1.00 + 2 unpriced", "3 unpriced"]);
+    }
+}

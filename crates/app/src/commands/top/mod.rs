@@ -1,0 +1,173 @@
+//! `top`: agents, calls, costs and scores, live in the terminal; or once, as a table for scripts.
+
+mod view;
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use model::KillSwitch;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use self::view::Screen;
+use super::figures::Sums;
+use super::{client, on_one_thread, print};
+use crate::cli::TopArgs;
+use crate::client::{self, Client};
+use crate::exit::{Exit, Failure};
+
+/// What is shown.
+#[derive(Default)]
+struct Snapshot {
+    total: Sums,
+    agents: Vec<Line>,
+}
+
+/// One agent.
+struct Line {
+    agent: String,
+    active: bool,
+    stopped: bool,
+    score: f64,
+    threshold: f64,
+    sums: Sums,
+}
+
+#[derive(Deserialize)]
+struct Stats {
+    #[serde(flatten)]
+    total: Sums,
+    #[serde(default)]
+    agents: Vec<AgentSums>,
+}
+
+#[derive(Deserialize)]
+struct AgentSums {
+    agent_id: String,
+    #[serde(flatten)]
+    sums: Sums,
+}
+
+#[derive(Deserialize)]
+struct Agent {
+    agent_id: String,
+    active: bool,
+    deactivated_by: Option<String>,
+    kill_switch: KillSwitch,
+    current_score: Option<f64>,
+}
+
+/// `top`.
+pub fn top(args: &TopArgs) -> Result<(), Failure> {
+    if args.once && args.server.json {
+        let path = stats_path(&args.since);
+        return print::json(&on_one_thread(async { client(&args.server)?.get(&path).await })?);
+    }
+    if args.once {
+        let snapshot = on_one_thread(async { Snapshot::read(&client(&args.server)?, &args.since).await })?;
+        return print::table(
+            &view::HEADER,
+            view::rows(&snapshot),
+            "No agents yet: an agent appears with its first call.",
+        );
+    }
+    if !std::io::stdout().is_terminal() {
+        return Err(Failure::new(Exit::Usage, "top needs a terminal: use --once for a table"));
+    }
+    let client = client(&args.server)?;
+    // Before the screen is taken: a server that does not answer is told in plain text.
+    let first = on_one_thread(Snapshot::read(&client, &args.since))?;
+    let mut terminal = ratatui::try_init()?;
+    let result = on_one_thread(watch(&mut terminal, &client, args, first));
+    ratatui::restore();
+    result
+}
+
+fn stats_path(since: &str) -> String {
+    format!("/api/stats/overview?range={}", client::percent_encoded(since))
+}
+
+impl Snapshot {
+    /// Asks the server for all agents and what they did.
+    async fn read(client: &Client, since: &str) -> Result<Snapshot, Failure> {
+        let stats: Stats = client::read(&client.get(&stats_path(since)).await?)?;
+        let mut agents = Vec::new();
+        for item in client.list("/api/agents", "").await? {
+            let agent: Agent = client::read(item.get())?;
+            let found = stats.agents.iter().find(|sums| sums.agent_id == agent.agent_id);
+            agents.push(agent.line(found.map(|found| found.sums.clone()).unwrap_or_default()));
+        }
+        // Whoever is nearest to being stopped first, then whoever costs most.
+        agents.sort_by(|left, right| right.weight().partial_cmp(&left.weight()).unwrap_or(std::cmp::Ordering::Equal));
+        Ok(Snapshot { total: stats.total, agents })
+    }
+}
+
+impl Agent {
+    fn line(self, sums: Sums) -> Line {
+        Line {
+            active: self.active,
+            stopped: !self.active && self.deactivated_by.as_deref() == Some("kill_switch"),
+            score: self.current_score.unwrap_or_default(),
+            threshold: self.kill_switch.threshold,
+            agent: self.agent_id,
+            sums,
+        }
+    }
+}
+
+impl Line {
+    /// How far up it is shown.
+    fn weight(&self) -> (bool, f64, u64) {
+        (self.score > self.threshold / 2.0, self.sums.cost_usd, self.sums.requests)
+    }
+}
+
+/// Shows what the server says until somebody has seen enough.
+async fn watch(
+    terminal: &mut DefaultTerminal,
+    client: &Client,
+    args: &TopArgs,
+    first: Snapshot,
+) -> Result<(), Failure> {
+    let mut keys = keys();
+    let mut screen = Screen::new(first, args.since.clone());
+    let mut ticks = tokio::time::interval(Duration::from_secs(u64::from(args.interval.max(1))));
+    // The first tick comes at once.
+    ticks.tick().await;
+    loop {
+        terminal.draw(|frame| screen.draw(frame))?;
+        tokio::select! {
+            _ = ticks.tick() => match Snapshot::read(client, &args.since).await {
+                Ok(snapshot) => screen.show(snapshot),
+                Err(failure) => screen.complain(&failure.error.to_string()),
+            },
+            key = keys.recv() => match key {
+                Some(Event::Key(key)) if ends(key) => return Ok(()),
+                Some(Event::Key(key)) => screen.move_by(key.code),
+                Some(_) => {}
+                None => return Ok(()),
+            },
+        }
+    }
+}
+
+/// What is typed, read on a thread of its own: it ends with the program.
+fn keys() -> mpsc::Receiver<Event> {
+    let (sender, receiver) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        while let Ok(event) = event::read() {
+            if sender.blocking_send(event).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn ends(key: KeyEvent) -> bool {
+    let interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+    key.kind == KeyEventKind::Press && (interrupt || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc))
+}
