@@ -4,6 +4,7 @@
 
 mod alerts;
 mod cli;
+mod costs;
 mod crash;
 mod demo;
 mod faults;

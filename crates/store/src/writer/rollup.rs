@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use model::{AgentId, Event, EventType};
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteArguments;
-use sqlx::{Arguments, QueryBuilder, Row, Sqlite, SqliteConnection};
+use sqlx::{Arguments, Row, SqliteConnection};
 
 use super::batch::text;
 use super::rows::Insert;
@@ -19,9 +19,6 @@ const ALL: &str = "";
 
 /// The longest name of a model or conversation that figures are kept by.
 const LONGEST_NAME: usize = 200;
-
-/// How many histograms are read with one query.
-const READ_AT_ONCE: usize = 100;
 
 /// What a sum is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,6 +44,18 @@ static ADD_ROLLUPS: LazyLock<Insert> = LazyLock::new(|| {
         unpriced_in = unpriced_in + excluded.unpriced_in, unpriced_out = unpriced_out + excluded.unpriced_out,
         estimated = estimated + excluded.estimated, latency = excluded.latency";
     Insert::new(into, 19, then)
+});
+
+/// By how many histograms each reads: few sizes, so that each stays prepared.
+static FIND_LATENCIES: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
+    [128, 16, 1].map(|size| {
+        let wanted = vec!["(?,?,?,?,?,?)"; size].join(",");
+        let statement = format!(
+            "with wanted (place, span, start, agent_id, provider, model) as (values {wanted})
+             select place, latency from wanted cross join rollups using (span, start, agent_id, provider, model)"
+        );
+        (size, statement)
+    })
 });
 
 static ADD_CONVERSATIONS: LazyLock<Insert> = LazyLock::new(|| {
@@ -118,21 +127,27 @@ async fn add_rollups<'a>(
 }
 
 /// Adds the stored histograms to those of `sums`: SQL cannot.
-async fn merge_latencies(transaction: &mut SqliteConnection, sums: &mut [(Key<'_>, Tally)]) -> Result<(), sqlx::Error> {
-    for chunk in sums.chunks_mut(READ_AT_ONCE) {
-        let mut query = QueryBuilder::<Sqlite>::new("with wanted (place, span, start, agent_id, provider, model) as (");
-        query.push_values(chunk.iter().enumerate(), |mut row, (place, (key, _))| {
-            row.push_bind(place as i64).push_bind(key.span.code()).push_bind(key.start);
-            row.push_bind(text(key.agent)).push_bind(text(key.provider)).push_bind(text(key.model));
-        });
-        query.push(
-            ") select place, latency from wanted cross join rollups using (span, start, agent_id, provider, model)",
-        );
-        let rows = query.build().fetch_all(&mut *transaction).await?;
-        for row in rows {
-            let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(usize::MAX);
-            if let Some((_, tally)) = chunk.get_mut(place) {
-                tally.latency.merge(&Sketch::decode(row.try_get("latency")?));
+async fn merge_latencies(
+    transaction: &mut SqliteConnection,
+    mut sums: &mut [(Key<'_>, Tally)],
+) -> Result<(), sqlx::Error> {
+    for (size, statement) in FIND_LATENCIES.iter() {
+        while sums.len() >= *size {
+            let (chunk, rest) = sums.split_at_mut(*size);
+            sums = rest;
+            let mut arguments = SqliteArguments::default();
+            for (place, (key, _)) in chunk.iter().enumerate() {
+                arguments
+                    .add(place as i64)
+                    .and_then(|()| push_key(&mut arguments, key))
+                    .map_err(sqlx::Error::Encode)?;
+            }
+            let found = sqlx::query_with(statement.as_str(), arguments).fetch_all(&mut *transaction).await?;
+            for row in found {
+                let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(usize::MAX);
+                if let Some((_, tally)) = chunk.get_mut(place) {
+                    tally.latency.merge(&Sketch::decode(row.try_get("latency")?));
+                }
             }
         }
     }
@@ -141,11 +156,7 @@ async fn merge_latencies(transaction: &mut SqliteConnection, sums: &mut [(Key<'_
 
 /// The values of one sum, in the order of [`ADD_ROLLUPS`].
 fn push_rollup(arguments: &mut SqliteArguments, (key, tally): &(Key<'_>, Tally)) -> Result<(), BoxDynError> {
-    arguments.add(key.span.code())?;
-    arguments.add(key.start)?;
-    arguments.add(text(key.agent))?;
-    arguments.add(text(key.provider))?;
-    arguments.add(text(key.model))?;
+    push_key(arguments, key)?;
     arguments.add(signed(tally.requests))?;
     arguments.add(signed(tally.errors))?;
     arguments.add(signed(tally.blocked))?;
@@ -160,6 +171,14 @@ fn push_rollup(arguments: &mut SqliteArguments, (key, tally): &(Key<'_>, Tally))
     arguments.add(signed(tally.unpriced_out))?;
     arguments.add(signed(tally.estimated))?;
     arguments.add(tally.latency.encode())
+}
+
+fn push_key(arguments: &mut SqliteArguments, key: &Key<'_>) -> Result<(), BoxDynError> {
+    arguments.add(key.span.code())?;
+    arguments.add(key.start)?;
+    arguments.add(text(key.agent))?;
+    arguments.add(text(key.provider))?;
+    arguments.add(text(key.model))
 }
 
 /// What a conversation comes to, and the hours it was seen in.
