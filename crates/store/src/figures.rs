@@ -201,7 +201,7 @@ fn push_list(query: &mut QueryBuilder<Sqlite>, starts: impl Iterator<Item = i64>
 }
 
 /// The smallest id that an event at this time can have: a UUIDv7 begins with the milliseconds.
-fn first_id(time: Timestamp) -> String {
+pub(crate) fn first_id(time: Timestamp) -> String {
     let digits = format!("{:012x}", time.as_millis().max(0));
     format!("{}-{}-0000-0000-000000000000", &digits[..8], &digits[8..])
 }

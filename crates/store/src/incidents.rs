@@ -5,6 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use crate::columns::{self, odd, unsigned};
+use crate::figures::first_id;
 use crate::{Feedback, Page, PageRequest, Store, StoreError, evidence};
 
 /// One incident.
@@ -76,6 +77,14 @@ impl Store {
         query.push(" order by id desc limit ").push_bind(page.rows());
         let rows = query.build().try_map(incident_row).fetch_all(&self.readers).await?;
         Ok(Page::of(rows, page, |incident| incident.id.to_string()))
+    }
+
+    /// How many incidents there were from `from` until before `to`.
+    pub async fn incident_count(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        // Ids sort by time, so this looks at no others.
+        let query = sqlx::query_scalar("select count(*) from incidents where id >= $1 and id < $2");
+        let count: i64 = query.bind(first_id(from)).bind(first_id(to)).fetch_one(&self.readers).await?;
+        Ok(unsigned(count))
     }
 
     /// One incident.

@@ -84,7 +84,7 @@ fn open_pages() -> Router<App> {
 
 /// Pages, and the forms on them, for those who have a session.
 fn guarded_pages(app: &App) -> Router<App> {
-    use pages::{agent, agents, incident, incidents, login, overview, request, requests, settings, theme};
+    use pages::{agent, agents, costs, incident, incidents, login, overview, request, requests, settings, theme};
     Router::new()
         .route("/", get(overview::show))
         .route("/agents", get(agents::show))
@@ -102,6 +102,7 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/incidents/{id}/evidence/{call}/{which}", get(incident::actions::body))
         .route("/requests", get(requests::show))
         .route("/requests/{id}", get(request::show))
+        .route("/costs", get(costs::show))
         .route("/settings", get(settings::show))
         .route("/settings/providers", post(settings::save_provider))
         .route("/settings/providers/{name}/remove", post(settings::remove_provider))

@@ -1,6 +1,8 @@
 // Times and numbers in the viewer's own zone and language. The exact values come from the server in the elements' attributes.
 
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const WHOLE = new Intl.NumberFormat();
 const SHORT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 const REFRESH_MS = 10_000;
@@ -9,6 +11,7 @@ const REFRESH_MS = 10_000;
 export function localise(root) {
   for (const element of root.querySelectorAll("time[datetime]")) showTime(element);
   for (const element of root.querySelectorAll("data[value]")) showNumber(element);
+  for (const element of root.querySelectorAll(".chart [data-at]")) showAxis(element);
 }
 
 /** Tells the server how far from UTC this viewer's day begins. */
@@ -31,6 +34,15 @@ function showNumber(element) {
   const number = Number(element.value);
   element.title = WHOLE.format(number);
   element.textContent = number < 1000 ? WHOLE.format(number) : SHORT.format(number);
+}
+
+/** A time of a chart: the label of its axis, or what a bar says on hover. */
+function showAxis(element) {
+  const at = new Date(element.dataset.at);
+  const [, value] = element.textContent.split(/Z: /);
+  const isHour = element.ownerSVGElement.parentElement.dataset.span === "hour";
+  if (value) element.textContent = `${EXACT.format(at)}: ${value}`;
+  else if (element.localName === "text") element.textContent = (isHour ? HOUR : DAY).format(at);
 }
 
 function ago(seconds) {

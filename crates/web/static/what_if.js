@@ -11,7 +11,9 @@ export function enhanceWhatIf() {
     if (asking) return (again = true);
     asking = true;
     const query = new URLSearchParams(new FormData(form));
-    const { page } = await load(`${location.pathname}?${query}`).catch(() => ({}));
+    // In the address too, so that what happens meanwhile is drawn with these settings.
+    history.replaceState(null, "", `${location.pathname}?${query}`);
+    const { page } = await load(location.href).catch(() => ({}));
     if (page) patchLive(page);
     asking = false;
     if (again) {

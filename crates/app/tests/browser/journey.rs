@@ -150,3 +150,34 @@ async fn a_lost_connection_is_said_and_found_again() {
     .await;
     drop(server);
 }
+
+#[tokio::test]
+async fn the_what_if_answers_while_its_sliders_move() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    for _ in 0..6 {
+        server.agent(AGENT).ask(QUESTION).await;
+    }
+    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
+    browser.go(&format!("/agents/{AGENT}")).await;
+    browser.wait_for_text("#what-if", "It would have stopped 1 time in 6 calls").await;
+    browser.wait_for_text("#recent", "1 calls since the last activation would have been stopped").await;
+    slide(&browser, "#try-threshold", 40).await;
+    browser.wait_for_text("#what-if", "It would have stopped nothing in 6 calls.").await;
+    slide(&browser, "#try-threshold", 3).await;
+    slide(&browser, "#try-window", 4).await;
+    browser.wait_for_text("#what-if", "Window 4, threshold 3.").await;
+    browser.click("#what-if form button").await;
+    browser.wait_for_text("#notice", "Saved.").await;
+    let settings = server.get(&format!("/api/agents/{AGENT}")).await["kill_switch"].clone();
+    assert_eq!((&settings["window_size"], &settings["threshold"]), (&json!(4), &json!(3.0)));
+}
+
+async fn slide(browser: &Browser, slider: &str, value: u32) {
+    browser
+        .run(&format!(
+            "const slider = document.querySelector('{slider}'); slider.value = {value}; \
+         slider.dispatchEvent(new Event('input', {{ bubbles: true }}));"
+        ))
+        .await;
+}

@@ -24,17 +24,23 @@ pub(crate) async fn start() -> (BuiltinProvider, Server) {
     for agent in ["research-bot", "support-chat", "translator", "nightly-report"] {
         server.kill_switch(agent, json!({"enabled": true})).await;
         for question in QUESTIONS.iter().cycle().take(4) {
-            server.agent(agent).ask(question).await;
+            ask(&server, agent, question).await;
         }
     }
     server.api(http::Method::PATCH, "/api/agents/support-chat", Some(json!({"name": "Support chat (EU)"}))).await;
     repeat(&server, "price-watcher", json!({"enabled": true, "threshold": 12.0}), 4).await;
     repeat(&server, "page-crawler", json!({"enabled": false}), 8).await;
     repeat(&server, "log-reader", json!({"enabled": true, "action": "observe", "threshold": 5.0}), 5).await;
-    server.agent("old-crawler").ask(QUESTIONS[1]).await;
+    ask(&server, "old-crawler", QUESTIONS[1]).await;
     server.api(http::Method::PATCH, "/api/agents/old-crawler", Some(json!({"active": false}))).await;
     kill(&server, STUCK).await;
     (provider, server)
+}
+
+/// Asks one question, of a model whose price is known.
+async fn ask(server: &Server, agent: &str, question: &str) {
+    let messages = json!([{"role": "user", "content": question}]);
+    server.agent(agent).chat(&json!({"model": "gpt-4o", "messages": messages})).await;
 }
 
 /// Lets an agent ask the same, with another number each time.
@@ -42,7 +48,7 @@ async fn repeat(server: &Server, agent: &str, settings: Value, times: usize) {
     server.kill_switch(agent, settings).await;
     for number in 0..times {
         let question = format!("Read page {number} of the catalogue and tell me the price of the garden chair.");
-        server.agent(agent).ask(&question).await;
+        ask(server, agent, &question).await;
     }
 }
 
@@ -50,11 +56,11 @@ async fn repeat(server: &Server, agent: &str, settings: Value, times: usize) {
 pub(crate) async fn kill(server: &Server, agent: &str) -> String {
     server.kill_switch(agent, json!({"enabled": true})).await;
     for question in QUESTIONS.iter().take(4) {
-        server.agent(agent).ask(question).await;
+        ask(server, agent, question).await;
     }
     for attempt in 0..9 {
         let prompt = format!("Attempt {attempt}: the import of customers.csv still fails, please fix the loader.");
-        server.agent(agent).ask(&prompt).await;
+        ask(server, agent, &prompt).await;
     }
     let incident = eventually("the kill is recorded", async || server.incidents(agent).await.pop()).await;
     incident["id"].as_str().unwrap().to_owned()

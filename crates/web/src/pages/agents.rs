@@ -1,14 +1,17 @@
 //! All agents: who is active, who is near its threshold, who was stopped.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use axum::extract::State;
-use axum::http::Uri;
+use axum::http::{HeaderMap, Uri};
 use model::{DeactivatedBy, Timestamp};
 use serde::Deserialize;
-use store::{AgentFilter, PageRequest};
+use store::{AgentFilter, PageRequest, Tally};
 
+use super::figures::Day;
 use super::frame::Frame;
-use super::number::Moment;
+use super::number::{Count, Moment, Money};
 use super::pager::Pager;
 use super::plain::plain;
 use super::score_bar::ScoreBar;
@@ -19,6 +22,8 @@ use crate::input::{Filters, Paging};
 
 /// How many agents a page shows.
 const SHOWN: u32 = 100;
+/// Of how many agents the figures of today are read at most.
+const MOST_AGENTS: u32 = 100_000;
 
 #[derive(Template)]
 #[template(path = "agents.html")]
@@ -42,6 +47,8 @@ pub(super) struct AgentLine {
     pub(super) bar: ScoreBar,
     pub(super) seen: Option<Moment>,
     pub(super) incident: Option<String>,
+    /// Calls and cost of today, where they are shown.
+    pub(super) today: Option<(Count, Money)>,
 }
 
 /// What the filters of the page are.
@@ -84,16 +91,24 @@ impl AgentsQuery {
 pub(crate) async fn show(
     State(app): State<App>,
     frame: Frame,
+    headers: HeaderMap,
     uri: Uri,
     Filters(query): Filters<AgentsQuery>,
 ) -> Drawn {
     let page: PageRequest = query.page()?;
     let list = agents::read_page(&app, &query.filter(), &page).await?;
     let now = app.web().clock.now();
+    let mut lines: Vec<_> = list.items.iter().map(|agent| AgentLine::new(agent, now)).collect();
+    let today = app.web().store.agent_figures(Day::new(&headers, now).today(), MOST_AGENTS).await?;
+    let today: HashMap<String, Tally> = today.into_iter().map(|(id, tally)| (id.into(), tally)).collect();
+    for line in &mut lines {
+        let tally = today.get(&line.id).cloned().unwrap_or_default();
+        line.today = Some((tally.requests.into(), tally.cost.into()));
+    }
     draw(&AgentsPage {
         frame,
         summary: words::summary(app.web().store.agent_counts().await?),
-        agents: list.items.iter().map(|agent| AgentLine::new(agent, now)).collect(),
+        agents: lines,
         pager: Pager::new("/agents", uri.query().unwrap_or_default(), list.next_cursor),
         search: query.search.unwrap_or_default(),
         state: query.state,
@@ -113,6 +128,7 @@ impl AgentLine {
             bar: ScoreBar::new(agent.current_score, agent.kill_switch.threshold, &agent.signals),
             seen: agent.last_seen.map(|seen| Moment::new(seen, now)),
             incident: agent.incident_id.map(|id| id.to_string()),
+            today: None,
         }
     }
 }

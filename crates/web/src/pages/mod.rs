@@ -4,6 +4,9 @@
 pub(crate) mod agent;
 pub(crate) mod agents;
 pub(crate) mod assets;
+mod chart;
+pub(crate) mod costs;
+mod figures;
 mod frame;
 pub(crate) mod incident;
 pub(crate) mod incidents;

@@ -2,10 +2,13 @@
 
 use askama::Template;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use model::{DeactivatedBy, Timestamp};
 use store::{AgentCounts, AgentFilter, IncidentFilter, PageRequest};
 
 use super::agents::AgentLine;
+use super::chart::Chart;
+use super::figures::{self, Compared, Day};
 use super::frame::Frame;
 use super::incidents::IncidentLine;
 use super::{Drawn, assets, draw, words};
@@ -23,6 +26,8 @@ struct OverviewPage {
     frame: Frame,
     summary: String,
     counts: AgentCounts,
+    today: [Compared; 4],
+    charts: Vec<Chart>,
     stopped: Vec<AgentLine>,
     nearest: Vec<AgentLine>,
     incidents: Vec<IncidentLine>,
@@ -30,7 +35,7 @@ struct OverviewPage {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> Drawn {
     let now = app.web().clock.now();
     let counts = app.web().store.agent_counts().await?;
     let first = |limit| PageRequest { limit, cursor: None };
@@ -41,6 +46,8 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
         frame,
         summary: words::summary(counts),
         counts,
+        today: figures::today(&app, Day::new(&headers, now)).await?,
+        charts: figures::charts(&app, None).await?,
         stopped: stopped.items.iter().map(|agent| AgentLine::new(agent, now)).collect(),
         nearest: nearest(&app, now).await?,
         incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod actions;
 pub(crate) mod settings;
+mod what_if;
 
 use askama::Template;
 use axum::extract::State;
@@ -10,17 +11,19 @@ use model::{AgentId, Timestamp};
 use store::{ConversationRow, EventFilter, IncidentFilter, PageRequest, Period};
 
 use self::settings::SettingsForm;
+use self::what_if::{WhatIf, WhatIfQuery};
 use super::agents::AgentLine;
+use super::chart::Chart;
 use super::frame::Frame;
 use super::incidents::IncidentLine;
 use super::number::{Count, Moment, Money};
 use super::plain::cut;
 use super::requests::{self, RequestLine};
-use super::{Drawn, assets, draw_as, words};
+use super::{Drawn, assets, draw_as, figures, words};
 use crate::api::Signals;
 use crate::api::agents::{self, AgentView};
 use crate::app::App;
-use crate::input::AgentPath;
+use crate::input::{AgentPath, Filters};
 use crate::problem::Problem;
 
 const REQUESTS_SHOWN: u32 = 20;
@@ -42,6 +45,8 @@ struct AgentPage {
     why: String,
     form: SettingsForm,
     would_have_stopped: Count,
+    what_if: WhatIf,
+    charts: Vec<Chart>,
     conversations: Vec<ConversationLine>,
     incidents: Vec<IncidentLine>,
     requests: Vec<RequestLine>,
@@ -71,20 +76,30 @@ struct ConversationLine {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, AgentPath(id): AgentPath) -> Drawn {
+pub(crate) async fn show(
+    State(app): State<App>,
+    frame: Frame,
+    AgentPath(id): AgentPath,
+    Filters(query): Filters<WhatIfQuery>,
+) -> Drawn {
     let agent = agents::read(&app, id).await?;
     let form = SettingsForm::new(&agent.kill_switch);
-    draw_with(&app, frame, agent, form).await
+    let what_if = what_if::read(&app, &agent, query).await?;
+    draw_as(form.status(), &read(&app, frame, agent, (form, what_if)).await?)
 }
 
 /// Draws the page with a settings form that may hold what was just sent.
 async fn draw_with(app: &App, frame: Frame, agent: AgentView, form: SettingsForm) -> Result<Response, Problem> {
-    let status = form.status();
-    let page = read(app, frame, agent, form).await?;
-    draw_as(status, &page)
+    let what_if = what_if::read(app, &agent, WhatIfQuery::default()).await?;
+    draw_as(form.status(), &read(app, frame, agent, (form, what_if)).await?)
 }
 
-async fn read(app: &App, frame: Frame, agent: AgentView, form: SettingsForm) -> Result<AgentPage, Problem> {
+async fn read(
+    app: &App,
+    frame: Frame,
+    agent: AgentView,
+    (form, what_if): (SettingsForm, WhatIf),
+) -> Result<AgentPage, Problem> {
     let (store, now, id) = (&app.web().store, app.web().clock.now(), &agent.agent_id);
     app.web().recorder.catch_up().await;
     let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
@@ -99,6 +114,8 @@ async fn read(app: &App, frame: Frame, agent: AgentView, form: SettingsForm) -> 
         signals: agent.signals,
         why: words::why(&agent.signals),
         form,
+        what_if,
+        charts: figures::charts(app, Some(id)).await?,
         would_have_stopped: store.would_have_stopped(id).await?.into(),
         conversations: conversations(app, id, now).await?,
         incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),

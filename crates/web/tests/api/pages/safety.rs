@@ -8,7 +8,7 @@ use super::Browser;
 use crate::server::{Server, request};
 
 /// Pages that show something, once `kill` has made an incident.
-pub(super) const PAGES: [&str; 10] = [
+pub(super) const PAGES: [&str; 11] = [
     "/",
     "/agents",
     "/agents/import-fixer",
@@ -16,6 +16,7 @@ pub(super) const PAGES: [&str; 10] = [
     "/incidents/{incident}",
     "/requests",
     "/requests/{call}",
+    "/costs",
     "/settings",
     "/login",
     "/nowhere",

@@ -1,0 +1,120 @@
+//! What other settings would have done: the real detector over the fingerprints that are recorded of this agent.
+
+use guard::Judged;
+use model::{Fingerprint, KillSwitch, KillSwitchChange, Timestamp};
+use serde::Deserialize;
+
+use crate::api::agents::AgentView;
+use crate::app::App;
+use crate::pages::number::{Count, Moment};
+use crate::problem::Problem;
+
+/// How many of the newest calls are judged, and how many of those are drawn.
+const CALLS: u32 = 1_000;
+const DRAWN: usize = 160;
+/// How wide a call is drawn, and how high the whole is; the threshold is in the middle.
+const STEP: usize = 6;
+const HEIGHT: f64 = 60.0;
+
+/// The settings to try. What is absent is as it is.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WhatIfQuery {
+    window: Option<u64>,
+    threshold: Option<f64>,
+}
+
+/// The answer, ready to be drawn.
+pub(super) struct WhatIf {
+    pub(super) window_size: u16,
+    pub(super) threshold: f64,
+    /// Whether these are other settings than the agent has.
+    pub(super) differs: bool,
+    pub(super) calls: Count,
+    pub(super) stops: usize,
+    pub(super) first: Option<Moment>,
+    pub(super) bars: Vec<Bar>,
+    pub(super) width: usize,
+    pub(super) most_window: u16,
+    pub(super) most_threshold: f64,
+}
+
+/// One call.
+pub(super) struct Bar {
+    pub(super) x: usize,
+    pub(super) y: String,
+    pub(super) height: String,
+    pub(super) is_stopped: bool,
+    pub(super) title: String,
+}
+
+/// Judges the newest calls of the agent's epoch by the settings that are asked for.
+pub(super) async fn read(app: &App, agent: &AgentView, query: WhatIfQuery) -> Result<WhatIf, Problem> {
+    let current: KillSwitch = agent.kill_switch.into();
+    app.web().recorder.catch_up().await;
+    let change = KillSwitchChange { window_size: query.window, threshold: query.threshold, ..Default::default() };
+    let tried = change.apply(current)?;
+    let prints = app.web().store.fingerprints(&agent.agent_id, CALLS).await?;
+    let judged = guard::what_if(&prints, tried);
+    Ok(answer(&prints, &judged, (current, tried), app.web().clock.now()))
+}
+
+fn answer(
+    prints: &[Fingerprint],
+    judged: &[Judged],
+    (current, tried): (KillSwitch, KillSwitch),
+    now: Timestamp,
+) -> WhatIf {
+    let first = judged.iter().position(|call| call.is_stopped);
+    let skipped = judged.len().saturating_sub(DRAWN);
+    let bar = |(index, (print, call)): (usize, (&Fingerprint, &Judged))| bar(index, print, call, tried.threshold);
+    let bars: Vec<Bar> = prints.iter().zip(judged).skip(skipped).enumerate().map(bar).collect();
+    WhatIf {
+        window_size: tried.window_size,
+        threshold: tried.threshold,
+        differs: tried != current,
+        calls: (judged.len() as u64).into(),
+        stops: episodes(judged),
+        first: first.map(|index| Moment::new(prints[index].time, now)),
+        width: bars.len() * STEP + STEP,
+        bars,
+        most_window: current.window_size.max(100),
+        most_threshold: current.threshold.max(40.0),
+    }
+}
+
+/// How often the score rose above the threshold: what follows at once is the same loop.
+fn episodes(judged: &[Judged]) -> usize {
+    let starts = judged.iter().enumerate();
+    starts.filter(|(index, call)| call.is_stopped && (*index == 0 || !judged[index - 1].is_stopped)).count()
+}
+
+fn bar(index: usize, print: &Fingerprint, call: &Judged, threshold: f64) -> Bar {
+    let share = (call.score.value / threshold / 2.0).clamp(0.0, 1.0);
+    // A call without a score is still a call: it is drawn as a dot.
+    let height = (share * HEIGHT).max(2.0);
+    Bar {
+        x: STEP + index * STEP,
+        y: format!("{:.1}", HEIGHT - height),
+        height: format!("{height:.1}"),
+        is_stopped: call.is_stopped,
+        title: format!("{}: score {:.1}", print.time, call.score.value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Score;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_at_once_is_the_same_loop() {
+        let judged = |stops: &str| -> Vec<Judged> {
+            stops.chars().map(|call| Judged { score: Score::default(), is_stopped: call == 'x' }).collect()
+        };
+        for (calls, expected) in [("", 0), ("...", 0), ("x", 1), ("..xx.x", 2), ("xx.xx", 2)] {
+            assert_eq!(episodes(&judged(calls)), expected, "{calls}");
+        }
+    }
+}

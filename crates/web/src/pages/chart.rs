@@ -1,0 +1,176 @@
+//! Charts over time, drawn by the server: bars with an axis that can be read, a value for each on hover, and the same as a
+//! table for those who cannot see it.
+
+use model::Timestamp;
+
+/// The chart in its own units: the room for bars, and what is left of it and below it for the axes.
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 140.0;
+const LEFT: f64 = 48.0;
+const TOP: f64 = 8.0;
+
+/// How many labels the time axis has at most.
+const TIME_LABELS: usize = 6;
+
+/// A chart, ready to be drawn.
+pub(super) struct Chart {
+    pub(super) title: String,
+    /// What it shows, in one sentence.
+    pub(super) label: String,
+    /// The name of the values' column.
+    pub(super) unit: &'static str,
+    /// `hour` or `day`.
+    pub(super) span: &'static str,
+    pub(super) bars: Vec<ChartBar>,
+    pub(super) lines: Vec<Line>,
+    pub(super) times: Vec<TimeLabel>,
+}
+
+/// One bar.
+pub(super) struct ChartBar {
+    pub(super) x: String,
+    pub(super) y: String,
+    pub(super) width: String,
+    pub(super) height: String,
+    /// When its time begins, in UTC.
+    pub(super) at: String,
+    pub(super) shown: String,
+}
+
+/// A line of the value axis.
+pub(super) struct Line {
+    pub(super) y: String,
+    pub(super) text_y: String,
+    pub(super) shown: String,
+}
+
+/// A label of the time axis.
+pub(super) struct TimeLabel {
+    pub(super) x: String,
+    pub(super) at: String,
+    pub(super) shown: String,
+}
+
+/// How long one bar lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Span {
+    Hour,
+    Day,
+}
+
+/// What is drawn: a value for each span, the oldest first.
+pub(super) struct Series {
+    pub(super) title: String,
+    pub(super) unit: &'static str,
+    pub(super) span: Span,
+    pub(super) points: Vec<(Timestamp, f64)>,
+    /// How a value is written.
+    pub(super) write: fn(f64) -> String,
+}
+
+impl Series {
+    /// Draws it.
+    pub(super) fn chart(self) -> Chart {
+        let top = nice_top(self.points.iter().map(|(_, value)| *value).fold(0.0, f64::max));
+        let step = WIDTH / self.points.len().max(1) as f64;
+        let total: f64 = self.points.iter().map(|(_, value)| value).sum();
+        Chart {
+            label: format!("{}: {} in all, at most {} at a time", self.title, (self.write)(total), (self.write)(top)),
+            bars: self.points.iter().enumerate().map(|(place, point)| self.bar(place, *point, (step, top))).collect(),
+            lines: [0.0, 0.5, 1.0].map(|share| self.line(share, top)).into(),
+            times: self.times(step),
+            title: self.title,
+            unit: self.unit,
+            span: match self.span {
+                Span::Hour => "hour",
+                Span::Day => "day",
+            },
+        }
+    }
+
+    fn bar(&self, place: usize, (at, value): (Timestamp, f64), (step, top): (f64, f64)) -> ChartBar {
+        let height = if value > 0.0 { (value / top * HEIGHT).max(1.0) } else { 0.0 };
+        ChartBar {
+            x: short(LEFT + place as f64 * step + step * 0.1),
+            y: short(TOP + HEIGHT - height),
+            width: short(step * 0.8),
+            height: short(height),
+            at: at.to_string(),
+            shown: (self.write)(value),
+        }
+    }
+
+    fn line(&self, share: f64, top: f64) -> Line {
+        let y = TOP + HEIGHT * (1.0 - share);
+        Line { y: short(y), text_y: short(y + 4.0), shown: (self.write)(top * share) }
+    }
+
+    fn times(&self, step: f64) -> Vec<TimeLabel> {
+        let every = self.points.len().div_ceil(TIME_LABELS).max(1);
+        let label = |(place, (at, _)): (usize, &(Timestamp, f64))| TimeLabel {
+            x: short(LEFT + (place as f64 + 0.5) * step),
+            at: at.to_string(),
+            shown: self.time(*at),
+        };
+        self.points.iter().enumerate().step_by(every).map(label).collect()
+    }
+
+    /// `14:00` or `01-15`, in UTC; the browser writes it in the viewer's zone.
+    fn time(&self, at: Timestamp) -> String {
+        let text = at.to_string();
+        match self.span {
+            Span::Hour => text.get(11..16).unwrap_or_default().to_owned(),
+            Span::Day => text.get(5..10).unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// The least of 1, 2, 5, 10, 20, … that is not below `most`.
+fn nice_top(most: f64) -> f64 {
+    if most <= 0.0 {
+        return 1.0;
+    }
+    let unit = 10_f64.powf(most.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0];
+    steps.into_iter().map(|step| step * unit).find(|top| *top >= most * 0.999_999).unwrap_or(most)
+}
+
+/// A coordinate with one digit.
+fn short(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_axis_ends_at_a_round_number() {
+        for (most, top) in
+            [(0.0, 1.0), (0.03, 0.05), (1.0, 1.0), (7.0, 10.0), (11.0, 20.0), (340.0, 500.0), (1000.0, 1000.0)]
+        {
+            assert!((nice_top(most) - top).abs() < 1e-9, "{most}: {}", nice_top(most));
+        }
+    }
+
+    #[test]
+    fn bars_are_as_high_as_their_values() {
+        let hour = |hour: i64| Timestamp::from_millis(hour * 3_600_000);
+        let series = Series {
+            title: "Calls".to_owned(),
+            unit: "Calls",
+            span: Span::Hour,
+            points: vec![(hour(0), 0.0), (hour(1), 5.0), (hour(2), 10.0)],
+            write: |value| format!("{value:.0}"),
+        };
+        let chart = series.chart();
+        let heights: Vec<_> = chart.bars.iter().map(|bar| bar.height.as_str()).collect();
+        assert_eq!(heights, ["0", "70", "140"]);
+        let lines: Vec<_> = chart.lines.iter().map(|line| line.shown.as_str()).collect();
+        assert_eq!(lines, ["0", "5", "10"]);
+        let times: Vec<_> = chart.times.iter().map(|time| time.shown.as_str()).collect();
+        assert_eq!(times, ["00:00", "01:00", "02:00"]);
+        assert_eq!(chart.label, "Calls: 15 in all, at most 10 at a time");
+    }
+}

@@ -1,0 +1,125 @@
+//! What was spent: over time, by agent and by model, against as much time before.
+
+use askama::Template;
+use axum::extract::State;
+use serde::Deserialize;
+use store::{Figures, Period, Tally};
+
+use super::chart::Chart;
+use super::frame::Frame;
+use super::number::{Count, Money};
+use super::plain::cut;
+use super::{Drawn, assets, draw, figures};
+use crate::app::App;
+use crate::input::Filters;
+
+/// How many agents are listed: the most expensive ones.
+const AGENTS_SHOWN: u32 = 50;
+const MODELS_SHOWN: usize = 50;
+const NAME_LENGTH: usize = 60;
+
+#[derive(Template)]
+#[template(path = "costs.html")]
+struct CostsPage {
+    frame: Frame,
+    range: Range,
+    total: Money,
+    previous: Money,
+    unpriced: Count,
+    estimated: Count,
+    chart: Chart,
+    agents: Vec<CostLine>,
+    models: Vec<CostLine>,
+}
+
+/// One line of a table.
+struct CostLine {
+    name: String,
+    detail: String,
+    requests: Count,
+    tokens_in: Count,
+    tokens_out: Count,
+    cost: Money,
+    /// How many percent of the whole.
+    share: String,
+    unpriced: u64,
+}
+
+/// What the filter of the page is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CostsQuery {
+    range: Option<Range>,
+}
+
+/// How far back.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+enum Range {
+    #[serde(rename = "24h")]
+    Day,
+    #[serde(rename = "7d")]
+    Week,
+    #[serde(rename = "30d")]
+    Month,
+}
+
+impl Range {
+    fn hours(self) -> u32 {
+        match self {
+            Range::Day => 24,
+            Range::Week => 7 * 24,
+            Range::Month => 30 * 24,
+        }
+    }
+
+    /// The same in words.
+    fn words(self) -> &'static str {
+        match self {
+            Range::Day => "the last 24 hours",
+            Range::Week => "the last 7 days",
+            Range::Month => "the last 30 days",
+        }
+    }
+}
+
+/// Draws the page.
+pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<CostsQuery>) -> Drawn {
+    let range = query.range.unwrap_or(Range::Week);
+    let period = Period::last_hours(range.hours(), app.web().clock.now());
+    app.web().recorder.catch_up().await;
+    let figures = app.web().store.figures(None, period).await?;
+    let agents = app.web().store.agent_figures(period, AGENTS_SHOWN).await?;
+    let all = figures.total.cost.usd();
+    draw(&CostsPage {
+        frame,
+        range,
+        total: figures.total.cost.into(),
+        previous: figures.previous.cost.into(),
+        unpriced: figures.total.unpriced.into(),
+        estimated: figures.total.estimated.into(),
+        chart: figures::cost_chart(&figures),
+        agents: agents.iter().map(|(id, tally)| CostLine::new(id.as_str(), "", tally, all)).collect(),
+        models: models(&figures, all),
+    })
+}
+
+fn models(figures: &Figures, all: f64) -> Vec<CostLine> {
+    let models = figures.models.iter().take(MODELS_SHOWN);
+    models.map(|(name, tally)| CostLine::new(&name.model, &name.provider, tally, all)).collect()
+}
+
+impl CostLine {
+    fn new(name: &str, detail: &str, tally: &Tally, all: f64) -> CostLine {
+        let share = if all > 0.0 { tally.cost.usd() / all * 100.0 } else { 0.0 };
+        CostLine {
+            name: cut(name, NAME_LENGTH),
+            detail: cut(detail, NAME_LENGTH),
+            requests: tally.requests.into(),
+            tokens_in: tally.tokens_in.into(),
+            tokens_out: tally.tokens_out.into(),
+            cost: tally.cost.into(),
+            share: format!("{share:.0} %"),
+            unpriced: tally.unpriced,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Figures of a day and of the hours behind it: today against yesterday, and charts over time.
+
+use axum::http::HeaderMap;
+use model::{AgentId, NanoUsd, Timestamp};
+use store::{Figures, Period, Span, Tally};
+
+use super::chart::{self, Chart, Series};
+use super::number::{Count, Money, grouped};
+use crate::app::App;
+use crate::gate::cookie;
+use crate::problem::Problem;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+const CHART_HOURS: u32 = 24;
+
+/// The viewer's day: when today began where they are. Their browser says how far that is from UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Day {
+    start: i64,
+    now: Timestamp,
+}
+
+impl Day {
+    pub(super) fn new(headers: &HeaderMap, now: Timestamp) -> Day {
+        let offset: i64 = cookie(headers, "agentgazer_offset").and_then(|minutes| minutes.parse().ok()).unwrap_or(0);
+        let offset_ms = offset.clamp(-14 * 60, 14 * 60) * 60 * 1000;
+        Day { start: (now.as_millis() + offset_ms).div_euclid(DAY_MS) * DAY_MS - offset_ms, now }
+    }
+
+    pub(super) fn today(self) -> Period {
+        Period::between(Timestamp::from_millis(self.start), self.now, self.now)
+    }
+
+    fn yesterday(self) -> Period {
+        let (from, to) = (self.start - DAY_MS, self.start - 1);
+        Period::between(Timestamp::from_millis(from), Timestamp::from_millis(to), self.now)
+    }
+}
+
+/// One figure of today, beside that of yesterday.
+pub(super) struct Compared {
+    pub(super) name: &'static str,
+    pub(super) today: String,
+    pub(super) exact: String,
+    pub(super) yesterday: String,
+    pub(super) is_alarming: bool,
+}
+
+/// Calls, cost, errors and kills of today against yesterday.
+pub(super) async fn today(app: &App, day: Day) -> Result<[Compared; 4], Problem> {
+    let store = &app.web().store;
+    let (today, yesterday) =
+        (store.figures(None, day.today()).await?.total, store.figures(None, day.yesterday()).await?.total);
+    let kills = |period: Period| store.incident_count(period.from(), period.to());
+    Ok([
+        counts("Calls today", today.requests, yesterday.requests, false),
+        money("Cost today", &today, &yesterday),
+        counts("Errors today", today.errors, yesterday.errors, false),
+        counts("Incidents today", kills(day.today()).await?, kills(day.yesterday()).await?, true),
+    ])
+}
+
+fn counts(name: &'static str, today: u64, yesterday: u64, alarms: bool) -> Compared {
+    let (today, yesterday) = (Count::from(today), Count::from(yesterday));
+    Compared {
+        name,
+        is_alarming: alarms && today.value > 0,
+        today: today.short,
+        exact: today.exact,
+        yesterday: yesterday.short,
+    }
+}
+
+fn money(name: &'static str, today: &Tally, yesterday: &Tally) -> Compared {
+    let (today, yesterday) = (Money::from(today.cost), Money::from(yesterday.cost));
+    Compared { name, today: today.short, exact: today.exact, yesterday: yesterday.short, is_alarming: false }
+}
+
+/// Calls and cost of the last 24 hours, of one agent or of all.
+pub(super) async fn charts(app: &App, agent: Option<&AgentId>) -> Result<Vec<Chart>, Problem> {
+    let period = Period::last_hours(CHART_HOURS, app.web().clock.now());
+    let figures = app.web().store.figures(agent, period).await?;
+    Ok(vec![calls_chart(&figures), cost_chart(&figures)])
+}
+
+fn calls_chart(figures: &Figures) -> Chart {
+    let write = |value: f64| grouped(value.round() as u64);
+    series(figures, "Calls", "Calls", |tally| tally.requests as f64, write).chart()
+}
+
+/// What was spent over time.
+pub(super) fn cost_chart(figures: &Figures) -> Chart {
+    let write = |value: f64| Money::from(NanoUsd::from_usd(value).unwrap_or_default()).short;
+    series(figures, "Cost", "US dollars", |tally| tally.cost.usd(), write).chart()
+}
+
+fn series(
+    figures: &Figures,
+    title: &str,
+    unit: &'static str,
+    value: fn(&Tally) -> f64,
+    write: fn(f64) -> String,
+) -> Series {
+    let (span, step) = match figures.period.step() {
+        Span::Hour => (chart::Span::Hour, "by the hour"),
+        Span::Day => (chart::Span::Day, "by the day"),
+    };
+    let points = figures.series.iter().map(|(at, tally)| (*at, value(tally))).collect();
+    Series { title: format!("{title} {step}"), unit, span, points, write }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use axum::http::header::COOKIE;
+
+    use super::*;
+
+    #[test]
+    fn the_day_begins_where_the_viewer_is() {
+        let now = Timestamp::parse("2026-03-10T01:20:00Z").unwrap();
+        let check = |cookie: &str, from: &str| {
+            let headers = HeaderMap::from_iter([(COOKIE, cookie.parse().unwrap())]);
+            assert_eq!(Day::new(&headers, now).today().from(), Timestamp::parse(from).unwrap(), "{cookie}");
+        };
+        check("a=b", "2026-03-10T00:00:00Z");
+        check("agentgazer_offset=60", "2026-03-09T23:00:00Z");
+        check("agentgazer_offset=-480", "2026-03-09T08:00:00Z");
+        check("agentgazer_offset=junk", "2026-03-10T00:00:00Z");
+    }
+}
