@@ -6,6 +6,7 @@ use sqlx::{QueryBuilder, Row, Sqlite};
 
 use crate::agents::contains_pattern;
 use crate::columns::{self, odd, unsigned};
+use crate::figures::first_id;
 use crate::{Page, PageRequest, Store, StoreError};
 
 /// One event. `event.fingerprint` is not read back.
@@ -36,6 +37,9 @@ pub struct EventFilter {
     /// In the agent, the model, the conversation or the error, in any case.
     pub text: Option<String>,
 }
+
+/// An id is made a little before or after the time that its event tells.
+const ID_SLACK_MS: i64 = 60 * 60 * 1000;
 
 /// All but the fingerprint, which only the guard can read.
 const COLUMNS: &str =
@@ -89,6 +93,11 @@ impl EventFilter {
             (" and timestamp >= ", self.from.map(Timestamp::as_millis)),
             (" and timestamp < ", self.to.map(Timestamp::as_millis)),
         ];
+        if let Some(from) = self.from {
+            // Ids sort by time: what is much older need not be looked at.
+            let earlier = Timestamp::from_millis(from.as_millis() - ID_SLACK_MS);
+            query.push(" and id >= ").push_bind(first_id(earlier));
+        }
         for (condition, value) in words {
             if let Some(value) = value {
                 query.push(condition).push_bind(value.to_owned());

@@ -4,13 +4,13 @@
 use model::Timestamp;
 
 /// The chart in its own units: the room for bars, and what is left of it and below it for the axes.
-const WIDTH: f64 = 720.0;
+const WIDTH: f64 = 420.0;
 const HEIGHT: f64 = 140.0;
-const LEFT: f64 = 48.0;
+const LEFT: f64 = 52.0;
 const TOP: f64 = 8.0;
 
 /// How many labels the time axis has at most.
-const TIME_LABELS: usize = 6;
+const TIME_LABELS: usize = 5;
 
 /// A chart, ready to be drawn.
 pub(super) struct Chart {

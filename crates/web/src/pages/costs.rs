@@ -27,7 +27,7 @@ struct CostsPage {
     previous: Money,
     unpriced: Count,
     estimated: Count,
-    chart: Chart,
+    charts: [Chart; 2],
     agents: Vec<CostLine>,
     models: Vec<CostLine>,
 }
@@ -97,14 +97,15 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
         previous: figures.previous.cost.into(),
         unpriced: figures.total.unpriced.into(),
         estimated: figures.total.estimated.into(),
-        chart: figures::cost_chart(&figures),
+        charts: [figures::cost_chart(&figures), figures::calls_chart(&figures)],
         agents: agents.iter().map(|(id, tally)| CostLine::new(id.as_str(), "", tally, all)).collect(),
         models: models(&figures, all),
     })
 }
 
 fn models(figures: &Figures, all: f64) -> Vec<CostLine> {
-    let models = figures.models.iter().take(MODELS_SHOWN);
+    // Calls that were refused used no model.
+    let models = figures.models.iter().filter(|(_, tally)| tally.requests > 0).take(MODELS_SHOWN);
     models.map(|(name, tally)| CostLine::new(&name.model, &name.provider, tally, all)).collect()
 }
 

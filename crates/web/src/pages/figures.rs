@@ -83,15 +83,24 @@ pub(super) async fn charts(app: &App, agent: Option<&AgentId>) -> Result<Vec<Cha
     Ok(vec![calls_chart(&figures), cost_chart(&figures)])
 }
 
-fn calls_chart(figures: &Figures) -> Chart {
+/// How many calls there were over time.
+pub(super) fn calls_chart(figures: &Figures) -> Chart {
     let write = |value: f64| grouped(value.round() as u64);
     series(figures, "Calls", "Calls", |tally| tally.requests as f64, write).chart()
 }
 
 /// What was spent over time.
 pub(super) fn cost_chart(figures: &Figures) -> Chart {
-    let write = |value: f64| Money::from(NanoUsd::from_usd(value).unwrap_or_default()).short;
-    series(figures, "Cost", "US dollars", |tally| tally.cost.usd(), write).chart()
+    series(figures, "Cost", "US dollars", |tally| tally.cost.usd(), axis_money).chart()
+}
+
+/// Money on an axis: small amounts have as many digits as tell them apart.
+fn axis_money(usd: f64) -> String {
+    if usd >= 0.01 || usd <= 0.0 {
+        return Money::from(NanoUsd::from_usd(usd).unwrap_or_default()).short;
+    }
+    let digits = format!("{usd:.5}");
+    format!("${}", digits.trim_end_matches('0'))
 }
 
 fn series(
@@ -116,6 +125,14 @@ mod tests {
     use axum::http::header::COOKIE;
 
     use super::*;
+
+    #[test]
+    fn small_amounts_are_told_apart() {
+        for (usd, expected) in [(0.0, "$0"), (0.002, "$0.002"), (0.00005, "$0.00005"), (0.5, "$0.50"), (20.0, "$20.00")]
+        {
+            assert_eq!(axis_money(usd), expected);
+        }
+    }
 
     #[test]
     fn the_day_begins_where_the_viewer_is() {

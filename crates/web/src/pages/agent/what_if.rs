@@ -12,8 +12,10 @@ use crate::problem::Problem;
 /// How many of the newest calls are judged, and how many of those are drawn.
 const CALLS: u32 = 1_000;
 const DRAWN: usize = 160;
-/// How wide a call is drawn, and how high the whole is; the threshold is in the middle.
-const STEP: usize = 6;
+/// How wide all calls are drawn together, how wide one is at least and at most, and how high; the threshold is in the middle.
+const WIDTH: usize = 960;
+const NARROWEST: usize = 6;
+const WIDEST: usize = 20;
 const HEIGHT: f64 = 60.0;
 
 /// The settings to try. What is absent is as it is.
@@ -35,6 +37,7 @@ pub(super) struct WhatIf {
     pub(super) first: Option<Moment>,
     pub(super) bars: Vec<Bar>,
     pub(super) width: usize,
+    pub(super) bar_width: usize,
     pub(super) most_window: u16,
     pub(super) most_threshold: f64,
 }
@@ -67,7 +70,11 @@ fn answer(
 ) -> WhatIf {
     let first = judged.iter().position(|call| call.is_stopped);
     let skipped = judged.len().saturating_sub(DRAWN);
-    let bar = |(index, (print, call)): (usize, (&Fingerprint, &Judged))| bar(index, print, call, tried.threshold);
+    let step = (WIDTH / judged.len().clamp(1, DRAWN)).clamp(NARROWEST, WIDEST);
+    let bar = |(index, (print, call)): (usize, (&Fingerprint, &Judged))| Bar {
+        x: step * (index + 1),
+        ..bar(print, call, tried.threshold)
+    };
     let bars: Vec<Bar> = prints.iter().zip(judged).skip(skipped).enumerate().map(bar).collect();
     WhatIf {
         window_size: tried.window_size,
@@ -76,7 +83,8 @@ fn answer(
         calls: (judged.len() as u64).into(),
         stops: episodes(judged),
         first: first.map(|index| Moment::new(prints[index].time, now)),
-        width: bars.len() * STEP + STEP,
+        width: (bars.len() + 2) * step,
+        bar_width: step - 2,
         bars,
         most_window: current.window_size.max(100),
         most_threshold: current.threshold.max(40.0),
@@ -89,12 +97,13 @@ fn episodes(judged: &[Judged]) -> usize {
     starts.filter(|(index, call)| call.is_stopped && (*index == 0 || !judged[index - 1].is_stopped)).count()
 }
 
-fn bar(index: usize, print: &Fingerprint, call: &Judged, threshold: f64) -> Bar {
+/// A bar, not in its place yet.
+fn bar(print: &Fingerprint, call: &Judged, threshold: f64) -> Bar {
     let share = (call.score.value / threshold / 2.0).clamp(0.0, 1.0);
     // A call without a score is still a call: it is drawn as a dot.
     let height = (share * HEIGHT).max(2.0);
     Bar {
-        x: STEP + index * STEP,
+        x: 0,
         y: format!("{:.1}", HEIGHT - height),
         height: format!("{height:.1}"),
         is_stopped: call.is_stopped,
