@@ -173,6 +173,10 @@ const SUMS_BY_AGENT: &str = "
         sum(unpriced_out) as unpriced_out, sum(estimated) as estimated, x'' as latency
     from (";
 
+/// The columns that are summed over agents: not the histogram, which is most of a row.
+const SUMMED: &str = "agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
+    tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
+
 const SPENT: &str = "
     select agent_id, provider, model, sum(cost_nano_usd) as cost_nano_usd, sum(unpriced_in) as unpriced_in,
         sum(unpriced_out) as unpriced_out
@@ -188,7 +192,7 @@ const SPENT_IN_EVENTS: &str = ") union all
 fn push_pieces(query: &mut QueryBuilder<Sqlite>, pieces: &[Piece]) {
     for (number, piece) in pieces.iter().enumerate() {
         query.push(if number == 0 { "" } else { " union all " });
-        query.push("select * from rollups where span = ").push_bind(piece.span.code());
+        query.push("select ").push(SUMMED).push(" from rollups where span = ").push_bind(piece.span.code());
         query.push(" and start >= ").push_bind(piece.from).push(" and start < ").push_bind(piece.to);
     }
 }

@@ -64,6 +64,7 @@ async fn main() -> ExitCode {
         "/requests?agent=agent-007".to_owned(),
         "/requests?type=kill_switch&range=24h".to_owned(),
         format!("/requests/{call}"),
+        "/alerts".to_owned(),
         "/costs?range=30d".to_owned(),
         "/settings".to_owned(),
     ] {
@@ -164,6 +165,7 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         recorder_handle,
         providers: Providers::default(),
         configured_providers: Arc::default(),
+        alerts: web::AlertTargets::default(),
         proxy_url: "http://127.0.0.1:18900".into(),
         token: TOKEN.into(),
         hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),

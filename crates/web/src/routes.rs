@@ -84,7 +84,9 @@ fn open_pages() -> Router<App> {
 
 /// Pages, and the forms on them, for those who have a session.
 fn guarded_pages(app: &App) -> Router<App> {
-    use pages::{agent, agents, costs, incident, incidents, login, overview, request, requests, settings, theme};
+    use pages::{
+        agent, agents, alerts, costs, incident, incidents, login, overview, request, requests, settings, theme,
+    };
     Router::new()
         .route("/", get(overview::show))
         .route("/agents", get(agents::show))
@@ -102,6 +104,15 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/incidents/{id}/evidence/{call}/{which}", get(incident::actions::body))
         .route("/requests", get(requests::show))
         .route("/requests/{id}", get(request::show))
+        .route("/alerts", get(alerts::show))
+        .route("/alerts/channels", post(alerts::actions::add_channel))
+        .route("/alerts/channels/{id}/test", post(alerts::actions::test_channel))
+        .route("/alerts/channels/{id}/switch", post(alerts::actions::switch_channel))
+        .route("/alerts/channels/{id}/delete", post(alerts::actions::delete_channel))
+        .route("/alerts/rules", post(alerts::actions::add_rule))
+        .route("/alerts/rules/{id}/switch", post(alerts::actions::switch_rule))
+        .route("/alerts/rules/{id}/delete", post(alerts::actions::delete_rule))
+        .route("/alerts/history/{id}/retry", post(alerts::actions::retry))
         .route("/costs", get(costs::show))
         .route("/settings", get(settings::show))
         .route("/settings/providers", post(settings::save_provider))

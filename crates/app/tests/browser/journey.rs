@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::driver::{Browser, Kind};
-use crate::support::{Server, ServerBuilder, eventually, provider};
+use crate::support::{Receiver, Server, ServerBuilder, eventually, provider};
 
 const AGENT: &str = "import-fixer";
 const QUESTION: &str = "Why does the import of customer records fail?";
@@ -55,7 +55,8 @@ async fn check_incident(server: &Server, browser: &Browser) -> String {
 #[tokio::test]
 async fn from_the_login_to_an_agent_that_runs_again() {
     let provider = provider().await;
-    let server = ServerBuilder::new(&provider.url()).start();
+    let receiver = Receiver::start(http::StatusCode::NO_CONTENT, std::time::Duration::ZERO).await;
+    let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
     let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
     browser.wait_for_text("#connection", "Live").await;
     assert!(browser.text("main").await.contains("No agents yet"));
@@ -73,7 +74,18 @@ async fn from_the_login_to_an_agent_that_runs_again() {
     browser.click("#kill-switch .row button:not([name])").await;
     browser.wait_for_text("[role=alertdialog]", "No one would hear about it.").await;
     assert_eq!(server.get(&format!("/api/agents/{AGENT}")).await["kill_switch"]["enabled"], false);
-    browser.click("[role=alertdialog] button[name=anyway]").await;
+
+    // Its way out: a channel, which is tested. Then nothing is asked any more.
+    browser.click("[role=alertdialog] a").await;
+    browser.type_into("#add-channel input[name=name]", "ops").await;
+    browser.type_into("#add-channel input[name=url]", &receiver.url).await;
+    browser.click("#add-channel button").await;
+    browser.wait_for_text("#secret", "whsec_").await;
+    browser.click("form[action$='/test'] button").await;
+    browser.wait_for_text("#tested", "Delivered").await;
+    browser.go(&format!("/agents/{AGENT}")).await;
+    browser.click("input[name=enabled]").await;
+    browser.click("#kill-switch .row button:not([name])").await;
     browser.wait_for_text("#notice", "Saved.").await;
     assert_eq!(server.get(&format!("/api/agents/{AGENT}")).await["kill_switch"]["enabled"], true);
 
@@ -88,6 +100,11 @@ async fn from_the_login_to_an_agent_that_runs_again() {
 
     browser.click("#agents td a[href^='/incidents/']").await;
     let incident = check_incident(&server, &browser).await;
+
+    browser.go("/alerts").await;
+    browser.wait_for_text("#history", "Delivered").await;
+    assert!(receiver.all().len() >= 2, "the test and the kill were told");
+    browser.go(&format!("/incidents/{incident}")).await;
 
     // Activating asks, then traffic flows and the window is empty.
     browser.click("#story summary").await;

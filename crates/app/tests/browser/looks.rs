@@ -13,7 +13,9 @@ async fn paths(server: &Server) -> Vec<String> {
     let incident = server.incidents(scene::STUCK).await[0]["id"].as_str().unwrap().to_owned();
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
     let mut paths: Vec<String> =
-        ["/", "/agents", "/incidents", "/requests", "/costs", "/settings", "/nowhere"].map(str::to_owned).to_vec();
+        ["/", "/agents", "/incidents", "/requests", "/alerts", "/costs", "/settings", "/nowhere"]
+            .map(str::to_owned)
+            .to_vec();
     paths.extend([format!("/agents/{}", scene::STUCK), format!("/incidents/{incident}"), format!("/requests/{call}")]);
     paths
 }

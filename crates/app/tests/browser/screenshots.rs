@@ -23,6 +23,7 @@ async fn screenshots() {
         ("incident", format!("/incidents/{incident}")),
         ("requests", "/requests".to_owned()),
         ("request", format!("/requests/{call}")),
+        ("alerts", "/alerts".to_owned()),
         ("costs", "/costs?range=24h".to_owned()),
         ("settings", "/settings".to_owned()),
         ("problem", "/agents/nobody".to_owned()),

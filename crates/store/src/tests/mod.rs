@@ -9,6 +9,7 @@ mod figures;
 mod fingerprints;
 mod invariants;
 mod kills;
+mod looks;
 mod pages;
 mod providers;
 mod restore;

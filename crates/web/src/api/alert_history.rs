@@ -24,43 +24,43 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct DeliveryView {
     /// The same on every attempt; of a webhook, its `webhook-id`.
     #[schema(value_type = String, format = "uuid")]
-    id: DeliveryId,
+    pub(crate) id: DeliveryId,
     /// What it is about, as webhooks name it.
     #[serde(rename = "type")]
-    alert_type: &'static str,
+    pub(crate) alert_type: &'static str,
     /// It in one sentence.
-    summary: String,
+    pub(crate) summary: String,
     #[schema(schema_with = words::delivery_state)]
-    state: DeliveryState,
+    pub(crate) state: DeliveryState,
     /// When its cause was.
     #[schema(value_type = String, format = DateTime)]
-    timestamp: Timestamp,
+    pub(crate) timestamp: Timestamp,
     #[schema(value_type = Option<String>)]
-    agent_id: Option<AgentId>,
+    pub(crate) agent_id: Option<AgentId>,
     #[schema(value_type = Option<String>, format = "uuid")]
-    incident_id: Option<IncidentId>,
+    pub(crate) incident_id: Option<IncidentId>,
     /// `null` for a test, a digest, and the rule that holds without any.
     #[schema(value_type = Option<String>, format = "uuid")]
-    rule_id: Option<RuleId>,
+    pub(crate) rule_id: Option<RuleId>,
     #[schema(value_type = String, format = "uuid")]
-    channel_id: ChannelId,
+    pub(crate) channel_id: ChannelId,
     /// The channel's name when it was queued.
-    channel: String,
+    pub(crate) channel: String,
     #[schema(schema_with = words::channel_kind)]
-    kind: ChannelKind,
+    pub(crate) kind: ChannelKind,
     /// When it is tried next, while it is queued.
     #[schema(value_type = Option<String>, format = DateTime)]
-    next_attempt_at: Option<Timestamp>,
+    pub(crate) next_attempt_at: Option<Timestamp>,
     /// When it was delivered or given up.
     #[schema(value_type = Option<String>, format = DateTime)]
-    finished_at: Option<Timestamp>,
+    pub(crate) finished_at: Option<Timestamp>,
     /// Why it was given up.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// The digest it was told in.
     #[schema(value_type = Option<String>, format = "uuid")]
-    digest_id: Option<DeliveryId>,
+    pub(crate) digest_id: Option<DeliveryId>,
     /// Every attempt, oldest first.
-    attempts: Vec<AttemptView>,
+    pub(crate) attempts: Vec<AttemptView>,
 }
 
 /// One attempt.
@@ -68,14 +68,14 @@ pub(crate) struct DeliveryView {
 #[schema(as = DeliveryAttempt)]
 pub(crate) struct AttemptView {
     #[schema(value_type = String, format = DateTime)]
-    timestamp: Timestamp,
-    took_ms: u64,
+    pub(crate) timestamp: Timestamp,
+    pub(crate) took_ms: u64,
     /// Whether the target took it.
-    delivered: bool,
+    pub(crate) delivered: bool,
     /// The status that was answered, where there are such.
-    status_code: Option<u16>,
+    pub(crate) status_code: Option<u16>,
     /// What was answered, or what went wrong.
-    answer: String,
+    pub(crate) answer: String,
 }
 
 impl From<AttemptRow> for AttemptView {

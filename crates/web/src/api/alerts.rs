@@ -21,37 +21,37 @@ const MAX_RULES: usize = 1000;
 #[schema(as = AlertRule)]
 pub(crate) struct RuleView {
     #[schema(value_type = String, format = "uuid")]
-    id: RuleId,
+    pub(crate) id: RuleId,
     /// An agent, or `*` for all.
-    agent_id: String,
+    pub(crate) agent_id: String,
     #[schema(schema_with = words::rule_type)]
-    rule_type: RuleType,
+    pub(crate) rule_type: RuleType,
     /// Ids of channels; none: every channel.
     #[schema(value_type = Vec<String>)]
-    channels: Vec<ChannelId>,
+    pub(crate) channels: Vec<ChannelId>,
     /// For how long the same is not told again of the same agent. A kill is always told.
-    cooldown_minutes: u32,
+    pub(crate) cooldown_minutes: u32,
     /// How often it is told again while it lasts.
-    repeat_minutes: Option<u32>,
+    pub(crate) repeat_minutes: Option<u32>,
     /// Whether its end is told.
-    notify_recovery: bool,
-    enabled: bool,
+    pub(crate) notify_recovery: bool,
+    pub(crate) enabled: bool,
     #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
+    pub(crate) created_at: Timestamp,
     /// Of `agent_down` and `error_rate`: over how many minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    minutes: Option<u32>,
+    pub(crate) minutes: Option<u32>,
     /// Of `error_rate`: how many percent of the calls.
     #[serde(skip_serializing_if = "Option::is_none")]
-    percent: Option<f64>,
+    pub(crate) percent: Option<f64>,
     /// Of `budget`: how many US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
-    amount_usd: Option<NanoUsd>,
+    pub(crate) amount_usd: Option<NanoUsd>,
     /// Of `budget`: in which time, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = words::budget_period)]
-    period: Option<BudgetPeriod>,
+    pub(crate) period: Option<BudgetPeriod>,
 }
 
 impl From<AlertRule> for RuleView {

@@ -25,28 +25,28 @@ const MAX_CHANNELS: usize = 100;
 #[schema(as = Channel)]
 pub(crate) struct ChannelView {
     #[schema(value_type = String, format = "uuid")]
-    id: ChannelId,
+    pub(crate) id: ChannelId,
     #[schema(schema_with = words::channel_kind)]
-    kind: ChannelKind,
-    name: String,
+    pub(crate) kind: ChannelKind,
+    pub(crate) name: String,
     /// Whether anything is sent to it.
-    enabled: bool,
+    pub(crate) enabled: bool,
     /// Why it was switched off by itself: its target answered that it is gone for good.
-    disabled_reason: Option<String>,
+    pub(crate) disabled_reason: Option<String>,
     #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
+    pub(crate) created_at: Timestamp,
     /// Where it leads. Of an address that is a secret (Slack, Discord), only the host is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
+    pub(crate) url: Option<String>,
     /// To whom mails go.
     #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<Vec<String>>,
+    pub(crate) to: Option<Vec<String>>,
     /// The chat of a Telegram bot.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chat_id: Option<String>,
+    pub(crate) chat_id: Option<String>,
     /// Verifies what a webhook receives. Only in the answer that made the channel.
     #[serde(skip_serializing_if = "Option::is_none")]
-    secret: Option<String>,
+    pub(crate) secret: Option<String>,
 }
 
 impl From<Channel> for ChannelView {

@@ -45,6 +45,11 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let (line, column) = (error.line(), error.column());
         Problem::bad_request(format!("The body is not valid JSON: see line {line}, column {column}."))
     })?;
+    read_json(json)
+}
+
+/// Reads JSON that has been parsed, and names the field that is wrong.
+pub(crate) fn read_json<T: DeserializeOwned>(json: serde_json::Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(json).map_err(|error| {
         // Only what the field takes is said, never what was given: it may be a key.
         match takes(&error.path().to_string(), &error.inner().to_string()) {

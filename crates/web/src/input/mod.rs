@@ -7,7 +7,7 @@ mod query;
 mod range;
 mod words;
 
-pub(crate) use body::{Body, present};
+pub(crate) use body::{Body, present, read_json};
 pub(crate) use form::Fields;
 pub(crate) use path::{AgentPath, ChannelPath, DeliveryPath, EventPath, IncidentPath, ProviderPath, RulePath};
 pub(crate) use query::{Filters, Paging, Parameters};

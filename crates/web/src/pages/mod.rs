@@ -3,6 +3,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod agents;
+pub(crate) mod alerts;
 pub(crate) mod assets;
 mod chart;
 pub(crate) mod costs;

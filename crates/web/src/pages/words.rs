@@ -123,6 +123,8 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "deleted" => "It is deleted.",
         "thanks" => "Thank you. Your answer is kept with the incident.",
         "provider" => "The provider is saved. The next call uses it.",
+        "alerts" => "Saved.",
+        "retried" => "It is tried again now.",
         "provider-removed" => "What was stored of the provider is gone, its key with it.",
         _ => return None,
     })

@@ -1,6 +1,7 @@
 //! The dashboard: what its pages say and what their forms do, without a browser.
 
 mod actions;
+mod alerts;
 mod login;
 mod looks;
 mod safety;

@@ -8,7 +8,7 @@ use super::Browser;
 use crate::server::{Server, request};
 
 /// Pages that show something, once `kill` has made an incident.
-pub(super) const PAGES: [&str; 11] = [
+pub(super) const PAGES: [&str; 12] = [
     "/",
     "/agents",
     "/agents/import-fixer",
@@ -16,6 +16,7 @@ pub(super) const PAGES: [&str; 11] = [
     "/incidents/{incident}",
     "/requests",
     "/requests/{call}",
+    "/alerts",
     "/costs",
     "/settings",
     "/login",

@@ -1,0 +1,174 @@
+//! What a person does about alerts: makes, tests, switches and deletes channels and rules, and tries a delivery again.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{News, delivery_line, draw_with};
+use crate::api::{alert_history, alerts, channels};
+use crate::app::App;
+use crate::input::{Body, ChannelPath, DeliveryPath, Fields, RulePath};
+use crate::pages::frame::Frame;
+use crate::pages::{Drawn, see_other};
+use crate::problem::Problem;
+
+/// What the form of a channel sends. A kind takes only some of it; the rest is left empty.
+#[derive(Deserialize)]
+pub(crate) struct ChannelForm {
+    kind: String,
+    name: String,
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    to: String,
+    #[serde(default)]
+    bot_token: String,
+    #[serde(default)]
+    chat_id: String,
+}
+
+/// What the form of a rule sends.
+#[derive(Deserialize)]
+pub(crate) struct RuleForm {
+    rule_type: String,
+    agent_id: String,
+    #[serde(default)]
+    channel: String,
+    #[serde(default)]
+    minutes: String,
+    #[serde(default)]
+    percent: String,
+    #[serde(default)]
+    amount_usd: String,
+    #[serde(default)]
+    period: String,
+    #[serde(default)]
+    cooldown_minutes: String,
+}
+
+/// Whether a channel or a rule is on.
+#[derive(Deserialize)]
+pub(crate) struct SwitchForm {
+    enabled: bool,
+}
+
+/// Makes a channel. The page that follows shows the secret of a webhook, once.
+pub(crate) async fn add_channel(State(app): State<App>, frame: Frame, Fields(form): Fields<ChannelForm>) -> Drawn {
+    let addresses: Vec<_> = form.to.split(',').map(str::trim).filter(|address| !address.is_empty()).collect();
+    let mut body = given([
+        ("kind", &form.kind),
+        ("name", &form.name),
+        ("url", &form.url),
+        ("bot_token", &form.bot_token),
+        ("chat_id", &form.chat_id),
+    ]);
+    if !addresses.is_empty() {
+        body.insert("to".to_owned(), json!(addresses));
+    }
+    let made = match read_body(body) {
+        Ok(body) => channels::create(State(app.clone()), Body(body)).await,
+        Err(problem) => Err(problem),
+    };
+    let news = match made {
+        Ok((_, Json(channel))) => News { secret: channel.secret, ..News::default() },
+        Err(problem) => wrong(&problem)?,
+    };
+    draw_with(&app, frame, news).await
+}
+
+/// Sends a test through a channel and shows what came of it.
+pub(crate) async fn test_channel(State(app): State<App>, frame: Frame, path: ChannelPath) -> Drawn {
+    let Json(delivery) = channels::test(State(app.clone()), path).await?;
+    let tested = Some(delivery_line(delivery, app.web().clock.now()));
+    draw_with(&app, frame, News { tested, ..News::default() }).await
+}
+
+/// Turns a channel on or off.
+pub(crate) async fn switch_channel(
+    State(app): State<App>,
+    path: ChannelPath,
+    Fields(form): Fields<SwitchForm>,
+) -> Drawn {
+    let body = read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?;
+    let _ = channels::patch(State(app), path, Body(body)).await?;
+    Ok(back())
+}
+
+/// Deletes a channel.
+pub(crate) async fn delete_channel(State(app): State<App>, path: ChannelPath) -> Drawn {
+    channels::delete(State(app), path).await?;
+    Ok(see_other("/alerts?done=deleted"))
+}
+
+/// Makes a rule.
+pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form): Fields<RuleForm>) -> Drawn {
+    let agent = if form.agent_id.trim().is_empty() { "*" } else { form.agent_id.trim() };
+    let mut body =
+        given([("rule_type", form.rule_type.as_str()), ("agent_id", agent), ("period", form.period.as_str())]);
+    if !form.channel.is_empty() {
+        body.insert("channels".to_owned(), json!([form.channel]));
+    }
+    for (field, text) in [
+        ("minutes", &form.minutes),
+        ("percent", &form.percent),
+        ("amount_usd", &form.amount_usd),
+        ("cooldown_minutes", &form.cooldown_minutes),
+    ] {
+        if !text.trim().is_empty() {
+            // What is no number is sent on as the text it is, so that the answer names the field.
+            body.insert(field.to_owned(), serde_json::from_str(text.trim()).unwrap_or_else(|_| json!(text)));
+        }
+    }
+    let made = match read_body(body) {
+        Ok(body) => alerts::create(State(app.clone()), Body(body)).await,
+        Err(problem) => Err(problem),
+    };
+    match made {
+        Ok(_) => Ok(back()),
+        Err(problem) => draw_with(&app, frame, wrong(&problem)?).await,
+    }
+}
+
+/// Turns a rule on or off.
+pub(crate) async fn switch_rule(State(app): State<App>, path: RulePath, Fields(form): Fields<SwitchForm>) -> Drawn {
+    let body = read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?;
+    let _ = alerts::patch(State(app), path, Body(body)).await?;
+    Ok(back())
+}
+
+/// Deletes a rule.
+pub(crate) async fn delete_rule(State(app): State<App>, path: RulePath) -> Drawn {
+    alerts::delete(State(app), path).await?;
+    Ok(see_other("/alerts?done=deleted"))
+}
+
+/// Tries a delivery again.
+pub(crate) async fn retry(State(app): State<App>, path: DeliveryPath) -> Drawn {
+    let _ = alert_history::retry(State(app), path).await?;
+    Ok(see_other("/alerts?done=retried"))
+}
+
+fn back() -> Response {
+    see_other("/alerts?done=alerts")
+}
+
+/// The fields that were filled in.
+fn given<const N: usize>(fields: [(&str, &str); N]) -> Map<String, Value> {
+    let filled = fields.into_iter().map(|(field, text)| (field, text.trim())).filter(|(_, text)| !text.is_empty());
+    filled.map(|(field, text)| (field.to_owned(), json!(text))).collect()
+}
+
+/// The same body that the API takes, so that both have the same rules.
+fn read_body<T: serde::de::DeserializeOwned>(fields: Map<String, Value>) -> Result<T, Problem> {
+    crate::input::read_json(Value::Object(fields))
+}
+
+/// What is wrong with what was sent, to be said on the page; any other problem has a page of its own.
+fn wrong(problem: &Problem) -> Result<News, Problem> {
+    if !problem.status().is_client_error() {
+        return Err(problem.clone());
+    }
+    Ok(News { error: Some(problem.detail()), ..News::default() })
+}

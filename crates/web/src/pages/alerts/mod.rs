@@ -1,0 +1,221 @@
+//! Who is told of what: channels, rules, and the history of what was really delivered.
+
+pub(crate) mod actions;
+
+use askama::Template;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use model::{BudgetPeriod, DeliveryState, RuleType, Timestamp};
+use serde::Deserialize;
+use store::DeliveryFilter;
+
+use super::frame::Frame;
+use super::number::{Moment, Money, duration};
+use super::pager::Pager;
+use super::plain::cut;
+use super::{Drawn, assets, draw_as};
+use crate::api::alert_history::{AttemptView, DeliveryView};
+use crate::api::alerts::{self, RuleView};
+use crate::api::channels::{self, ChannelView};
+use crate::app::App;
+use crate::input::{Filters, Paging};
+use crate::problem::Problem;
+
+const HISTORY_SHOWN: u32 = 20;
+/// What a target answers may be long.
+const ANSWER_LENGTH: usize = 300;
+
+#[derive(Template)]
+#[template(path = "alerts.html")]
+struct AlertsPage {
+    frame: Frame,
+    channels: Vec<ChannelLine>,
+    rules: Vec<RuleLine>,
+    history: Vec<DeliveryLine>,
+    state: Option<DeliveryState>,
+    pager: Pager,
+    /// Whether the server can send mail.
+    has_mail: bool,
+    news: News,
+}
+
+/// What an action has to tell on the page that it leads to.
+#[derive(Default)]
+struct News {
+    /// What is wrong with what was sent.
+    error: Option<String>,
+    /// The secret of a webhook that was just made: it is shown this once.
+    secret: Option<String>,
+    /// What came of a test.
+    tested: Option<DeliveryLine>,
+}
+
+struct ChannelLine {
+    id: String,
+    name: String,
+    kind: &'static str,
+    target: String,
+    enabled: bool,
+    disabled_reason: Option<String>,
+}
+
+struct RuleLine {
+    id: String,
+    agent: String,
+    what: String,
+    channels: String,
+    cooldown: u32,
+    enabled: bool,
+}
+
+struct DeliveryLine {
+    id: String,
+    at: Moment,
+    summary: String,
+    incident: Option<String>,
+    channel: String,
+    state: &'static str,
+    tone: &'static str,
+    failed: bool,
+    reason: Option<String>,
+    attempts: Vec<AttemptLine>,
+}
+
+struct AttemptLine {
+    at: Moment,
+    took: String,
+    delivered: bool,
+    answer: String,
+}
+
+/// What the filter of the history is.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AlertsQuery {
+    state: Option<DeliveryState>,
+    cursor: Option<String>,
+}
+
+impl Paging for AlertsQuery {
+    fn limit(&self) -> Option<u32> {
+        Some(HISTORY_SHOWN)
+    }
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+}
+
+/// Draws the page.
+pub(crate) async fn show(
+    State(app): State<App>,
+    frame: Frame,
+    uri: Uri,
+    Filters(query): Filters<AlertsQuery>,
+) -> Drawn {
+    let page = read(&app, frame, (query, uri.query().unwrap_or_default()), News::default()).await?;
+    draw_as(StatusCode::OK, &page)
+}
+
+/// Draws the page with what an action has to tell.
+async fn draw_with(app: &App, frame: Frame, news: News) -> Result<Response, Problem> {
+    let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    draw_as(status, &read(app, frame, (AlertsQuery::default(), ""), news).await?)
+}
+
+async fn read(
+    app: &App,
+    frame: Frame,
+    (query, raw_query): (AlertsQuery, &str),
+    news: News,
+) -> Result<AlertsPage, Problem> {
+    let (page, now) = (query.page()?, app.web().clock.now());
+    let Json(channels) = channels::list(State(app.clone())).await?;
+    let Json(rules) = alerts::list(State(app.clone())).await?;
+    let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
+    let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
+    let named = |rule: &RuleView| rule_line(rule, &channels.items);
+    Ok(AlertsPage {
+        frame,
+        rules: rules.items.iter().map(named).collect(),
+        channels: channels.items.into_iter().map(channel_line).collect(),
+        state: query.state,
+        pager: Pager::new("/alerts", raw_query, history.next.map(|cursor| cursor.0)),
+        history: history.items.into_iter().map(|row| delivery_line(row.into(), now)).collect(),
+        has_mail: app.web().alerts.mail,
+        news,
+    })
+}
+
+fn channel_line(channel: ChannelView) -> ChannelLine {
+    let target = channel.to.map(|to| to.join(", ")).or(channel.chat_id).or(channel.url);
+    ChannelLine {
+        id: channel.id.to_string(),
+        name: cut(&channel.name, ANSWER_LENGTH),
+        kind: channel.kind.as_str(),
+        target: cut(&target.unwrap_or_default(), ANSWER_LENGTH),
+        enabled: channel.enabled,
+        disabled_reason: channel.disabled_reason.map(|reason| cut(&reason, ANSWER_LENGTH)),
+    }
+}
+
+fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
+    let name = |id| channels.iter().find(|channel| channel.id == id).map(|channel| channel.name.as_str());
+    let names: Vec<_> = rule.channels.iter().filter_map(|id| name(*id)).collect();
+    RuleLine {
+        id: rule.id.to_string(),
+        agent: if rule.agent_id == "*" { "all agents".to_owned() } else { rule.agent_id.clone() },
+        what: what(rule),
+        channels: if names.is_empty() { "every channel".to_owned() } else { cut(&names.join(", "), ANSWER_LENGTH) },
+        cooldown: rule.cooldown_minutes,
+        enabled: rule.enabled,
+    }
+}
+
+/// What a rule tells of, in words.
+fn what(rule: &RuleView) -> String {
+    let minutes = rule.minutes.unwrap_or_default();
+    match rule.rule_type {
+        RuleType::KillSwitch => "the kill switch fires".to_owned(),
+        RuleType::AgentDown => format!("no call for {minutes} minutes"),
+        RuleType::ErrorRate => {
+            format!("{} % of the calls of {minutes} minutes fail", rule.percent.unwrap_or_default())
+        }
+        RuleType::Budget => {
+            let amount = Money::from(rule.amount_usd.unwrap_or_default()).short;
+            format!("{amount} are spent in a {}", rule.period.map(BudgetPeriod::as_str).unwrap_or_default())
+        }
+    }
+}
+
+fn delivery_line(delivery: DeliveryView, now: Timestamp) -> DeliveryLine {
+    let (state, tone) = match delivery.state {
+        DeliveryState::Delivered => ("Delivered", "green"),
+        DeliveryState::Queued => ("Queued", ""),
+        DeliveryState::Failed => ("Failed", "red"),
+        DeliveryState::Digested => ("In a digest", "grey"),
+    };
+    DeliveryLine {
+        id: delivery.id.to_string(),
+        at: Moment::new(delivery.timestamp, now),
+        summary: cut(&delivery.summary, ANSWER_LENGTH),
+        incident: delivery.incident_id.map(|id| id.to_string()),
+        channel: cut(&delivery.channel, ANSWER_LENGTH),
+        state,
+        tone,
+        failed: delivery.state == DeliveryState::Failed,
+        reason: delivery.reason.map(|reason| cut(&reason, ANSWER_LENGTH)),
+        attempts: delivery.attempts.into_iter().map(|attempt| attempt_line(attempt, now)).collect(),
+    }
+}
+
+fn attempt_line(attempt: AttemptView, now: Timestamp) -> AttemptLine {
+    let status = attempt.status_code.map(|status| format!("{status} ")).unwrap_or_default();
+    AttemptLine {
+        at: Moment::new(attempt.timestamp, now),
+        took: duration(attempt.took_ms),
+        delivered: attempt.delivered,
+        answer: format!("{status}{}", cut(&attempt.answer, ANSWER_LENGTH)),
+    }
+}

@@ -1,0 +1,65 @@
+//! Channels, rules and their history on the page of alerts.
+
+use axum::http::StatusCode;
+
+use super::Browser;
+use crate::server::Server;
+
+const WEBHOOK: &str = "kind=webhook&name=ops&url=https%3A%2F%2Fhooks.example.com%2Fa";
+
+#[tokio::test]
+async fn a_channel_is_added_and_its_secret_is_shown_once() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    assert!(browser.page("/alerts").await.contains("Nobody hears of a kill."));
+    let added = browser.post("/alerts/channels", WEBHOOK).await;
+    assert_eq!(added.status, StatusCode::OK);
+    assert!(
+        added.text.contains("whsec_") && added.text.contains("Every channel hears of every kill."),
+        "{}",
+        added.text
+    );
+    let text = browser.page("/alerts").await;
+    assert!(text.contains("https://hooks.example.com/a") && !text.contains("whsec_"), "{text}");
+
+    let again = browser.post("/alerts/channels", WEBHOOK).await;
+    assert_eq!(again.status, StatusCode::BAD_REQUEST);
+    assert!(again.text.contains("name must be another"), "{}", again.text);
+    let wrong = browser.post("/alerts/channels", "kind=webhook&name=other").await;
+    assert!(wrong.text.contains("url must be given"), "{}", wrong.text);
+}
+
+/// Seeds: “Notification check on enable”, with a channel.
+#[tokio::test]
+async fn with_a_channel_nothing_is_asked_on_enable() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    browser.post("/alerts/channels", WEBHOOK).await;
+    server.put("/api/agents/heard/kill-switch", serde_json::json!({})).await;
+    let fields = "enabled=on&window_size=20&threshold=10&action=deactivate&counting=adaptive";
+    browser.submit("/agents/heard/kill-switch", fields, "/agents/heard?done=saved").await;
+}
+
+#[tokio::test]
+async fn channels_and_rules_are_switched_and_deleted() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    browser.post("/alerts/channels", WEBHOOK).await;
+    let channel = server.json("/api/channels").await["items"][0]["id"].as_str().unwrap().to_owned();
+    let rule = format!("rule_type=error_rate&agent_id=&channel={channel}&minutes=5&percent=50&cooldown_minutes=");
+    browser.submit("/alerts/rules", &rule, "/alerts?done=alerts").await;
+    let text = browser.page("/alerts").await;
+    assert!(text.contains("50 % of the calls of 5 minutes fail") && text.contains("all agents"), "{text}");
+    let wrong = browser.post("/alerts/rules", "rule_type=agent_down&agent_id=x&minutes=soon").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.text.contains("minutes must be a whole number"), "{}", wrong.text);
+
+    let rule = server.json("/api/alerts").await["items"][0]["id"].as_str().unwrap().to_owned();
+    browser.submit(&format!("/alerts/rules/{rule}/switch"), "enabled=false", "/alerts?done=alerts").await;
+    assert_eq!(server.json("/api/alerts").await["items"][0]["enabled"], false);
+    browser.submit(&format!("/alerts/rules/{rule}/delete"), "", "/alerts?done=deleted").await;
+    browser.submit(&format!("/alerts/channels/{channel}/switch"), "enabled=false", "/alerts?done=alerts").await;
+    assert_eq!(server.json("/api/channels").await["items"][0]["enabled"], false);
+    browser.submit(&format!("/alerts/channels/{channel}/delete"), "", "/alerts?done=deleted").await;
+    assert!(browser.page("/alerts").await.contains("Nobody hears of a kill."));
+}
