@@ -65,7 +65,7 @@ fn event(agents: &[AgentId], number: u64, count: u64) -> Event {
     event.provider = Some(provider.to_owned());
     event.model = Some(model.to_owned());
     event.conversation = Some(format!("session-{}", number / 2000));
-    event.status = Some(if mixed % 50 == 0 { 529 } else { 200 });
+    event.status = Some(if mixed.is_multiple_of(50) { 529 } else { 200 });
     event.latency_ms = Some(500 + mixed % 20_000);
     event.first_byte_ms = Some(400);
     event.usage = Usage { input: Some(12_000 + mixed % 1000), output: Some(mixed % 900), ..Usage::default() };

@@ -96,7 +96,7 @@ fn event(number: u64, events: u64, now: Timestamp) -> Event {
     event.provider = Some("openai".into());
     event.model = Some(["gpt-4o", "gpt-4o-mini", "o3"][(number / AGENTS % 3) as usize].into());
     event.conversation = Some(format!("conversation-{}", number / AGENTS / 40));
-    event.status = Some(if number % 97 == 0 { 500 } else { 200 });
+    event.status = Some(if number.is_multiple_of(97) { 500 } else { 200 });
     event.latency_ms = Some(200 + number % 3000);
     (event.usage.input, event.usage.output) = (Some(1200), Some(300));
     event.score = Some(Score::default());
