@@ -23,7 +23,8 @@ async fn a_call_is_priced_and_an_unknown_model_is_unpriced() {
     let [unpriced, priced] = events["items"].as_array().unwrap().as_slice() else { panic!("{events}") };
     assert_eq!((&unpriced["model"], &unpriced["cost_usd"]), (&json!("unheard-of"), &json!(null)));
     let tokens = |name: &str| priced[name].as_f64().unwrap();
-    let expected = (tokens("tokens_in") * 2.5 + tokens("tokens_out") * 10.0) / 1e6;
+    let cached = priced["details"]["tokens_cached"].as_f64().unwrap();
+    let expected = ((tokens("tokens_in") - cached) * 2.5 + cached * 1.25 + tokens("tokens_out") * 10.0) / 1e6;
     assert!((priced["cost_usd"].as_f64().unwrap() - expected).abs() < 1e-12, "{priced}");
 
     let stats = server.get("/api/agents/spender/stats?range=24h").await;
