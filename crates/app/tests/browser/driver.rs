@@ -1,6 +1,7 @@
 //! A browser, driven through WebDriver: a few JSON requests to chromedriver, and no more of the protocol than is used here.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -188,10 +189,24 @@ impl Browser {
     }
 }
 
+impl Browser {
+    /// Ends the session and waits for it. Without async, since it is part of dropping.
+    fn end_session(&self) -> std::io::Result<()> {
+        let address = self.session.strip_prefix("http://").unwrap_or_default();
+        let (host, path) = address.split_once('/').unwrap_or_default();
+        let mut connection = TcpStream::connect(host)?;
+        write!(connection, "DELETE /{path} HTTP/1.1\r\nhost: {host}\r\n\r\n")?;
+        // It answers when the browser has gone, and keeps the connection open.
+        connection.set_read_timeout(Some(Duration::from_secs(10)))?;
+        connection.read(&mut [0; 1024]).map(drop)
+    }
+}
+
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Asked to end, the driver ends its browser; killed, it would leave it behind.
-        let _ = Command::new("kill").args(["-TERM", &self.driver.id().to_string()]).status();
+        // Only the end of its session ends the browser: a driver that is killed leaves it behind.
+        let _ = self.end_session();
+        let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
 }
