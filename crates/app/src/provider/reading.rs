@@ -29,16 +29,19 @@ pub(super) fn brings_tool_result(body: &Value) -> bool {
 /// A call of the first tool on offer, unless there is none.
 pub(super) fn tool_on_offer(body: &Value) -> Option<Call> {
     let tool = body["tools"].get(0)?;
-    let wrapped = [&tool["function"], &tool["custom"], &tool["functionDeclarations"][0]];
+    // Gemini takes its fields in both spellings, and some clients mix them.
+    let declarations = [&tool["functionDeclarations"][0], &tool["function_declarations"][0]];
+    let wrapped = [&tool["function"], &tool["custom"]].into_iter().chain(declarations);
     let described = wrapped.into_iter().find(|inner| inner.is_object()).unwrap_or(tool);
     let name = described["name"].as_str()?.to_owned();
-    // A custom tool takes text, all others take an object.
-    if tool["type"] == "custom" {
-        return Some(Call { name, arguments: Value::from("example") });
-    }
-    let schemas = ["parameters", "parametersJsonSchema", "input_schema"];
+    let schemas = ["parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema"];
     let schema = schemas.into_iter().map(|key| &described[key]).find(|schema| schema.is_object());
-    Some(Call { name, arguments: example_arguments(schema.unwrap_or(&Value::Null)) })
+    // A custom tool takes text, all others take an object. Anthropic calls `custom` what is none: it has a schema.
+    let arguments = match schema {
+        None if tool["type"] == "custom" => Value::from("example"),
+        schema => example_arguments(schema.unwrap_or(&Value::Null)),
+    };
+    Some(Call { name, arguments })
 }
 
 /// Gemini lets the role of a single message be left out.
@@ -55,7 +58,7 @@ fn parts_of(message: &Value) -> &[Value] {
 }
 
 fn is_result(part: &Value) -> bool {
-    part["type"] == "tool_result" || part["functionResponse"].is_object()
+    part["type"] == "tool_result" || part["functionResponse"].is_object() || part["function_response"].is_object()
 }
 
 /// The text of a message, as a string or in parts.

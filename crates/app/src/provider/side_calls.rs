@@ -12,7 +12,7 @@ pub(super) fn answer(request: &Parts, body: &[u8]) -> Option<Value> {
     let what = name.rsplit_once(':').map_or(name, |(_, what)| what);
     let tokens = body.len() / 4;
     Some(match (&request.method, what) {
-        (&Method::GET, "models") => models(before, &request.headers),
+        (&Method::GET, "models") => models(&request.headers),
         (&Method::GET, "tags") => json!({"models": [ollama_model()]}),
         (&Method::GET, "version") => json!({"version": env!("CARGO_PKG_VERSION")}),
         (&Method::POST, "show") => ollama_details(),
@@ -35,8 +35,9 @@ const VECTOR: [f32; 4] = [0.5; 4];
 /// The same as little-endian floats in Base64, which OpenAI's SDKs ask for.
 const VECTOR_IN_BASE64: &str = "AAAAPwAAAD8AAAA/AAAAPw==";
 
-fn models(before: &str, headers: &HeaderMap) -> Value {
-    if before.ends_with("/v1beta") {
+/// The path is the same everywhere; the headers tell whose client asks.
+fn models(headers: &HeaderMap) -> Value {
+    if headers.contains_key("x-goog-api-key") {
         let methods = ["generateContent", "countTokens"];
         return json!({"models": [{"name": "models/built-in", "supportedGenerationMethods": methods}]});
     }

@@ -131,7 +131,7 @@ async fn an_assistant_calls_the_tool_it_is_offered_and_then_speaks() {
     check_tool(CHAT, tool.clone(), "/choices/0/message/tool_calls/0/function/arguments", result.clone()).await;
     check_tool("/api/chat", tool, "/message/tool_calls/0/function/arguments", result).await;
 
-    let offer = json!({"name": "weather", "input_schema": schema});
+    let offer = json!({"type": "custom", "name": "weather", "input_schema": schema});
     let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "sunny"}]});
     check_tool("/v1/messages", offer, "/content/0/input", result).await;
 
@@ -139,11 +139,16 @@ async fn an_assistant_calls_the_tool_it_is_offered_and_then_speaks() {
     let result = json!({"type": "function_call_output", "call_id": "1", "output": "sunny"});
     check_tool("/v1/responses", offer, "/output/0/arguments", result).await;
 
-    let offer = json!({"functionDeclarations": [function]});
-    let response = json!({"functionResponse": {"name": "weather", "response": {"output": "sunny"}}});
-    let result = json!({"role": "user", "parts": [response]});
-    check_tool("/v1beta/models/m:generateContent", offer, "/candidates/0/content/parts/0/functionCall/args", result)
-        .await;
+    let snake = json!({"name": "weather", "parameters_json_schema": schema});
+    let response = json!({"name": "weather", "response": {"output": "sunny"}});
+    for (offer, response) in [
+        (json!({"functionDeclarations": [function]}), json!({"functionResponse": response})),
+        (json!({"function_declarations": [snake]}), json!({"function_response": response})),
+    ] {
+        let call = "/candidates/0/content/parts/0/functionCall/args";
+        let result = json!({"role": "user", "parts": [response]});
+        check_tool("/v1beta/models/m:generateContent", offer, call, result).await;
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,90 @@
+"""A running server with the built-in provider behind it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import time
+import urllib.request
+
+BINARY = os.environ["AGENTGAZER_BIN"]
+TOKEN = "clients-test-token"
+PROVIDERS = ["openai", "anthropic", "google", "ollama"]
+
+# The program takes AGENTGAZER_… variables for settings.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("AGENTGAZER_")}
+
+
+class Server:
+    """The addresses of a running server and of the provider behind it."""
+
+    def __init__(self, proxy: str, dashboard: str, provider: str):
+        self.proxy, self.dashboard, self.provider = proxy, dashboard, provider
+
+    def api(self, method: str, path: str, body: dict | None = None) -> dict:
+        """Calls the server's own API."""
+        return call(method, self.dashboard + path, body, {"authorization": f"Bearer {TOKEN}"})
+
+    def events(self, agent: str) -> list[dict]:
+        """The events of an agent, oldest first."""
+        return self.api("GET", f"/api/events?agent={agent}&limit=100")["items"][::-1]
+
+    def requests(self, agent: str) -> int:
+        """How many requests an agent sent, refused ones included."""
+        kinds = ("llm_call", "blocked", "kill_switch")
+        return sum(event["details"]["count"] for event in self.events(agent) if event["event_type"] in kinds)
+
+    def seen_by_provider(self) -> int:
+        """How many requests reached the provider."""
+        return call("GET", f"{self.provider}/_seen")["requests"]
+
+    def last_request(self) -> dict:
+        """The last request that reached the provider, as it came."""
+        return call("GET", f"{self.provider}/_last")
+
+    def let_fail(self, faults: list) -> None:
+        """The provider's next answers fail like this."""
+        call("PUT", f"{self.provider}/_faults", faults)
+
+
+def call(method: str, url: str, body=None, headers: dict | None = None) -> dict:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"content-type": "application/json"} | (headers or {})
+    with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method)) as response:
+        answer = response.read()
+        return json.loads(answer) if answer else {}
+
+
+@contextlib.contextmanager
+def running_server(folder: pathlib.Path):
+    with contextlib.ExitStack() as stack:
+        provider = stack.enter_context(running(["provider", "--port", "0"], folder / "provider.json"))["provider"]
+        command = ["start", "--port", "0", "--proxy-port", "0", "--token", TOKEN, "--data-dir", folder / "data"]
+        command += ["--allow-private-targets"]
+        for name in PROVIDERS:
+            command += ["--provider", f"{name}={provider}"]
+        ready = stack.enter_context(running(command, folder / "server.json"))
+        yield Server(ready["proxy"], ready["dashboard"], provider)
+
+
+@contextlib.contextmanager
+def running(command: list, ready_file: pathlib.Path):
+    """What a command wrote to its ready file; ended at the end, and well."""
+    command = [BINARY, *command, "--ready-file", ready_file]
+    process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+    try:
+        yield wait_for_file(ready_file, process)
+    finally:
+        process.terminate()
+        assert process.wait(timeout=60) == 0, f"{command[1]} did not end well"
+
+
+def wait_for_file(path: pathlib.Path, process: subprocess.Popen) -> dict:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        assert process.poll() is None, f"{process.args[1]} ended with {process.returncode}"
+        if path.exists():
+            return json.loads(path.read_text())
+        time.sleep(0.02)
+    raise TimeoutError(f"{path.name} was not written")
