@@ -7,6 +7,7 @@ mod gemini;
 mod hostile;
 mod mixed;
 mod ollama;
+mod recordings;
 mod refusals;
 mod requests;
 mod responses;
