@@ -182,6 +182,7 @@ async fn the_what_if_answers_while_its_sliders_move() {
     slide(&browser, "#try-threshold", 40).await;
     browser.wait_for_text("#what-if", "It would have stopped nothing in 6 calls.").await;
     slide(&browser, "#try-threshold", 3).await;
+    browser.wait_for_text("#what-if", "Window 20, threshold 3.").await;
     slide(&browser, "#try-window", 4).await;
     browser.wait_for_text("#what-if", "Window 4, threshold 3.").await;
     browser.click("#what-if form button").await;
