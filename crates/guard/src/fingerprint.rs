@@ -48,20 +48,33 @@ impl RequestPrint {
     }
 }
 
-/// What is kept of a request whose bytes have this hash.
-pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>) -> RequestPrint {
+/// What is kept of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PromptPrint {
+    similar: Option<TextHash>,
+    exact: u64,
+    is_short: bool,
+}
+
+/// What is kept of the prompt that is asked.
+pub(crate) fn of_prompt(asked: &Asked<'_>) -> PromptPrint {
     let mut digest = Digest::default();
     words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut digest);
-    let prompt_is_short = asked.attachments.is_empty() && digest.is_short();
+    let is_short = asked.attachments.is_empty() && digest.is_short();
     let (message, text) = digest.finish();
     let attachments = attachments_hash(&asked.attachments);
+    PromptPrint { similar: with_attachments(text, attachments), exact: fold(message, attachments), is_short }
+}
+
+/// What is kept of a request whose bytes have this hash.
+pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, prompt: PromptPrint) -> RequestPrint {
     let tools = tool_step(asked);
     RequestPrint {
         conversation: ConversationId(xxh3_64(conversation.as_bytes())),
         body,
-        prompt: with_attachments(text, attachments),
-        prompt_is_short,
-        turn: Turn { message: fold(message, attachments), position: asked.turn_position },
+        prompt: prompt.similar,
+        prompt_is_short: prompt.is_short,
+        turn: Turn { message: prompt.exact, position: asked.turn_position },
         step: Step { depth: asked.depth, newest: newest_step(tools, asked.newest_message) },
         tools,
     }
@@ -147,7 +160,7 @@ mod tests {
     use super::*;
 
     fn of(asked: &Asked<'_>) -> RequestPrint {
-        of_request("conversation", xxh3_64(b"{}"), asked)
+        of_request("conversation", xxh3_64(b"{}"), asked, of_prompt(asked))
     }
 
     fn with_call<'a>(arguments: &'a str, result: &'a str) -> Asked<'a> {

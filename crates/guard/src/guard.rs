@@ -52,7 +52,8 @@ pub struct NewCall<'a> {
 impl<'a> NewCall<'a> {
     /// Makes the call's fingerprint: the long part of taking a call, which needs no lock.
     pub fn prepare(&self) -> PreparedCall<'a> {
-        let print = fingerprint::of_request(self.conversation, xxh3_64(self.body), self.asked);
+        let prompt = fingerprint::of_prompt(self.asked);
+        let print = fingerprint::of_request(self.conversation, xxh3_64(self.body), self.asked, prompt);
         PreparedCall { agent: self.agent, call: self.call, print }
     }
 }

@@ -21,6 +21,6 @@ mod words;
 
 pub use guard::{AgentView, Configured, Decision, Guard, GuardConfig, NewCall, PreparedCall, Scored, Ticket, Verdict};
 pub use normalise::{ID_MASK, NUMBER_MASK, Numbers, TIME_MASK, normalise};
-pub use replay::{BodyHash, GrowingBody, Judged, PastCall, Replay, what_if};
+pub use replay::{BodyHash, GrowingBody, Judged, PastCall, PastCalls, Replay, what_if};
 pub use simhash::text_hash;
 pub use window::RECALL;

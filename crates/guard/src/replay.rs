@@ -5,7 +5,7 @@ use model::{Answered, Asked, CallId, Fingerprint, KillSwitch, Outcome, Score, Ti
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::agent::Agent;
-use crate::fingerprint;
+use crate::fingerprint::{self, PromptPrint};
 use crate::guard::GuardConfig;
 use crate::rules;
 
@@ -65,14 +65,40 @@ pub struct PastCall<'a> {
     pub answered: Option<&'a Answered>,
 }
 
-impl PastCall<'_> {
-    /// The fingerprint that the guard would have recorded.
-    pub fn fingerprint(&self) -> Fingerprint {
-        let request = fingerprint::of_request(self.conversation, self.body.0, self.asked);
-        let outcome = if self.answered.is_some() { Outcome::Answered } else { Outcome::Failed };
-        let response = self.answered.and_then(fingerprint::of_answer);
-        let waited = rules::is_wait(self.silence_ms);
-        Fingerprint { response, outcome, waited, ..request.arrived(CallId::new(), self.number, self.time) }
+/// The past calls of one run. Most of them have the prompt of the call before, which is then not hashed again.
+#[derive(Debug, Default)]
+pub struct PastCalls {
+    newest: Option<KnownPrompt>,
+}
+
+#[derive(Debug)]
+struct KnownPrompt {
+    texts: Vec<String>,
+    attachments: Vec<String>,
+    print: PromptPrint,
+}
+
+impl PastCalls {
+    /// The fingerprint that the guard would have recorded of the next call.
+    pub fn fingerprint(&mut self, call: &PastCall<'_>) -> Fingerprint {
+        let prompt = self.prompt(call.asked);
+        let request = fingerprint::of_request(call.conversation, call.body.0, call.asked, prompt);
+        let outcome = if call.answered.is_some() { Outcome::Answered } else { Outcome::Failed };
+        let response = call.answered.and_then(fingerprint::of_answer);
+        let waited = rules::is_wait(call.silence_ms);
+        Fingerprint { response, outcome, waited, ..request.arrived(CallId::new(), call.number, call.time) }
+    }
+
+    fn prompt(&mut self, asked: &Asked<'_>) -> PromptPrint {
+        let is_known = |known: &&KnownPrompt| known.texts == asked.prompt && known.attachments == asked.attachments;
+        if let Some(known) = self.newest.as_ref().filter(is_known) {
+            return known.print;
+        }
+        let print = fingerprint::of_prompt(asked);
+        let texts = asked.prompt.iter().map(|text| text.to_string()).collect();
+        let attachments = asked.attachments.iter().map(|attachment| (*attachment).to_owned()).collect();
+        self.newest = Some(KnownPrompt { texts, attachments, print });
+        print
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use guard::{GrowingBody, PastCall};
+use guard::{GrowingBody, PastCall, PastCalls};
 use http::HeaderMap;
 use model::{Answered, Fingerprint, Format, Timestamp};
 use serde::Deserialize;
@@ -29,22 +29,23 @@ pub(super) struct Recorded<'a> {
 /// The calls of a run.
 pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>, String> {
     let mut calls: Vec<Fingerprint> = Vec::with_capacity(recorded.len());
+    let mut past = PastCalls::default();
     for (place, call) in recorded.iter().enumerate() {
-        let before = calls.last().map(|call| call.time);
-        let fingerprint = call.fingerprint(place as u64 + 1, before);
+        let fingerprint = call.fingerprint(&mut past, calls.last());
         calls.push(fingerprint.map_err(|reason| format!("calls[{place}].{reason}"))?);
     }
     Ok(calls)
 }
 
 impl Recorded<'_> {
-    fn fingerprint(&self, number: u64, before: Option<Timestamp>) -> Result<Fingerprint, String> {
+    fn fingerprint(&self, past: &mut PastCalls, before: Option<&Fingerprint>) -> Result<Fingerprint, String> {
+        let (number, before) = (before.map_or(0, |call| call.number) + 1, before.map(|call| call.time));
         let dialect = self.dialect()?;
         let body = self.request.get().as_bytes();
         let asked = wire::read_request(dialect, body).map_err(|unread| format!("request: {unread}"))?;
         let time = self.time(before)?;
         let answered = self.response.and_then(|response| answered(dialect, response));
-        let past = PastCall {
+        let call = PastCall {
             number,
             time,
             silence_ms: before.map_or(0, |before| time.as_millis() - before.as_millis()),
@@ -53,7 +54,7 @@ impl Recorded<'_> {
             asked: &asked,
             answered: answered.as_ref(),
         };
-        Ok(past.fingerprint())
+        Ok(past.fingerprint(&call))
     }
 
     fn time(&self, before: Option<Timestamp>) -> Result<Timestamp, String> {

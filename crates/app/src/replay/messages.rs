@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use guard::{GrowingBody, PastCall};
+use guard::{GrowingBody, PastCall, PastCalls};
 use http::HeaderMap;
 use model::{Fingerprint, Timestamp};
 use serde::Deserialize;
@@ -19,34 +19,30 @@ pub(super) fn fingerprints(messages: &[&RawValue]) -> Result<Vec<Fingerprint>, S
     let mut body = GrowingBody::default();
     body.push(br#"{"messages":["#);
     let mut calls = Vec::new();
+    let mut past = PastCalls::default();
     for (place, message) in messages.iter().enumerate() {
         let wrong = |reason: &dyn std::fmt::Display| format!("messages[{place}]: {reason}");
         let is_answer = is_from_assistant(message).map_err(|error| wrong(&error))?;
         // An answer to nothing is an example that stands before the run.
         if is_answer && place > 0 {
             let number = calls.len() as u64 + 1;
-            calls.push(call(&transcript, &body, message, number));
+            let answered = wire::read_assistant_message(message.get(), usize::MAX);
+            let asked = transcript.asked();
+            calls.push(past.fingerprint(&PastCall {
+                number,
+                time: Timestamp::from_millis(number as i64 * STEP_MS),
+                silence_ms: 0,
+                conversation: &wire::conversation_of(&HeaderMap::new(), &asked),
+                body: body.hash(b"]}"),
+                asked: &asked,
+                answered: answered.as_ref(),
+            }));
         }
         transcript.push(message.get()).map_err(|unread| wrong(&unread))?;
         body.push(if place == 0 { b"" } else { b"," });
         body.push(message.get().as_bytes());
     }
     Ok(calls)
-}
-
-fn call(transcript: &Transcript<'_>, body: &GrowingBody, answer: &RawValue, number: u64) -> Fingerprint {
-    let asked = transcript.asked();
-    let answered = wire::read_assistant_message(answer.get(), usize::MAX);
-    let past = PastCall {
-        number,
-        time: Timestamp::from_millis(number as i64 * STEP_MS),
-        silence_ms: 0,
-        conversation: &wire::conversation_of(&HeaderMap::new(), &asked),
-        body: body.hash(b"]}"),
-        asked: &asked,
-        answered: answered.as_ref(),
-    };
-    past.fingerprint()
 }
 
 fn is_from_assistant(message: &RawValue) -> Result<bool, serde_json::Error> {
