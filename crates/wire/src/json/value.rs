@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use super::{Cursor, Malformed};
 
 /// The text of one valid JSON value, without white space around it.
@@ -91,7 +93,7 @@ impl<'a> Json<'a> {
 
 /// The text that `written` (the inside of a string) stands for.
 pub(super) fn text(written: &str) -> Cow<'_, str> {
-    if written.contains('\\') { Cow::Owned(unescape(written)) } else { Cow::Borrowed(written) }
+    if memchr(b'\\', written.as_bytes()).is_some() { Cow::Owned(unescape(written)) } else { Cow::Borrowed(written) }
 }
 
 /// The text behind the escapes; one that there is not stands for its character. Half a surrogate pair becomes U+FFFD: JavaScript
@@ -99,7 +101,7 @@ pub(super) fn text(written: &str) -> Cow<'_, str> {
 fn unescape(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
     let mut rest = written;
-    while let Some(at) = rest.find('\\') {
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
         text.push_str(&rest[..at]);
         let (character, length) = escaped_character(&rest[at..]);
         text.push(character);
