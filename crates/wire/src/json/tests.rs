@@ -28,7 +28,11 @@ fn serde_accepts(text: &str) -> bool {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match character {
-            '\\' => plain.extend(characters.next().map(|escaped| if escaped < ' ' { escaped } else { '_' })),
+            '\\' => plain.push(match characters.next() {
+                Some(control) if control < ' ' => control,
+                Some(_) => '_',
+                None => '\\',
+            }),
             other => plain.push(other),
         }
     }
