@@ -70,11 +70,17 @@ pub struct InvalidProvider {
 }
 
 impl Provider {
+    /// Whether a provider can have this name.
+    pub fn is_name(name: &str) -> bool {
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
+        let starts_well = name.bytes().next().is_some_and(|first| !b"._-".contains(&first));
+        starts_well && name.len() <= 64 && name.bytes().all(allowed)
+    }
+
     /// A provider without a stored key. A trailing slash of `base_url` is dropped.
     pub fn new(name: &str, base_url: &str, format: Format) -> Result<Provider, InvalidProvider> {
         let invalid = |field, message| Err(InvalidProvider { field, message });
-        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
-        if name.is_empty() || name.len() > 64 || !name.bytes().all(allowed) || b"._-".contains(&name.as_bytes()[0]) {
+        if !Provider::is_name(name) {
             return invalid("name", "must have 1 to 64 characters of a-z 0-9 . _ - and start with a letter or digit");
         }
         let Some(rest) = base_url.strip_prefix("https://").or_else(|| base_url.strip_prefix("http://")) else {

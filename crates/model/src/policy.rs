@@ -1,0 +1,126 @@
+//! Policies: what an agent may spend, when and how often it may call, and which models it gets.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AllowedHours, NanoUsd, Zone};
+
+/// What limits one agent. The default limits nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The most it may spend in a day of `time_zone`.
+    #[serde(rename = "budget_daily_usd")]
+    pub budget_daily: Option<NanoUsd>,
+    /// In a week, from Monday on.
+    #[serde(rename = "budget_weekly_usd")]
+    pub budget_weekly: Option<NanoUsd>,
+    /// In a month.
+    #[serde(rename = "budget_monthly_usd")]
+    pub budget_monthly: Option<NanoUsd>,
+    /// In one conversation.
+    #[serde(rename = "budget_conversation_usd")]
+    pub budget_conversation: Option<NanoUsd>,
+    /// Where its days begin and its hours are counted.
+    pub time_zone: Zone,
+    /// When it may call; `None` is always.
+    pub allowed_hours: Option<Vec<AllowedHours>>,
+    /// How often it may call.
+    pub rate_limits: Vec<RateLimit>,
+    /// Which models it gets instead of those it asks for.
+    pub model_overrides: Vec<ModelOverride>,
+}
+
+/// The word for all providers, or all models.
+pub const ANY: &str = "*";
+
+/// How often an agent may call a provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimit {
+    /// The provider, or [`ANY`]: all of them together.
+    pub provider: String,
+    /// Calls in any sixty seconds.
+    #[serde(default)]
+    pub requests_per_minute: Option<u64>,
+    /// Tokens, in and out, in any sixty seconds.
+    #[serde(default)]
+    pub tokens_per_minute: Option<u64>,
+}
+
+impl RateLimit {
+    /// Whether calls to `provider` count.
+    pub fn covers(&self, provider: &str) -> bool {
+        self.provider == ANY || self.provider == provider
+    }
+}
+
+/// Another model than the one that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelOverride {
+    /// The provider, or [`ANY`].
+    pub provider: String,
+    /// The model that is asked for, or [`ANY`].
+    pub model: String,
+    /// The model that is used.
+    #[serde(rename = "use")]
+    pub used: String,
+}
+
+impl Policy {
+    /// Whether it limits nothing, so that its agent's calls need not be counted.
+    pub fn is_empty(&self) -> bool {
+        !self.has_budget()
+            && self.allowed_hours.is_none()
+            && self.rate_limits.is_empty()
+            && self.model_overrides.is_empty()
+    }
+
+    /// Whether it limits what is spent.
+    pub fn has_budget(&self) -> bool {
+        let budgets = [self.budget_daily, self.budget_weekly, self.budget_monthly, self.budget_conversation];
+        budgets.iter().any(Option::is_some)
+    }
+
+    /// The model to use where `asked` is asked for, if it is another one. What names provider and model goes before what
+    /// names only one of them; of those, the provider before the model.
+    pub fn model_for(&self, provider: &str, asked: Option<&str>) -> Option<&str> {
+        let covers = |it: &&ModelOverride| {
+            (it.provider == ANY || it.provider == provider) && (it.model == ANY || Some(it.model.as_str()) == asked)
+        };
+        let best = self.model_overrides.iter().filter(covers).max_by_key(|it| (it.provider != ANY, it.model != ANY))?;
+        (Some(best.used.as_str()) != asked).then_some(best.used.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_override_that_says_most_counts() {
+        let over = |provider: &str, model: &str, used: &str| ModelOverride {
+            provider: provider.into(),
+            model: model.into(),
+            used: used.into(),
+        };
+        let policy = Policy {
+            model_overrides: vec![
+                over("*", "*", "any"),
+                over("openai", "*", "small"),
+                over("openai", "gpt-large", "medium"),
+                over("*", "claude-large", "claude-small"),
+            ],
+            ..Policy::default()
+        };
+        let check = |provider: &str, asked: Option<&str>, expected: Option<&str>| {
+            assert_eq!(policy.model_for(provider, asked), expected, "{provider} {asked:?}");
+        };
+        check("openai", Some("gpt-large"), Some("medium"));
+        check("openai", Some("gpt-other"), Some("small"));
+        check("openai", Some("small"), None);
+        check("openai", None, Some("small"));
+        check("anthropic", Some("claude-large"), Some("claude-small"));
+        check("anthropic", Some("claude-other"), Some("any"));
+        assert_eq!(Policy::default().model_for("openai", Some("gpt-large")), None);
+    }
+}
