@@ -70,7 +70,7 @@ pub(crate) fn of_prompt(asked: &Asked<'_>) -> PromptPrint {
 pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, prompt: PromptPrint) -> RequestPrint {
     let tools = tool_step(asked);
     RequestPrint {
-        conversation: ConversationId(xxh3_64(conversation.as_bytes())),
+        conversation: conversation_id(conversation),
         body,
         prompt: prompt.similar,
         prompt_is_short: prompt.is_short,
@@ -78,6 +78,11 @@ pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, promp
         step: Step { depth: asked.depth, newest: newest_step(tools, asked.newest_message) },
         tools,
     }
+}
+
+/// The id of the conversation that is called `name`.
+pub fn conversation_id(name: &str) -> ConversationId {
+    ConversationId(xxh3_64(name.as_bytes()))
 }
 
 /// 0 if there are none.

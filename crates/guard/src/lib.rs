@@ -11,6 +11,7 @@ mod guard;
 mod judge;
 mod normalise;
 mod replay;
+mod policies;
 mod rules;
 mod score;
 mod simhash;
@@ -19,8 +20,10 @@ mod targets;
 mod window;
 mod words;
 
+pub use fingerprint::conversation_id;
 pub use guard::{AgentView, Configured, Decision, Guard, GuardConfig, NewCall, PreparedCall, Scored, Ticket, Verdict};
 pub use normalise::{ID_MASK, NUMBER_MASK, Numbers, TIME_MASK, normalise};
+pub use policies::{Budget, Charge, Limits, Policies, Refused, Reservation};
 pub use replay::{BodyHash, GrowingBody, Judged, PastCall, PastCalls, Replay, what_if};
 pub use simhash::text_hash;
 pub use window::RECALL;

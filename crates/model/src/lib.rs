@@ -37,7 +37,7 @@ pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId}
 pub use incident::{Evidence, Incident, IncidentState, Kill, Matched, Score, SignalCounts, WindowKind};
 pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange};
 pub use money::NanoUsd;
-pub use policy::{ANY, ModelOverride, Policy, RateLimit};
+pub use policy::{ANY, ModelOverride, Policy, RateLimit, Spending};
 pub use policy_change::PolicyChange;
 pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};

@@ -66,6 +66,19 @@ pub struct ModelOverride {
     pub used: String,
 }
 
+/// What an agent has spent so far in the day, week and month of its policy's time zone, and in its conversations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// Today.
+    pub day: NanoUsd,
+    /// This week.
+    pub week: NanoUsd,
+    /// This month.
+    pub month: NanoUsd,
+    /// By conversation, the most recently used last.
+    pub conversations: Vec<(String, NanoUsd)>,
+}
+
 impl Policy {
     /// Whether it limits nothing, so that its agent's calls need not be counted.
     pub fn is_empty(&self) -> bool {

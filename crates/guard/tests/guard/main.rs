@@ -7,6 +7,7 @@ mod kill_switch;
 mod memory;
 mod model_check;
 mod naive;
+mod policies;
 mod races;
 mod restart;
 mod scenarios;

@@ -1,0 +1,161 @@
+//! The policies of all agents and what their calls have used of them. An agent that nothing limits is not in here: finding
+//! that out takes no lock.
+
+mod budget;
+mod hours;
+mod limits;
+mod rate;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use arc_swap::ArcSwap;
+use model::{AgentId, Policy, Spending, Timestamp};
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_64;
+
+pub use limits::{Budget, Charge, Limits, Refused, Reservation};
+
+/// Adding an agent copies one of so many maps.
+const SHARDS: usize = 64;
+
+type Shard = ArcSwap<HashMap<AgentId, Arc<Limits>>>;
+
+/// The policies of all agents. Shared by reference.
+#[derive(Debug)]
+pub struct Policies {
+    /// The policy of agents that have none of their own; `None` if it limits nothing.
+    default: Option<Arc<Policy>>,
+    max_agents: usize,
+    shards: Box<[Shard]>,
+    /// How many agents have the default and are counted.
+    by_default: AtomicUsize,
+    /// Counts uses: a clock that orders them and nothing else.
+    uses: AtomicU64,
+    clearing: Mutex<()>,
+}
+
+impl Policies {
+    /// No agent has a policy of its own. With a `default`, up to `max_agents` others are counted; the least recently used are
+    /// forgotten first.
+    pub fn new(default: Policy, max_agents: usize) -> Policies {
+        Policies {
+            default: (!default.is_empty()).then(|| Arc::new(default)),
+            max_agents,
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            by_default: AtomicUsize::new(0),
+            uses: AtomicU64::new(0),
+            clearing: Mutex::new(()),
+        }
+    }
+
+    /// The policy of agents that have none of their own.
+    pub fn default_policy(&self) -> Arc<Policy> {
+        self.default.clone().unwrap_or_default()
+    }
+
+    /// The policy that holds for an agent.
+    pub fn policy(&self, agent: &AgentId) -> Arc<Policy> {
+        self.counted(agent).map_or_else(|| self.default_policy(), |limits| limits.policy())
+    }
+
+    /// What limits an agent; `None`: nothing does.
+    pub fn of(&self, agent: &AgentId, now: Timestamp) -> Option<Arc<Limits>> {
+        if let Some(limits) = self.shard(agent).load().get(agent) {
+            limits.touch(self.uses.fetch_add(1, Ordering::Relaxed));
+            return Some(Arc::clone(limits));
+        }
+        let default = self.default.as_ref()?;
+        Some(self.insert(agent, || Limits::new(Arc::clone(default), false, now)))
+    }
+
+    /// What limits an agent and is counted already.
+    pub fn counted(&self, agent: &AgentId) -> Option<Arc<Limits>> {
+        self.shard(agent).load().get(agent).cloned()
+    }
+
+    /// Gives an agent a policy of its own, which holds from the next call on. `spending` is what it has spent so far; none
+    /// if what is counted here is right.
+    pub fn put(&self, agent: &AgentId, policy: Policy, spending: Option<&Spending>, now: Timestamp) {
+        let policy = Arc::new(policy);
+        let new = || Limits::new(Arc::clone(&policy), true, now);
+        let limits = self.insert(agent, new);
+        if !limits.is_own.swap(true, Ordering::Relaxed) {
+            self.by_default.fetch_sub(1, Ordering::Relaxed);
+        }
+        limits.change(policy, spending, now);
+    }
+
+    /// Tells what an agent has spent before the start.
+    pub fn restore(&self, agent: &AgentId, spending: &Spending, now: Timestamp) {
+        if let Some(limits) = self.of(agent, now) {
+            limits.change(limits.policy(), Some(spending), now);
+        }
+    }
+
+    /// Notes what a call did take, whatever was reserved for it. The policy may have come, gone or changed in the meantime:
+    /// what the call cost counts where it is asked for now.
+    pub fn settle(&self, agent: &AgentId, reservation: Option<Reservation>, actual: &Charge) {
+        match (reservation, self.counted(agent)) {
+            (Some(reservation), Some(limits)) if reservation.is_of(&limits) => reservation.settle(actual),
+            (_, Some(limits)) => limits.settle(None, actual),
+            (_, None) => {}
+        }
+    }
+
+    /// Forgets an agent altogether.
+    pub fn forget(&self, agent: &AgentId) {
+        let mut removed = None;
+        self.shard(agent).rcu(|shard| {
+            let mut shard = HashMap::clone(shard);
+            removed = shard.remove(agent);
+            shard
+        });
+        if removed.is_some_and(|limits| !limits.is_own()) {
+            self.by_default.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn shard(&self, id: &AgentId) -> &Shard {
+        &self.shards[xxh3_64(id.as_str().as_bytes()) as usize % SHARDS]
+    }
+
+    /// Adds an agent, or finds it if another call was quicker.
+    fn insert(&self, agent: &AgentId, limits: impl FnOnce() -> Limits) -> Arc<Limits> {
+        let limits = Arc::new(limits());
+        let mut known = None;
+        self.shard(agent).rcu(|shard| {
+            let mut shard = HashMap::clone(shard);
+            known = shard.get(agent).cloned();
+            if known.is_none() {
+                shard.insert(agent.clone(), Arc::clone(&limits));
+            }
+            shard
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        limits.touch(self.uses.fetch_add(1, Ordering::Relaxed));
+        if !limits.is_own() && self.by_default.fetch_add(1, Ordering::Relaxed) >= self.max_agents {
+            self.make_room();
+        }
+        limits
+    }
+
+    /// Forgets the least recently used of those with the default policy, some at once so that it is seldom done.
+    fn make_room(&self) {
+        let Some(_only_one) = self.clearing.try_lock() else { return };
+        let mut oldest: Vec<(u64, AgentId)> = Vec::new();
+        for shard in &self.shards {
+            let shard = shard.load();
+            let by_default = shard.iter().filter(|(_, limits)| !limits.is_own());
+            oldest.extend(by_default.map(|(id, limits)| (limits.last_use.load(Ordering::Relaxed), id.clone())));
+        }
+        oldest.sort_unstable_by_key(|(last_use, _)| *last_use);
+        let excess = oldest.len().saturating_sub(self.max_agents) + self.max_agents / 32;
+        for (_, id) in oldest.iter().take(excess) {
+            self.forget(id);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Budgets: what was spent, and what calls in flight may still cost. A call passes while both together are below the
+//! limit, so that however many come at once, all of them but the last are paid for.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use model::{ConversationId, NanoUsd, Policy, Span, Spending, Timestamp, Zone};
+
+use super::limits::{Budget, Charge, Refused};
+use crate::fingerprint::conversation_id;
+
+/// How many conversations of one agent are counted; the least recently used is forgotten first.
+const MAX_CONVERSATIONS: usize = 1000;
+
+/// What one agent has spent.
+#[derive(Debug)]
+pub(super) struct Budgets {
+    periods: [Period; 3],
+    conversations: HashMap<ConversationId, (Tab, u64)>,
+    /// Counts uses of conversations: a clock that orders them and nothing else.
+    uses: u64,
+}
+
+/// What was spent, and what may still be.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tab {
+    spent: NanoUsd,
+    reserved: NanoUsd,
+}
+
+/// A tab for a day, week or month.
+#[derive(Debug)]
+struct Period {
+    span: Span,
+    range: Range<Timestamp>,
+    tab: Tab,
+}
+
+impl Budgets {
+    pub(super) fn new(zone: &Zone, now: Timestamp) -> Budgets {
+        let period = |span| Period { span, range: zone.span(span, now), tab: Tab::default() };
+        let periods = [Span::Day, Span::Week, Span::Month].map(period);
+        Budgets { periods, conversations: HashMap::new(), uses: 0 }
+    }
+
+    /// Takes over what was really spent. What is reserved stays: those calls are still in flight.
+    pub(super) fn restate(&mut self, zone: &Zone, spending: &Spending, now: Timestamp) {
+        let spent = [spending.day, spending.week, spending.month];
+        for (period, spent) in self.periods.iter_mut().zip(spent) {
+            period.range = zone.span(period.span, now);
+            period.tab.spent = spent;
+        }
+        self.conversations.values_mut().for_each(|(tab, _)| tab.spent = NanoUsd::ZERO);
+        for (name, spent) in &spending.conversations {
+            self.conversation(conversation_id(name)).spent = *spent;
+        }
+    }
+
+    /// Whether a call may be made at all.
+    pub(super) fn check(&mut self, policy: &Policy, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
+        self.turn(&policy.time_zone, now);
+        let limits = [policy.budget_daily, policy.budget_weekly, policy.budget_monthly];
+        let mut held = false;
+        for (period, limit) in self.periods.iter().zip(limits) {
+            held |= period.tab.check(Budget::Of(period.span), limit)?;
+        }
+        if let (Some(conversation), limit @ Some(_)) = (charge.conversation, policy.budget_conversation) {
+            held |= self.conversation(conversation).check(Budget::Conversation, limit)?;
+        }
+        if held { Err(Refused::BudgetHeld) } else { Ok(()) }
+    }
+
+    /// Notes what a call in flight may cost.
+    pub(super) fn reserve(&mut self, policy: &Policy, charge: &Charge) {
+        self.each_tab(policy, charge, |tab| tab.reserved += charge.cost);
+    }
+
+    /// Notes what a call did cost instead of what was reserved for it.
+    pub(super) fn settle(&mut self, policy: &Policy, reserved: Option<&Charge>, actual: &Charge) {
+        if let Some(charge) = reserved {
+            self.each_tab(policy, charge, |tab| tab.reserved = tab.reserved.less(charge.cost).max(NanoUsd::ZERO));
+        }
+        self.each_tab(policy, actual, |tab| tab.spent += actual.cost);
+    }
+
+    /// What was spent in the day, week or month that it is.
+    pub(super) fn spent(&mut self, policy: &Policy, now: Timestamp) -> [NanoUsd; 3] {
+        self.turn(&policy.time_zone, now);
+        self.periods.each_ref().map(|period| period.tab.spent)
+    }
+
+    /// The tabs that a call belongs on. One that came before midnight belongs to the day before, which is over.
+    fn each_tab(&mut self, policy: &Policy, charge: &Charge, mut each: impl FnMut(&mut Tab)) {
+        for period in self.periods.iter_mut().filter(|period| charge.time >= period.range.start) {
+            each(&mut period.tab);
+        }
+        if let (Some(conversation), Some(_)) = (charge.conversation, policy.budget_conversation) {
+            each(self.conversation(conversation));
+        }
+    }
+
+    fn turn(&mut self, zone: &Zone, now: Timestamp) {
+        for period in self.periods.iter_mut().filter(|period| !period.range.contains(&now)) {
+            if now >= period.range.end {
+                period.tab = Tab::default();
+            }
+            // A clock that was set back makes no budget anew: what was spent counts on.
+            period.range = zone.span(period.span, now);
+        }
+    }
+
+    fn conversation(&mut self, id: ConversationId) -> &mut Tab {
+        self.uses += 1;
+        if self.conversations.len() >= MAX_CONVERSATIONS && !self.conversations.contains_key(&id) {
+            self.forget_some();
+        }
+        let (tab, last_use) = self.conversations.entry(id).or_default();
+        *last_use = self.uses;
+        tab
+    }
+
+    /// Forgets the conversations that were not heard of for longest, some at once so that it is seldom done. One with a call
+    /// in flight is not forgotten: what that call costs would be.
+    fn forget_some(&mut self) {
+        let idle = self.conversations.iter().filter(|(_, (tab, _))| tab.reserved == NanoUsd::ZERO);
+        let mut idle: Vec<(u64, ConversationId)> = idle.map(|(id, (_, last_use))| (*last_use, *id)).collect();
+        idle.sort_unstable_by_key(|(last_use, _)| *last_use);
+        for (_, id) in idle.into_iter().take(MAX_CONVERSATIONS / 16) {
+            self.conversations.remove(&id);
+        }
+    }
+}
+
+impl Tab {
+    /// `Ok(true)`: the rest of the limit is reserved for calls in flight.
+    fn check(&self, budget: Budget, limit: Option<NanoUsd>) -> Result<bool, Refused> {
+        let Some(limit) = limit else { return Ok(false) };
+        if self.spent >= limit {
+            return Err(Refused::BudgetExceeded { budget, limit });
+        }
+        Ok(self.spent + self.reserved >= limit)
+    }
+}

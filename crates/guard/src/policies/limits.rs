@@ -1,0 +1,219 @@
+//! What limits one agent: its policy, and what its calls have used of it. Checked and used in one step, under one lock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use model::{ConversationId, NanoUsd, Policy, Span, Spending, Timestamp};
+use parking_lot::Mutex;
+
+use super::budget::Budgets;
+use super::hours;
+use super::rate::Minute;
+
+/// What limits one agent.
+#[derive(Debug)]
+pub struct Limits {
+    state: Mutex<State>,
+    pub(super) is_own: AtomicBool,
+    pub(super) last_use: AtomicU64,
+}
+
+#[derive(Debug)]
+struct State {
+    policy: Arc<Policy>,
+    /// Of each rate limit, in the policy's order.
+    used: Vec<Used>,
+    budgets: Budgets,
+}
+
+/// What was used of one rate limit.
+#[derive(Clone, Debug, Default)]
+struct Used {
+    requests: Minute,
+    tokens: Minute,
+}
+
+/// What a call takes, before it is made an upper bound and afterwards what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// When it came.
+    pub time: Timestamp,
+    /// Its provider.
+    pub provider: String,
+    /// Its conversation, if it has one.
+    pub conversation: Option<ConversationId>,
+    /// Its cost.
+    pub cost: NanoUsd,
+    /// Its tokens, in and out.
+    pub tokens: u64,
+}
+
+/// Which budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// That of a day, week or month.
+    Of(Span),
+    /// That of the conversation.
+    Conversation,
+}
+
+/// Why a call is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It is outside the allowed hours.
+    OutsideHours,
+    /// There were too many.
+    RateLimited {
+        /// After so many seconds it passes, if no other takes its place.
+        retry_after_seconds: u64,
+    },
+    /// A budget is spent.
+    BudgetExceeded {
+        /// Which one.
+        budget: Budget,
+        /// How much it was.
+        limit: NanoUsd,
+    },
+    /// What is left of a budget is reserved for calls in flight: it is open until those are settled.
+    BudgetHeld,
+}
+
+impl Limits {
+    pub(super) fn new(policy: Arc<Policy>, is_own: bool, now: Timestamp) -> Limits {
+        let used = vec![Used::default(); policy.rate_limits.len()];
+        let budgets = Budgets::new(&policy.time_zone, now);
+        let state = Mutex::new(State { policy, used, budgets });
+        Limits { state, is_own: AtomicBool::new(is_own), last_use: AtomicU64::new(0) }
+    }
+
+    /// Whether the policy is the agent's own, and not the default.
+    pub fn is_own(&self) -> bool {
+        self.is_own.load(Ordering::Relaxed)
+    }
+
+    /// The policy as it is now.
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.state.lock().policy)
+    }
+
+    /// What was spent in the policy's day, week and month.
+    pub fn spent(&self, now: Timestamp) -> [NanoUsd; 3] {
+        let State { policy, budgets, .. } = &mut *self.state.lock();
+        budgets.spent(policy, now)
+    }
+
+    /// Whether hours and rates let a call to `provider` through, before anything else is known of it. Nothing is used.
+    pub fn precheck(&self, provider: &str, now: Timestamp) -> Result<(), Refused> {
+        let state = &mut *self.state.lock();
+        state.check_hours(now)?;
+        state.check_rates(provider, 1, now)
+    }
+
+    /// Lets a call through and reserves what it may take, or refuses it and changes nothing.
+    pub fn admit(self: &Arc<Self>, charge: Charge, now: Timestamp) -> Result<Reservation, (Refused, Charge)> {
+        match self.state.lock().admit(&charge, now) {
+            Ok(()) => Ok(Reservation { limits: Arc::clone(self), charge, is_open: true }),
+            Err(refused) => Err((refused, charge)),
+        }
+    }
+
+    pub(super) fn settle(&self, reserved: Option<&Charge>, actual: &Charge) {
+        let State { policy, used, budgets } = &mut *self.state.lock();
+        budgets.settle(policy, reserved, actual);
+        let counted = reserved.map_or(0, |charge| charge.tokens);
+        for (_, used) in policy.rate_limits.iter().zip(used).filter(|(limit, _)| limit.covers(&actual.provider)) {
+            used.tokens.correct(actual.time, counted, actual.tokens);
+        }
+    }
+
+    /// Takes over another policy; what was used stays used.
+    pub(super) fn change(&self, policy: Arc<Policy>, spending: Option<&Spending>, now: Timestamp) {
+        let state = &mut *self.state.lock();
+        let before = state.policy.rate_limits.iter().map(|limit| limit.provider.as_str()).zip(&state.used);
+        let before: Vec<(&str, &Used)> = before.collect();
+        let kept = |provider: &str| {
+            let known = before.iter().find(|(name, _)| *name == provider);
+            known.map(|(_, used)| (*used).clone()).unwrap_or_default()
+        };
+        state.used = policy.rate_limits.iter().map(|limit| kept(&limit.provider)).collect();
+        if let Some(spending) = spending {
+            state.budgets.restate(&policy.time_zone, spending, now);
+        }
+        state.policy = policy;
+    }
+
+    pub(super) fn touch(&self, use_number: u64) {
+        self.last_use.store(use_number, Ordering::Relaxed);
+    }
+}
+
+impl State {
+    fn admit(&mut self, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
+        self.check_hours(now)?;
+        self.check_rates(&charge.provider, charge.tokens, now)?;
+        self.budgets.check(&self.policy, charge, now)?;
+        for (limit, used) in self.policy.rate_limits.iter().zip(&mut self.used) {
+            if limit.covers(&charge.provider) {
+                used.requests.add(now, 1);
+                used.tokens.add(now, charge.tokens);
+            }
+        }
+        self.budgets.reserve(&self.policy, charge);
+        Ok(())
+    }
+
+    fn check_hours(&self, now: Timestamp) -> Result<(), Refused> {
+        match &self.policy.allowed_hours {
+            Some(allowed) if !hours::allow(allowed, &self.policy.time_zone, now) => Err(Refused::OutsideHours),
+            _ => Ok(()),
+        }
+    }
+
+    /// The longest that any of the limits asks for.
+    fn check_rates(&mut self, provider: &str, tokens: u64, now: Timestamp) -> Result<(), Refused> {
+        let limits = self.policy.rate_limits.iter().zip(&mut self.used).filter(|(limit, _)| limit.covers(provider));
+        let waits = limits.flat_map(|(limit, used)| {
+            let requests = limit.requests_per_minute.and_then(|most| used.requests.wait(now, 1, most));
+            let tokens = limit.tokens_per_minute.and_then(|most| used.tokens.wait(now, tokens, most));
+            [requests, tokens]
+        });
+        match waits.flatten().max() {
+            Some(retry_after_seconds) => Err(Refused::RateLimited { retry_after_seconds }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a call in flight may take. Dropped without being settled, it is given back: a call that came to nothing.
+#[derive(Debug)]
+pub struct Reservation {
+    limits: Arc<Limits>,
+    charge: Charge,
+    is_open: bool,
+}
+
+impl Reservation {
+    /// What was reserved.
+    pub fn charge(&self) -> &Charge {
+        &self.charge
+    }
+
+    pub(super) fn is_of(&self, limits: &Arc<Limits>) -> bool {
+        Arc::ptr_eq(&self.limits, limits)
+    }
+
+    /// Puts what the call did take in the place of what was reserved.
+    pub(super) fn settle(mut self, actual: &Charge) {
+        self.is_open = false;
+        self.limits.settle(Some(&self.charge), actual);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.is_open {
+            let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, ..self.charge.clone() };
+            self.limits.settle(Some(&self.charge), &nothing);
+        }
+    }
+}
