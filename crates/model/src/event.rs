@@ -52,22 +52,39 @@ impl EventType {
 pub enum BlockReason {
     /// The agent is inactive.
     Inactive,
+    /// It came outside the agent's allowed hours.
+    OutsideHours,
+    /// The agent called too often.
+    RateLimited,
+    /// The agent has spent a budget.
+    BudgetExceeded,
     /// It looped and the action is `block`.
     LoopDetected,
 }
 
 impl BlockReason {
+    const ALL: [BlockReason; 5] = [
+        BlockReason::Inactive,
+        BlockReason::OutsideHours,
+        BlockReason::RateLimited,
+        BlockReason::BudgetExceeded,
+        BlockReason::LoopDetected,
+    ];
+
     /// The word for it in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
         match self {
             BlockReason::Inactive => "inactive",
+            BlockReason::OutsideHours => "outside_hours",
+            BlockReason::RateLimited => "rate_limited",
+            BlockReason::BudgetExceeded => "budget_exceeded",
             BlockReason::LoopDetected => "loop_detected",
         }
     }
 
     /// Reads the word.
     pub fn parse(word: &str) -> Option<BlockReason> {
-        [BlockReason::Inactive, BlockReason::LoopDetected].into_iter().find(|reason| reason.as_str() == word)
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 }
 
@@ -93,6 +110,8 @@ pub struct Event {
     pub provider: Option<String>,
     /// The model that was asked.
     pub model: Option<String>,
+    /// The model that the client asked for, if a policy put another in its place.
+    pub model_asked: Option<String>,
     /// The status the client got.
     pub status: Option<u16>,
     /// From the call's arrival to its last byte.
@@ -146,6 +165,7 @@ impl Event {
             conversation: None,
             provider: None,
             model: None,
+            model_asked: None,
             status: None,
             latency_ms: None,
             first_byte_ms: None,

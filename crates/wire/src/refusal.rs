@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use model::{AgentId, BlockReason, CallId, DeactivatedBy, Deactivation, Format};
+use model::{AgentId, BlockReason, CallId, DeactivatedBy, Deactivation, Format, NanoUsd};
 use serde_json::{Map, Value, json};
 
 /// A call that is not forwarded.
@@ -29,6 +29,27 @@ pub enum RefusalKind {
         deactivation: Deactivation,
         /// The status to answer with.
         status: StatusCode,
+    },
+    /// It came outside the agent's allowed hours.
+    OutsideHours {
+        /// Where the hours are counted.
+        time_zone: String,
+        /// The status to answer with.
+        status: StatusCode,
+    },
+    /// A budget is spent.
+    BudgetExceeded {
+        /// Which one: `daily`, `weekly`, `monthly` or `conversation`.
+        budget: &'static str,
+        /// How much it was.
+        limit: NanoUsd,
+        /// The status to answer with.
+        status: StatusCode,
+    },
+    /// The agent called too often.
+    RateLimited {
+        /// When to try again.
+        retry_after_seconds: u64,
     },
     /// It looped and the action is `block`.
     LoopDetected {
@@ -58,14 +79,20 @@ pub fn refuse(format: Format, refusal: &Refusal) -> Response<Bytes> {
 impl Refusal {
     fn status(&self) -> StatusCode {
         match &self.kind {
-            RefusalKind::Inactive { status, .. } | RefusalKind::Error { status, .. } => *status,
-            RefusalKind::LoopDetected { .. } => StatusCode::TOO_MANY_REQUESTS,
+            RefusalKind::Inactive { status, .. }
+            | RefusalKind::OutsideHours { status, .. }
+            | RefusalKind::BudgetExceeded { status, .. }
+            | RefusalKind::Error { status, .. } => *status,
+            RefusalKind::RateLimited { .. } | RefusalKind::LoopDetected { .. } => StatusCode::TOO_MANY_REQUESTS,
         }
     }
 
     fn block_reason(&self) -> Option<BlockReason> {
         match &self.kind {
             RefusalKind::Inactive { .. } => Some(BlockReason::Inactive),
+            RefusalKind::OutsideHours { .. } => Some(BlockReason::OutsideHours),
+            RefusalKind::BudgetExceeded { .. } => Some(BlockReason::BudgetExceeded),
+            RefusalKind::RateLimited { .. } => Some(BlockReason::RateLimited),
             RefusalKind::LoopDetected { .. } => Some(BlockReason::LoopDetected),
             RefusalKind::Error { .. } => None,
         }
@@ -75,6 +102,9 @@ impl Refusal {
     fn code(&self) -> &'static str {
         match &self.kind {
             RefusalKind::Inactive { .. } => "agent_deactivated",
+            RefusalKind::OutsideHours { .. } => "outside_hours",
+            RefusalKind::BudgetExceeded { .. } => "budget_exceeded",
+            RefusalKind::RateLimited { .. } => "rate_limited",
             RefusalKind::LoopDetected { .. } => "loop_detected",
             RefusalKind::Error { status, .. } if status.is_server_error() => "provider_failed",
             RefusalKind::Error { .. } => "request_refused",
@@ -85,6 +115,18 @@ impl Refusal {
         let agent = self.agent.as_ref().map_or("", AgentId::as_str);
         match &self.kind {
             RefusalKind::Inactive { deactivation, .. } => inactive_message(agent, deactivation),
+            RefusalKind::OutsideHours { time_zone, .. } => format!(
+                "AgentGazer stopped this call of agent '{agent}': it is outside the hours in which this agent may call (time \
+                 zone {time_zone}). A person can change them: run `agentgazer policy {agent}` or use the dashboard."
+            ),
+            RefusalKind::BudgetExceeded { budget, limit, .. } => format!(
+                "AgentGazer stopped this call of agent '{agent}': its {budget} budget of {limit} is spent. A person can raise \
+                 it: run `agentgazer policy {agent}` or use the dashboard."
+            ),
+            RefusalKind::RateLimited { retry_after_seconds } => format!(
+                "AgentGazer stopped this call of agent '{agent}': it called as often as it may for the moment. Try again in \
+                 {retry_after_seconds} s."
+            ),
             RefusalKind::LoopDetected { retry_after_seconds } => format!(
                 "AgentGazer stopped this call of agent '{agent}': it repeats earlier calls without progress. The agent is \
                  still active; change the request, or try again in {retry_after_seconds} s."
@@ -151,10 +193,10 @@ fn own_fields(refusal: &Refusal) -> Map<String, Value> {
                 fields.insert("incident_id".into(), incident.to_string().into());
             }
         }
-        RefusalKind::LoopDetected { retry_after_seconds } => {
+        RefusalKind::RateLimited { retry_after_seconds } | RefusalKind::LoopDetected { retry_after_seconds } => {
             fields.insert("retry_after_seconds".into(), (*retry_after_seconds).into());
         }
-        RefusalKind::Error { .. } => {}
+        RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } | RefusalKind::Error { .. } => {}
     }
     fields
 }
@@ -181,7 +223,10 @@ fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
                 put(&mut headers, "x-agentgazer-incident", &incident.to_string());
             }
         }
-        RefusalKind::LoopDetected { retry_after_seconds } => {
+        RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } => {
+            put(&mut headers, "x-should-retry", "false");
+        }
+        RefusalKind::RateLimited { retry_after_seconds } | RefusalKind::LoopDetected { retry_after_seconds } => {
             headers.insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
         }
         // The same request will be wrong again; a provider that failed may be back.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, Timestamp};
+use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, NanoUsd, Timestamp};
 use wire::{AnswerReader, Dialect, Refusal, RefusalKind, refuse};
 
 use crate::answers::headers;
@@ -57,6 +57,21 @@ fn a_loop() {
     check("loop_detected", &refusal(RefusalKind::LoopDetected { retry_after_seconds: 60 }));
 }
 
+fn policies() -> [(&'static str, Refusal); 3] {
+    let status = StatusCode::BAD_REQUEST;
+    let limit = NanoUsd::new(5_000_000_000);
+    [
+        ("outside_hours", refusal(RefusalKind::OutsideHours { time_zone: "Europe/Berlin".to_owned(), status })),
+        ("budget_exceeded", refusal(RefusalKind::BudgetExceeded { budget: "daily", limit, status })),
+        ("rate_limited", refusal(RefusalKind::RateLimited { retry_after_seconds: 17 })),
+    ]
+}
+
+#[test]
+fn a_policy() {
+    policies().iter().for_each(|(name, refusal)| check(name, refusal));
+}
+
 #[test]
 fn an_error_of_the_client_and_of_the_provider() {
     check("unknown_provider", &error(404, "There is no provider 'opnai'."));
@@ -67,7 +82,8 @@ fn an_error_of_the_client_and_of_the_provider() {
 fn no_message_holds_a_word_that_clients_act_upon() {
     let words = ["overloaded", "too long", "context", "api key", "content filter", "quota", "rate limit", "capacity"];
     let loop_detected = refusal(RefusalKind::LoopDetected { retry_after_seconds: 60 });
-    for refusal in [inactive(DeactivatedBy::KillSwitch), inactive(DeactivatedBy::Manual), loop_detected] {
+    let others = [inactive(DeactivatedBy::KillSwitch), inactive(DeactivatedBy::Manual), loop_detected];
+    for refusal in policies().into_iter().map(|(_, refusal)| refusal).chain(others) {
         for format in FORMATS {
             let body = String::from_utf8(refuse(format, &refusal).into_body().to_vec()).unwrap().to_lowercase();
             assert!(!words.iter().any(|word| body.contains(word)), "{body}");

@@ -1,0 +1,94 @@
+//! Another model in the place of the one that is asked for: its name is replaced where it stands, every other byte stays.
+
+use std::ops::Range;
+
+use crate::json::Json;
+
+/// `body` with `model` for every model that it names at its top level. `None`: it names none, or is not read.
+///
+/// All of them, because readers differ in which of two equal keys they take.
+pub fn body_with_model(body: &[u8], model: &str) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(body).ok()?;
+    let mut places: Vec<Range<usize>> = Vec::new();
+    Json::parse_fields(text, |key, value| {
+        if key == "model" {
+            let start = value.raw().as_ptr().addr() - text.as_ptr().addr();
+            places.push(start..start + value.raw().len());
+        }
+    })
+    .ok()?;
+    let name = serde_json::Value::from(model).to_string();
+    let mut spliced = Vec::with_capacity(body.len() + places.len() * name.len());
+    let mut copied = 0;
+    for place in &places {
+        spliced.extend_from_slice(&body[copied..place.start]);
+        spliced.extend_from_slice(name.as_bytes());
+        copied = place.end;
+    }
+    spliced.extend_from_slice(&body[copied..]);
+    (!places.is_empty()).then_some(spliced)
+}
+
+/// The model that a path names, as Gemini's do: `/v1beta/models/{model}:generateContent`.
+pub fn model_in_path(path: &str) -> Option<&str> {
+    place_in_path(path).map(|place| &path[place])
+}
+
+/// `path` with `model` for the model that it names, if it names one.
+pub fn path_with_model(path: &str, model: &str) -> Option<String> {
+    let place = place_in_path(path)?;
+    Some(format!("{}{model}{}", &path[..place.start], &path[place.end..]))
+}
+
+fn place_in_path(path: &str) -> Option<Range<usize>> {
+    const BEFORE: &str = "/models/";
+    let start = path.rfind(BEFORE)? + BEFORE.len();
+    let end = start + path[start..].find(':')?;
+    (start < end && !path[start..end].contains('/')).then_some(start..end)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_name_is_replaced() {
+        let check = |body: &str, expected: Option<&str>| {
+            let spliced = body_with_model(body.as_bytes(), "small-1");
+            assert_eq!(spliced.as_deref(), expected.map(str::as_bytes), "{body}");
+        };
+        check(r#"{"model":"large","n": 1.0}"#, Some(r#"{"model":"small-1","n": 1.0}"#));
+        check(
+            "{ \"n\":1e2,\n\t\"model\" :  \"l\\u0061rge\" , \"x\":\"\\u00e9é\"}",
+            Some("{ \"n\":1e2,\n\t\"model\" :  \"small-1\" , \"x\":\"\\u00e9é\"}"),
+        );
+        check(r#"{"mod\u0065l":"large"}"#, Some(r#"{"mod\u0065l":"small-1"}"#));
+        check(r#"{"model":"a","model":"b"}"#, Some(r#"{"model":"small-1","model":"small-1"}"#));
+        check(r#"{"model":null}"#, Some(r#"{"model":"small-1"}"#));
+        check(r#"{"messages":[{"model":"large"}],"metadata":{"model":"x"}}"#, None);
+        check(r#"{"model":"large""#, None);
+        check(r#"["model"]"#, None);
+    }
+
+    #[test]
+    fn a_model_in_a_path_is_replaced_there() {
+        let check = |path: &str, model: Option<&str>, expected: Option<&str>| {
+            assert_eq!(model_in_path(path), model, "{path}");
+            assert_eq!(path_with_model(path, "small-1").as_deref(), expected, "{path}");
+        };
+        check(
+            "/v1beta/models/gemini-large:streamGenerateContent",
+            Some("gemini-large"),
+            Some("/v1beta/models/small-1:streamGenerateContent"),
+        );
+        check(
+            "/v1/projects/p/locations/l/publishers/google/models/g:generateContent",
+            Some("g"),
+            Some("/v1/projects/p/locations/l/publishers/google/models/small-1:generateContent"),
+        );
+        check("/v1/chat/completions", None, None);
+        check("/v1beta/models/gemini-large", None, None);
+        check("/v1beta/models/:generateContent", None, None);
+    }
+}
