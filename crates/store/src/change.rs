@@ -1,6 +1,6 @@
 //! Changes that people make. Each is one transaction of the writer, and is on disk when it is acknowledged.
 
-use model::{AgentId, Epoch, IncidentId, KillSwitch, Provider, Timestamp};
+use model::{AgentId, Epoch, IncidentId, KillSwitch, Policy, Provider, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// What a person said of an incident.
@@ -34,6 +34,8 @@ impl Feedback {
 pub enum Change {
     /// Settings of an agent, which is created if it is unknown.
     Configure { agent: AgentId, kill_switch: KillSwitch, window_floor: u64, at: Timestamp },
+    /// The policy of an agent, which is created with `kill_switch` if it is unknown.
+    SetPolicy { agent: AgentId, policy: Box<Policy>, kill_switch: KillSwitch, at: Timestamp },
     /// `epoch` is the one that ends. `Conflict` unless the agent is stored as inactive in it (a kill may be on its way).
     Activate { agent: AgentId, epoch: Epoch, at: Timestamp },
     /// By hand.

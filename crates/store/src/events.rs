@@ -14,7 +14,7 @@ use crate::{Page, PageRequest, Store, StoreError};
 pub struct EventRow {
     /// The event.
     pub event: Event,
-    /// How many refused calls this row stands for (refusals of an inactive agent are counted in one row per minute).
+    /// How many refused calls this row stands for (refusals of inactive agents and by policies are counted in one row per minute).
     pub count: u64,
     /// The hash of its prompt, if it was scored and had one.
     pub prompt: Option<TextHash>,
@@ -43,7 +43,7 @@ const ID_SLACK_MS: i64 = 60 * 60 * 1000;
 
 /// All but the fingerprint, which only the guard can read.
 const COLUMNS: &str =
-    "id, agent_id, epoch, event_type, timestamp, conversation, provider, model, status_code, latency_ms,
+    "id, agent_id, epoch, event_type, timestamp, conversation, provider, model, model_asked, status_code, latency_ms,
     first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, cost_estimated,
     streamed,
     score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, error,
@@ -132,6 +132,7 @@ fn event_row(row: SqliteRow) -> Result<EventRow, sqlx::Error> {
         conversation: row.try_get("conversation")?,
         provider: row.try_get("provider")?,
         model: row.try_get("model")?,
+        model_asked: row.try_get("model_asked")?,
         status: row.try_get("status_code")?,
         latency_ms: count("latency_ms")?,
         first_byte_ms: count("first_byte_ms")?,

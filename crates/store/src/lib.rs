@@ -16,6 +16,7 @@ mod incidents;
 mod key_file;
 mod page;
 mod period;
+mod policies;
 mod providers;
 mod recorder;
 mod retention;

@@ -1,7 +1,8 @@
 //! Changes that people make, each in a transaction that survives a power cut.
 
 use model::{
-    AgentId, CallId, DeactivatedBy, Epoch, Event, EventType, IncidentId, IncidentState, KillSwitch, Provider, Timestamp,
+    AgentId, CallId, DeactivatedBy, Epoch, Event, EventType, IncidentId, IncidentState, KillSwitch, Policy, Provider,
+    Timestamp,
 };
 use sqlx::SqliteConnection;
 
@@ -46,6 +47,10 @@ pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, s
             alerts::activated(transaction, agent, *at, store.config.grouping).await?;
             Ok(activated)
         }
+        Change::SetPolicy { agent, policy, kill_switch, at } => {
+            let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
+            set_policy(transaction, new, policy).await
+        }
         Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
         Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
         Change::DeleteAgent { agent } => delete_agent(transaction, agent).await,
@@ -78,6 +83,20 @@ async fn configure(transaction: &mut SqliteConnection, agent: NewAgent<'_>, wind
     .await?;
     let notice = Notice::Configured { agent: agent.id.clone(), kill_switch: *agent.kill_switch };
     Ok((Changed::Done, Some(notice)))
+}
+
+async fn set_policy(transaction: &mut SqliteConnection, agent: NewAgent<'_>, policy: &Policy) -> Outcome {
+    agent.insert(transaction).await?;
+    let json = serde_json::to_string(policy).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    sqlx::query(
+        "insert into policies (agent_id, policy) values ($1, $2)
+         on conflict (agent_id) do update set policy = excluded.policy",
+    )
+    .bind(agent.id.as_str())
+    .bind(json)
+    .execute(transaction)
+    .await?;
+    done(1)
 }
 
 async fn activate(transaction: &mut SqliteConnection, agent: &AgentId, epoch: Epoch, at: Timestamp) -> Outcome {
@@ -159,6 +178,7 @@ async fn delete_agent(transaction: &mut SqliteConnection, agent: &AgentId) -> Ou
         "delete from alert_states where agent_id = $1",
         "delete from alert_rules where agent_id = $1",
         "delete from agent_minutes where agent_id = $1",
+        "delete from policies where agent_id = $1",
     ] {
         sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
     }

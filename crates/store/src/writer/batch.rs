@@ -15,12 +15,12 @@ use crate::{alerts, fingerprint};
 
 /// `count` and `minute` have their defaults.
 static INSERT_EVENTS: LazyLock<Insert> = LazyLock::new(|| {
-    let into = "events (id, agent_id, epoch, number, event_type, timestamp, conversation, provider, model, status_code,
-        latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd,
+    let into = "events (id, agent_id, epoch, number, event_type, timestamp, conversation, provider, model, model_asked,
+        status_code, latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd,
         cost_estimated, streamed,
         score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, prompt_hash,
         fingerprint, error, blocked, block_reason, incident_id)";
-    Insert::new(into, 32, "")
+    Insert::new(into, 33, "")
 });
 
 static TOUCH_AGENTS: LazyLock<Insert> = LazyLock::new(|| {
@@ -76,24 +76,24 @@ async fn touch_agents(
         .await
 }
 
-/// Whether an event is a refusal of an inactive agent. Such an agent may try again without end, so its refusals are
-/// counted in one row per minute.
+/// Whether an event is a refusal of an inactive agent or by a policy. Such an agent may try again without end, so its
+/// refusals are counted in one row per reason and minute. A loop is not: each call of it was scored and has its fingerprint.
 fn is_counted(event: &Event) -> bool {
-    event.event_type == EventType::Blocked && event.block_reason == Some(BlockReason::Inactive)
+    event.event_type == EventType::Blocked && event.block_reason != Some(BlockReason::LoopDetected)
 }
 
 async fn count_refusals(transaction: &mut SqliteConnection, refusals: &[&Event]) -> Result<(), sqlx::Error> {
-    let mut counts: HashMap<(&AgentId, Epoch, i64), (&Event, u64)> = HashMap::new();
+    let mut counts: HashMap<(&AgentId, Epoch, Option<BlockReason>, i64), (&Event, u64)> = HashMap::new();
     for event in refusals {
         let minute = event.time.as_millis().div_euclid(60_000);
-        counts.entry((&event.agent, event.epoch, minute)).or_insert((event, 0)).1 += 1;
+        counts.entry((&event.agent, event.epoch, event.block_reason, minute)).or_insert((event, 0)).1 += 1;
     }
-    for ((agent, epoch, minute), (first, count)) in counts {
+    for ((agent, epoch, reason, minute), (first, count)) in counts {
         sqlx::query(
             "insert into events (id, agent_id, epoch, event_type, timestamp, provider, model, status_code, streamed,
                 would_have_stopped, blocked, block_reason, incident_id, count, minute)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 1, $10, $11, $12, $13)
-             on conflict (agent_id, epoch, minute) where minute is not null
+             on conflict (agent_id, epoch, block_reason, minute) where minute is not null
              do update set count = events.count + excluded.count",
         )
         .bind(first.id.to_string())
@@ -105,7 +105,7 @@ async fn count_refusals(transaction: &mut SqliteConnection, refusals: &[&Event])
         .bind(first.model.as_deref())
         .bind(first.status)
         .bind(first.streamed)
-        .bind(first.block_reason.map(BlockReason::as_str))
+        .bind(reason.map(BlockReason::as_str))
         .bind(first.incident.map(|incident| incident.to_string()))
         .bind(signed(count))
         .bind(minute)
@@ -127,6 +127,7 @@ fn push_event(arguments: &mut SqliteArguments, event: &Event) -> Result<(), BoxD
     arguments.add(event.conversation.as_deref().map(text))?;
     arguments.add(event.provider.as_deref().map(text))?;
     arguments.add(event.model.as_deref().map(text))?;
+    arguments.add(event.model_asked.as_deref().map(text))?;
     arguments.add(event.status)?;
     arguments.add(count(event.latency_ms))?;
     arguments.add(count(event.first_byte_ms))?;
