@@ -48,6 +48,8 @@ pub enum Command {
     Alerts(AlertsArgs),
     /// Rehearse a kill: a fake agent loops through the running server, and every channel is watched
     Drill(DrillArgs),
+    /// Show or change what an agent may spend, when and how often it may call, and which models it gets
+    Policy(Box<PolicyArgs>),
     /// Print the token that the dashboard and the API ask for
     Token(TokenArgs),
     /// Print a completion script for a shell
@@ -382,6 +384,40 @@ pub struct KillSwitchArgs {
     pub server: ServerArgs,
 }
 
+/// The arguments of `policy`. Without any change, the present policy is shown; `none` takes a limit away.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// The agent
+    pub agent: String,
+    /// The most it may spend in a day, in dollars
+    #[arg(long, value_name = "USD")]
+    pub budget_daily: Option<String>,
+    /// In a week, from Monday on
+    #[arg(long, value_name = "USD")]
+    pub budget_weekly: Option<String>,
+    /// In a month
+    #[arg(long, value_name = "USD")]
+    pub budget_monthly: Option<String>,
+    /// In one conversation
+    #[arg(long, value_name = "USD")]
+    pub budget_conversation: Option<String>,
+    /// Where its days begin and its hours are counted, like Europe/Berlin
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+    /// When it may call, like "mon-fri 09:00-18:00" (repeatable; replaces all)
+    #[arg(long, value_name = "HOURS")]
+    pub hours: Vec<String>,
+    /// Calls and tokens per minute, like openai=60 or *=60,100000 (repeatable; replaces all)
+    #[arg(long = "rate", value_name = "PROVIDER=RATES")]
+    pub rates: Vec<String>,
+    /// Another model than the one that is asked for, like openai/*=gpt-5-mini (repeatable; replaces all)
+    #[arg(long = "model", value_name = "PROVIDER/MODEL=USE")]
+    pub models: Vec<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
 /// The arguments of `token`.
 #[derive(Debug, Args)]
 pub struct TokenArgs {
@@ -465,6 +501,8 @@ mod tests {
         check("agentgazer costs --by model --since 7d", true);
         check("agentgazer costs --by moon", false);
         check("agentgazer top --once --json", true);
+        check("agentgazer policy my-agent", true);
+        check("agentgazer policy my-agent --budget-daily 5 --rate openai=60 --rate *=100", true);
         check("agentgazer token", true);
         check("agentgazer completions bash", true);
         check("agentgazer provider --chunks 50", true);

@@ -10,6 +10,7 @@ mod demo;
 pub mod exit;
 mod listen;
 mod log;
+mod policy_text;
 pub mod provider;
 mod recorded_answer;
 mod replay;

@@ -38,6 +38,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::KillSwitch(args) => commands::kill_switch(&args),
         Command::Alerts(args) => commands::alerts(&args),
         Command::Drill(args) => commands::drill(&args),
+        Command::Policy(args) => commands::policy(&args),
         Command::Token(args) => commands::token(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Provider(args) => commands::provider(&args),

@@ -1,6 +1,7 @@
 //! The whole server, wired together: store, guard, recorder, proxy, dashboard and their two listeners. `start` and `demo`
 //! run the same one.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +9,12 @@ use std::time::Duration;
 
 use alerts::Alerts;
 use anyhow::Context;
-use guard::{Guard, GuardConfig};
+use guard::{Guard, GuardConfig, Policies};
 use hyper::body::Incoming;
-use model::{AllowedHosts, Clock, Provider, Providers, RecorderHandle};
+use model::{AgentId, AllowedHosts, Clock, Policy, Provider, Providers, RecorderHandle, Spending, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
-use store::{Recorder, Store, StoreConfig};
+use store::{Recorder, Store, StoreConfig, Unpriced};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
@@ -133,6 +134,7 @@ impl Parts {
             defaults: config.kill_switch,
             retention: config.retention,
             grouping: config.alerts.grouping(),
+            unpriced: unpriced(config),
             clock: Clock::System,
         })
         .await?;
@@ -196,15 +198,54 @@ impl Parts {
 
 /// The guard as it was when the last server stopped.
 async fn restored_guard(config: &Config, store: &Store) -> anyhow::Result<Guard> {
-    let guard = Guard::new(GuardConfig {
+    let guard_config = GuardConfig {
         defaults: config.kill_switch,
         max_agents: config.limits.max_agents,
         max_conversations: config.limits.max_conversations,
-    });
+    };
+    let guard = Guard::with_policy(guard_config, config.policy.clone());
     for agent in store.saved_agents(config.kill_switch, config.limits.max_agents).await? {
         guard.restore(agent);
     }
+    restore_policies(guard.policies(), store).await?;
     Ok(guard)
+}
+
+/// Policies, and what was spent before the start: budgets begin where they ended.
+async fn restore_policies(policies: &Policies, store: &Store) -> anyhow::Result<()> {
+    let now = Clock::System.now();
+    let default = policies.default_policy();
+    if default.has_budget() {
+        for (agent, spending) in store.spending(&default, now).await? {
+            policies.restore(&agent, &spending, now);
+        }
+    }
+    // One question for all agents of a time zone, and few agents have another than the others.
+    let mut spent: Vec<(Policy, HashMap<AgentId, Spending>)> = Vec::new();
+    for (agent, policy) in store.policies().await? {
+        let counted_alike = |(asked, _): &&(Policy, _)| asked.counts_like(&policy);
+        let spending = match spent.iter().find(counted_alike) {
+            _ if !policy.has_budget() => None,
+            Some((_, all)) => all.get(&agent).cloned(),
+            None => {
+                let all = store.spending(&policy, now).await?;
+                let spending = all.get(&agent).cloned();
+                spent.push((policy.clone(), all));
+                spending
+            }
+        };
+        policies.put(&agent, policy, Some(&spending.unwrap_or_default()), now);
+    }
+    Ok(())
+}
+
+/// Tokens of a model without a price count as its provider's most expensive ones.
+fn unpriced(config: &Config) -> Unpriced {
+    let prices = Arc::clone(&config.prices);
+    Unpriced::new(move |provider, input, output| {
+        let usage = Usage { input: Some(input), output: Some(output), ..Usage::default() };
+        prices.counted(provider, "", &usage)
+    })
 }
 
 /// The built-in providers with the operator's on top.

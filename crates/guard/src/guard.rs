@@ -2,7 +2,7 @@
 
 use model::{
     AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Fingerprint, Kill, KillSwitch, Outcome,
-    SavedAgent, Score, Timestamp,
+    Policy, SavedAgent, Score, Timestamp,
 };
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::agent::{Agent, Arrival, Ended};
 use crate::agents::Agents;
 use crate::fingerprint::{self, RequestPrint};
+use crate::policies::Policies;
 
 /// What the guard is built with.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,7 @@ impl Default for GuardConfig {
 #[derive(Debug)]
 pub struct Guard {
     agents: Agents,
+    policies: Policies,
 }
 
 /// A call as it arrives.
@@ -147,7 +149,17 @@ pub struct Configured {
 impl Guard {
     /// A guard that knows no agent.
     pub fn new(config: GuardConfig) -> Guard {
-        Guard { agents: Agents::new(config) }
+        Guard::with_policy(config, Policy::default())
+    }
+
+    /// The same, with a policy for agents that have none of their own.
+    pub fn with_policy(config: GuardConfig, default: Policy) -> Guard {
+        Guard { agents: Agents::new(config), policies: Policies::new(default, config.max_agents) }
+    }
+
+    /// What limits the agents.
+    pub fn policies(&self) -> &Policies {
+        &self.policies
     }
 
     /// Restores one agent. Call it before the first call is accepted. As many as [`RECALL`](crate::RECALL) fingerprints
@@ -213,6 +225,7 @@ impl Guard {
     /// Forgets an agent altogether.
     pub fn forget(&self, agent: &AgentId) {
         self.agents.remove(agent);
+        self.policies.forget(agent);
     }
 
     /// The agent as it stands, if it is known.

@@ -94,6 +94,12 @@ impl Policy {
         budgets.iter().any(Option::is_some)
     }
 
+    /// Whether what was spent under this policy is what `other` asks for: the same days, and conversations if it wants them.
+    pub fn counts_like(&self, other: &Policy) -> bool {
+        let conversations = self.budget_conversation.is_some() || other.budget_conversation.is_none();
+        self.time_zone == other.time_zone && conversations
+    }
+
     /// The model to use where `asked` is asked for, if it is another one. What names provider and model goes before what
     /// names only one of them; of those, the provider before the model.
     pub fn model_for(&self, provider: &str, asked: Option<&str>) -> Option<&str> {

@@ -99,6 +99,7 @@ impl Exchange {
         self.shelve(&mut answering, false);
         // What cannot be read was answered all the same: taking it for a failure would make every repetition a retry.
         let answer = self.read(answering, true).unwrap_or_default();
+        self.settle();
         if answer.error.is_some() {
             return self.failed();
         }

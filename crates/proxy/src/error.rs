@@ -3,7 +3,7 @@
 
 use http::header::{CONNECTION, HeaderValue, UPGRADE};
 use http::{Response, StatusCode};
-use model::{AgentId, CallId, Deactivation, Format};
+use model::{AgentId, BlockReason, CallId, Deactivation, Format};
 use wire::{Refusal, RefusalKind};
 
 use crate::body::Body;
@@ -16,6 +16,8 @@ const RETRY_AFTER_SECONDS: u64 = 60;
 pub(crate) enum Stop {
     /// We refuse it: the agent is inactive.
     Inactive(Deactivation, StatusCode),
+    /// We refuse it: the agent's policy does not allow it.
+    Policy(BlockReason, Box<RefusalKind>),
     /// We refuse it: it looped and the action is `block`.
     LoopDetected,
     /// The client sent something that cannot be forwarded.
@@ -31,6 +33,7 @@ impl Stop {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Stop::Inactive(_, status) | Stop::Client(status, _) | Stop::Upstream(status, _) => *status,
+            Stop::Policy(_, kind) => kind.status(),
             Stop::LoopDetected => StatusCode::TOO_MANY_REQUESTS,
             Stop::Us(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -39,7 +42,7 @@ impl Stop {
     /// What went wrong, if this is no refusal.
     pub(crate) fn error(&self) -> Option<&str> {
         match self {
-            Stop::Inactive(..) | Stop::LoopDetected => None,
+            Stop::Inactive(..) | Stop::Policy(..) | Stop::LoopDetected => None,
             Stop::Client(_, message) | Stop::Upstream(_, message) | Stop::Us(message) => Some(message),
         }
     }
@@ -49,6 +52,7 @@ impl Stop {
         let status = self.status();
         let kind = match self {
             Stop::Inactive(deactivation, status) => RefusalKind::Inactive { deactivation, status },
+            Stop::Policy(_, kind) => *kind,
             Stop::LoopDetected => RefusalKind::LoopDetected { retry_after_seconds: RETRY_AFTER_SECONDS },
             Stop::Client(status, message) | Stop::Upstream(status, message) => RefusalKind::Error { status, message },
             Stop::Us(message) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use guard::{Decision, NewCall, Scored, Ticket};
+use guard::{Decision, Limits, NewCall, Reservation, Scored, Ticket};
 use http::{HeaderMap, Response};
 use model::{
     AgentId, Answered, Asked, BlockReason, CLIENT_WENT_AWAY, CallId, Continues, Deactivation, Event, EventType,
@@ -39,6 +39,13 @@ pub(crate) struct Exchange {
     pub(crate) asked_tokens: u64,
     /// Whether the stream was asked for its usage in the client's place.
     pub(crate) asks_for_usage: bool,
+    /// What limits the agent, if anything does.
+    pub(crate) limits: Option<Arc<Limits>>,
+    /// What is reserved for the call until it is over.
+    pub(crate) reservation: Option<Reservation>,
+    pub(crate) is_settled: bool,
+    /// The model that the agent's policy puts in the place of the one that is asked for.
+    pub(crate) model_to_use: Option<String>,
     ticket: Option<Ticket>,
     threshold: f64,
     /// What calls that go on from this one will leave out, and the conversation that the provider keeps it in.
@@ -59,6 +66,10 @@ impl Exchange {
             answering: None,
             asked_tokens: 0,
             asks_for_usage: false,
+            limits: None,
+            reservation: None,
+            is_settled: false,
+            model_to_use: None,
             ticket: None,
             threshold: 0.0,
             link: None,
@@ -221,6 +232,7 @@ impl Exchange {
     /// The event of the kill that this call triggered. The call has no other.
     pub(crate) fn kill_event(&mut self, incident: model::IncidentId) -> Event {
         self.recorded = true;
+        self.settle();
         self.ticket = None;
         self.set_outcome(Outcome::Refused);
         self.event.event_type = EventType::KillSwitch;
@@ -236,6 +248,7 @@ impl Exchange {
         self.event.status = Some(stop.status().as_u16());
         match &stop {
             Stop::Inactive(deactivation, _) => self.block(BlockReason::Inactive, deactivation.incident),
+            Stop::Policy(reason, _) => self.block(*reason, None),
             Stop::LoopDetected => self.block(BlockReason::LoopDetected, None),
             Stop::Client(..) | Stop::Upstream(..) | Stop::Us(_) => {
                 self.event.error = stop.error().map(str::to_owned);
@@ -273,6 +286,7 @@ impl Exchange {
         if std::mem::replace(&mut self.recorded, true) {
             return;
         }
+        self.settle();
         self.event.latency_ms = Some(self.elapsed());
         let Event { id, epoch, event_type, time, .. } = self.event;
         let blank = Event::new(id, self.event.agent.clone(), epoch, event_type, time);

@@ -1,5 +1,6 @@
-//! The whole way of one call: active? → where to → read → score → still active? → dial → tee.
+//! The whole way of one call: active? → where to → policy? → read → reserve → score → still active? → dial → tee.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -30,7 +31,7 @@ pub(crate) async fn forward(
     body: Incoming,
 ) -> Response<Body> {
     let mut upload = Upload::new(body, &exchange.core.config);
-    let (destination, path, body) = match admit(&mut exchange, &route, &parts, &mut upload).await {
+    let (destination, path, body) = match admit(&mut exchange, &route, &mut parts, &mut upload).await {
         Ok(admitted) => admitted,
         Err(stop) => {
             upload.discard();
@@ -42,7 +43,7 @@ pub(crate) async fn forward(
         Some(whole) => Outgoing::Whole(exchange.ask_for_usage(&destination, &mut parts.headers, whole)),
         None => Outgoing::passing(upload),
     };
-    let answer = match destination.request(path, route.query, parts, outgoing) {
+    let answer = match destination.request(&path, route.query, parts, outgoing) {
         Ok(request) => dial(&exchange, request).await,
         Err(stop) => Err(stop),
     };
@@ -53,13 +54,13 @@ pub(crate) async fn forward(
 }
 
 /// Where to, which path there, and the body where it had to be read.
-type Admitted<'a> = (Arc<Destination>, &'a str, Option<Bytes>);
+type Admitted<'a> = (Arc<Destination>, Cow<'a, str>, Option<Bytes>);
 
 /// Everything that may speak against a call, each check before the next.
 async fn admit<'a>(
     exchange: &mut Exchange,
     route: &Route<'a>,
-    parts: &Parts,
+    parts: &mut Parts,
     upload: &mut Upload,
 ) -> Result<Admitted<'a>, Stop> {
     // First of all, and also of an inactive agent: Codex then calls again by HTTP, and there shows why it is refused.
@@ -69,17 +70,22 @@ async fn admit<'a>(
 
     let destination = exchange.core.destinations.get(route.provider)?;
     exchange.event.provider = Some(route.provider.to_owned());
+    exchange.check_policy(route.provider)?;
     let path = route.path(&parts.method, exchange.format)?;
     upload.check_length()?;
 
     let endpoint = Endpoint::of(exchange.format, &parts.method, path);
     let Some(endpoint) = endpoint.filter(|_| !wire::is_side_call(&parts.headers)) else {
+        exchange.reserve(&parts.headers, None).await?;
         exchange.not_scored();
-        return Ok((destination, path, None));
+        return Ok((destination, path.into(), None));
     };
     exchange.converses(endpoint);
-    let body = upload.collect(&exchange.core.room).await?;
+    let mut body = upload.collect(&exchange.core.room).await?;
+    exchange.reserve(&parts.headers, Some(&body)).await?;
     judge(exchange, &parts.headers, &body).await?;
+    let mut path = Cow::Borrowed(path);
+    exchange.put_model(&mut path, &mut parts.headers, &mut body);
     Ok((destination, path, Some(body)))
 }
 

@@ -16,6 +16,7 @@ mod headers;
 mod incident;
 mod kills;
 mod listener;
+mod policy;
 mod room;
 mod route;
 mod shield;
@@ -34,6 +35,7 @@ use guard::Guard;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use model::{AllowedHosts, CallId, Clock, Format, Providers, RecorderHandle};
+use tokio::sync::Notify;
 use wire::Prices;
 
 use parking_lot::Mutex;
@@ -101,6 +103,8 @@ pub(crate) struct Core {
     pub(crate) aside: Aside,
     pub(crate) room: Room,
     pub(crate) chains: Mutex<Chains>,
+    /// Tells calls that wait for a budget that another has been settled.
+    pub(crate) settled: Notify,
 }
 
 impl Proxy {
@@ -121,6 +125,7 @@ impl Proxy {
             aside: Aside::default(),
             room: Room::new(config.bodies_in_flight),
             chains: Mutex::new(Chains::new(CHAINS)),
+            settled: Notify::new(),
             config,
             guard,
             recorder,

@@ -22,6 +22,7 @@ mod recorder;
 mod retention;
 mod sketch;
 mod span;
+mod spending;
 mod store;
 mod tally;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use recorder::{Notice, Recorder};
 pub use retention::Retention;
 pub use sketch::Sketch;
 pub use span::Span;
+pub use spending::Unpriced;
 pub use store::{Store, StoreConfig};
 pub use tally::Tally;
 pub use window::WindowCall;

@@ -14,7 +14,7 @@ use crate::connect;
 use crate::error::in_plain_words;
 use crate::key_file::KeyFile;
 use crate::tuning::Tuning;
-use crate::{Grouping, Retention, StoreError};
+use crate::{Grouping, Retention, StoreError, Unpriced};
 
 /// How many readers there are: pages and lists are read by few people at a time.
 const READERS: u32 = 4;
@@ -32,6 +32,8 @@ pub struct StoreConfig {
     pub retention: Retention,
     /// How alerts that come close together are made one.
     pub grouping: Grouping,
+    /// What tokens of models without a price count towards budgets.
+    pub unpriced: Unpriced,
     /// Tells what is old.
     pub clock: Clock,
 }
@@ -45,6 +47,7 @@ impl StoreConfig {
             defaults: KillSwitch::default(),
             retention: Retention::default(),
             grouping: Grouping::default(),
+            unpriced: Unpriced::default(),
             clock: Clock::System,
         }
     }

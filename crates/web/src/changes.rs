@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, Provider, Timestamp};
+use model::{
+    AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, PolicyChange, Provider, Timestamp,
+};
 use store::{Change, Changed, StoreError};
 
 use crate::app::App;
@@ -34,6 +36,29 @@ pub(crate) async fn configure(app: App, agent: AgentId, change: KillSwitchChange
         web.guard.configure(&agent, configured.before);
         return Err(error.into());
     }
+    Ok(())
+}
+
+/// Changes the policy of an agent, which is created if it is unknown: on disk first, so that a failure leaves it as it was.
+pub(crate) async fn set_policy(app: App, agent: AgentId, change: PolicyChange) -> Result<(), Problem> {
+    let web = app.web();
+    let policies = web.guard.policies();
+    let current = policies.policy(&agent);
+    let policy = change.apply(&current)?;
+
+    let now = web.clock.now();
+    let is_counted = policies.counted(&agent).is_some() && current.counts_like(&policy);
+    let spending = match is_counted {
+        true => None,
+        false => {
+            web.recorder.catch_up().await;
+            Some(web.store.spending(&policy, now).await?.remove(&agent).unwrap_or_default())
+        }
+    };
+    let kill_switch = known(&app, &agent).await?.map_or(web.guard.defaults(), |known| known.kill_switch);
+    let stored = Box::new(policy.clone());
+    web.recorder.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
+    policies.put(&agent, policy, spending.as_ref(), now);
     Ok(())
 }
 
@@ -150,6 +175,11 @@ async fn known(app: &App, agent: &AgentId) -> Result<Option<Known>, Problem> {
     }
     let row = app.web().store.agent(agent).await?;
     Ok(row.map(|row| Known { deactivation: row.deactivation, epoch: row.epoch, kill_switch: row.kill_switch }))
+}
+
+/// Fails if there is no such agent.
+pub(crate) async fn must_be_known(app: &App, agent: &AgentId) -> Result<(), Problem> {
+    known(app, agent).await?.map(drop).ok_or_else(|| unknown(agent))
 }
 
 /// There is no such agent.

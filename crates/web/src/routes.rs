@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agents, alert_history, alerts, channels, events, evidence, export, health, incidents, kill_switch, openapi,
+    agents, alert_history, alerts, channels, events, evidence, export, health, incidents, kill_switch, openapi, policy,
     providers, stats, stream,
 };
 use crate::app::App;
@@ -46,6 +46,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(agents::list))
         .routes(routes!(agents::get, agents::patch, agents::delete))
         .routes(routes!(kill_switch::get, kill_switch::put))
+        .routes(routes!(policy::get, policy::put))
         .routes(routes!(events::list))
         .routes(routes!(export::get))
         .routes(routes!(events::get))

@@ -29,22 +29,13 @@ pub fn body_with_model(body: &[u8], model: &str) -> Option<Vec<u8>> {
     (!places.is_empty()).then_some(spliced)
 }
 
-/// The model that a path names, as Gemini's do: `/v1beta/models/{model}:generateContent`.
-pub fn model_in_path(path: &str) -> Option<&str> {
-    place_in_path(path).map(|place| &path[place])
-}
-
-/// `path` with `model` for the model that it names, if it names one.
-pub fn path_with_model(path: &str, model: &str) -> Option<String> {
-    let place = place_in_path(path)?;
-    Some(format!("{}{model}{}", &path[..place.start], &path[place.end..]))
-}
-
-fn place_in_path(path: &str) -> Option<Range<usize>> {
-    const BEFORE: &str = "/models/";
-    let start = path.rfind(BEFORE)? + BEFORE.len();
-    let end = start + path[start..].find(':')?;
-    (start < end && !path[start..end].contains('/')).then_some(start..end)
+/// `path` with `model` for the model `asked`, if it ends with that and what to do with it, as Google's paths do:
+/// `/v1beta/models/{model}:generateContent`.
+pub fn path_with_model(path: &str, asked: &str, model: &str) -> Option<String> {
+    let (before, last) = path.split_at(path.rfind('/')? + 1);
+    let action = last.strip_prefix(asked)?;
+    let is_action = action.starts_with(':') || action.starts_with("%3A");
+    is_action.then(|| format!("{before}{model}{action}"))
 }
 
 #[cfg(test)]
@@ -73,22 +64,20 @@ mod tests {
 
     #[test]
     fn a_model_in_a_path_is_replaced_there() {
-        let check = |path: &str, model: Option<&str>, expected: Option<&str>| {
-            assert_eq!(model_in_path(path), model, "{path}");
-            assert_eq!(path_with_model(path, "small-1").as_deref(), expected, "{path}");
+        let check = |path: &str, asked: &str, expected: Option<&str>| {
+            assert_eq!(path_with_model(path, asked, "small-1").as_deref(), expected, "{path}");
         };
         check(
-            "/v1beta/models/gemini-large:streamGenerateContent",
-            Some("gemini-large"),
+            "/v1beta/models/large:streamGenerateContent",
+            "large",
             Some("/v1beta/models/small-1:streamGenerateContent"),
         );
         check(
-            "/v1/projects/p/locations/l/publishers/google/models/g:generateContent",
-            Some("g"),
-            Some("/v1/projects/p/locations/l/publishers/google/models/small-1:generateContent"),
+            "/v1/publishers/google/models/g%3AgenerateContent",
+            "g",
+            Some("/v1/publishers/google/models/small-1%3AgenerateContent"),
         );
-        check("/v1/chat/completions", None, None);
-        check("/v1beta/models/gemini-large", None, None);
-        check("/v1beta/models/:generateContent", None, None);
+        check("/v1beta/models/larger:generateContent", "large", None);
+        check("/v1/chat/completions", "completions", None);
     }
 }

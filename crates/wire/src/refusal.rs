@@ -71,14 +71,15 @@ pub fn refuse(format: Format, refusal: &Refusal) -> Response<Bytes> {
     let mut body = error_body(format, refusal);
     body.extend(own_fields(refusal));
     let mut response = Response::new(Bytes::from(Value::Object(body).to_string()));
-    *response.status_mut() = refusal.status();
+    *response.status_mut() = refusal.kind.status();
     *response.headers_mut() = headers(format, refusal);
     response
 }
 
-impl Refusal {
-    fn status(&self) -> StatusCode {
-        match &self.kind {
+impl RefusalKind {
+    /// The status that the client gets.
+    pub fn status(&self) -> StatusCode {
+        match self {
             RefusalKind::Inactive { status, .. }
             | RefusalKind::OutsideHours { status, .. }
             | RefusalKind::BudgetExceeded { status, .. }
@@ -86,7 +87,9 @@ impl Refusal {
             RefusalKind::RateLimited { .. } | RefusalKind::LoopDetected { .. } => StatusCode::TOO_MANY_REQUESTS,
         }
     }
+}
 
+impl Refusal {
     fn block_reason(&self) -> Option<BlockReason> {
         match &self.kind {
             RefusalKind::Inactive { .. } => Some(BlockReason::Inactive),
@@ -151,7 +154,7 @@ fn inactive_message(agent: &str, deactivation: &Deactivation) -> String {
 
 /// The error as the format's SDKs read it.
 fn error_body(format: Format, refusal: &Refusal) -> Map<String, Value> {
-    let (message, code, status) = (refusal.message(), refusal.code(), refusal.status());
+    let (message, code, status) = (refusal.message(), refusal.code(), refusal.kind.status());
     let body = match format {
         Format::Openai => json!({ "error": openai_error(&message, openai_type(status), code) }),
         Format::Anthropic => {
@@ -271,7 +274,7 @@ fn anthropic_type(status: StatusCode) -> &'static str {
 }
 
 fn gemini_status(refusal: &Refusal) -> &'static str {
-    match refusal.status().as_u16() {
+    match refusal.kind.status().as_u16() {
         400 if refusal.block_reason().is_some() => "FAILED_PRECONDITION",
         401 => "UNAUTHENTICATED",
         403 => "PERMISSION_DENIED",

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use model::{KillSwitch, Provider};
+use model::{KillSwitch, Policy, Provider};
 use secrecy::SecretString;
 use store::Retention;
 use wire::Prices;
@@ -55,6 +55,8 @@ pub struct Config {
     pub evidence_budget: usize,
     /// The kill switch of agents not yet seen.
     pub kill_switch: KillSwitch,
+    /// The policy of agents that have none of their own.
+    pub policy: Policy,
     /// How long things are kept.
     pub retention: Retention,
     /// What calls cost.
@@ -144,6 +146,7 @@ impl Config {
             drain: Duration::from_secs(30),
             evidence_budget: 256 << 20,
             kill_switch: guard.defaults,
+            policy: Policy::default(),
             retention: Retention::default(),
             prices: Arc::new(Prices::builtin()),
             alerts: Alerting::default(),

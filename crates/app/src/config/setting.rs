@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use model::{Action, Counting, KillSwitchChange, Provider};
+use model::{ANY, Action, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit};
 use wire::{Prices, Unpriced};
 
 use super::price_file;
 use super::value::{self, Read};
 use super::{Config, LogFormat};
+use crate::policy_text;
 
 /// How many values a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 43] = settings! {
+const SINGLE: [Setting; 50] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -67,6 +68,29 @@ const SINGLE: [Setting; 43] = settings! {
         config.kill_switch.action = value::word(text, Action::parse, "deactivate, block, observe")?;
     "kill_switch.counting" => |config, text|
         config.kill_switch.counting = value::word(text, Counting::parse, "adaptive, literal")?;
+    "policy.budget_daily_usd" => |config, text| policy(config, PolicyChange {
+        budget_daily_usd: Some(Some(dollars(text)?)), ..Default::default()
+    })?;
+    "policy.budget_weekly_usd" => |config, text| policy(config, PolicyChange {
+        budget_weekly_usd: Some(Some(dollars(text)?)), ..Default::default()
+    })?;
+    "policy.budget_monthly_usd" => |config, text| policy(config, PolicyChange {
+        budget_monthly_usd: Some(Some(dollars(text)?)), ..Default::default()
+    })?;
+    "policy.budget_conversation_usd" => |config, text| policy(config, PolicyChange {
+        budget_conversation_usd: Some(Some(dollars(text)?)), ..Default::default()
+    })?;
+    "policy.time_zone" => |config, text| policy(config, PolicyChange {
+        time_zone: Some(text.clone()), ..Default::default()
+    })?;
+    "policy.requests_per_minute" => |config, text| {
+        let rate = value::parsed(text, "a whole number above 0")?;
+        overall_rate(config, |limit| limit.requests_per_minute = Some(rate))?;
+    };
+    "policy.tokens_per_minute" => |config, text| {
+        let rate = value::parsed(text, "a whole number above 0")?;
+        overall_rate(config, |limit| limit.tokens_per_minute = Some(rate))?;
+    };
     "retention.events" => |config, text| config.retention.event_days = days(text)?;
     "retention.incidents" => |config, text| config.retention.incident_days = days(text)?;
     "retention.statistics" => |config, text| config.retention.statistics_days = days(text)?;
@@ -105,7 +129,7 @@ const SINGLE: [Setting; 43] = settings! {
     "log.level" => |config, text| config.log.level = log_level(text)?;
 };
 
-const LISTS: [Setting; 3] = [
+const LISTS: [Setting; 4] = [
     Setting {
         key: "allow_hosts",
         shape: Shape::List,
@@ -120,6 +144,14 @@ const LISTS: [Setting; 3] = [
         apply: |config, values, _| {
             config.include_usage = values.iter().map(|text| value::named_switch(text)).collect::<Read<_>>()?;
             Ok(())
+        },
+    },
+    Setting {
+        key: "policy.allowed_hours",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            let hours = values.iter().map(|text| policy_text::hours(text)).collect::<Read<_>>()?;
+            policy(config, PolicyChange { allowed_hours: Some(Some(hours)), ..Default::default() })
         },
     },
     Setting {
@@ -190,6 +222,24 @@ fn host_name(text: &str) -> Read<String> {
         return Err(format!("must be host names without scheme or port, not {text:?}"));
     }
     Ok(text.to_owned())
+}
+
+fn dollars(text: &str) -> Read<f64> {
+    value::parsed(text, "a number of dollars from 0 to 1000000")
+}
+
+fn policy(config: &mut Config, change: PolicyChange) -> Read<()> {
+    config.policy = change.apply(&config.policy).map_err(|error| error.message)?;
+    Ok(())
+}
+
+/// Changes the rate over all providers together.
+fn overall_rate(config: &mut Config, set: impl FnOnce(&mut RateLimit)) -> Read<()> {
+    let none = RateLimit { provider: ANY.to_owned(), requests_per_minute: None, tokens_per_minute: None };
+    // The configuration knows no other.
+    let mut limit = config.policy.rate_limits.first().cloned().unwrap_or(none);
+    set(&mut limit);
+    policy(config, PolicyChange { rate_limits: Some(vec![limit]), ..Default::default() })
 }
 
 fn change(config: &mut Config, change: KillSwitchChange) -> Read<()> {

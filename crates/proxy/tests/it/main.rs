@@ -8,6 +8,7 @@ mod faults;
 mod formats;
 mod identity;
 mod kills;
+mod policies;
 mod provider;
 mod refusals;
 mod rig;

@@ -11,6 +11,7 @@ mod invariants;
 mod kills;
 mod looks;
 mod pages;
+mod policies;
 mod providers;
 mod restore;
 mod retention;

@@ -47,6 +47,8 @@ pub(crate) struct EventView {
 /// What else is known of an event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventDetails {
+    /// The model that the client asked for, if a policy put `model` in its place.
+    model_asked: Option<String>,
     /// From the call's arrival to the response's first byte.
     first_byte_ms: Option<u64>,
     /// The part of the input tokens that the provider had cached.
@@ -69,7 +71,7 @@ pub(crate) struct EventDetails {
     error: Option<String>,
     #[schema(value_type = Option<String>, format = "uuid")]
     incident_id: Option<IncidentId>,
-    /// How many refused calls this stands for: those of an inactive agent are counted by the minute.
+    /// How many refused calls this stands for: those of inactive agents and by policies are counted by the minute.
     count: u64,
 }
 
@@ -77,6 +79,7 @@ impl EventView {
     /// `event` as it is shown; it stands for `count` calls.
     pub(crate) fn new(event: Event, count: u64) -> EventView {
         let details = EventDetails {
+            model_asked: event.model_asked,
             first_byte_ms: event.first_byte_ms,
             tokens_cached: event.usage.cached,
             tokens_cache_write: event.usage.cache_write,

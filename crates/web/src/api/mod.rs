@@ -14,6 +14,7 @@ pub(crate) mod incidents;
 pub(crate) mod kill_switch;
 mod list;
 pub(crate) mod openapi;
+pub(crate) mod policy;
 pub(crate) mod providers;
 mod signals;
 pub(crate) mod stats;

@@ -46,11 +46,15 @@ pub(super) fn event_type() -> Object {
 }
 
 pub(super) fn block_reason() -> Object {
-    word_or_null(&["inactive", "loop_detected"])
+    word_or_null(&["inactive", "outside_hours", "rate_limited", "budget_exceeded", "loop_detected"])
 }
 
 pub(super) fn format() -> Object {
     word(&["openai", "anthropic", "gemini", "ollama"])
+}
+
+pub(super) fn weekdays() -> Array {
+    ArrayBuilder::new().items(word(&["mon", "tue", "wed", "thu", "fri", "sat", "sun"])).build()
 }
 
 pub(super) fn matched() -> Array {

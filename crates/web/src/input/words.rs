@@ -14,7 +14,7 @@ pub(super) fn takes(path: &str, message: &str) -> (Option<String>, String) {
     let field = (path != ".").then(|| path.to_owned());
     match message.split_once("expected ") {
         Some((_, expected)) => {
-            let what = name(expected, field.is_none());
+            let what = name(expected);
             (field, format!("must be {what}"))
         }
         None if message.contains("invalid digit") || message.contains("number too large") => {
@@ -39,13 +39,14 @@ fn known(message: &str) -> String {
 }
 
 /// What is expected, in plain words instead of Rust's.
-fn name(expected: &str, whole: bool) -> String {
+fn name(expected: &str) -> String {
     match expected {
         "u8" | "u16" | "u32" | "u64" | "i64" => "a whole number".to_owned(),
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a string" => "text".to_owned(),
-        other if whole && other.starts_with("struct ") => "an object".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        other if other.starts_with("struct ") => "an object".to_owned(),
         other if other.contains("string or map") || other.starts_with("enum ") => "a word".to_owned(),
         other => other.to_owned(),
     }

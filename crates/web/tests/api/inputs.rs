@@ -11,12 +11,19 @@ async fn a_wrong_body_names_its_field_and_changes_nothing() {
     let server = Server::start().await;
     let incident = server.kill("killed").await;
     let feedback = format!("/api/incidents/{incident}/feedback");
-    let watched = ["/api/agents/killed", "/api/agents/killed/kill-switch", "/api/providers", "/api/incidents"];
+    let watched = [
+        "/api/agents/killed",
+        "/api/agents/killed/kill-switch",
+        "/api/agents/killed/policy",
+        "/api/providers",
+        "/api/incidents",
+    ];
     let mut before = Vec::new();
     for path in watched {
         before.push(server.json(path).await);
     }
 
+    let policy = "/api/agents/killed/policy";
     let (agent, switch, provider) = ("/api/agents/killed", "/api/agents/killed/kill-switch", "/api/providers/openai");
     for (method, path, body, field) in [
         (Method::PUT, switch, json!({"enabled": "yes"}), "enabled"),
@@ -32,6 +39,40 @@ async fn a_wrong_body_names_its_field_and_changes_nothing() {
         (Method::PUT, switch, json!({"action": "explode"}), "action"),
         (Method::PUT, switch, json!({"counting": 3}), "counting"),
         (Method::PUT, switch, json!({"enabled": false, "window": 5}), "window"),
+        (Method::PUT, policy, json!({"budget_daily_usd": -1}), "budget_daily_usd"),
+        (Method::PUT, policy, json!({"budget_daily_usd": 1, "budget_weekly_usd": "5"}), "budget_weekly_usd"),
+        (Method::PUT, policy, json!({"budget_daily_usd": 1, "time_zone": "Mars/Olympus"}), "time_zone"),
+        (Method::PUT, policy, json!({"time_zone": null}), "time_zone"),
+        (Method::PUT, policy, json!({"allowed_hours": "always"}), "allowed_hours"),
+        (Method::PUT, policy, json!({"allowed_hours": []}), "allowed_hours"),
+        (
+            Method::PUT,
+            policy,
+            json!({"allowed_hours": [{"days": ["someday"], "from": "09:00", "to": "18:00"}]}),
+            "allowed_hours[0].days[0]",
+        ),
+        (
+            Method::PUT,
+            policy,
+            json!({"allowed_hours": [{"days": ["mon"], "from": "9", "to": "18:00"}]}),
+            "allowed_hours[0].from",
+        ),
+        (Method::PUT, policy, json!({"rate_limits": null}), "rate_limits"),
+        (Method::PUT, policy, json!({"rate_limits": [{"provider": "*", "requests_per_minute": 0}]}), "rate_limits"),
+        (
+            Method::PUT,
+            policy,
+            json!({"rate_limits": [{"provider": "*", "requests_per_minute": 1.5}]}),
+            "rate_limits[0].requests_per_minute",
+        ),
+        (
+            Method::PUT,
+            policy,
+            json!({"model_overrides": [{"provider": "openai", "model": "*", "use": "a b"}]}),
+            "model_overrides",
+        ),
+        (Method::PUT, policy, json!({"budget": 5}), "budget"),
+        (Method::PUT, "/api/agents/-bad/policy", json!({}), "agent_id"),
         (Method::PATCH, agent, json!({"active": "true"}), "active"),
         (Method::PATCH, agent, json!({"active": 1}), "active"),
         (Method::PATCH, agent, json!({"active": null}), "active"),

@@ -7,6 +7,7 @@ mod description;
 mod gate;
 mod inputs;
 mod pages;
+mod policies;
 mod providers;
 mod server;
 mod shapes;

@@ -1,0 +1,203 @@
+//! What an agent's policy has to say to a call: whether it may be made, what is reserved for it until it is over, and which
+//! model it gets. An agent that nothing limits passes here without a lock.
+
+use std::borrow::Cow;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use guard::{Budget, Charge, Refused, conversation_id};
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use model::{BlockReason, NanoUsd, Span, Usage};
+use tokio::time::{Instant, timeout};
+use wire::RefusalKind;
+
+use crate::decoding::{Encoding, decoded};
+use crate::error::Stop;
+use crate::exchange::Exchange;
+use crate::usage;
+
+/// As many output tokens are reserved for a call that sets no limit itself.
+const MOST_OUTPUT: u64 = 16_384;
+/// What is known of a text is about how many tokens it has; what is reserved has to be more than it can have.
+const INPUT_MARGIN: u64 = 2;
+/// How long a call waits for others that have reserved the rest of a budget.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it looks whether the budget was changed meanwhile.
+const LOOK: Duration = Duration::from_secs(1);
+/// When to try again after that, in seconds.
+const LATER: u64 = 5;
+
+/// What a policy asks of a call.
+#[derive(Default)]
+struct Facts {
+    model: Option<String>,
+    conversation: Option<String>,
+    /// What it uses at most.
+    most: Usage,
+    /// About how many tokens it sends.
+    tokens: u64,
+}
+
+impl Exchange {
+    /// Hours and rates, before the body is read: a call that they refuse must cost us little.
+    pub(crate) fn check_policy(&mut self, provider: &str) -> Result<(), Stop> {
+        let now = self.event.time;
+        self.limits = self.core.guard.policies().of(&self.event.agent, now);
+        let Some(limits) = &self.limits else { return Ok(()) };
+        limits.precheck(provider, now).map_err(|refused| self.refused(refused))
+    }
+
+    /// Lets the policy decide on a call, and reserves what it may take. `body` is that of a conversation; what other calls
+    /// cost is not known, but an agent that has spent its budget makes none of them either.
+    pub(crate) async fn reserve(&mut self, headers: &HeaderMap, body: Option<&Bytes>) -> Result<(), Stop> {
+        let Some(limits) = self.limits.clone() else { return Ok(()) };
+        let facts = match body {
+            None => Facts::default(),
+            Some(body) => {
+                let reading = || self.facts(headers, body);
+                self.core.aside.run(Encoding::length(headers, body), reading).await
+            }
+        };
+        let provider = self.event.provider.clone().unwrap_or_default();
+        if body.is_some() {
+            let policy = limits.policy();
+            self.model_to_use = policy.model_for(&provider, facts.model.as_deref()).map(str::to_owned);
+        }
+        let model = self.model_to_use.as_ref().or(facts.model.as_ref());
+        let cost = self.core.config.prices.counted(&provider, model.map_or("", String::as_str), &facts.most);
+        let conversation = facts.conversation.as_deref().map(conversation_id);
+        self.wait_for_budget(Charge { time: self.event.time, provider, conversation, cost, tokens: facts.tokens }).await
+    }
+
+    /// Reserves `charge`. While the rest of a budget is reserved for other calls it is not known whether there is room: they
+    /// are waited for, since most of them cost less than they might.
+    async fn wait_for_budget(&mut self, mut charge: Charge) -> Result<(), Stop> {
+        let Some(limits) = self.limits.clone() else { return Ok(()) };
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let mut settled = pin!(self.core.settled.notified());
+            // Before it is tried: a call that is settled in between must be heard of.
+            settled.as_mut().enable();
+            charge = match limits.admit(charge, self.core.clock.now()) {
+                Ok(reservation) => {
+                    self.reservation = Some(reservation);
+                    return Ok(());
+                }
+                Err((Refused::BudgetHeld, charge)) if Instant::now() < deadline => charge,
+                Err((refused, _)) => return Err(self.refused(refused)),
+            };
+            let _ = timeout(LOOK, settled).await;
+            self.check_active().await?;
+        }
+    }
+
+    /// What can be read of a request. What cannot be counts as the most expensive that its length allows.
+    fn facts(&self, headers: &HeaderMap, body: &Bytes) -> Facts {
+        let read = || {
+            let dialect = self.dialect?;
+            let body = decoded(Encoding::of(headers)?, body, self.core.config.max_request_body)?;
+            let asked = wire::read_request(dialect, &body).ok()?;
+            let model = asked.model.as_deref().or(self.event.model.as_deref());
+            Some(Facts {
+                model: model.map(str::to_owned),
+                conversation: Some(wire::conversation_of(headers, &asked)),
+                ..Facts::of(usage::about_tokens(body.len(), &asked), asked.max_output)
+            })
+        };
+        let facts = self.core.shield.run(read).flatten();
+        facts.unwrap_or_else(|| Facts::of(body.len() as u64, None))
+    }
+
+    /// Puts the model that the policy wants in the place of the one that was asked for, and notes both.
+    pub(crate) fn put_model(&mut self, path: &mut Cow<'_, str>, headers: &mut HeaderMap, body: &mut Bytes) {
+        let Some(model) = self.model_to_use.take() else { return };
+        let asked = self.event.model.as_deref().unwrap_or_default();
+        if let Some(changed) = wire::path_with_model(path, asked, &model) {
+            *path = Cow::Owned(changed);
+        } else {
+            let limit = self.core.config.max_request_body;
+            let plain = Encoding::of(headers).and_then(|encoding| decoded(encoding, body, limit));
+            let Some(changed) = plain.and_then(|plain| wire::body_with_model(&plain, &model)) else { return };
+            *body = changed.into();
+            // It is sent as it was read: plain, and with a length of its own.
+            headers.remove(CONTENT_ENCODING);
+            headers.remove(CONTENT_LENGTH);
+        }
+        self.event.model_asked = self.event.model.replace(model);
+    }
+
+    /// Puts what the call did take in the place of what was reserved for it. Does nothing the second time.
+    pub(crate) fn settle(&mut self) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
+        let policies = self.core.guard.policies();
+        let reservation = self.reservation.take();
+        // The policy may have come while the call was in flight.
+        if reservation.is_none() && policies.counted(&self.event.agent).is_none() {
+            return;
+        }
+        let conversation = self.event.conversation.as_deref().map(conversation_id);
+        let reserved = reservation.as_ref().map(|reservation| reservation.charge());
+        let actual = Charge {
+            time: self.event.time,
+            provider: self.event.provider.clone().unwrap_or_default(),
+            conversation: reserved.and_then(|charge| charge.conversation).or(conversation),
+            cost: self.counted_cost(),
+            tokens: self.event.usage.input.unwrap_or(0).saturating_add(self.event.usage.output.unwrap_or(0)),
+        };
+        policies.settle(&self.event.agent, reservation, &actual);
+        self.core.settled.notify_waiters();
+    }
+
+    /// What the call counts towards budgets: an unpriced model is not free.
+    fn counted_cost(&self) -> NanoUsd {
+        let event = &self.event;
+        if event.usage == Usage::default() {
+            return NanoUsd::ZERO;
+        }
+        let (provider, model) = (event.provider.as_deref(), event.model.as_deref());
+        let counted =
+            || self.core.config.prices.counted(provider.unwrap_or_default(), model.unwrap_or_default(), &event.usage);
+        event.cost.unwrap_or_else(counted)
+    }
+
+    fn refused(&self, refused: Refused) -> Stop {
+        let status = self.core.config.refusal_status;
+        let (reason, kind) = match refused {
+            Refused::OutsideHours => {
+                let time_zone = self.limits.as_ref().map(|limits| limits.policy().time_zone.to_string());
+                let time_zone = time_zone.unwrap_or_default();
+                (BlockReason::OutsideHours, RefusalKind::OutsideHours { time_zone, status })
+            }
+            Refused::BudgetExceeded { budget, limit } => {
+                let budget = budget_name(budget);
+                (BlockReason::BudgetExceeded, RefusalKind::BudgetExceeded { budget, limit, status })
+            }
+            Refused::RateLimited { retry_after_seconds } => {
+                (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds })
+            }
+            Refused::BudgetHeld => (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds: LATER }),
+        };
+        Stop::Policy(reason, Box::new(kind))
+    }
+}
+
+impl Facts {
+    fn of(tokens: u64, max_output: Option<u64>) -> Facts {
+        let output = max_output.unwrap_or(MOST_OUTPUT);
+        let most = Usage { input: Some(tokens.saturating_mul(INPUT_MARGIN)), output: Some(output), ..Usage::default() };
+        Facts { tokens, most, ..Facts::default() }
+    }
+}
+
+fn budget_name(budget: Budget) -> &'static str {
+    match budget {
+        Budget::Of(Span::Day) => "daily",
+        Budget::Of(Span::Week) => "weekly",
+        Budget::Of(Span::Month) => "monthly",
+        Budget::Conversation => "conversation",
+    }
+}

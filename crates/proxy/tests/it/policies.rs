@@ -1,0 +1,272 @@
+//! Calls of agents that a policy limits.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use guard::{Charge, Refused};
+use http::{Request, Response};
+use http_body_util::Full;
+use model::{Action, AgentId, BlockReason, EventType, NanoUsd, Policy, PolicyChange, Timestamp};
+
+use crate::provider::{FakeProvider, LAST_CHUNK, Received, Step, chat_answer, chat_stream, chunk, stream_head, whole};
+use crate::rig::{CHAT, PROMPT, Rig, armed, begin, collect, config, json, post, question, streamed_question};
+
+/// What `chat_answer` costs: 11 tokens of gpt-5-mini at 0.25 and 7 at 2 dollars per million.
+const COST: i64 = 11 * 250 + 7 * 2000;
+
+fn bot() -> AgentId {
+    AgentId::parse("bot").unwrap()
+}
+
+fn now() -> Timestamp {
+    model::Clock::System.now()
+}
+
+fn limit(rig: &Rig, policy: &str) {
+    let change: PolicyChange = serde_json::from_str(policy).unwrap();
+    let current = rig.guard.policies().policy(&bot());
+    rig.guard.policies().put(&bot(), change.apply(&current).unwrap(), None, now());
+}
+
+fn budget(nanos: i64) -> String {
+    format!(r#"{{"budget_daily_usd":{nanos}e-9}}"#)
+}
+
+fn spent(rig: &Rig) -> i64 {
+    rig.guard.policies().counted(&bot()).unwrap().spent(now())[0].nanos()
+}
+
+fn check_refusal(response: &Response<Bytes>, status: u16, reason: &str) {
+    assert_eq!(response.status(), status, "{:?}", response.body());
+    assert_eq!(response.headers()["x-agentgazer-blocked"], reason);
+    assert_eq!(json(response)["block_reason"], reason);
+    assert_eq!(response.headers().contains_key("retry-after"), status == 429);
+    assert_eq!(response.headers().get("x-should-retry").is_some_and(|it| it == "false"), status != 429);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_calls_at_once_overshoot_a_budget_by_at_most_one() {
+    let provider = FakeProvider::sending(chat_answer("The import is repaired.")).await;
+    let rig = Rig::new(&provider).await;
+    limit(&rig, &budget(COST * 21 / 2));
+    let address = rig.address;
+    let call = |number: usize| async move {
+        let body = question(&format!("{number}: {PROMPT}"));
+        collect(begin(address, post(CHAT, body)).await).await
+    };
+    let calls: Vec<_> = (0..200).map(|number| tokio::spawn(call(number))).collect();
+    let mut passed = 0;
+    for call in calls {
+        let response = call.await.unwrap();
+        if response.status() == 200 {
+            passed += 1;
+        } else {
+            check_refusal(&response, 400, "budget_exceeded");
+        }
+    }
+    assert_eq!((passed, provider.calls(), spent(&rig)), (11, 11, 11 * COST));
+}
+
+/// Whether nothing is reserved: else a call that may cost anything at all would have to wait.
+fn nothing_is_reserved(rig: &Rig) -> bool {
+    let limits = rig.guard.policies().counted(&bot()).unwrap();
+    limit(rig, &budget(spent(rig) + 1));
+    let charge = Charge { time: now(), provider: "openai".into(), conversation: None, cost: NanoUsd::ZERO, tokens: 0 };
+    let is_free = !matches!(limits.admit(charge, now()), Err((Refused::BudgetHeld, _)));
+    limit(rig, &budget(i64::from(u32::MAX)));
+    is_free
+}
+
+#[tokio::test]
+async fn however_a_call_ends_nothing_stays_reserved() {
+    let half = || chunk(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n");
+    let endings: [(&str, Vec<Step>); 5] = [
+        ("an error of the provider", vec![Step::Send(whole("500 Oops", "application/json", "{}"))]),
+        ("no answer", vec![Step::Close]),
+        ("half an answer", vec![Step::Send(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{".to_vec()), Step::Close]),
+        ("half a stream", vec![Step::Send(stream_head("text/event-stream")), Step::Send(half()), Step::Close]),
+        (
+            "a whole stream",
+            vec![
+                Step::Send(stream_head("text/event-stream")),
+                Step::Send(chunk(&chat_stream(&["a"]))),
+                Step::Send(LAST_CHUNK.into()),
+            ],
+        ),
+    ];
+    for (name, steps) in endings {
+        let provider = FakeProvider::new(move |_| steps.clone()).await;
+        let mut rig = Rig::new(&provider).await;
+        limit(&rig, &budget(i64::from(u32::MAX)));
+        let response = rig.begin(post(CHAT, streamed_question(PROMPT))).await;
+        crate::rig::drink(response.into_body()).await;
+        let event = rig.event().await;
+        assert!(nothing_is_reserved(&rig), "{name}");
+        assert_eq!(spent(&rig), event.cost.map_or(0, NanoUsd::nanos), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_leaves_nothing_reserved() {
+    let begun = || vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(b": hello\n\n")), Step::Hold];
+    for steps in [vec![Step::Hold], begun()] {
+        let answers = steps.len() > 1;
+        let mut provider = FakeProvider::new(move |_| steps.clone()).await;
+        let mut rig = Rig::new(&provider).await;
+        limit(&rig, &budget(i64::from(u32::MAX)));
+        let address = rig.address;
+        let call = tokio::spawn(async move { begin(address, post(CHAT, streamed_question(PROMPT))).await });
+        provider.received().await;
+        assert!(!nothing_is_reserved(&rig), "it is in flight");
+        match answers {
+            true => drop(call.await.unwrap()),
+            false => call.abort(),
+        }
+        provider.hung_up_on().await;
+        rig.event().await;
+        assert!(nothing_is_reserved(&rig));
+    }
+}
+
+#[tokio::test]
+async fn a_loop_that_is_blocked_leaves_nothing_reserved() {
+    let provider = FakeProvider::sending(chat_answer("I cannot do that, I am afraid.")).await;
+    let rig = Rig::with(&provider, config(), armed(Action::Block)).await;
+    limit(&rig, &budget(i64::from(u32::MAX)));
+    while rig.ask(PROMPT).await.status() == 200 {}
+    assert!(nothing_is_reserved(&rig));
+    assert_eq!(spent(&rig), provider.calls() as i64 * COST);
+}
+
+#[tokio::test]
+async fn a_call_waits_for_those_that_hold_the_rest_of_the_budget() {
+    let provider =
+        FakeProvider::new(|request: &Received| match String::from_utf8_lossy(&request.body).contains("never ends") {
+            true => vec![Step::Hold],
+            false => vec![Step::Send(chat_answer("Done."))],
+        })
+        .await;
+    let mut provider = provider;
+    let mut rig = Rig::new(&provider).await;
+    limit(&rig, &budget(COST));
+    let address = rig.address;
+    let first = tokio::spawn(async move { begin(address, post(CHAT, question("this never ends"))).await });
+    provider.received().await;
+    let second = tokio::spawn(async move { collect(begin(address, post(CHAT, question(PROMPT))).await).await });
+    first.abort();
+    assert_eq!(rig.event().await.status, Some(499));
+    assert_eq!(second.await.unwrap().status(), 200);
+    check_refusal(&rig.ask(PROMPT).await, 400, "budget_exceeded");
+}
+
+#[tokio::test]
+async fn each_policy_refuses_in_its_own_way_and_nothing_is_sent() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let mut rig = Rig::new(&provider).await;
+    // Three days away from now, whenever that is.
+    let day = (model::Zone::default().weekday_and_minute(now()).0 as usize + 3) % 7;
+    let day = model::Weekday::ALL[day].as_str();
+    let hours = format!(r#"{{"allowed_hours":[{{"days":["{day}"],"from":"00:00","to":"24:00"}}]}}"#);
+    let check = async |rig: &mut Rig, policy: &str, status: u16, reason: BlockReason| {
+        limit(rig, policy);
+        // Also what carries no conversation is refused.
+        for request in [post(CHAT, question(PROMPT)), post("/agents/bot/openai/v1/embeddings", "{}")] {
+            let response = rig.call(request).await;
+            check_refusal(&response, status, reason.as_str());
+            let event = rig.event().await;
+            assert_eq!((event.event_type, event.block_reason), (EventType::Blocked, Some(reason)));
+            assert_eq!((event.status, event.provider.as_deref()), (Some(status), Some("openai")));
+        }
+    };
+    check(&mut rig, &hours, 400, BlockReason::OutsideHours).await;
+    check(&mut rig, r#"{"allowed_hours":null,"budget_daily_usd":0}"#, 400, BlockReason::BudgetExceeded).await;
+    assert_eq!(provider.calls(), 0);
+
+    limit(&rig, r#"{"budget_daily_usd":null,"rate_limits":[{"provider":"openai","requests_per_minute":1}]}"#);
+    assert_eq!(rig.ask(PROMPT).await.status(), 200);
+    rig.event().await;
+    let response = rig.ask(PROMPT).await;
+    check_refusal(&response, 429, "rate_limited");
+    let seconds = json(&response)["retry_after_seconds"].as_u64().unwrap();
+    assert_eq!(response.headers()["retry-after"], seconds.to_string());
+    assert!((1..=60).contains(&seconds));
+    assert_eq!(rig.call(post("/agents/bot/anthropic/v1/models", "{}")).await.status(), 200, "the limit is openai's");
+
+    // An inactive agent is told that before anything else.
+    rig.guard.deactivate(&bot(), now());
+    check_refusal(&rig.ask(PROMPT).await, 400, "inactive");
+}
+
+#[tokio::test]
+async fn the_model_is_replaced_and_nothing_else() {
+    let mut provider = FakeProvider::sending(chat_answer("hi")).await;
+    let mut rig = Rig::new(&provider).await;
+    limit(&rig, r#"{"model_overrides":[{"provider":"openai","model":"*","use":"gpt-5-nano"}]}"#);
+    let body = "{\n \"messages\" : [{\"role\":\"user\",\"content\":\"h\\u0069\"}],\t\"model\":\"gpt-5\" , \"n\":1.0}";
+    let expected = body.replace("\"gpt-5\"", "\"gpt-5-nano\"");
+    let gzip = {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(body.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    for (body, encoding) in [(body.as_bytes().to_vec(), None), (gzip, Some("gzip"))] {
+        let mut request = post(CHAT, body);
+        if let Some(encoding) = encoding {
+            request.headers_mut().insert("content-encoding", encoding.parse().unwrap());
+        }
+        assert_eq!(rig.call(request).await.status(), 200);
+        let received = provider.received().await;
+        assert_eq!(String::from_utf8_lossy(&received.body), expected);
+        assert_eq!(received.header("content-length"), [expected.len().to_string()]);
+        assert!(received.header("content-encoding").is_empty());
+        let event = rig.event().await;
+        assert_eq!((event.model.as_deref(), event.model_asked.as_deref()), (Some("gpt-5-nano"), Some("gpt-5")));
+    }
+    // Asked for what it gets anyway: not a byte is touched.
+    let same = "{\"model\" : \"gpt-5-nano\",\"messages\":[]}";
+    rig.call(post(CHAT, same)).await;
+    assert_eq!(provider.received().await.body, same.as_bytes());
+    assert_eq!(rig.event().await.model_asked, None);
+}
+
+#[tokio::test]
+async fn a_model_in_the_path_is_replaced_there() {
+    let mut provider = FakeProvider::sending(whole("200 OK", "application/json", r#"{"candidates":[]}"#)).await;
+    let mut rig = Rig::new(&provider).await;
+    limit(&rig, r#"{"model_overrides":[{"provider":"google","model":"gemini-3-pro","use":"gemini-3-flash"}]}"#);
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}"#;
+    let path = "/agents/bot/google/v1beta/models/gemini-3-pro:generateContent?alt=json";
+    rig.call(post(path, body)).await;
+    let received = provider.received().await;
+    assert_eq!(received.line(), "POST /v1beta/models/gemini-3-flash:generateContent?alt=json HTTP/1.1");
+    assert_eq!(received.body, body.as_bytes());
+    let event = rig.event().await;
+    assert_eq!((event.model.as_deref(), event.model_asked.as_deref()), (Some("gemini-3-flash"), Some("gemini-3-pro")));
+}
+
+#[tokio::test]
+async fn a_policy_that_comes_while_a_call_is_in_flight_counts_it() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let mut rig = Rig::new(&provider).await;
+    let response = rig.begin(post(CHAT, question(PROMPT))).await;
+    rig.event().await;
+    limit(&rig, &budget(COST));
+    collect(response).await;
+    // This one was over before; the next one counts, though its policy was another when it began.
+    assert_eq!(rig.ask(PROMPT).await.status(), 200);
+    assert_eq!(spent(&rig), COST);
+    check_refusal(&rig.ask(PROMPT).await, 400, "budget_exceeded");
+}
+
+#[tokio::test]
+async fn an_agent_without_a_policy_is_not_touched() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    let other = AgentId::parse("other").unwrap();
+    rig.guard.policies().put(&other, Policy::default(), None, now());
+    let request: Request<Full<Bytes>> = post(CHAT, question(PROMPT));
+    assert_eq!(rig.call(request).await.status(), 200);
+    assert!(rig.guard.policies().counted(&bot()).is_none());
+    assert_eq!(Arc::strong_count(&rig.guard.policies().counted(&other).unwrap()), 2);
+}

@@ -1,0 +1,161 @@
+//! The policy of one agent: what it may spend, when and how often it may call, and which models it gets.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use model::{AgentId, NanoUsd, Policy, PolicyChange};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::words;
+use crate::app::App;
+use crate::changes;
+use crate::input::{AgentPath, Body};
+use crate::problem::{BodyRefusals, Problem, Refusals};
+
+/// A policy and what was used of it.
+#[derive(Serialize)]
+pub(crate) struct PolicyView {
+    #[serde(flatten)]
+    policy: Arc<Policy>,
+    is_default: bool,
+    spent_daily_usd: NanoUsd,
+    spent_weekly_usd: NanoUsd,
+    spent_monthly_usd: NanoUsd,
+}
+
+/// A policy and what was used of it.
+#[derive(ToSchema)]
+#[schema(as = Policy)]
+#[allow(dead_code, reason = "only describes what is shown")]
+pub(crate) struct PolicySchema {
+    /// The most that the agent may spend in a day of `time_zone`, in US dollars.
+    budget_daily_usd: Option<f64>,
+    /// In a week, from Monday on.
+    budget_weekly_usd: Option<f64>,
+    /// In a month.
+    budget_monthly_usd: Option<f64>,
+    /// In one conversation.
+    budget_conversation_usd: Option<f64>,
+    /// The IANA name of the zone in which days begin and hours are counted.
+    time_zone: String,
+    /// When the agent may call; `null` is always.
+    allowed_hours: Option<Vec<AllowedHoursSchema>>,
+    /// How often it may call.
+    rate_limits: Vec<RateLimitSchema>,
+    /// Which models it gets instead of those it asks for.
+    model_overrides: Vec<ModelOverrideSchema>,
+    /// Whether the agent has no policy of its own.
+    is_default: bool,
+    /// What it has spent today.
+    spent_daily_usd: f64,
+    /// What it has spent this week.
+    spent_weekly_usd: f64,
+    /// What it has spent this month.
+    spent_monthly_usd: f64,
+}
+
+/// A change of a policy: an absent field keeps its value, `null` takes a limit away.
+#[derive(ToSchema)]
+#[schema(as = PolicyChange)]
+#[allow(dead_code, reason = "only describes what is taken")]
+pub(crate) struct ChangeSchema {
+    #[schema(minimum = 0.0, maximum = 1000000.0)]
+    budget_daily_usd: Option<f64>,
+    #[schema(minimum = 0.0, maximum = 1000000.0)]
+    budget_weekly_usd: Option<f64>,
+    #[schema(minimum = 0.0, maximum = 1000000.0)]
+    budget_monthly_usd: Option<f64>,
+    #[schema(minimum = 0.0, maximum = 1000000.0)]
+    budget_conversation_usd: Option<f64>,
+    #[schema(nullable = false)]
+    time_zone: Option<String>,
+    allowed_hours: Option<Vec<AllowedHoursSchema>>,
+    #[schema(nullable = false)]
+    rate_limits: Option<Vec<RateLimitSchema>>,
+    #[schema(nullable = false)]
+    model_overrides: Option<Vec<ModelOverrideSchema>>,
+}
+
+/// Hours on some days. A range that ends before it begins ends on the next day.
+#[derive(ToSchema)]
+#[schema(as = AllowedHours)]
+#[allow(dead_code, reason = "only describes what is shown and taken")]
+pub(crate) struct AllowedHoursSchema {
+    #[schema(schema_with = words::weekdays)]
+    days: Vec<String>,
+    /// `HH:MM`.
+    from: String,
+    /// `HH:MM`, up to `24:00`; not part of the range.
+    to: String,
+}
+
+/// How often an agent may call a provider. At least one of the two is a number.
+#[derive(ToSchema)]
+#[schema(as = RateLimit)]
+#[allow(dead_code, reason = "only describes what is shown and taken")]
+pub(crate) struct RateLimitSchema {
+    /// A provider's name, or `*` for all of them together.
+    provider: String,
+    #[schema(minimum = 1)]
+    requests_per_minute: Option<u64>,
+    #[schema(minimum = 1)]
+    tokens_per_minute: Option<u64>,
+}
+
+/// Another model than the one that is asked for.
+#[derive(ToSchema)]
+#[schema(as = ModelOverride)]
+#[allow(dead_code, reason = "only describes what is shown and taken")]
+pub(crate) struct ModelOverrideSchema {
+    /// A provider's name, or `*`.
+    provider: String,
+    /// The model that is asked for, or `*`.
+    model: String,
+    /// The model that is used.
+    r#use: String,
+}
+
+/// The policy of an agent.
+#[utoipa::path(get, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "get_policy",
+    params(("id" = String, Path, description = "The agent")),
+    responses((status = 200, body = PolicySchema), Refusals))]
+pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
+    changes::must_be_known(&app, &agent).await?;
+    show(&app, &agent).await.map(Json)
+}
+
+/// Changes the policy of an agent, which is created if it is unknown. It holds from the next call.
+#[utoipa::path(put, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "put_policy",
+    params(("id" = String, Path, description = "The agent")), request_body = ChangeSchema,
+    responses((status = 200, body = PolicySchema), Refusals, BodyRefusals))]
+pub(crate) async fn put(
+    State(app): State<App>,
+    AgentPath(agent): AgentPath,
+    Body(change): Body<PolicyChange>,
+) -> Result<Json<PolicyView>, Problem> {
+    app.alone(changes::set_policy(app.clone(), agent.clone(), change)).await?;
+    show(&app, &agent).await.map(Json)
+}
+
+async fn show(app: &App, agent: &AgentId) -> Result<PolicyView, Problem> {
+    let (policies, now) = (app.web().guard.policies(), app.web().clock.now());
+    let counted = policies.counted(agent);
+    let policy = policies.policy(agent);
+    let [day, week, month] = match &counted {
+        Some(limits) => limits.spent(now),
+        None => {
+            app.web().recorder.catch_up().await;
+            let spending = app.web().store.spending(&policy, now).await?.remove(agent).unwrap_or_default();
+            [spending.day, spending.week, spending.month]
+        }
+    };
+    Ok(PolicyView {
+        policy,
+        is_default: !counted.is_some_and(|limits| limits.is_own()),
+        spent_daily_usd: day,
+        spent_weekly_usd: week,
+        spent_monthly_usd: month,
+    })
+}

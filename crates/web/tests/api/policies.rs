@@ -1,0 +1,64 @@
+//! Policies: shown, changed, kept.
+
+use axum::http::{Method, StatusCode};
+use model::{AgentId, CallId, Epoch, Event, EventType, NanoUsd, Usage};
+use serde_json::json;
+
+use crate::server::Server;
+
+const POLICY: &str = "/api/agents/bot/policy";
+
+fn bot() -> AgentId {
+    AgentId::parse("bot").unwrap()
+}
+
+#[tokio::test]
+async fn a_policy_as_the_api_tells_it() {
+    let server = Server::start().await;
+    assert_eq!(server.ask(Method::GET, POLICY, None).await.status, StatusCode::NOT_FOUND);
+    let change = json!({
+        "budget_daily_usd": 5, "budget_conversation_usd": 0.25, "time_zone": "Europe/Berlin",
+        "allowed_hours": [{"days": ["mon", "fri"], "from": "22:00", "to": "06:00"}],
+        "rate_limits": [{"provider": "*", "requests_per_minute": 60}],
+        "model_overrides": [{"provider": "openai", "model": "*", "use": "gpt-5-mini"}],
+    });
+    let answer = server.ask(Method::PUT, POLICY, Some(change)).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    assert_eq!(server.json(POLICY).await, answer.json());
+    insta::assert_json_snapshot!(answer.json());
+}
+
+#[tokio::test]
+async fn a_change_keeps_what_it_does_not_name_and_null_takes_away() {
+    let server = Server::start().await;
+    server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": 5, "budget_weekly_usd": 20}))).await;
+    let answer = server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": null}))).await.json();
+    assert_eq!((&answer["budget_daily_usd"], &answer["budget_weekly_usd"]), (&json!(null), &json!(20.0)));
+    let stored = server.web.store.policies().await.unwrap();
+    assert_eq!(stored, [(bot(), (*server.web.guard.policies().policy(&bot())).clone())]);
+}
+
+#[tokio::test]
+async fn what_was_spent_before_the_policy_came_counts() {
+    let server = Server::start().await;
+    let now = server.web.clock.now();
+    let mut event = Event::new(CallId::at(now), bot(), Epoch::default(), EventType::LlmCall, now);
+    event.provider = Some("openai".into());
+    event.usage = Usage { input: Some(1), output: Some(1), ..Usage::default() };
+    event.cost = NanoUsd::from_usd(1.5);
+    server.web.recorder_handle.event(event);
+    let answer = server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": 1.5}))).await.json();
+    let spent = ["spent_daily_usd", "spent_weekly_usd", "spent_monthly_usd"].map(|field| answer[field].clone());
+    assert_eq!(spent, [json!(1.5), json!(1.5), json!(1.5)]);
+    let limits = server.web.guard.policies().counted(&bot()).unwrap();
+    assert_eq!(limits.spent(now)[0], NanoUsd::new(1_500_000_000));
+}
+
+#[tokio::test]
+async fn a_deleted_agent_has_no_policy() {
+    let server = Server::start().await;
+    server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": 5}))).await;
+    assert!(server.ask(Method::DELETE, "/api/agents/bot", None).await.status.is_success());
+    assert!(server.web.guard.policies().counted(&bot()).is_none());
+    assert_eq!(server.web.store.policies().await.unwrap(), []);
+}
