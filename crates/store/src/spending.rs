@@ -11,6 +11,8 @@ use crate::{Spent, Store, StoreError};
 /// How long a conversation may be silent before what it cost is forgotten with a restart.
 const SILENCE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
+/// Where one of the sums stands.
+type Field = fn(&mut Spending) -> &mut NanoUsd;
 type CountsAs = dyn Fn(&str, u64, u64) -> NanoUsd + Send + Sync;
 
 /// What tokens of models without a price count towards budgets.
@@ -48,7 +50,7 @@ impl Store {
     /// What agents have spent so far, as `policy` counts it. Who has spent nothing is not in it.
     pub async fn spending(&self, policy: &Policy, now: Timestamp) -> Result<HashMap<AgentId, Spending>, StoreError> {
         let mut all: HashMap<AgentId, Spending> = HashMap::new();
-        let fields: [(Span, fn(&mut Spending) -> &mut NanoUsd); 3] = [
+        let fields: [(Span, Field); 3] = [
             (Span::Day, |spending| &mut spending.day),
             (Span::Week, |spending| &mut spending.week),
             (Span::Month, |spending| &mut spending.month),

@@ -11,6 +11,7 @@ mod faults;
 mod hostile;
 mod kill_path;
 mod panics;
+mod policies;
 mod replay;
 mod restart;
 mod seeds;

@@ -82,8 +82,11 @@ fn is_counted(event: &Event) -> bool {
     event.event_type == EventType::Blocked && event.block_reason != Some(BlockReason::LoopDetected)
 }
 
+/// What refusals are counted by; the last is the minute.
+type CountedBy<'a> = (&'a AgentId, Epoch, Option<BlockReason>, i64);
+
 async fn count_refusals(transaction: &mut SqliteConnection, refusals: &[&Event]) -> Result<(), sqlx::Error> {
-    let mut counts: HashMap<(&AgentId, Epoch, Option<BlockReason>, i64), (&Event, u64)> = HashMap::new();
+    let mut counts: HashMap<CountedBy<'_>, (&Event, u64)> = HashMap::new();
     for event in refusals {
         let minute = event.time.as_millis().div_euclid(60_000);
         counts.entry((&event.agent, event.epoch, event.block_reason, minute)).or_insert((event, 0)).1 += 1;

@@ -110,6 +110,9 @@ pub(super) fn refusal(reason: BlockReason) -> &'static str {
     match reason {
         BlockReason::Inactive => "agent inactive",
         BlockReason::LoopDetected => "loop detected",
+        BlockReason::OutsideHours => "outside allowed hours",
+        BlockReason::RateLimited => "too many calls",
+        BlockReason::BudgetExceeded => "budget spent",
     }
 }
 

@@ -72,7 +72,9 @@ fn every_reference_leads_somewhere() {
 fn a_change_takes_null_only_where_null_means_something() {
     let description: Value = serde_json::from_str(&web::openapi_json()).unwrap();
     let mut nullable = Vec::new();
-    for change in ["AgentChange", "KillSwitchChange", "ProviderChange", "ChannelChange", "AlertRuleChange", "PolicyChange"] {
+    for change in
+        ["AgentChange", "KillSwitchChange", "ProviderChange", "ChannelChange", "AlertRuleChange", "PolicyChange"]
+    {
         let fields = description["components"]["schemas"][change]["properties"].as_object().unwrap();
         let takes_null = |field: &Value| field["type"].as_array().is_some_and(|types| types.contains(&"null".into()));
         let names = fields.iter().filter(|(_, field)| takes_null(field)).map(|(name, _)| format!("{change}.{name}"));
