@@ -111,9 +111,11 @@ impl Exchange {
     fn answer_is_partial(&mut self) {
         let Some(mut answering) = self.answering.take() else { return self.failed() };
         self.shelve(&mut answering, true);
-        // A stream says its tokens early; half a body says nothing.
-        if answering.listener.is_stream() {
-            self.read(answering, false);
+        let came = answering.listener.tokens_of_body();
+        self.read(answering, false);
+        // A stream says its tokens early; half a body says nothing, but was paid for.
+        if let Some(came) = came {
+            self.note_cut_body(came);
         }
         self.failed();
     }

@@ -78,6 +78,11 @@ impl Listener {
         self.reader().is_some_and(AnswerReader::is_stream)
     }
 
+    /// About how many tokens have come, if this is the body of an answer and no stream.
+    pub(crate) fn tokens_of_body(&self) -> Option<u64> {
+        self.reader().and_then(AnswerReader::body).map(wire::estimated_tokens)
+    }
+
     /// What tells the client of a stream that its provider died, if that can be told in it.
     pub(crate) fn last_words(&self, why: &str) -> Option<Bytes> {
         self.reader().and_then(|reader| reader.last_words(why))

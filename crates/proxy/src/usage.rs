@@ -53,11 +53,25 @@ impl Exchange {
             false => wire::estimated_usage(answer.usage, self.asked_tokens, answer.answered.as_ref()),
         };
         self.event.estimated = !is_reported && self.event.usage.output.is_some();
+        self.note_cost(answer.model.as_deref());
+    }
+
+    /// Notes what a call used whose body broke off after `came` tokens, if it could not be read. Nothing, if nothing came.
+    pub(crate) fn note_cut_body(&mut self, came: u64) {
+        if came > 0 && self.event.usage == Usage::default() {
+            let usage = Usage { output: Some(came), ..Usage::default() };
+            self.event.usage = wire::estimated_usage(usage, self.asked_tokens, None);
+            self.event.estimated = true;
+            self.note_cost(None);
+        }
+    }
+
+    /// `answered` is the model that the answer names: more exactly than the request, where an alias or a router was asked.
+    fn note_cost(&mut self, answered: Option<&str>) {
         if self.event.usage == Usage::default() {
             return;
         }
-        // The answer names the model more exactly than the request, where an alias or a router was asked.
-        let models = [answer.model.as_deref(), self.event.model.as_deref()];
+        let models = [answered, self.event.model.as_deref()];
         let provider = self.event.provider.as_deref().unwrap_or_default();
         let prices = &self.core.config.prices;
         self.event.cost = models.into_iter().flatten().find_map(|it| prices.cost(provider, it, &self.event.usage));

@@ -83,6 +83,14 @@ impl AnswerReader {
         }
     }
 
+    /// What has come so far, if this is a body and no stream.
+    pub fn body(&self) -> Option<&[u8]> {
+        match &self.framing {
+            Framing::Body(body) => Some(body),
+            _ => None,
+        }
+    }
+
     /// Takes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         match &mut self.framing {

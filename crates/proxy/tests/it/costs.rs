@@ -64,6 +64,25 @@ async fn a_cut_stream_is_charged_by_what_arrived() {
 }
 
 #[tokio::test]
+async fn a_cut_body_is_charged_by_what_arrived() {
+    let check = async |head: &'static str, body: &'static str, output: Option<u64>| {
+        let head = format!("HTTP/1.1 {head}\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{body}");
+        let provider = FakeProvider::new(move |_| vec![Step::Send(head.clone().into_bytes()), Step::Close]).await;
+        let mut rig = Rig::new(&provider).await;
+        let asked = question(PROMPT);
+        let sent = asked.len().div_ceil(4) as u64;
+        crate::rig::drink(rig.begin(post(CHAT, asked)).await.into_body()).await;
+        let event = rig.event().await;
+        assert_eq!((event.usage.output, event.estimated), (output, output.is_some()), "{body}");
+        let cost = output.map(|output| NanoUsd::new(sent as i64 * 250 + output as i64 * 2000));
+        assert_eq!(event.cost, cost, "{body}");
+    };
+    // 38 bytes, not counting the quotes.
+    check("200 OK", r#"{"choices":[{"message":{"content":"Half of it"#, Some(10)).await;
+    check("500 Oops", r#"{"error":{"message":"Half"#, None).await;
+}
+
+#[tokio::test]
 async fn a_cut_stream_of_anthropic_keeps_the_input_that_was_reported() {
     let provider = FakeProvider::new(|_| {
         let begun = concat!(
