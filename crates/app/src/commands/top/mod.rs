@@ -3,6 +3,7 @@
 mod view;
 
 use std::io::IsTerminal;
+use std::pin::pin;
 use std::time::Duration;
 
 use model::KillSwitch;
@@ -10,6 +11,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use serde::Deserialize;
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 
 use self::view::Screen;
 use super::figures::Sums;
@@ -134,13 +136,14 @@ async fn watch(
 ) -> Result<(), Failure> {
     let mut keys = keys();
     let mut screen = Screen::new(first, args.since.clone());
-    let mut ticks = tokio::time::interval(Duration::from_secs(u64::from(args.interval.max(1))));
-    // The first tick comes at once.
-    ticks.tick().await;
+    let (sender, mut snapshots) = mpsc::channel(1);
+    // Beside the keys, not between them: a server that is slow to answer must not keep anyone from leaving.
+    let mut asking = pin!(ask(client, args, sender));
     loop {
         terminal.draw(|frame| screen.draw(frame))?;
         tokio::select! {
-            _ = ticks.tick() => match Snapshot::read(client, &args.since).await {
+            () = &mut asking => return Ok(()),
+            Some(snapshot) = snapshots.recv() => match snapshot {
                 Ok(snapshot) => screen.show(snapshot),
                 Err(failure) => screen.complain(&failure.error.to_string()),
             },
@@ -150,6 +153,20 @@ async fn watch(
                 Some(_) => {}
                 None => return Ok(()),
             },
+        }
+    }
+}
+
+/// Asks the server again and again, as long as anybody wants to know.
+async fn ask(client: &Client, args: &TopArgs, sender: mpsc::Sender<Result<Snapshot, Failure>>) {
+    let mut ticks = tokio::time::interval(Duration::from_secs(u64::from(args.interval.max(1))));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The first tick comes at once, and its answer is there.
+    ticks.tick().await;
+    loop {
+        ticks.tick().await;
+        if sender.send(Snapshot::read(client, &args.since).await).await.is_err() {
+            return;
         }
     }
 }

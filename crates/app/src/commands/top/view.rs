@@ -5,13 +5,19 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line as TextLine, Span};
-use ratatui::widgets::{Cell, Paragraph, Row, Table, TableState};
+use ratatui::widgets::{Cell, Paragraph, Row, Table, TableState, Wrap};
 
 use super::{Line, Snapshot};
 use crate::commands::figures::count;
 use crate::text;
 
 pub(super) const HEADER: [&str; 7] = ["AGENT", "STATE", "SCORE", "REQUESTS", "ERRORS", "BLOCKED", "COST"];
+
+/// The place of the score in the header.
+const SCORE: usize = 2;
+/// How wide a bar is, and from which width of the terminal on there is room for it.
+const BAR: usize = 21;
+const WIDE: u16 = 100;
 
 /// The rows of the table.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Vec<String>> {
@@ -29,6 +35,28 @@ fn cells(line: &Line) -> Vec<String> {
         count(sums.blocked),
         sums.cost(),
     ]
+}
+
+/// The cells of a row with the bar before its score; numbers to the right.
+fn with_bar(row: &[String], bar: String) -> Vec<Cell<'static>> {
+    let aligned = |(column, cell): (usize, &String)| {
+        let text = TextLine::from(text::printable(cell));
+        Cell::from(if column < SCORE { text } else { text.right_aligned() })
+    };
+    let mut cells: Vec<Cell<'static>> = row.iter().enumerate().map(aligned).collect();
+    cells.insert(SCORE, Cell::from(bar));
+    cells
+}
+
+/// The score as a bar: the threshold in its middle, twice that at its end.
+fn bar(line: &Line) -> String {
+    let filled = (line.score / line.threshold * (BAR / 2) as f64).round().clamp(0.0, BAR as f64) as usize;
+    let cell = |place: usize| match place {
+        place if place == BAR / 2 => '│',
+        place if place < filled => '█',
+        _ => '░',
+    };
+    (0..BAR).map(cell).collect()
 }
 
 fn state(line: &Line) -> &'static str {
@@ -76,8 +104,8 @@ impl Screen {
 
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
         let [top, middle, bottom] =
-            Layout::vertical([Constraint::Length(2), Constraint::Min(1), Constraint::Length(1)]).areas(frame.area());
-        frame.render_widget(Paragraph::new(self.summary()), top);
+            Layout::vertical([Constraint::Length(3), Constraint::Min(1), Constraint::Length(1)]).areas(frame.area());
+        frame.render_widget(Paragraph::new(self.summary()).wrap(Wrap { trim: true }), top);
         self.draw_table(frame, middle);
         frame.render_widget(Paragraph::new(self.foot()), bottom);
     }
@@ -98,22 +126,24 @@ impl Screen {
     }
 
     fn draw_table(&mut self, frame: &mut Frame<'_>, area: Rect) {
-        let rows = self.snapshot.agents.iter().map(|line| {
-            let cells = cells(line).into_iter().map(|cell| Cell::from(text::printable(&cell)));
-            Row::new(cells.collect::<Vec<_>>()).style(self.style(line))
-        });
-        let widths = [
-            Constraint::Fill(1),
-            Constraint::Length(8),
-            Constraint::Length(13),
-            Constraint::Length(10),
-            Constraint::Length(8),
-            Constraint::Length(8),
-            Constraint::Length(24),
-        ];
-        let header = Row::new(HEADER).style(Style::new().add_modifier(Modifier::BOLD));
+        if self.snapshot.agents.is_empty() {
+            return frame.render_widget(Paragraph::new("No agents yet: an agent appears with its first call."), area);
+        }
+        // What all rows need decides how wide a column is; the names get the rest.
+        let rows = rows(&self.snapshot);
+        let widest = |column: usize| {
+            let cells = rows.iter().map(|row| row[column].chars().count());
+            cells.chain([HEADER[column].len()]).max().unwrap_or_default() as u16
+        };
+        let mut widths: Vec<Constraint> = (1..HEADER.len()).map(|column| Constraint::Length(widest(column))).collect();
+        widths.insert(0, Constraint::Fill(1));
+        widths.insert(SCORE, Constraint::Max(if area.width >= WIDE { BAR as u16 } else { 0 }));
+        let lines = self.snapshot.agents.iter().zip(&rows);
+        let lines = lines.map(|(line, row)| Row::new(with_bar(row, bar(line))).style(self.style(line)));
+        let header = HEADER.map(str::to_owned);
+        let header = Row::new(with_bar(&header, String::new())).style(Style::new().add_modifier(Modifier::BOLD));
         let marked = Style::new().add_modifier(Modifier::REVERSED);
-        let table = Table::new(rows.collect::<Vec<_>>(), widths).header(header).row_highlight_style(marked);
+        let table = Table::new(lines.collect::<Vec<_>>(), widths).header(header).row_highlight_style(marked);
         frame.render_stateful_widget(table, area, &mut self.place);
     }
 
@@ -157,11 +187,17 @@ mod tests {
     }
 
     fn shown(screen: &mut Screen) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(100, 6)).unwrap();
+        shown_at(screen, 100)
+    }
+
+    fn shown_at(screen: &mut Screen, width: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, 7)).unwrap();
         terminal.draw(|frame| screen.draw(frame)).unwrap();
         let buffer = terminal.backend().buffer().clone();
-        let lines =
-            buffer.content().chunks(100).map(|cells| cells.iter().map(|cell| cell.symbol()).collect::<String>());
+        let lines = buffer
+            .content()
+            .chunks(usize::from(width))
+            .map(|cells| cells.iter().map(|cell| cell.symbol()).collect::<String>());
         lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
@@ -172,9 +208,24 @@ mod tests {
         assert!(
             text.starts_with("AgentGazer, last 1h: 2,468 requests, 0 errors, 0 blocked, $5.00; 2 agents, 1 stopped")
         );
-        assert!(text.contains("looper") && text.contains("stopped  13.0/10.0"), "{text}");
-        assert!(text.contains("worker") && text.contains("active   1.0/10.0      1,234"), "{text}");
+        assert!(text.contains("looper") && text.contains("stopped ██████████│██░░░░░░░░ 13.0/10.0"), "{text}");
+        assert!(text.contains("worker") && text.contains("active  █░░░░░░░░░│░░░░░░░░░░  1.0/10.0    1,234"), "{text}");
         assert!(text.ends_with("q quits, ↑ ↓ move"), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_names_and_the_whole_summary() {
+        let mut snapshot = snapshot();
+        snapshot.agents[0].agent = "import-fixer-for-customers".to_owned();
+        snapshot.agents[0].sums.unpriced_requests = 7;
+        let text = shown_at(&mut Screen::new(snapshot, "24h".to_owned()), 80);
+        assert!(text.contains("import-fixer"), "{text}");
+        assert!(text.contains("1 stopped") && text.contains("$2.50 + 7 unpriced"), "{text}");
+    }
+
+    #[test]
+    fn without_agents_it_says_how_they_appear() {
+        assert!(shown(&mut Screen::new(Snapshot::default(), "1h".to_owned())).contains("No agents yet"));
     }
 
     #[test]
