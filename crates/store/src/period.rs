@@ -71,6 +71,17 @@ impl Period {
         Period { from: self.from - (self.to - self.from), to: self.from }.kept(now)
     }
 
+    /// How many milliseconds of it are still to come.
+    pub(crate) fn left(self, now: Timestamp) -> i64 {
+        (self.to - now.as_millis()).clamp(0, self.to - self.from)
+    }
+
+    /// When the last hour or day begins that it is read by, and how much of that is left if `cut` milliseconds go from its end.
+    pub(crate) fn last_span_share(self, cut: i64) -> (i64, f64) {
+        let length = self.pieces().last().map_or(Span::Hour, |piece| piece.span).millis();
+        (self.to - length, 1.0 - (cut.min(length) as f64 / length as f64))
+    }
+
     /// How it is shown in a series.
     pub fn step(self) -> Span {
         if self.to - self.from > SHOWN_BY_HOUR { Span::Day } else { Span::Hour }
@@ -120,6 +131,25 @@ mod tests {
         check(168, "2026-03-03T11:00:00Z");
         let day = Period::last_hours(24, now).before(now);
         assert_eq!((day.from(), day.to()), (at("2026-03-08T11:00:00Z"), at("2026-03-09T11:00:00Z")));
+    }
+
+    #[test]
+    fn what_is_still_to_come_is_taken_from_the_end_of_the_time_before() {
+        let now = at("2026-03-10T10:15:00Z");
+        let check = |hours: u32, last_start: &str, share: f64| {
+            let period = Period::last_hours(hours, now);
+            let before = period.before(now);
+            assert_eq!(before.last_span_share(period.left(now)), (at(last_start).as_millis(), share), "{hours}");
+        };
+        check(1, "2026-03-10T09:00:00Z", 0.25);
+        check(24, "2026-03-09T10:00:00Z", 0.25);
+        check(168, "2026-03-03T10:00:00Z", 0.25);
+        let over = Period::between(at("2026-03-08T10:20:00Z"), at("2026-03-09T11:00:00Z"), now);
+        assert_eq!(over.before(now).last_span_share(over.left(now)).1, 1.0, "nothing of it is still to come");
+        // By whole days, ten hours and a quarter have passed of today.
+        let year = Period::between(at("2025-03-10T00:00:00Z"), now, now);
+        let (_, share) = year.before(now).last_span_share(year.left(now));
+        assert!((share - 10.25 / 24.0).abs() < 1e-9, "{share}");
     }
 
     #[test]

@@ -98,6 +98,29 @@ impl Tally {
         self.latency.merge(&other.latency);
     }
 
+    /// About what this share of the time added up to, if it was like the rest. How long requests took does not change by it.
+    pub(crate) fn part(mut self, share: f64) -> Tally {
+        let counts = [
+            &mut self.requests,
+            &mut self.errors,
+            &mut self.blocked,
+            &mut self.tokens_in,
+            &mut self.tokens_out,
+            &mut self.tokens_cached,
+            &mut self.tokens_cache_write,
+            &mut self.tokens_reasoning,
+            &mut self.unpriced,
+            &mut self.unpriced_in,
+            &mut self.unpriced_out,
+            &mut self.estimated,
+        ];
+        for count in counts {
+            *count = (*count as f64 * share).round() as u64;
+        }
+        self.cost = NanoUsd::new((self.cost.nanos() as f64 * share).round() as i64);
+        self
+    }
+
     /// Reads the columns of a row of `rollups`.
     pub(crate) fn of_row(row: &SqliteRow) -> Result<Tally, sqlx::Error> {
         let count = |column: &str| row.try_get(column).map(unsigned);
