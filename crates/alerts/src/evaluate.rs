@@ -1,12 +1,13 @@
-//! Rules that are looked at every minute: agents that fell silent, calls that fail, kills that last. All of it from figures that
+//! Rules that are looked at every minute: agents that fell silent, calls that fail, budgets that are spent, kills that last. All of it from figures that
 //! are kept for it, never from the events; what was said is in the store, so that a restart neither repeats nor forgets.
 
+mod budgets;
 mod look;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use model::{AgentId, AlertData, AlertRule, Clock, RecoveredData, RuleId, Timestamp};
+use model::{AgentId, AlertData, AlertRule, Clock, Policy, RecoveredData, RuleId, Timestamp};
 use store::{AlertChange, AlertState, AlertTurn, Change, Recorder, Store, StoreError, Turn};
 use tokio::sync::watch;
 
@@ -16,53 +17,60 @@ const EVERY: Duration = Duration::from_secs(60);
 /// What all rules last said, by rule and agent.
 type States = HashMap<(RuleId, AgentId), AlertState>;
 
-/// Looks at the rules every minute until it is told to stop.
-pub(crate) async fn run(store: Store, recorder: Recorder, clock: Clock, mut stop: watch::Receiver<bool>) {
-    let started = clock.now();
-    let mut ticks = tokio::time::interval(EVERY);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut well = true;
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            _ = stop.changed() => return,
-        }
-        match look_at_rules(&store, &recorder, started, clock.now()).await {
-            Ok(()) => well = true,
-            Err(error) if std::mem::take(&mut well) => tracing::warn!("rules cannot be looked at: {error}"),
-            Err(_) => {}
-        }
-    }
+/// What looks at the rules.
+pub(crate) struct Evaluator {
+    pub(crate) store: Store,
+    pub(crate) recorder: Recorder,
+    pub(crate) clock: Clock,
+    /// The policy of agents that have none of their own.
+    pub(crate) default_policy: Policy,
 }
 
-/// Looks at every rule once.
-async fn look_at_rules(
-    store: &Store,
-    recorder: &Recorder,
-    started: Timestamp,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let rules: Vec<AlertRule> = store.alert_rules().await?.into_iter().filter(|rule| rule.enabled).collect();
-    if rules.is_empty() {
-        return Ok(());
-    }
-    recorder.catch_up().await;
-    let states = store.alert_states().await?.into_iter();
-    let states: States = states.map(|state| ((state.rule, state.agent.clone()), state)).collect();
-    let mut turns = Vec::new();
-    for rule in &rules {
-        for (agent, finding) in look::findings(store, rule, &states, (started, now)).await? {
-            let state = states.get(&(rule.id, agent.clone()));
-            if let Some(turn) = turn(rule, &agent, state, finding, now) {
-                turns.push(AlertTurn { rule: rule.id, agent, turn });
+impl Evaluator {
+    /// Looks at the rules every minute until it is told to stop.
+    pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
+        let started = self.clock.now();
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut well = true;
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                _ = stop.changed() => return,
+            }
+            match self.look_at_rules(started).await {
+                Ok(()) => well = true,
+                Err(error) if std::mem::take(&mut well) => tracing::warn!("rules cannot be looked at: {error}"),
+                Err(_) => {}
             }
         }
     }
-    if turns.is_empty() {
-        return Ok(());
+
+    /// Looks at every rule once. The server was started at `started`.
+    async fn look_at_rules(&self, started: Timestamp) -> Result<(), StoreError> {
+        let (store, now) = (&self.store, self.clock.now());
+        let rules: Vec<AlertRule> = store.alert_rules().await?.into_iter().filter(|rule| rule.enabled).collect();
+        if rules.is_empty() {
+            return Ok(());
+        }
+        self.recorder.catch_up().await;
+        let states = store.alert_states().await?.into_iter();
+        let states: States = states.map(|state| ((state.rule, state.agent.clone()), state)).collect();
+        let mut turns = Vec::new();
+        for rule in &rules {
+            for (agent, finding) in look::findings(self, rule, &states, (started, now)).await? {
+                let state = states.get(&(rule.id, agent.clone()));
+                if let Some(turn) = turn(rule, &agent, state, finding, now) {
+                    turns.push(AlertTurn { rule: rule.id, agent, turn });
+                }
+            }
+        }
+        if turns.is_empty() {
+            return Ok(());
+        }
+        self.recorder.change(Change::Alerts(AlertChange::Turns { turns, at: now })).await?;
+        Ok(())
     }
-    recorder.change(Change::Alerts(AlertChange::Turns { turns, at: now })).await?;
-    Ok(())
 }
 
 /// What a look at an agent gave.

@@ -16,7 +16,7 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::Clock;
+use model::{Clock, Policy};
 use store::{Recorder, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -24,6 +24,7 @@ use tokio::task::JoinHandle;
 pub use mailer::{SmtpConfig, SmtpSecurity};
 
 use egress::Egress;
+use evaluate::Evaluator;
 use mailer::Mailer;
 use send::Sender;
 use worker::Worker;
@@ -40,6 +41,8 @@ pub struct AlertsConfig {
     pub allow_private_targets: bool,
     /// The server that mails go through.
     pub smtp: Option<SmtpConfig>,
+    /// The policy of agents that have none of their own, for rules about budgets.
+    pub default_policy: Policy,
 }
 
 /// The running worker and evaluator.
@@ -62,7 +65,8 @@ impl Alerts {
         let (stop, stopped) = watch::channel(false);
         let worker = Worker::new(store.clone(), recorder.clone(), Arc::new(sender), clock.clone());
         let worker = tokio::spawn(worker.run(stopped.clone()));
-        let evaluator = tokio::spawn(evaluate::run(store, recorder, clock, stopped));
+        let evaluator = Evaluator { store, recorder, clock, default_policy: config.default_policy };
+        let evaluator = tokio::spawn(evaluator.run(stopped));
         Alerts { stop, worker, evaluator }
     }
 

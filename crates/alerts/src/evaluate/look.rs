@@ -2,21 +2,19 @@
 
 use std::collections::HashMap;
 
-use model::{
-    AgentId, AlertData, AlertRule, BudgetData, Condition, ErrorRateData, LoopData, NanoUsd, RuleScope, SilenceData,
-    Timestamp,
-};
-use store::{AgentRow, AlertState, CallFigures, Spent, Store, StoreError};
+use model::{AgentId, AlertData, AlertRule, Condition, ErrorRateData, LoopData, RuleScope, SilenceData, Timestamp};
+use store::{AgentRow, AlertState, CallFigures, Store, StoreError};
 
-use super::{Finding, States};
+use super::{Evaluator, Finding, States, budgets};
 
 /// What `rule` finds, of every agent of which it has something to say. The times are the server's start and now.
 pub(super) async fn findings(
-    store: &Store,
+    evaluator: &Evaluator,
     rule: &AlertRule,
     states: &States,
     (started, now): (Timestamp, Timestamp),
 ) -> Result<Vec<(AgentId, Finding)>, StoreError> {
+    let store = &evaluator.store;
     let firing: Vec<&AlertState> = states.values().filter(|state| state.rule == rule.id && state.firing).collect();
     match rule.condition {
         Condition::KillSwitch if rule.repeat_minutes.is_none() => Ok(Vec::new()),
@@ -26,12 +24,7 @@ pub(super) async fn findings(
             let figures = store.call_figures(minutes, now).await?;
             failing(store, rule, &firing, (figures, percent, minutes)).await
         }
-        Condition::Budget { amount_usd, period } => {
-            let start = period.start(now);
-            let data =
-                |agent_id, spent_usd| BudgetData { agent_id, spent_usd, amount_usd, period, period_start: start };
-            Ok(overspent(rule, &firing, store.spent_since(start).await?, data))
-        }
+        Condition::Budget(limit) => budgets::findings(evaluator, rule, &firing, (limit, now)).await,
     }
 }
 
@@ -100,25 +93,6 @@ async fn silent(
         (agent, finding)
     };
     Ok(agents.into_iter().map(|(agent, row)| finding(agent, row)).collect())
-}
-
-/// Agents that spent more than the amount. That a new period begins is not told: it is no news.
-fn overspent(
-    rule: &AlertRule,
-    firing: &[&AlertState],
-    spent: Vec<Spent>,
-    data: impl Fn(AgentId, NanoUsd) -> BudgetData,
-) -> Vec<(AgentId, Finding)> {
-    let mut sums: HashMap<AgentId, NanoUsd> = firing.iter().map(|it| (it.agent.clone(), NanoUsd::ZERO)).collect();
-    for Spent { agent, cost, .. } in spent.into_iter().filter(|it| rule.scope.includes(&it.agent)) {
-        *sums.entry(agent).or_default() += cost;
-    }
-    let finding = |(agent, sum): (AgentId, NanoUsd)| {
-        let data = data(agent.clone(), sum);
-        let over = data.spent_usd >= data.amount_usd;
-        (agent, if over { Finding::Bad(AlertData::Budget(data)) } else { Finding::Nothing })
-    };
-    sums.into_iter().map(finding).collect()
 }
 
 /// Agents of whose calls too many failed.

@@ -60,7 +60,12 @@ async fn receiver(
 }
 
 fn start(rig: &Rig) -> Alerts {
-    let config = AlertsConfig { public_url: "http://gazer.test".to_owned(), allow_private_targets: true, smtp: None };
+    let config = AlertsConfig {
+        public_url: "http://gazer.test".to_owned(),
+        allow_private_targets: true,
+        smtp: None,
+        default_policy: Default::default(),
+    };
     Alerts::start(config, rig.store.clone(), rig.recorder.clone(), rig.clock.clone())
 }
 
@@ -183,7 +188,12 @@ async fn a_private_target_is_refused_and_says_why() {
     let rig = Rig::new(Clock::System, alone()).await;
     let (url, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
     rig.webhook("ops", &url).await;
-    let config = AlertsConfig { public_url: String::new(), allow_private_targets: false, smtp: None };
+    let config = AlertsConfig {
+        public_url: String::new(),
+        allow_private_targets: false,
+        smtp: None,
+        default_policy: Default::default(),
+    };
     let _alerts = Alerts::start(config, rig.store.clone(), rig.recorder.clone(), Clock::System);
     rig.kill("looper").await;
     let history = until(&rig, |history| history[0].state == DeliveryState::Failed).await;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ::alerts::{AlertsConfig, SmtpConfig, SmtpSecurity};
 use anyhow::Context;
+use model::Policy;
 use secrecy::SecretString;
 use store::Grouping;
 
@@ -70,12 +71,13 @@ impl Alerting {
         Grouping { window: self.digest_window, quiet: usual.quiet.min(self.digest_window) }
     }
 
-    /// The configuration of the worker, with links to `dashboard` unless another address was set.
-    pub(crate) fn config(&self, dashboard: &str) -> anyhow::Result<AlertsConfig> {
+    /// The configuration of worker and evaluator, with links to `dashboard` unless another address was set.
+    pub(crate) fn config(&self, dashboard: &str, default_policy: &Policy) -> anyhow::Result<AlertsConfig> {
         Ok(AlertsConfig {
             public_url: self.public_url.clone().unwrap_or_else(|| dashboard.to_owned()),
             allow_private_targets: self.allow_private_targets,
             smtp: self.smtp.config()?,
+            default_policy: default_policy.clone(),
         })
     }
 }

@@ -120,12 +120,15 @@ pub struct BudgetData {
     pub agent_id: AgentId,
     /// What it is known to have spent.
     pub spent_usd: NanoUsd,
-    /// The rule's amount.
+    /// The rule's amount, or the agent's budget.
     pub amount_usd: NanoUsd,
-    /// The rule's period.
+    /// For how long.
     pub period: BudgetPeriod,
     /// When it began.
     pub period_start: Timestamp,
+    /// The rule's percent, if it is about the agent's budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold_percent: Option<f64>,
 }
 
 /// The end of what was told.
@@ -241,10 +244,7 @@ impl AlertData {
                     minutes(*span)
                 )
             }
-            AlertData::Budget(BudgetData { agent_id, spent_usd, amount_usd, period, .. }) => {
-                let (spent, amount, period) = (spent_usd.usd(), amount_usd.usd(), period.as_str());
-                format!("{agent_id} spent ${spent:.2} this {period}: more than ${amount:.2}")
-            }
+            AlertData::Budget(data) => budget_summary(data),
             AlertData::Recovered(data) => recovered_summary(data),
             AlertData::Digest { count, .. } => format!("{count} alerts within a minute"),
             AlertData::Test { channel } => format!("This is a test of the channel {channel}: it works"),
@@ -257,6 +257,18 @@ fn loop_summary(data: &LoopData) -> String {
     match data.deactivated_at {
         Some(_) => format!("{agent_id} was stopped: loop score {score:.1}, threshold {threshold:.1}"),
         None => format!("{agent_id} loops and is only watched: loop score {score:.1}, threshold {threshold:.1}"),
+    }
+}
+
+fn budget_summary(data: &BudgetData) -> String {
+    let BudgetData { agent_id, spent_usd, amount_usd, period, threshold_percent, .. } = data;
+    let (spent, amount, period) = (spent_usd.usd(), amount_usd.usd(), period.as_str());
+    match threshold_percent {
+        None => format!("{agent_id} spent ${spent:.2} this {period}: more than ${amount:.2}"),
+        Some(_) => {
+            let share = spent / amount * 100.0;
+            format!("{agent_id} spent {share:.0}% of its budget of ${amount:.2} for the {period}")
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Alerts: who is told (channels), of what (rules), and what they are told. Data and its validation.
 
-mod budget_period;
 mod channel;
 mod data;
 mod rule;
@@ -10,10 +9,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use budget_period::BudgetPeriod;
 pub use channel::{Channel, ChannelKind, ChannelSettings};
 pub use data::{AlertData, BudgetData, DigestLine, ErrorRateData, LoopData, RecoveredData, SilenceData};
-pub use rule::{AlertRule, Condition, RuleScope, RuleType};
+pub use rule::{AlertRule, BudgetLimit, Condition, RuleScope, RuleType};
 
 /// Ids that sort by the time they were made.
 macro_rules! ids {

@@ -87,12 +87,25 @@ pub enum Condition {
         /// 1 to 1440.
         minutes: u32,
     },
-    /// So much was spent in a day, week or month.
-    Budget {
+    /// Too much was spent.
+    Budget(BudgetLimit),
+}
+
+/// How much is too much.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum BudgetLimit {
+    /// So much in a day, week or month.
+    Amount {
         /// Above 0.
         amount_usd: NanoUsd,
         /// Of UTC.
         period: BudgetPeriod,
+    },
+    /// So many percent of a budget that the agent's policy sets for a day, week or month.
+    Share {
+        /// Above 0, at most 100.
+        percent: f64,
     },
 }
 
@@ -108,7 +121,7 @@ impl Condition {
             Condition::KillSwitch => RuleType::KillSwitch,
             Condition::AgentDown { .. } => RuleType::AgentDown,
             Condition::ErrorRate { .. } => RuleType::ErrorRate,
-            Condition::Budget { .. } => RuleType::Budget,
+            Condition::Budget(_) => RuleType::Budget,
         }
     }
 
@@ -117,17 +130,19 @@ impl Condition {
             1..=Self::MAX_MINUTES => Ok(()),
             _ => Err(FieldError::new("minutes", "must be a whole number from 1 to 1440")),
         };
+        let check_percent = |percent: f64| match percent > 0.0 && percent <= 100.0 {
+            true => Ok(()),
+            false => Err(FieldError::new("percent", "must be a number above 0, at most 100")),
+        };
         match *self {
             Condition::KillSwitch => Ok(()),
             Condition::AgentDown { minutes } => check_minutes(minutes),
-            Condition::ErrorRate { percent, .. } if !(percent > 0.0 && percent <= 100.0) => {
-                Err(FieldError::new("percent", "must be a number above 0, at most 100"))
-            }
-            Condition::ErrorRate { minutes, .. } => check_minutes(minutes),
-            Condition::Budget { amount_usd, .. } if amount_usd <= NanoUsd::ZERO => {
+            Condition::ErrorRate { percent, minutes } => check_percent(percent).and_then(|()| check_minutes(minutes)),
+            Condition::Budget(BudgetLimit::Amount { amount_usd, .. }) if amount_usd <= NanoUsd::ZERO => {
                 Err(FieldError::new("amount_usd", "must be an amount of US dollars above 0"))
             }
-            Condition::Budget { .. } => Ok(()),
+            Condition::Budget(BudgetLimit::Amount { .. }) => Ok(()),
+            Condition::Budget(BudgetLimit::Share { percent }) => check_percent(percent),
         }
     }
 }
@@ -201,13 +216,30 @@ mod tests {
         check(Condition::ErrorRate { percent: 100.0, minutes: 5 }, None);
         check(Condition::ErrorRate { percent: 0.0, minutes: 5 }, Some("percent"));
         check(Condition::ErrorRate { percent: f64::NAN, minutes: 5 }, Some("percent"));
-        let budget = |nanos| Condition::Budget { amount_usd: NanoUsd::new(nanos), period: BudgetPeriod::Day };
+        let amount = |nanos| BudgetLimit::Amount { amount_usd: NanoUsd::new(nanos), period: BudgetPeriod::Day };
+        let budget = |nanos| Condition::Budget(amount(nanos));
+        let share = |percent| Condition::Budget(BudgetLimit::Share { percent });
+        check(share(80.0), None);
+        check(share(0.0), Some("percent"));
+        check(share(100.1), Some("percent"));
         check(budget(1), None);
         check(budget(0), Some("amount_usd"));
         let repeat = AlertRule { repeat_minutes: Some(0), ..rule(Condition::KillSwitch) };
         assert_eq!(repeat.check().unwrap_err().field, "repeat_minutes");
         let cooldown = AlertRule { cooldown_minutes: 10_081, ..rule(Condition::KillSwitch) };
         assert_eq!(cooldown.check().unwrap_err().field, "cooldown_minutes");
+    }
+
+    #[test]
+    fn a_condition_is_read_as_it_was_written() {
+        let check = |json: &str| {
+            let condition: Condition = serde_json::from_str(json).unwrap();
+            assert_eq!(serde_json::to_string(&condition).unwrap(), json);
+        };
+        check(r#"{"rule_type":"kill_switch"}"#);
+        check(r#"{"rule_type":"error_rate","percent":5.5,"minutes":10}"#);
+        check(r#"{"rule_type":"budget","amount_usd":1.5,"period":"week"}"#);
+        check(r#"{"rule_type":"budget","percent":80.0}"#);
     }
 
     #[test]

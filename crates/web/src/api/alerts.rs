@@ -3,11 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use model::{AlertRule, BudgetPeriod, ChannelId, Condition, NanoUsd, RuleId, RuleScope, RuleType, Timestamp};
+use model::{AlertRule, BudgetPeriod, ChannelId, NanoUsd, RuleId, RuleScope, RuleType, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::{AlertChange, Change, StoreError};
 use utoipa::ToSchema;
 
+use super::alert_condition::{OwnFields, condition};
 use super::{List, words};
 use crate::app::App;
 use crate::input::{Body, RulePath, present};
@@ -41,7 +42,7 @@ pub(crate) struct RuleView {
     /// Of `agent_down` and `error_rate`: over how many minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) minutes: Option<u32>,
-    /// Of `error_rate`: how many percent of the calls.
+    /// Of `error_rate`: how many percent of the calls. Of `budget`: of a budget of the agent's policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) percent: Option<f64>,
     /// Of `budget`: how many US dollars.
@@ -75,33 +76,9 @@ impl From<AlertRule> for RuleView {
     }
 }
 
-/// The fields that only some types of rules have.
-#[derive(Default)]
-struct OwnFields {
-    minutes: Option<u32>,
-    percent: Option<f64>,
-    amount_usd: Option<NanoUsd>,
-    period: Option<BudgetPeriod>,
-}
-
-impl From<Condition> for OwnFields {
-    fn from(condition: Condition) -> OwnFields {
-        let none = OwnFields::default();
-        match condition {
-            Condition::KillSwitch => none,
-            Condition::AgentDown { minutes } => OwnFields { minutes: Some(minutes), ..none },
-            Condition::ErrorRate { percent, minutes } => {
-                OwnFields { minutes: Some(minutes), percent: Some(percent), ..none }
-            }
-            Condition::Budget { amount_usd, period } => {
-                OwnFields { amount_usd: Some(amount_usd), period: Some(period), ..none }
-            }
-        }
-    }
-}
-
 /// A rule, or a change of one: an absent field keeps its value, or has the usual one. A new rule needs `rule_type`; of type
-/// `agent_down` also `minutes`, of type `error_rate` also `percent` and `minutes`, of type `budget` also `amount_usd` and `period`.
+/// `agent_down` also `minutes`, of type `error_rate` also `percent` and `minutes`, of type `budget` also `amount_usd` and `period`,
+/// or `percent`.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = AlertRuleChange)]
@@ -133,16 +110,16 @@ pub(crate) struct RuleBody {
     enabled: Option<bool>,
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, minimum = 1, maximum = 1440)]
-    minutes: Option<u32>,
+    pub(super) minutes: Option<u32>,
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, exclusive_minimum = 0.0, maximum = 100.0)]
-    percent: Option<f64>,
+    pub(super) percent: Option<f64>,
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<f64>, nullable = false, exclusive_minimum = 0.0)]
-    amount_usd: Option<NanoUsd>,
+    pub(super) amount_usd: Option<NanoUsd>,
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = words::budget_period)]
-    period: Option<BudgetPeriod>,
+    pub(super) period: Option<BudgetPeriod>,
 }
 
 impl RuleBody {
@@ -164,35 +141,6 @@ impl RuleBody {
         rule.check()?;
         Ok(rule)
     }
-}
-
-/// The condition of a rule of this type: the fields of its own, and what they leave out as it is in `current`.
-fn condition(rule_type: RuleType, current: Option<Condition>, body: &RuleBody) -> Result<Condition, Problem> {
-    let before = current.map(OwnFields::from).unwrap_or_default();
-    let minutes = own("minutes", body.minutes.or(before.minutes));
-    let percent = own("percent", body.percent.or(before.percent));
-    let amount = own("amount_usd", body.amount_usd.or(before.amount_usd));
-    let period = own("period", body.period.or(before.period));
-    let (condition, foreign) = match rule_type {
-        RuleType::KillSwitch => (Condition::KillSwitch, vec![minutes.1, percent.1, amount.1, period.1]),
-        RuleType::AgentDown => (Condition::AgentDown { minutes: minutes.0? }, vec![percent.1, amount.1, period.1]),
-        RuleType::ErrorRate => {
-            (Condition::ErrorRate { percent: percent.0?, minutes: minutes.0? }, vec![amount.1, period.1])
-        }
-        RuleType::Budget => {
-            (Condition::Budget { amount_usd: amount.0?, period: period.0? }, vec![minutes.1, percent.1])
-        }
-    };
-    match foreign.into_iter().flatten().next() {
-        Some(field) => Err(Problem::field(field, format!("does not belong to a rule of type {}", rule_type.as_str()))),
-        None => Ok(condition),
-    }
-}
-
-/// A field for those who need it, and its name for those who must not have it.
-fn own<T>(field: &'static str, value: Option<T>) -> (Result<T, Problem>, Option<&'static str>) {
-    let given = value.is_some().then_some(field);
-    (value.ok_or_else(|| Problem::field(field, "must be given")), given)
 }
 
 /// All rules. Where there is none of type `kill_switch` for an agent, every channel is told of its kills.

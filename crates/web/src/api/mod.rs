@@ -1,6 +1,7 @@
 //! The JSON API: one file per resource, each with what it shows, what it takes and its handlers.
 
 pub(crate) mod agents;
+mod alert_condition;
 pub(crate) mod alert_history;
 pub(crate) mod alerts;
 mod channel_settings;

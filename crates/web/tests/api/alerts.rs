@@ -163,6 +163,17 @@ async fn a_rule_comes_changes_and_goes() {
     let budget =
         made(&server, "/api/alerts", json!({"rule_type": "budget", "amount_usd": 2.5, "period": "week"})).await;
     assert_eq!((&budget["amount_usd"], &budget["period"]), (&json!(2.5), &json!("week")));
+    // A percent of the agent's own budget takes the place of an amount, and the other way round.
+    let budget = format!("/api/alerts/{}", budget["id"].as_str().unwrap());
+    for (change, percent, amount) in [
+        (json!({"percent": 80}), json!(80.0), json!(null)),
+        (json!({"cooldown_minutes": 5}), json!(80.0), json!(null)),
+        (json!({"amount_usd": 3, "period": "day"}), json!(null), json!(3.0)),
+        (json!({"period": "month"}), json!(null), json!(3.0)),
+    ] {
+        let rule = server.ask(Method::PATCH, &budget, Some(change.clone())).await.json();
+        assert_eq!((&rule["percent"], &rule["amount_usd"]), (&percent, &amount), "{change}");
+    }
     assert_eq!(server.ask(Method::DELETE, &path, None).await.status, StatusCode::NO_CONTENT);
     assert_eq!(server.get(&path).await.status, StatusCode::NOT_FOUND);
 }
@@ -178,6 +189,9 @@ async fn a_wrong_rule_names_its_field_and_changes_nothing() {
         (json!({"rule_type": "budget", "amount_usd": 5, "period": "year"}), "period"),
         (json!({"rule_type": "budget", "amount_usd": 0, "period": "day"}), "amount_usd"),
         (json!({"rule_type": "budget", "amount_usd": 5, "period": "day", "minutes": 5}), "minutes"),
+        (json!({"rule_type": "budget", "percent": 101}), "percent"),
+        (json!({"rule_type": "budget", "percent": 80, "amount_usd": 5, "period": "day"}), "percent"),
+        (json!({"rule_type": "budget", "percent": 80, "minutes": 5}), "minutes"),
         (json!({"rule_type": "kill_switch", "agent_id": "a b"}), "agent_id"),
         (json!({"rule_type": "kill_switch", "channels": ["01a1e113-cde6-7655-bec5-72125b2b0e22"]}), "channels"),
         (json!({"rule_type": "kill_switch", "minutes": 5}), "minutes"),

@@ -30,22 +30,22 @@ pub(crate) struct ChannelForm {
 }
 
 /// What the form of a rule sends.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct RuleForm {
-    rule_type: String,
-    agent_id: String,
+    pub(super) rule_type: String,
+    pub(super) agent_id: String,
     #[serde(default)]
-    channel: String,
+    pub(super) channel: String,
     #[serde(default)]
-    minutes: String,
+    pub(super) minutes: String,
     #[serde(default)]
-    percent: String,
+    pub(super) percent: String,
     #[serde(default)]
-    amount_usd: String,
+    pub(super) amount_usd: String,
     #[serde(default)]
-    period: String,
+    pub(super) period: String,
     #[serde(default)]
-    cooldown_minutes: String,
+    pub(super) cooldown_minutes: String,
 }
 
 /// Whether a channel or a rule is on.
@@ -127,7 +127,7 @@ pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form):
     };
     match made {
         Ok(_) => Ok(back()),
-        Err(problem) => draw_with(&app, frame, wrong(&problem)?).await,
+        Err(problem) => draw_with(&app, frame, News { rule: form, ..wrong(&problem)? }).await,
     }
 }
 

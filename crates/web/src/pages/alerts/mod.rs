@@ -11,6 +11,7 @@ use model::{BudgetPeriod, DeliveryState, RuleType, Timestamp};
 use serde::Deserialize;
 use store::DeliveryFilter;
 
+use self::actions::RuleForm;
 use super::frame::Frame;
 use super::number::{Moment, Money, duration};
 use super::pager::Pager;
@@ -46,6 +47,8 @@ struct AlertsPage {
 struct News {
     /// What is wrong with what was sent.
     error: Option<String>,
+    /// The rule that was sent, if something is wrong with it: what was typed stays.
+    rule: RuleForm,
     /// The secret of a webhook that was just made: it is shown this once.
     secret: Option<String>,
     /// What came of a test.
@@ -181,6 +184,9 @@ fn what(rule: &RuleView) -> String {
         RuleType::AgentDown => format!("no call for {minutes} minutes"),
         RuleType::ErrorRate => {
             format!("{} % of the calls of {minutes} minutes fail", rule.percent.unwrap_or_default())
+        }
+        RuleType::Budget if rule.percent.is_some() => {
+            format!("{} % of a budget is spent", rule.percent.unwrap_or_default())
         }
         RuleType::Budget => {
             let amount = Money::from(rule.amount_usd.unwrap_or_default()).short;

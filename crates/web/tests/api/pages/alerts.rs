@@ -53,6 +53,11 @@ async fn channels_and_rules_are_switched_and_deleted() {
     let wrong = browser.post("/alerts/rules", "rule_type=agent_down&agent_id=x&minutes=soon").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
     assert!(wrong.text.contains("minutes must be a whole number"), "{}", wrong.text);
+    for kept in ["value=\"agent_down\" selected", "name=\"agent_id\" value=\"x\"", "value=\"soon\""] {
+        assert!(wrong.text.contains(kept), "{kept}: what was typed stays");
+    }
+    browser.submit("/alerts/rules", "rule_type=budget&agent_id=&percent=80", "/alerts?done=alerts").await;
+    assert!(browser.page("/alerts").await.contains("80 % of a budget is spent"));
 
     let rule = server.json("/api/alerts").await["items"][0]["id"].as_str().unwrap().to_owned();
     browser.submit(&format!("/alerts/rules/{rule}/switch"), "enabled=false", "/alerts?done=alerts").await;
