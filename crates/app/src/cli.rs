@@ -413,6 +413,9 @@ pub struct PolicyArgs {
     /// Another model than the one that is asked for, like openai/*=gpt-5-mini (repeatable; replaces all)
     #[arg(long = "model", value_name = "PROVIDER/MODEL=USE")]
     pub models: Vec<String>,
+    /// Back to the default policy
+    #[arg(long, conflicts_with_all = ["budget_daily", "budget_weekly", "budget_monthly", "budget_conversation", "time_zone", "hours", "rates", "models"])]
+    pub reset: bool,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -503,6 +506,8 @@ mod tests {
         check("agentgazer top --once --json", true);
         check("agentgazer policy my-agent", true);
         check("agentgazer policy my-agent --budget-daily 5 --rate openai=60 --rate *=100", true);
+        check("agentgazer policy my-agent --reset", true);
+        check("agentgazer policy my-agent --reset --budget-daily 5", false);
         check("agentgazer token", true);
         check("agentgazer completions bash", true);
         check("agentgazer provider --chunks 50", true);

@@ -1,7 +1,6 @@
 //! The whole server, wired together: store, guard, recorder, proxy, dashboard and their two listeners. `start` and `demo`
 //! run the same one.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +10,10 @@ use alerts::Alerts;
 use anyhow::Context;
 use guard::{Guard, GuardConfig, Policies};
 use hyper::body::Incoming;
-use model::{AgentId, AllowedHosts, Clock, Policy, Provider, Providers, RecorderHandle, Spending, Usage};
+use model::{AllowedHosts, Clock, Provider, Providers, RecorderHandle, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
-use store::{Recorder, Store, StoreConfig, Unpriced};
+use store::{AgentBudget, Recorder, Store, StoreConfig, Unpriced};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
@@ -60,7 +59,7 @@ impl Server {
         let parts = Parts::build(config).await?;
         let draining = Arc::new(AtomicBool::new(false));
         let web = parts.web(config, token.clone(), &addresses, Arc::clone(&draining));
-        let alerts = config.alerts.config(&addresses.dashboard)?;
+        let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let proxy = parts.proxy(config);
         let limits = listen_limits(config);
@@ -214,27 +213,11 @@ async fn restored_guard(config: &Config, store: &Store) -> anyhow::Result<Guard>
 /// Policies, and what was spent before the start: budgets begin where they ended.
 async fn restore_policies(policies: &Policies, store: &Store) -> anyhow::Result<()> {
     let now = Clock::System.now();
-    let default = policies.default_policy();
-    if default.has_budget() {
-        for (agent, spending) in store.spending(&default, now).await? {
-            policies.restore(&agent, &spending, now);
+    for AgentBudget { agent, own, spending } in store.budgets(&policies.default_policy(), now).await? {
+        match own {
+            Some(policy) => policies.put(&agent, policy, Some(&spending), now),
+            None => policies.restore(&agent, &spending, now),
         }
-    }
-    // One question for all agents of a time zone, and few agents have another than the others.
-    let mut spent: Vec<(Policy, HashMap<AgentId, Spending>)> = Vec::new();
-    for (agent, policy) in store.policies().await? {
-        let counted_alike = |(asked, _): &&(Policy, _)| asked.counts_like(&policy);
-        let spending = match spent.iter().find(counted_alike) {
-            _ if !policy.has_budget() => None,
-            Some((_, all)) => all.get(&agent).cloned(),
-            None => {
-                let all = store.spending(&policy, now).await?;
-                let spending = all.get(&agent).cloned();
-                spent.push((policy.clone(), all));
-                spending
-            }
-        };
-        policies.put(&agent, policy, Some(&spending.unwrap_or_default()), now);
     }
     Ok(())
 }

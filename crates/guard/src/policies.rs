@@ -87,6 +87,22 @@ impl Policies {
         limits.change(policy, spending, now);
     }
 
+    /// Takes an agent's own policy away: from the next call on it has the default. `spending` as in [`Policies::put`].
+    pub fn reset(&self, agent: &AgentId, spending: Option<&Spending>, now: Timestamp) {
+        let Some(default) = &self.default else { return self.forget(agent) };
+        let Some(limits) = self.counted(agent) else { return };
+        if limits.is_own.swap(false, Ordering::Relaxed) {
+            self.by_default.fetch_add(1, Ordering::Relaxed);
+        }
+        limits.change(Arc::clone(default), spending, now);
+    }
+
+    /// Every agent that is counted, with what limits it.
+    pub fn all(&self) -> Vec<(AgentId, Arc<Limits>)> {
+        let shards = self.shards.iter().map(|shard| shard.load_full());
+        shards.flat_map(|shard| shard.iter().map(|(id, it)| (id.clone(), Arc::clone(it))).collect::<Vec<_>>()).collect()
+    }
+
     /// Tells what an agent has spent before the start.
     pub fn restore(&self, agent: &AgentId, spending: &Spending, now: Timestamp) {
         if let Some(limits) = self.of(agent, now) {

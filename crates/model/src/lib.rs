@@ -4,6 +4,7 @@
 mod address;
 mod agent;
 mod alert;
+mod budget_period;
 mod call;
 mod event;
 mod fingerprint;
@@ -24,10 +25,11 @@ mod zone;
 pub use address::is_global;
 pub use agent::{DeactivatedBy, Deactivation, SavedAgent};
 pub use alert::{
-    AlertData, AlertRule, AlertType, BudgetData, BudgetPeriod, Channel, ChannelId, ChannelKind, ChannelSettings,
+    AlertData, AlertRule, AlertType, BudgetData, BudgetLimit, Channel, ChannelId, ChannelKind, ChannelSettings,
     Condition, DeliveryId, DeliveryState, DigestLine, ErrorRateData, LoopData, RecoveredData, RuleId, RuleScope,
     RuleType, SilenceData,
 };
+pub use budget_period::BudgetPeriod;
 pub use call::{Answered, Asked, Continues, ToolCall, Usage};
 pub use event::{BlockReason, CLIENT_WENT_AWAY, Event, EventType};
 pub use fingerprint::{Fingerprint, Outcome, ResponsePrint, Step, TextHash, ToolStep, Turn};
@@ -43,4 +45,4 @@ pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
 pub use target::{Target, TargetHost};
 pub use time::{Clock, Timestamp};
-pub use zone::{Span, Zone};
+pub use zone::Zone;

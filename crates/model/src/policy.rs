@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AllowedHours, NanoUsd, Zone};
+use crate::{AllowedHours, BudgetPeriod, NanoUsd, Zone};
 
 /// What limits one agent. The default limits nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,6 +79,26 @@ pub struct Spending {
     pub conversations: Vec<(String, NanoUsd)>,
 }
 
+impl Spending {
+    /// What was spent in a period.
+    pub fn of(&self, period: BudgetPeriod) -> NanoUsd {
+        match period {
+            BudgetPeriod::Day => self.day,
+            BudgetPeriod::Week => self.week,
+            BudgetPeriod::Month => self.month,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn of_mut(&mut self, period: BudgetPeriod) -> &mut NanoUsd {
+        match period {
+            BudgetPeriod::Day => &mut self.day,
+            BudgetPeriod::Week => &mut self.week,
+            BudgetPeriod::Month => &mut self.month,
+        }
+    }
+}
+
 impl Policy {
     /// Whether it limits nothing, so that its agent's calls need not be counted.
     pub fn is_empty(&self) -> bool {
@@ -88,10 +108,18 @@ impl Policy {
             && self.model_overrides.is_empty()
     }
 
+    /// The most that may be spent in a period.
+    pub fn budget(&self, period: BudgetPeriod) -> Option<NanoUsd> {
+        match period {
+            BudgetPeriod::Day => self.budget_daily,
+            BudgetPeriod::Week => self.budget_weekly,
+            BudgetPeriod::Month => self.budget_monthly,
+        }
+    }
+
     /// Whether it limits what is spent.
     pub fn has_budget(&self) -> bool {
-        let budgets = [self.budget_daily, self.budget_weekly, self.budget_monthly, self.budget_conversation];
-        budgets.iter().any(Option::is_some)
+        self.budget_conversation.is_some() || BudgetPeriod::ALL.iter().any(|period| self.budget(*period).is_some())
     }
 
     /// Whether what was spent under this policy is what `other` asks for: the same days, and conversations if it wants them.

@@ -8,7 +8,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Timestamp, Weekday};
+use crate::{BudgetPeriod, Timestamp, Weekday};
 
 /// A time zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,17 +18,6 @@ impl Default for Zone {
     fn default() -> Self {
         Zone(TimeZone::UTC)
     }
-}
-
-/// A stretch of the calendar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
-    /// From midnight to midnight.
-    Day,
-    /// From Monday to Monday.
-    Week,
-    /// From the first to the first.
-    Month,
 }
 
 impl Zone {
@@ -51,21 +40,21 @@ impl Zone {
     }
 
     /// The day, week or month there that `at` lies in. Days have 23 or 25 hours where clocks are changed.
-    pub fn span(&self, span: Span, at: Timestamp) -> Range<Timestamp> {
+    pub fn period(&self, period: BudgetPeriod, at: Timestamp) -> Range<Timestamp> {
         let today = self.local(at).date();
         // The calendar ends with the year 9999: then it is the same day for ever.
-        self.bounds(span, today).unwrap_or(Timestamp::from_millis(i64::MIN)..Timestamp::from_millis(i64::MAX))
+        self.bounds(period, today).unwrap_or(Timestamp::from_millis(i64::MIN)..Timestamp::from_millis(i64::MAX))
     }
 
-    fn bounds(&self, span: Span, today: Date) -> Option<Range<Timestamp>> {
-        let (first, last) = match span {
-            Span::Day => (today, today),
-            Span::Week => {
+    fn bounds(&self, period: BudgetPeriod, today: Date) -> Option<Range<Timestamp>> {
+        let (first, last) = match period {
+            BudgetPeriod::Day => (today, today),
+            BudgetPeriod::Week => {
                 let passed = i64::from(today.weekday().to_monday_zero_offset());
                 let monday = today.checked_sub(jiff::Span::new().days(passed)).ok()?;
                 (monday, monday.checked_add(jiff::Span::new().days(6)).ok()?)
             }
-            Span::Month => (today.first_of_month(), today.last_of_month()),
+            BudgetPeriod::Month => (today.first_of_month(), today.last_of_month()),
         };
         Some(self.begins(first)?..self.begins(last.tomorrow().ok()?)?)
     }
@@ -131,30 +120,48 @@ mod tests {
 
     #[test]
     fn days_weeks_and_months_begin_and_end_where_the_clocks_there_say() {
-        let check = |zone: &str, span: Span, now: &str, first: &str, end: &str| {
-            let range = Zone::parse(zone).unwrap().span(span, at(now));
-            assert_eq!((range.start, range.end), (at(first), at(end)), "{zone} {span:?} {now}");
+        let check = |zone: &str, period: BudgetPeriod, now: &str, first: &str, end: &str| {
+            let range = Zone::parse(zone).unwrap().period(period, at(now));
+            assert_eq!((range.start, range.end), (at(first), at(end)), "{zone} {period:?} {now}");
         };
         let berlin = "Europe/Berlin";
-        check("UTC", Span::Day, "2026-03-29T00:00:00Z", "2026-03-29T00:00:00Z", "2026-03-30T00:00:00Z");
+        check("UTC", BudgetPeriod::Day, "2026-03-29T00:00:00Z", "2026-03-29T00:00:00Z", "2026-03-30T00:00:00Z");
         // 23 hours in spring, 25 in autumn.
-        check(berlin, Span::Day, "2026-03-29T12:00:00Z", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z");
-        check(berlin, Span::Day, "2026-10-25T22:59:59.999Z", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z");
-        check(berlin, Span::Week, "2026-03-29T12:00:00Z", "2026-03-22T23:00:00Z", "2026-03-29T22:00:00Z");
-        check(berlin, Span::Month, "2026-03-29T12:00:00Z", "2026-02-28T23:00:00Z", "2026-03-31T22:00:00Z");
-        check(berlin, Span::Month, "2026-12-31T23:30:00Z", "2026-12-31T23:00:00Z", "2027-01-31T23:00:00Z");
-        check("Asia/Kathmandu", Span::Day, "2026-05-01T18:14:00Z", "2026-04-30T18:15:00Z", "2026-05-01T18:15:00Z");
+        check(berlin, BudgetPeriod::Day, "2026-03-29T12:00:00Z", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z");
+        check(berlin, BudgetPeriod::Day, "2026-10-25T22:59:59.999Z", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z");
+        check(berlin, BudgetPeriod::Week, "2026-03-29T12:00:00Z", "2026-03-22T23:00:00Z", "2026-03-29T22:00:00Z");
+        check(berlin, BudgetPeriod::Month, "2026-03-29T12:00:00Z", "2026-02-28T23:00:00Z", "2026-03-31T22:00:00Z");
+        check(berlin, BudgetPeriod::Month, "2026-12-31T23:30:00Z", "2026-12-31T23:00:00Z", "2027-01-31T23:00:00Z");
+        check(
+            "Asia/Kathmandu",
+            BudgetPeriod::Day,
+            "2026-05-01T18:14:00Z",
+            "2026-04-30T18:15:00Z",
+            "2026-05-01T18:15:00Z",
+        );
         // Midnight did not exist there on that day, and came twice on the other.
-        check("America/Sao_Paulo", Span::Day, "2018-11-04T12:00:00Z", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z");
-        check("America/Havana", Span::Day, "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z");
+        check(
+            "America/Sao_Paulo",
+            BudgetPeriod::Day,
+            "2018-11-04T12:00:00Z",
+            "2018-11-04T03:00:00Z",
+            "2018-11-05T02:00:00Z",
+        );
+        check(
+            "America/Havana",
+            BudgetPeriod::Day,
+            "2026-11-01T12:00:00Z",
+            "2026-11-01T04:00:00Z",
+            "2026-11-02T05:00:00Z",
+        );
     }
 
     #[test]
     fn the_end_of_the_calendar_is_no_error() {
         for millis in [i64::MIN, -377_705_023_201_000, 253_402_207_200_000, i64::MAX] {
             let now = Timestamp::from_millis(millis);
-            for span in [Span::Day, Span::Week, Span::Month] {
-                Zone::parse("Pacific/Kiritimati").unwrap().span(span, now);
+            for period in BudgetPeriod::ALL {
+                Zone::parse("Pacific/Kiritimati").unwrap().period(period, now);
             }
         }
     }

@@ -35,7 +35,6 @@ use guard::Guard;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use model::{AllowedHosts, CallId, Clock, Format, Providers, RecorderHandle};
-use tokio::sync::Notify;
 use wire::Prices;
 
 use parking_lot::Mutex;
@@ -47,6 +46,7 @@ use aside::Aside;
 use destination::Destinations;
 use evidence::Shelf;
 use kills::Kills;
+use policy::Settled;
 use room::Room;
 use route::Route;
 use shield::Shield;
@@ -58,7 +58,7 @@ use upstream::Upstream;
 pub struct ProxyConfig {
     /// The hosts it answers to.
     pub hosts: AllowedHosts,
-    /// The status of the standard inactive response.
+    /// The status of calls that are refused for an inactive agent, a spent budget or the hour.
     pub refusal_status: StatusCode,
     /// The largest request body, in bytes.
     pub max_request_body: usize,
@@ -103,8 +103,7 @@ pub(crate) struct Core {
     pub(crate) aside: Aside,
     pub(crate) room: Room,
     pub(crate) chains: Mutex<Chains>,
-    /// Tells calls that wait for a budget that another has been settled.
-    pub(crate) settled: Notify,
+    pub(crate) settled: Settled,
 }
 
 impl Proxy {
@@ -125,7 +124,7 @@ impl Proxy {
             aside: Aside::default(),
             room: Room::new(config.bodies_in_flight),
             chains: Mutex::new(Chains::new(CHAINS)),
-            settled: Notify::new(),
+            settled: Settled::default(),
             config,
             guard,
             recorder,

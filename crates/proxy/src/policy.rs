@@ -2,6 +2,7 @@
 //! model it gets. An agent that nothing limits passes here without a lock.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use bytes::Bytes;
 use guard::{Budget, Charge, Refused, conversation_id};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
-use model::{BlockReason, NanoUsd, Span, Usage};
+use model::{AgentId, BlockReason, BudgetPeriod, NanoUsd, Usage};
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use wire::RefusalKind;
 
@@ -28,6 +30,26 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_secs(1);
 /// When to try again after that, in seconds.
 const LATER: u64 = 5;
+
+/// Tells calls that wait for a budget that another call of their agent has been settled. Agents share one of so many bells,
+/// so that one with many calls that wait does not wake them with every call of all others.
+pub(crate) struct Settled(Box<[Notify]>);
+
+const BELLS: usize = 64;
+
+impl Settled {
+    fn of(&self, agent: &AgentId) -> &Notify {
+        let mut hasher = DefaultHasher::new();
+        agent.hash(&mut hasher);
+        &self.0[hasher.finish() as usize % BELLS]
+    }
+}
+
+impl Default for Settled {
+    fn default() -> Self {
+        Settled((0..BELLS).map(|_| Notify::new()).collect())
+    }
+}
 
 /// What a policy asks of a call.
 #[derive(Default)]
@@ -52,7 +74,7 @@ impl Exchange {
     /// Lets the policy decide on a call, and reserves what it may take. `body` is that of a conversation; what other calls
     /// cost is not known, but an agent that has spent its budget makes none of them either.
     pub(crate) async fn reserve(&mut self, headers: &HeaderMap, body: Option<&Bytes>) -> Result<(), Stop> {
-        let Some(limits) = self.limits.clone() else { return Ok(()) };
+        let Some(limits) = self.limits.clone().filter(|limits| !limits.policy().is_empty()) else { return Ok(()) };
         let facts = match body {
             None => Facts::default(),
             Some(body) => {
@@ -77,7 +99,7 @@ impl Exchange {
         let Some(limits) = self.limits.clone() else { return Ok(()) };
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let mut settled = pin!(self.core.settled.notified());
+            let mut settled = pin!(self.core.settled.of(&self.event.agent).notified());
             // Before it is tried: a call that is settled in between must be heard of.
             settled.as_mut().enable();
             charge = match limits.admit(charge, self.core.clock.now()) {
@@ -149,7 +171,7 @@ impl Exchange {
             tokens: self.event.usage.input.unwrap_or(0).saturating_add(self.event.usage.output.unwrap_or(0)),
         };
         policies.settle(&self.event.agent, reservation, &actual);
-        self.core.settled.notify_waiters();
+        self.core.settled.of(&self.event.agent).notify_waiters();
     }
 
     /// What the call counts towards budgets: an unpriced model is not free.
@@ -195,9 +217,9 @@ impl Facts {
 
 fn budget_name(budget: Budget) -> &'static str {
     match budget {
-        Budget::Of(Span::Day) => "daily",
-        Budget::Of(Span::Week) => "weekly",
-        Budget::Of(Span::Month) => "monthly",
+        Budget::Of(BudgetPeriod::Day) => "daily",
+        Budget::Of(BudgetPeriod::Week) => "weekly",
+        Budget::Of(BudgetPeriod::Month) => "monthly",
         Budget::Conversation => "conversation",
     }
 }

@@ -18,7 +18,7 @@ pub struct Figures {
     pub period: Period,
     /// All of it.
     pub total: Tally,
-    /// As much time right before it.
+    /// As much time right before it. If the period runs, its last hour or day counts there by the part that has passed here.
     pub previous: Tally,
     /// Step by step: when each began and what happened in it; the quiet ones, too.
     pub series: Vec<(Timestamp, Tally)>,
@@ -46,21 +46,6 @@ impl Figures {
     }
 }
 
-/// What one agent spent on one model, for whoever counts budgets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spent {
-    /// The agent.
-    pub agent: AgentId,
-    /// The model.
-    pub model: ModelName,
-    /// What is known to have been spent.
-    pub cost: NanoUsd,
-    /// Input tokens whose price is not known.
-    pub unpriced_in: u64,
-    /// Output tokens whose price is not known.
-    pub unpriced_out: u64,
-}
-
 /// What one conversation came to.
 #[derive(Clone, Debug)]
 pub struct ConversationRow {
@@ -86,12 +71,21 @@ impl Store {
             series.entry(step).or_default().merge(&tally);
             models.entry(name).or_default().merge(&tally);
         }
-        let mut previous = Tally::default();
-        for (_, _, tally) in self.rollups(agent, period.before(now)).await? {
-            previous.merge(&tally);
-        }
+        let previous = self.before(agent, period, now).await?;
         let series = series.into_iter().map(|(start, tally)| (Timestamp::from_millis(start), tally)).collect();
         Ok(Figures { period, total, previous, series, models: by_cost(models) })
+    }
+
+    /// What happened in as much time before `period` as has passed of it.
+    async fn before(&self, agent: Option<&AgentId>, period: Period, now: Timestamp) -> Result<Tally, StoreError> {
+        let before = period.before(now);
+        let (last_start, share) = before.last_span_share(period.left(now));
+        let (mut whole, mut last) = (Tally::default(), Tally::default());
+        for (start, _, tally) in self.rollups(agent, before).await? {
+            if start == last_start { last.merge(&tally) } else { whole.merge(&tally) }
+        }
+        whole.merge(&last.part(share));
+        Ok(whole)
     }
 
     /// The agents that did something in a period, the most expensive first, at most `limit`; without latencies.
@@ -122,31 +116,8 @@ impl Store {
         Ok(query.build().try_map(conversation_row).fetch_all(&self.readers).await?)
     }
 
-    /// What each agent spent since `from`, exactly: for budgets, which are counted in memory and begin with this.
-    pub async fn spent_since(&self, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
-        let whole = Timestamp::from_millis(Span::Hour.end(from));
-        let pieces = Period::between(whole, self.config.clock.now().max(whole), whole).pieces();
-        let mut query = QueryBuilder::<Sqlite>::new(SPENT);
-        push_pieces(&mut query, &pieces);
-        // A day does not begin with an hour of UTC everywhere; ids sort by time, so this reads an hour of events at most.
-        query.push(SPENT_IN_EVENTS).push_bind(first_id(from)).push(" and id < ").push_bind(first_id(whole));
-        query.push(" and event_type = 'llm_call') where agent_id <> '' group by agent_id, provider, model");
-        Ok(query.build().try_map(spent_row).fetch_all(&self.readers).await?)
-    }
-
-    /// What the conversations that were seen since `from` have cost so far, by agent and conversation.
-    pub async fn conversations_since(&self, from: Timestamp) -> Result<Vec<(AgentId, String, NanoUsd)>, StoreError> {
-        let query =
-            sqlx::query("select agent_id, conversation, cost_nano_usd from conversations where last_hour >= $1");
-        let rows = query.bind(Span::Hour.start(from)).try_map(|row: SqliteRow| {
-            let cost = row.try_get("cost_nano_usd").map(NanoUsd::new)?;
-            Ok((columns::agent_id(&row, "agent_id")?, row.try_get("conversation")?, cost))
-        });
-        Ok(rows.fetch_all(&self.readers).await?)
-    }
-
     /// The sums of a period, each with the beginning of its span.
-    async fn rollups(
+    pub(crate) async fn rollups(
         &self,
         agent: Option<&AgentId>,
         period: Period,
@@ -177,19 +148,8 @@ const SUMS_BY_AGENT: &str = "
 const SUMMED: &str = "agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
     tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
 
-const SPENT: &str = "
-    select agent_id, provider, model, sum(cost_nano_usd) as cost_nano_usd, sum(unpriced_in) as unpriced_in,
-        sum(unpriced_out) as unpriced_out
-    from (select agent_id, provider, model, cost_nano_usd, unpriced_in, unpriced_out from (";
-
-const SPENT_IN_EVENTS: &str = ") union all
-    select agent_id, coalesce(provider, ''), coalesce(model, ''), coalesce(cost_nano_usd, 0),
-        case when cost_nano_usd is null then coalesce(tokens_in, 0) else 0 end,
-        case when cost_nano_usd is null then coalesce(tokens_out, 0) else 0 end
-    from events where id >= ";
-
 /// The rows of all agents in `pieces`, one range of the key after the other.
-fn push_pieces(query: &mut QueryBuilder<Sqlite>, pieces: &[Piece]) {
+pub(crate) fn push_pieces(query: &mut QueryBuilder<Sqlite>, pieces: &[Piece]) {
     for (number, piece) in pieces.iter().enumerate() {
         query.push(if number == 0 { "" } else { " union all " });
         query.push("select ").push(SUMMED).push(" from rollups where span = ").push_bind(piece.span.code());
@@ -223,18 +183,8 @@ fn rollup_row(row: SqliteRow) -> Result<(i64, ModelName, Tally), sqlx::Error> {
     Ok((row.try_get("start")?, model_name(&row)?, Tally::of_row(&row)?))
 }
 
-fn model_name(row: &SqliteRow) -> Result<ModelName, sqlx::Error> {
+pub(crate) fn model_name(row: &SqliteRow) -> Result<ModelName, sqlx::Error> {
     Ok(ModelName { provider: row.try_get("provider")?, model: row.try_get("model")? })
-}
-
-fn spent_row(row: SqliteRow) -> Result<Spent, sqlx::Error> {
-    Ok(Spent {
-        agent: columns::agent_id(&row, "agent_id")?,
-        model: model_name(&row)?,
-        cost: row.try_get("cost_nano_usd").map(NanoUsd::new)?,
-        unpriced_in: row.try_get("unpriced_in").map(unsigned)?,
-        unpriced_out: row.try_get("unpriced_out").map(unsigned)?,
-    })
 }
 
 fn conversation_row(row: SqliteRow) -> Result<ConversationRow, sqlx::Error> {

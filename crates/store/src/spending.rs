@@ -4,16 +4,34 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use model::{AgentId, NanoUsd, Policy, Span, Spending, Timestamp};
+use model::{AgentId, BudgetPeriod, NanoUsd, Policy, Spending, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite};
 
-use crate::{Spent, Store, StoreError};
+use crate::columns::{self, unsigned};
+use crate::figures::{first_id, model_name, push_pieces};
+use crate::span::Span;
+use crate::{ModelName, Period, Store, StoreError, Tally};
 
 /// How long a conversation may be silent before what it cost is forgotten with a restart.
 const SILENCE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// Where one of the sums stands.
-type Field = fn(&mut Spending) -> &mut NanoUsd;
 type CountsAs = dyn Fn(&str, u64, u64) -> NanoUsd + Send + Sync;
+
+/// What one agent spent on one model, for whoever counts budgets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The agent.
+    pub agent: AgentId,
+    /// The model.
+    pub model: ModelName,
+    /// What is known to have been spent.
+    pub cost: NanoUsd,
+    /// Input tokens whose price is not known.
+    pub unpriced_in: u64,
+    /// Output tokens whose price is not known.
+    pub unpriced_out: u64,
+}
 
 /// What tokens of models without a price count towards budgets.
 #[derive(Clone)]
@@ -46,27 +64,160 @@ impl fmt::Debug for Unpriced {
     }
 }
 
+/// What one agent may spend, and what it has spent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentBudget {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its own policy; `None`: it has the default.
+    pub own: Option<Policy>,
+    /// What it has spent; nothing if no budget asks for it.
+    pub spending: Spending,
+}
+
 impl Store {
     /// What agents have spent so far, as `policy` counts it. Who has spent nothing is not in it.
-    pub async fn spending(&self, policy: &Policy, now: Timestamp) -> Result<HashMap<AgentId, Spending>, StoreError> {
+    async fn spending(&self, policy: &Policy, now: Timestamp) -> Result<HashMap<AgentId, Spending>, StoreError> {
         let mut all: HashMap<AgentId, Spending> = HashMap::new();
-        let fields: [(Span, Field); 3] = [
-            (Span::Day, |spending| &mut spending.day),
-            (Span::Week, |spending| &mut spending.week),
-            (Span::Month, |spending| &mut spending.month),
-        ];
-        for (span, field) in fields {
-            for spent in self.spent_since(policy.time_zone.span(span, now).start).await? {
+        for period in BudgetPeriod::ALL {
+            for spent in self.spent_since(policy.time_zone.period(period, now).start).await? {
                 let counted = self.config.unpriced.counted(&spent);
-                *field(all.entry(spent.agent).or_default()) += counted;
+                *all.entry(spent.agent).or_default().of_mut(period) += counted;
             }
         }
         if policy.budget_conversation.is_some() {
-            let since = Timestamp::from_millis(now.as_millis().saturating_sub(SILENCE_MS));
-            for (agent, conversation, cost) in self.conversations_since(since).await? {
+            for (agent, conversation, cost) in self.conversations_since(None, recently(now)).await? {
                 all.entry(agent).or_default().conversations.push((conversation, cost));
             }
         }
         Ok(all)
     }
+
+    /// What one agent has spent so far, as `policy` counts it.
+    pub async fn spending_of(&self, agent: &AgentId, policy: &Policy, now: Timestamp) -> Result<Spending, StoreError> {
+        let mut spending = Spending::default();
+        for period in BudgetPeriod::ALL {
+            for spent in self.spent_by(agent, policy.time_zone.period(period, now).start).await? {
+                *spending.of_mut(period) += self.config.unpriced.counted(&spent);
+            }
+        }
+        if policy.budget_conversation.is_some() {
+            let conversations = self.conversations_since(Some(agent), recently(now)).await?;
+            spending.conversations = conversations.into_iter().map(|(_, name, cost)| (name, cost)).collect();
+        }
+        Ok(spending)
+    }
+
+    /// Every agent that has a policy of its own, and those under `default` that have spent something of its budgets.
+    pub async fn budgets(&self, default: &Policy, now: Timestamp) -> Result<Vec<AgentBudget>, StoreError> {
+        let own = self.policies().await?;
+        let mut all = Vec::new();
+        if default.has_budget() {
+            let is_own = |agent: &AgentId| own.binary_search_by(|(id, _)| id.cmp(agent)).is_ok();
+            let by_default = self.spending(default, now).await?.into_iter().filter(|(agent, _)| !is_own(agent));
+            all.extend(by_default.map(|(agent, spending)| AgentBudget { agent, own: None, spending }));
+        }
+        // One question for all agents of a time zone: few have another than the others.
+        let mut asked: Vec<(Policy, HashMap<AgentId, Spending>)> = Vec::new();
+        for (agent, policy) in own {
+            let mut spending = Spending::default();
+            if policy.has_budget() {
+                let known = asked.iter().position(|(other, _)| other.counts_like(&policy));
+                let known = match known {
+                    Some(known) => known,
+                    None => {
+                        asked.push((policy.clone(), self.spending(&policy, now).await?));
+                        asked.len() - 1
+                    }
+                };
+                spending = asked[known].1.get(&agent).cloned().unwrap_or_default();
+            }
+            all.push(AgentBudget { agent, own: Some(policy), spending });
+        }
+        Ok(all)
+    }
+
+    /// What each agent spent since `from`, exactly: for budgets, which are counted in memory and begin with this.
+    pub async fn spent_since(&self, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
+        let whole = Timestamp::from_millis(Span::Hour.end(from));
+        let pieces = Period::between(whole, self.config.clock.now().max(whole), whole).pieces();
+        let mut query = QueryBuilder::<Sqlite>::new(SPENT);
+        push_pieces(&mut query, &pieces);
+        // A day does not begin with an hour of UTC everywhere; this reads an hour of events at most.
+        query.push(") union all ");
+        push_events(&mut query, (from, whole));
+        query.push(") where agent_id <> '' group by agent_id, provider, model");
+        Ok(query.build().try_map(spent_row).fetch_all(&self.readers).await?)
+    }
+
+    /// The same of one agent.
+    pub async fn spent_by(&self, agent: &AgentId, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
+        let whole = Timestamp::from_millis(Span::Hour.end(from));
+        let period = Period::between(whole, self.config.clock.now().max(whole), whole);
+        let spent = |(_, model, tally): (i64, ModelName, Tally)| Spent {
+            agent: agent.clone(),
+            model,
+            cost: tally.cost,
+            unpriced_in: tally.unpriced_in,
+            unpriced_out: tally.unpriced_out,
+        };
+        let mut all: Vec<Spent> = self.rollups(Some(agent), period).await?.into_iter().map(spent).collect();
+        let mut query = QueryBuilder::<Sqlite>::default();
+        push_events(&mut query, (from, whole));
+        query.push(" and agent_id = ").push_bind(agent.as_str());
+        all.extend(query.build().try_map(spent_row).fetch_all(&self.readers).await?);
+        Ok(all)
+    }
+
+    /// What the conversations that were seen since `from` have cost so far, of one agent or of all, the most recent last.
+    pub async fn conversations_since(
+        &self,
+        agent: Option<&AgentId>,
+        from: Timestamp,
+    ) -> Result<Vec<(AgentId, String, NanoUsd)>, StoreError> {
+        let mut query = QueryBuilder::<Sqlite>::new(
+            "select agent_id, conversation, cost_nano_usd from conversations where last_hour >= ",
+        );
+        query.push_bind(Span::Hour.start(from));
+        if let Some(agent) = agent {
+            query.push(" and agent_id = ").push_bind(agent.as_str());
+        }
+        query.push(" order by last_hour");
+        let rows = query.build().try_map(|row: SqliteRow| {
+            let cost = row.try_get("cost_nano_usd").map(NanoUsd::new)?;
+            Ok((columns::agent_id(&row, "agent_id")?, row.try_get("conversation")?, cost))
+        });
+        Ok(rows.fetch_all(&self.readers).await?)
+    }
+}
+
+const SPENT: &str = "
+    select agent_id, provider, model, sum(cost_nano_usd) as cost_nano_usd, sum(unpriced_in) as unpriced_in,
+        sum(unpriced_out) as unpriced_out
+    from (select agent_id, provider, model, cost_nano_usd, unpriced_in, unpriced_out from (";
+
+const SPENT_IN_EVENTS: &str = "
+    select agent_id, coalesce(provider, '') as provider, coalesce(model, '') as model,
+        coalesce(cost_nano_usd, 0) as cost_nano_usd,
+        case when cost_nano_usd is null then coalesce(tokens_in, 0) else 0 end as unpriced_in,
+        case when cost_nano_usd is null then coalesce(tokens_out, 0) else 0 end as unpriced_out
+    from events where event_type = 'llm_call' and id >= ";
+
+/// What was spent from the one time until before the other, call by call. Ids sort by time.
+fn push_events(query: &mut QueryBuilder<Sqlite>, (from, to): (Timestamp, Timestamp)) {
+    query.push(SPENT_IN_EVENTS).push_bind(first_id(from)).push(" and id < ").push_bind(first_id(to));
+}
+
+fn spent_row(row: SqliteRow) -> Result<Spent, sqlx::Error> {
+    Ok(Spent {
+        agent: columns::agent_id(&row, "agent_id")?,
+        model: model_name(&row)?,
+        cost: row.try_get("cost_nano_usd").map(NanoUsd::new)?,
+        unpriced_in: row.try_get("unpriced_in").map(unsigned)?,
+        unpriced_out: row.try_get("unpriced_out").map(unsigned)?,
+    })
+}
+
+fn recently(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(now.as_millis().saturating_sub(SILENCE_MS))
 }

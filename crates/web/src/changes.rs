@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use model::{
-    AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, PolicyChange, Provider, Timestamp,
+    AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, Policy, PolicyChange, Provider,
+    Spending, Timestamp,
 };
 use store::{Change, Changed, StoreError};
 
@@ -47,19 +48,33 @@ pub(crate) async fn set_policy(app: App, agent: AgentId, change: PolicyChange) -
     let policy = change.apply(&current)?;
 
     let now = web.clock.now();
-    let is_counted = policies.counted(&agent).is_some() && current.counts_like(&policy);
-    let spending = match is_counted {
-        true => None,
-        false => {
-            web.recorder.catch_up().await;
-            Some(web.store.spending(&policy, now).await?.remove(&agent).unwrap_or_default())
-        }
-    };
+    let spending = spending(&app, &agent, &policy).await?;
     let kill_switch = known(&app, &agent).await?.map_or(web.guard.defaults(), |known| known.kill_switch);
     let stored = Box::new(policy.clone());
     web.recorder.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
     policies.put(&agent, policy, spending.as_ref(), now);
     Ok(())
+}
+
+/// Takes an agent's own policy away: it has the default again.
+pub(crate) async fn reset_policy(app: App, agent: AgentId) -> Result<(), Problem> {
+    must_be_known(&app, &agent).await?;
+    let web = app.web();
+    let policies = web.guard.policies();
+    let spending = spending(&app, &agent, &policies.default_policy()).await?;
+    web.recorder.change(Change::ResetPolicy { agent: agent.clone() }).await?;
+    policies.reset(&agent, spending.as_ref(), web.clock.now());
+    Ok(())
+}
+
+/// What an agent has spent as `policy` will count it; `None` if that is counted already.
+async fn spending(app: &App, agent: &AgentId, policy: &Policy) -> Result<Option<Spending>, Problem> {
+    let (web, policies) = (app.web(), app.web().guard.policies());
+    if policies.counted(agent).is_some_and(|limits| limits.policy().counts_like(policy)) {
+        return Ok(None);
+    }
+    web.recorder.catch_up().await;
+    Ok(Some(web.store.spending_of(agent, policy, web.clock.now()).await?))
 }
 
 /// Activates an agent: on disk first, because a call that passes must never be followed by a restart that refuses it again.

@@ -42,11 +42,7 @@ fn open_api() -> OpenApiRouter<App> {
 
 /// For those who know the token or have a session.
 fn api() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(agents::list))
-        .routes(routes!(agents::get, agents::patch, agents::delete))
-        .routes(routes!(kill_switch::get, kill_switch::put))
-        .routes(routes!(policy::get, policy::put))
+    agents_api()
         .routes(routes!(events::list))
         .routes(routes!(export::get))
         .routes(routes!(events::get))
@@ -57,10 +53,19 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(providers::list))
         .routes(routes!(providers::get, providers::put, providers::delete))
         .routes(routes!(stats::overview))
-        .routes(routes!(stats::agent))
         .merge(alerts_api())
         .routes(routes!(stream::get))
         .routes(routes!(openapi::get))
+}
+
+/// The part of it about agents.
+fn agents_api() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(agents::list))
+        .routes(routes!(agents::get, agents::patch, agents::delete))
+        .routes(routes!(kill_switch::get, kill_switch::put))
+        .routes(routes!(policy::get, policy::put, policy::delete))
+        .routes(routes!(stats::agent))
 }
 
 /// The part of it about who is told of what.
@@ -93,6 +98,8 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/agents", get(agents::show))
         .route("/agents/{id}", get(agent::show))
         .route("/agents/{id}/kill-switch", post(agent::settings::save))
+        .route("/agents/{id}/policy", post(agent::policy::save))
+        .route("/agents/{id}/policy/reset", post(agent::policy::reset))
         .route("/agents/{id}/activate", post(agent::actions::activate))
         .route("/agents/{id}/deactivate", post(agent::actions::deactivate))
         .route("/agents/{id}/name", post(agent::actions::rename))

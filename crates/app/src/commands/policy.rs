@@ -32,11 +32,13 @@ pub fn policy(args: &PolicyArgs) -> Result<(), Failure> {
     let change = change(args).map_err(|message| Failure::new(Exit::Usage, anyhow::anyhow!(message)))?;
     let answer = on_one_thread(async {
         let client = client(&args.server)?;
-        if change == PolicyChange::default() {
-            client.get(&path).await
-        } else {
-            client.change(Method::PUT, &path, &serde_json::to_value(&change).map_err(anyhow::Error::from)?).await
+        if args.reset {
+            return client.change(Method::DELETE, &path, &serde_json::Value::Null).await;
         }
+        if change == PolicyChange::default() {
+            return client.get(&path).await;
+        }
+        client.change(Method::PUT, &path, &serde_json::to_value(&change).map_err(anyhow::Error::from)?).await
     })?;
     if args.server.json {
         return print::json(&answer);

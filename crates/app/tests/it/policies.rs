@@ -79,6 +79,30 @@ async fn a_budget_survives_a_restart_and_a_change_holds_from_the_next_call() {
 }
 
 #[tokio::test]
+async fn a_budget_survives_a_crash() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    let cost = cost_of_a_call(&server).await;
+    set_policy(&server, "saver", json!({"budget_monthly_usd": cost * 0.5, "time_zone": "Asia/Kathmandu"})).await;
+    assert_eq!(server.agent("saver").chat(&priced(1)).await.status, 200);
+    assert_eq!(server.events("saver", "llm_call").await.len(), 1);
+    let server = server.kill().start();
+    assert!(is_refused(&server.agent("saver").chat(&priced(2)).await, 400, "budget_exceeded"));
+}
+
+#[tokio::test]
+async fn a_bug_in_detection_leaves_nothing_reserved() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).fault("scoring").start();
+    let cost = cost_of_a_call(&server).await;
+    set_policy(&server, "saver", json!({"budget_daily_usd": cost * 2.5})).await;
+    for number in 0..3 {
+        assert_eq!(server.agent("saver").chat(&priced(number)).await.status, 200, "{number}");
+    }
+    assert!(is_refused(&server.agent("saver").chat(&priced(3)).await, 400, "budget_exceeded"));
+}
+
+#[tokio::test]
 async fn the_default_policy_is_for_agents_without_their_own() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).arguments(&["--set", "policy.requests_per_minute=2"]).start();
@@ -110,6 +134,7 @@ async fn the_command_line_shows_and_changes_a_policy() {
         server.run(&["policy", "bot", "--budget-daily", "none", "--json"]).json()["budget_daily_usd"],
         Value::Null
     );
+    assert_eq!(server.run(&["policy", "bot", "--reset"]).said(), "bot: no limits\n");
     let wrong = server.run(&["policy", "bot", "--time-zone", "Mars/Olympus"]);
     assert!(wrong.code != Some(0) && wrong.stderr.contains("time_zone must be the IANA name"), "{wrong:?}");
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::{ConversationId, NanoUsd, Policy, Span, Spending, Timestamp, Zone};
+use model::{BudgetPeriod, ConversationId, NanoUsd, Policy, Spending, Timestamp, Zone};
 
 use super::limits::{Budget, Charge, Refused};
 use crate::fingerprint::conversation_id;
@@ -31,24 +31,32 @@ struct Tab {
 /// A tab for a day, week or month.
 #[derive(Debug)]
 struct Period {
-    span: Span,
+    period: BudgetPeriod,
     range: Range<Timestamp>,
+    /// Counts how often it began anew, so that what was reserved in an earlier one is not taken from this.
+    number: u64,
     tab: Tab,
+}
+
+/// On which tabs a call in flight was reserved. The policy may change before it is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Booked {
+    periods: [u64; 3],
+    conversation: Option<ConversationId>,
 }
 
 impl Budgets {
     pub(super) fn new(zone: &Zone, now: Timestamp) -> Budgets {
-        let period = |span| Period { span, range: zone.span(span, now), tab: Tab::default() };
-        let periods = [Span::Day, Span::Week, Span::Month].map(period);
+        let begin = |period| Period { period, range: zone.period(period, now), number: 0, tab: Tab::default() };
+        let periods = BudgetPeriod::ALL.map(begin);
         Budgets { periods, conversations: HashMap::new(), uses: 0 }
     }
 
     /// Takes over what was really spent. What is reserved stays: those calls are still in flight.
     pub(super) fn restate(&mut self, zone: &Zone, spending: &Spending, now: Timestamp) {
-        let spent = [spending.day, spending.week, spending.month];
-        for (period, spent) in self.periods.iter_mut().zip(spent) {
-            period.range = zone.span(period.span, now);
-            period.tab.spent = spent;
+        for period in &mut self.periods {
+            period.range = zone.period(period.period, now);
+            period.tab.spent = spending.of(period.period);
         }
         self.conversations.values_mut().for_each(|(tab, _)| tab.spent = NanoUsd::ZERO);
         for (name, spent) in &spending.conversations {
@@ -59,10 +67,9 @@ impl Budgets {
     /// Whether a call may be made at all.
     pub(super) fn check(&mut self, policy: &Policy, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
         self.turn(&policy.time_zone, now);
-        let limits = [policy.budget_daily, policy.budget_weekly, policy.budget_monthly];
         let mut held = false;
-        for (period, limit) in self.periods.iter().zip(limits) {
-            held |= period.tab.check(Budget::Of(period.span), limit)?;
+        for Period { period, tab, .. } in &self.periods {
+            held |= tab.check(Budget::Of(*period), policy.budget(*period))?;
         }
         if let (Some(conversation), limit @ Some(_)) = (charge.conversation, policy.budget_conversation) {
             held |= self.conversation(conversation).check(Budget::Conversation, limit)?;
@@ -71,16 +78,33 @@ impl Budgets {
     }
 
     /// Notes what a call in flight may cost.
-    pub(super) fn reserve(&mut self, policy: &Policy, charge: &Charge) {
-        self.each_tab(policy, charge, |tab| tab.reserved += charge.cost);
+    pub(super) fn reserve(&mut self, policy: &Policy, charge: &Charge) -> Booked {
+        let conversation = charge.conversation.filter(|_| policy.budget_conversation.is_some());
+        self.periods.iter_mut().for_each(|period| period.tab.reserved += charge.cost);
+        if let Some(conversation) = conversation {
+            self.conversation(conversation).reserved += charge.cost;
+        }
+        Booked { periods: self.periods.each_ref().map(|period| period.number), conversation }
     }
 
-    /// Notes what a call did cost instead of what was reserved for it.
-    pub(super) fn settle(&mut self, policy: &Policy, reserved: Option<&Charge>, actual: &Charge) {
-        if let Some(charge) = reserved {
-            self.each_tab(policy, charge, |tab| tab.reserved = tab.reserved.less(charge.cost).max(NanoUsd::ZERO));
+    /// Gives back what was reserved.
+    pub(super) fn release(&mut self, booked: Booked, cost: NanoUsd) {
+        let periods = self.periods.iter_mut().zip(booked.periods);
+        let periods = periods.filter(|(period, number)| period.number == *number).map(|(period, _)| &mut period.tab);
+        let conversation = booked.conversation.and_then(|id| self.conversations.get_mut(&id));
+        for tab in periods.chain(conversation.map(|(tab, _)| tab)) {
+            tab.reserved = tab.reserved.less(cost).max(NanoUsd::ZERO);
         }
-        self.each_tab(policy, actual, |tab| tab.spent += actual.cost);
+    }
+
+    /// Notes what a call did cost. One that came before midnight belongs to the day before, which is over.
+    pub(super) fn spend(&mut self, policy: &Policy, charge: &Charge) {
+        for period in self.periods.iter_mut().filter(|period| charge.time >= period.range.start) {
+            period.tab.spent += charge.cost;
+        }
+        if let (Some(conversation), Some(_)) = (charge.conversation, policy.budget_conversation) {
+            self.conversation(conversation).spent += charge.cost;
+        }
     }
 
     /// What was spent in the day, week or month that it is.
@@ -89,23 +113,14 @@ impl Budgets {
         self.periods.each_ref().map(|period| period.tab.spent)
     }
 
-    /// The tabs that a call belongs on. One that came before midnight belongs to the day before, which is over.
-    fn each_tab(&mut self, policy: &Policy, charge: &Charge, mut each: impl FnMut(&mut Tab)) {
-        for period in self.periods.iter_mut().filter(|period| charge.time >= period.range.start) {
-            each(&mut period.tab);
-        }
-        if let (Some(conversation), Some(_)) = (charge.conversation, policy.budget_conversation) {
-            each(self.conversation(conversation));
-        }
-    }
-
     fn turn(&mut self, zone: &Zone, now: Timestamp) {
         for period in self.periods.iter_mut().filter(|period| !period.range.contains(&now)) {
             if now >= period.range.end {
                 period.tab = Tab::default();
+                period.number += 1;
             }
             // A clock that was set back makes no budget anew: what was spent counts on.
-            period.range = zone.span(period.span, now);
+            period.range = zone.period(period.period, now);
         }
     }
 

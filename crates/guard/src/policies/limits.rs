@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use model::{ConversationId, NanoUsd, Policy, Span, Spending, Timestamp};
+use model::{BudgetPeriod, ConversationId, NanoUsd, Policy, Spending, Timestamp};
 use parking_lot::Mutex;
 
-use super::budget::Budgets;
+use super::budget::{Booked, Budgets};
 use super::hours;
 use super::rate::Minute;
 
@@ -52,7 +52,7 @@ pub struct Charge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// That of a day, week or month.
-    Of(Span),
+    Of(BudgetPeriod),
     /// That of the conversation.
     Conversation,
 }
@@ -112,17 +112,25 @@ impl Limits {
     /// Lets a call through and reserves what it may take, or refuses it and changes nothing.
     pub fn admit(self: &Arc<Self>, charge: Charge, now: Timestamp) -> Result<Reservation, (Refused, Charge)> {
         match self.state.lock().admit(&charge, now) {
-            Ok(()) => Ok(Reservation { limits: Arc::clone(self), charge, is_open: true }),
+            Ok(booked) => {
+                let held = Held { charge, admitted: now, booked };
+                Ok(Reservation { limits: Arc::clone(self), held, is_open: true })
+            }
             Err(refused) => Err((refused, charge)),
         }
     }
 
-    pub(super) fn settle(&self, reserved: Option<&Charge>, actual: &Charge) {
+    /// Notes what a call did take, in the place of what was held for it.
+    pub(super) fn settle(&self, held: Option<&Held>, actual: &Charge) {
         let State { policy, used, budgets } = &mut *self.state.lock();
-        budgets.settle(policy, reserved, actual);
-        let counted = reserved.map_or(0, |charge| charge.tokens);
+        if let Some(held) = held {
+            budgets.release(held.booked, held.charge.cost);
+        }
+        budgets.spend(policy, actual);
+        // A call may be admitted long after it came: its tokens were counted then.
+        let (counted_at, counted) = held.map_or((actual.time, 0), |held| (held.admitted, held.charge.tokens));
         for (_, used) in policy.rate_limits.iter().zip(used).filter(|(limit, _)| limit.covers(&actual.provider)) {
-            used.tokens.correct(actual.time, counted, actual.tokens);
+            used.tokens.correct(counted_at, counted, actual.tokens);
         }
     }
 
@@ -148,7 +156,7 @@ impl Limits {
 }
 
 impl State {
-    fn admit(&mut self, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
+    fn admit(&mut self, charge: &Charge, now: Timestamp) -> Result<Booked, Refused> {
         self.check_hours(now)?;
         self.check_rates(&charge.provider, charge.tokens, now)?;
         self.budgets.check(&self.policy, charge, now)?;
@@ -158,8 +166,7 @@ impl State {
                 used.tokens.add(now, charge.tokens);
             }
         }
-        self.budgets.reserve(&self.policy, charge);
-        Ok(())
+        Ok(self.budgets.reserve(&self.policy, charge))
     }
 
     fn check_hours(&self, now: Timestamp) -> Result<(), Refused> {
@@ -188,14 +195,22 @@ impl State {
 #[derive(Debug)]
 pub struct Reservation {
     limits: Arc<Limits>,
-    charge: Charge,
+    held: Held,
     is_open: bool,
+}
+
+/// What is held for a call in flight, since when and where.
+#[derive(Debug)]
+pub(super) struct Held {
+    charge: Charge,
+    admitted: Timestamp,
+    booked: Booked,
 }
 
 impl Reservation {
     /// What was reserved.
     pub fn charge(&self) -> &Charge {
-        &self.charge
+        &self.held.charge
     }
 
     pub(super) fn is_of(&self, limits: &Arc<Limits>) -> bool {
@@ -205,15 +220,15 @@ impl Reservation {
     /// Puts what the call did take in the place of what was reserved.
     pub(super) fn settle(mut self, actual: &Charge) {
         self.is_open = false;
-        self.limits.settle(Some(&self.charge), actual);
+        self.limits.settle(Some(&self.held), actual);
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.is_open {
-            let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, ..self.charge.clone() };
-            self.limits.settle(Some(&self.charge), &nothing);
+            let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, ..self.held.charge.clone() };
+            self.limits.settle(Some(&self.held), &nothing);
         }
     }
 }

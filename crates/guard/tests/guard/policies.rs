@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use guard::{Budget, Charge, Limits, Policies, Refused, Reservation, conversation_id};
-use model::{AgentId, NanoUsd, Policy, PolicyChange, Span, Spending, Timestamp};
+use model::{AgentId, BudgetPeriod, NanoUsd, Policy, PolicyChange, Spending, Timestamp};
 use proptest::prelude::*;
 
 const NOON: i64 = 1_794_744_000_000; // 2026-11-15T12:00:00Z, a Sunday
@@ -76,10 +76,10 @@ fn each_budget_holds_for_its_own_time() {
         assert_eq!(spend(&policies, charge(over, 1)), Ok(()));
     };
     let midnight = DAY / 2;
-    check(r#"{"budget_daily_usd":1e-7}"#, Budget::Of(Span::Day), midnight);
-    check(r#"{"budget_weekly_usd":1e-7}"#, Budget::Of(Span::Week), midnight);
-    check(r#"{"budget_monthly_usd":1e-7}"#, Budget::Of(Span::Month), midnight + 15 * DAY);
-    check(r#"{"budget_daily_usd":1e-7,"time_zone":"Asia/Tokyo"}"#, Budget::Of(Span::Day), 3 * DAY / 24);
+    check(r#"{"budget_daily_usd":1e-7}"#, Budget::Of(BudgetPeriod::Day), midnight);
+    check(r#"{"budget_weekly_usd":1e-7}"#, Budget::Of(BudgetPeriod::Week), midnight);
+    check(r#"{"budget_monthly_usd":1e-7}"#, Budget::Of(BudgetPeriod::Month), midnight + 15 * DAY);
+    check(r#"{"budget_daily_usd":1e-7,"time_zone":"Asia/Tokyo"}"#, Budget::Of(BudgetPeriod::Day), 3 * DAY / 24);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_conversation_has_a_budget_of_its_own() {
 
 #[test]
 fn a_budget_of_nothing_lets_nothing_through() {
-    assert_eq!(spend(&policies(r#"{"budget_daily_usd":0}"#), charge(0, 0)), exceeded(Budget::Of(Span::Day), 0));
+    assert_eq!(spend(&policies(r#"{"budget_daily_usd":0}"#), charge(0, 0)), exceeded(Budget::Of(BudgetPeriod::Day), 0));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_calls_in_flight_may_cost_is_held_until_they_are_settled() {
     let third = admit(&policies, charge(0, 50)).unwrap();
     policies.settle(&bot(), Some(second), &charge(0, 10));
     policies.settle(&bot(), Some(third), &charge(0, 90));
-    assert_eq!(spend(&policies, charge(0, 1)), exceeded(Budget::Of(Span::Day), 100));
+    assert_eq!(spend(&policies, charge(0, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
     assert_eq!(limits(&policies).spent(at(0))[0], NanoUsd::new(100));
 }
 
@@ -137,7 +137,7 @@ fn a_call_over_midnight_belongs_to_the_day_it_came_in() {
 fn a_clock_that_is_set_back_makes_no_budget_anew() {
     let policies = policies(r#"{"budget_daily_usd":1e-7}"#);
     assert_eq!(spend(&policies, charge(5 * DAY, 100)), Ok(()));
-    assert_eq!(spend(&policies, charge(0, 1)), exceeded(Budget::Of(Span::Day), 100));
+    assert_eq!(spend(&policies, charge(0, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn hours_go_before_rates_and_rates_before_budgets() {
     let two = policies(&format!(r#"{{{rates},"budget_daily_usd":1e-9}}"#));
     assert_eq!(spend(&two, charge(0, 1)), Ok(()));
     assert_eq!(spend(&two, charge(1000, 1)), Err(Refused::RateLimited { retry_after_seconds: 59 }));
-    assert_eq!(spend(&two, charge(60_000, 1)), exceeded(Budget::Of(Span::Day), 1));
+    assert_eq!(spend(&two, charge(60_000, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 1));
 }
 
 #[test]
@@ -199,19 +199,69 @@ fn a_change_keeps_what_was_used_and_what_is_in_flight() {
 }
 
 #[test]
+fn a_change_of_days_or_budgets_leaves_nothing_reserved() {
+    let check = |before: &str, meanwhile: &[&str]| {
+        let policies = policies(before);
+        // Two hours ago it was 19:00 in Tokyo, and 23:00 of the day before in Auckland.
+        let in_flight = admit(&policies, charge(-2 * DAY / 24, 90)).unwrap();
+        for json in meanwhile {
+            policies.put(&bot(), policy(json), Some(&Spending::default()), at(1));
+        }
+        drop(in_flight);
+        assert_eq!(spend(&policies, charge(2, 90)), Ok(()), "{before} {meanwhile:?}");
+        let rest = admit(&policies, charge(3, 1));
+        assert!(rest.is_ok(), "{before} {meanwhile:?}: {rest:?}");
+    };
+    let daily = |zone: &str| format!(r#"{{"budget_daily_usd":1e-7,"time_zone":"{zone}"}}"#);
+    check(&daily("Asia/Tokyo"), &[&daily("Pacific/Auckland")]);
+    check(&daily("Pacific/Auckland"), &[&daily("UTC")]);
+    let conversation = r#"{"budget_conversation_usd":1e-7}"#;
+    check(conversation, &["{}", conversation]);
+    check("{}", &[conversation]);
+}
+
+#[test]
+fn tokens_are_corrected_where_they_were_counted_though_the_call_had_to_wait() {
+    let policies = policies(r#"{"rate_limits":[{"provider":"*","tokens_per_minute":1000}]}"#);
+    let tokens = |millis: i64, tokens: u64| Charge { tokens, ..charge(millis, 0) };
+    let waited = limits(&policies).admit(tokens(0, 600), at(5_000)).unwrap();
+    policies.settle(&bot(), Some(waited), &tokens(0, 100));
+    assert_eq!(spend(&policies, tokens(5_000, 900)), Ok(()), "of a thousand, a hundred are used");
+}
+
+#[test]
+fn an_agent_whose_policy_is_taken_away_has_the_default() {
+    let spent = Spending { day: NanoUsd::new(100), ..Spending::default() };
+    let free = policies(r#"{"budget_daily_usd":0}"#);
+    free.reset(&bot(), Some(&spent), at(0));
+    assert!(free.of(&bot(), at(0)).is_none(), "the default limits nothing");
+
+    let limited = Policies::new(policy(r#"{"budget_daily_usd":1e-7}"#), 100);
+    limited.put(&bot(), policy("{}"), None, at(0));
+    assert_eq!(spend(&limited, charge(0, 99)), Ok(()));
+    limited.reset(&bot(), None, at(0));
+    assert!(!limits(&limited).is_own());
+    assert_eq!(spend(&limited, charge(1, 1)), Ok(()), "what was spent stays spent");
+    assert_eq!(spend(&limited, charge(2, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
+    limited.reset(&bot(), Some(&Spending::default()), at(0));
+    assert_eq!(spend(&limited, charge(3, 1)), Ok(()));
+    assert_eq!(limited.all().len(), 1);
+}
+
+#[test]
 fn a_call_counts_though_its_policy_came_while_it_was_in_flight() {
     let policies = Policies::new(Policy::default(), 100);
     let before = charge(0, 100);
     policies.put(&bot(), policy(r#"{"budget_daily_usd":1e-7}"#), None, at(1));
     policies.settle(&bot(), None, &before);
-    assert_eq!(spend(&policies, charge(2, 1)), exceeded(Budget::Of(Span::Day), 100));
+    assert_eq!(spend(&policies, charge(2, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
     // Taken away and given again: the call in flight was admitted by the one that is gone.
     policies.put(&bot(), policy("{}"), None, at(3));
     let reservation = admit(&policies, charge(4, 100)).unwrap();
     policies.forget(&bot());
     policies.put(&bot(), policy(r#"{"budget_daily_usd":1e-7}"#), None, at(5));
     policies.settle(&bot(), Some(reservation), &charge(4, 100));
-    assert_eq!(spend(&policies, charge(6, 1)), exceeded(Budget::Of(Span::Day), 100));
+    assert_eq!(spend(&policies, charge(6, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
 }
 
 #[test]
@@ -229,7 +279,7 @@ fn agents_without_their_own_have_the_default_and_are_bounded() {
     assert!(free.admit(charge(0, 1_000), at(0)).is_ok() && free.policy().is_empty());
     policies.restore(&agent(499), &Spending { day: NanoUsd::new(100), ..Spending::default() }, at(0));
     let spent = policies.of(&agent(499), at(0)).unwrap().admit(charge(0, 1), at(0)).map(drop);
-    assert_eq!(spent.map_err(|(refused, _)| refused), exceeded(Budget::Of(Span::Day), 100));
+    assert_eq!(spent.map_err(|(refused, _)| refused), exceeded(Budget::Of(BudgetPeriod::Day), 100));
 }
 
 proptest! {

@@ -74,8 +74,15 @@ proptest! {
             let figures = fixture.store.figures(None, period).await.unwrap();
             assert_eq!(figures.total, scanned(events.iter().filter(within)));
             let previous = period.before(NOON);
-            let before = |event: &&Event| (previous.from()..previous.to()).contains(&event.time);
-            assert_eq!(figures.previous, scanned(events.iter().filter(before)));
+            // Of the last hour of the time before, as much as has passed of the one that runs.
+            let last_hour = Timestamp::from_millis(previous.to().as_millis() - HOUR);
+            let passed = (NOON.as_millis() % HOUR) as f64 / HOUR as f64;
+            let between = |from: Timestamp, to: Timestamp| {
+                scanned(events.iter().filter(|event| (from..to).contains(&event.time)))
+            };
+            let mut expected = between(previous.from(), last_hour);
+            expected.merge(&between(last_hour, previous.to()).part(passed));
+            assert_eq!(figures.previous, expected);
             let mut steps = Tally::default();
             figures.series.iter().for_each(|(_, tally)| steps.merge(tally));
             assert_eq!(steps, figures.total);
@@ -105,6 +112,14 @@ proptest! {
             fixture.record_all(events.clone()).await;
             let from = Timestamp::from_millis(NOON.as_millis() - minutes_ago * 60_000);
             let spent = fixture.store.spent_since(from).await.unwrap();
+            for agent in ["ann", "ben"].map(id) {
+                let of_agent: Vec<_> = spent.iter().filter(|spent| spent.agent == agent).collect();
+                let alone = fixture.store.spent_by(&agent, from).await.unwrap();
+                assert_eq!(
+                    alone.iter().map(|spent| spent.cost).sum::<NanoUsd>(),
+                    of_agent.iter().map(|spent| spent.cost).sum()
+                );
+            }
             let since = scanned(events.iter().filter(|event| event.time >= from));
             assert_eq!(spent.iter().map(|spent| spent.cost).sum::<NanoUsd>(), since.cost);
             assert_eq!(spent.iter().map(|spent| spent.unpriced_in).sum::<u64>(), since.unpriced_in);
@@ -126,8 +141,16 @@ async fn conversations_are_added_up() {
     assert_eq!(costs, [("talk-1", 900), ("talk-0", 200)]);
     assert_eq!(rows[1].last_hour.as_millis() - rows[1].first_hour.as_millis(), 4 * HOUR);
     assert!(fixture.store.conversation_figures(&id("ben"), period, 10).await.unwrap().is_empty());
-    let since = fixture.store.conversations_since(Timestamp::from_millis(NOON.as_millis() - 2 * HOUR)).await.unwrap();
-    assert_eq!(since, [(id("ann"), "talk-0".to_owned(), NanoUsd::new(200))]);
+    let two_hours_ago = Timestamp::from_millis(NOON.as_millis() - 2 * HOUR);
+    let check = async |agent: Option<&str>, expected: &[(AgentId, String, NanoUsd)]| {
+        let agent = agent.map(id);
+        let since = fixture.store.conversations_since(agent.as_ref(), two_hours_ago).await.unwrap();
+        assert_eq!(since, expected, "{agent:?}");
+    };
+    let talk = [(id("ann"), "talk-0".to_owned(), NanoUsd::new(200))];
+    check(None, &talk).await;
+    check(Some("ann"), &talk).await;
+    check(Some("ben"), &[]).await;
 }
 
 #[tokio::test]

@@ -35,6 +35,10 @@ async fn a_policy_survives_a_restart_and_goes_with_its_agent() {
     assert_eq!(fixture.store.policies().await.unwrap(), [(id("limited"), second), (id("other"), first.clone())]);
     fixture.recorder.change(Change::DeleteAgent { agent: id("limited") }).await.unwrap();
     assert_eq!(fixture.store.policies().await.unwrap(), [(id("other"), first)]);
+    for _ in 0..2 {
+        fixture.recorder.change(Change::ResetPolicy { agent: id("other") }).await.unwrap();
+        assert_eq!(fixture.store.policies().await.unwrap(), []);
+    }
 }
 
 #[tokio::test]
@@ -79,11 +83,13 @@ async fn what_was_spent_is_counted_from_the_beginning_of_each_day() {
         ])
         .await;
     let check = async |zone: &str, day: i64, week: i64, month: i64| {
-        let policy = policy(&format!(r#"{{"time_zone":"{zone}"}}"#));
-        let all = fixture.store.spending(&policy, NOON).await.unwrap();
+        let policy = policy(&format!(r#"{{"budget_daily_usd":1,"time_zone":"{zone}"}}"#));
         let [day, week, month] = [day, week, month].map(NanoUsd::new);
-        assert_eq!(all[&id("agent")], Spending { day, week, month, conversations: Vec::new() }, "{zone}");
-        assert_eq!(all[&id("other")].day, NanoUsd::new(7));
+        let expected = Spending { day, week, month, conversations: Vec::new() };
+        assert_eq!(fixture.store.spending_of(&id("agent"), &policy, NOON).await.unwrap(), expected, "{zone}");
+        let all = fixture.store.budgets(&policy, NOON).await.unwrap();
+        let of = |agent: &str| all.iter().find(|budget| budget.agent == id(agent)).unwrap().spending.clone();
+        assert_eq!((of("agent"), of("other").day), (expected, NanoUsd::new(7)), "{zone}");
     };
     check("UTC", 1_111, 11_111, 1_111_111).await;
     check("Asia/Kathmandu", 11, 111_111, 11_111_111).await;
@@ -108,10 +114,34 @@ async fn models_without_a_price_count_too() {
         handle.event(event);
     }
     recorder.catch_up().await;
-    let mut all = store.spending(&policy(r#"{"budget_conversation_usd":1}"#), NOON).await.unwrap();
-    let spending = all.remove(&id("agent")).unwrap();
+    let by_default = policy(r#"{"budget_conversation_usd":1}"#);
+    let spending = store.budgets(&by_default, NOON).await.unwrap().remove(0).spending;
+    assert_eq!(store.spending_of(&id("agent"), &by_default, NOON).await.unwrap(), spending);
     assert_eq!(spending.day, NanoUsd::new(20_006));
     let mut conversations = spending.conversations;
     conversations.sort();
     assert_eq!(conversations, [("c1".to_owned(), NanoUsd::new(1)), ("c2".to_owned(), NanoUsd::new(5))]);
+}
+
+#[tokio::test]
+async fn every_agent_with_a_policy_of_its_own_has_its_spending_beside_it() {
+    let fixture = Fixture::new().await;
+    let berlin = policy(r#"{"budget_daily_usd":1,"time_zone":"Europe/Berlin"}"#);
+    let rates = policy(r#"{"rate_limits":[{"provider":"*","requests_per_minute":9}]}"#);
+    for (agent, policy) in [("a", &berlin), ("b", &rates), ("idle", &berlin)] {
+        fixture.recorder.change(set(agent, policy.clone())).await.unwrap();
+    }
+    // 23:30 of the day before in Berlin, 22:30 in UTC.
+    fixture.record_all(["a", "b", "c"].map(|agent| paid(agent, "2023-11-13T22:30:00Z", 5)).to_vec()).await;
+    let check = async |default: &Policy, expected: &[(&str, bool, i64)]| {
+        let budgets = fixture.store.budgets(default, NOON).await.unwrap();
+        let mut budgets: Vec<_> =
+            budgets.iter().map(|it| (it.agent.as_str(), it.own.is_some(), it.spending.week.nanos())).collect();
+        budgets.sort_unstable();
+        assert_eq!(budgets, expected);
+    };
+    check(&Policy::default(), &[("a", true, 5), ("b", true, 0), ("idle", true, 0)]).await;
+    check(&berlin, &[("a", true, 5), ("b", true, 0), ("c", false, 5), ("idle", true, 0)]).await;
+    let budgets = fixture.store.budgets(&Policy::default(), NOON).await.unwrap();
+    assert_eq!(budgets[0].spending.day, NanoUsd::ZERO);
 }

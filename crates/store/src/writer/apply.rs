@@ -51,6 +51,7 @@ pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, s
             let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
             set_policy(transaction, new, policy).await
         }
+        Change::ResetPolicy { agent } => reset_policy(transaction, agent).await,
         Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
         Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
         Change::DeleteAgent { agent } => delete_agent(transaction, agent).await,
@@ -96,6 +97,12 @@ async fn set_policy(transaction: &mut SqliteConnection, agent: NewAgent<'_>, pol
     .bind(json)
     .execute(transaction)
     .await?;
+    done(1)
+}
+
+async fn reset_policy(transaction: &mut SqliteConnection, agent: &AgentId) -> Outcome {
+    sqlx::query("delete from policies where agent_id = $1").bind(agent.as_str()).execute(transaction).await?;
+    // An agent that had none has the default already.
     done(1)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use model::{AgentId, NanoUsd, Policy, PolicyChange};
+use model::{AgentId, BudgetPeriod, NanoUsd, Policy, PolicyChange};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,11 +18,22 @@ use crate::problem::{BodyRefusals, Problem, Refusals};
 #[derive(Serialize)]
 pub(crate) struct PolicyView {
     #[serde(flatten)]
-    policy: Arc<Policy>,
-    is_default: bool,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) is_default: bool,
     spent_daily_usd: NanoUsd,
     spent_weekly_usd: NanoUsd,
     spent_monthly_usd: NanoUsd,
+}
+
+impl PolicyView {
+    /// What was spent in a period.
+    pub(crate) fn spent(&self, period: BudgetPeriod) -> NanoUsd {
+        match period {
+            BudgetPeriod::Day => self.spent_daily_usd,
+            BudgetPeriod::Week => self.spent_weekly_usd,
+            BudgetPeriod::Month => self.spent_monthly_usd,
+        }
+    }
 }
 
 /// A policy and what was used of it.
@@ -123,7 +134,7 @@ pub(crate) struct ModelOverrideSchema {
     responses((status = 200, body = PolicySchema), Refusals))]
 pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
     changes::must_be_known(&app, &agent).await?;
-    show(&app, &agent).await.map(Json)
+    read(&app, &agent).await.map(Json)
 }
 
 /// Changes the policy of an agent, which is created if it is unknown. It holds from the next call.
@@ -136,10 +147,20 @@ pub(crate) async fn put(
     Body(change): Body<PolicyChange>,
 ) -> Result<Json<PolicyView>, Problem> {
     app.alone(changes::set_policy(app.clone(), agent.clone(), change)).await?;
-    show(&app, &agent).await.map(Json)
+    read(&app, &agent).await.map(Json)
 }
 
-async fn show(app: &App, agent: &AgentId) -> Result<PolicyView, Problem> {
+/// Takes the agent's own policy away: it has the default again, from the next call on.
+#[utoipa::path(delete, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "delete_policy",
+    params(("id" = String, Path, description = "The agent")),
+    responses((status = 200, body = PolicySchema), Refusals))]
+pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
+    app.alone(changes::reset_policy(app.clone(), agent.clone())).await?;
+    read(&app, &agent).await.map(Json)
+}
+
+/// The policy of an agent and what was used of it.
+pub(crate) async fn read(app: &App, agent: &AgentId) -> Result<PolicyView, Problem> {
     let (policies, now) = (app.web().guard.policies(), app.web().clock.now());
     let counted = policies.counted(agent);
     let policy = policies.policy(agent);
@@ -147,7 +168,7 @@ async fn show(app: &App, agent: &AgentId) -> Result<PolicyView, Problem> {
         Some(limits) => limits.spent(now),
         None => {
             app.web().recorder.catch_up().await;
-            let spending = app.web().store.spending(&policy, now).await?.remove(agent).unwrap_or_default();
+            let spending = app.web().store.spending_of(agent, &policy, now).await?;
             [spending.day, spending.week, spending.month]
         }
     };

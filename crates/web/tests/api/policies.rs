@@ -39,6 +39,20 @@ async fn a_change_keeps_what_it_does_not_name_and_null_takes_away() {
 }
 
 #[tokio::test]
+async fn a_policy_that_is_taken_away_leaves_the_default() {
+    let server = Server::start().await;
+    assert_eq!(server.ask(Method::DELETE, POLICY, None).await.status, StatusCode::NOT_FOUND);
+    server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": 5}))).await;
+    for _ in 0..2 {
+        let answer = server.ask(Method::DELETE, POLICY, None).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        assert_eq!((&answer.json()["is_default"], &answer.json()["budget_daily_usd"]), (&json!(true), &json!(null)));
+    }
+    assert_eq!(server.web.store.policies().await.unwrap(), []);
+    assert!(server.web.guard.policies().counted(&bot()).is_none());
+}
+
+#[tokio::test]
 async fn what_was_spent_before_the_policy_came_counts() {
     let server = Server::start().await;
     let now = server.web.clock.now();

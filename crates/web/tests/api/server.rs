@@ -12,7 +12,7 @@ use guard::{Decision, Guard, GuardConfig, NewCall, Scored, Verdict};
 use http_body_util::BodyExt;
 use model::{
     AgentId, AllowedHosts, Answered, Asked, CallId, Clock, Event, EventType, Evidence, Format, Incident, IncidentId,
-    IncidentState, Kill, Provider, Providers, RecorderHandle, Timestamp,
+    IncidentState, Kill, Policy, Provider, Providers, RecorderHandle, Timestamp,
 };
 use serde_json::{Value, json};
 use store::{Recorder, Store, StoreConfig};
@@ -49,6 +49,11 @@ impl Answer {
 
 impl Server {
     pub(crate) async fn start() -> Server {
+        Server::with_policy(Policy::default()).await
+    }
+
+    /// With a default policy.
+    pub(crate) async fn with_policy(policy: Policy) -> Server {
         let directory = TempDir::new().unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_705_314_600_000));
         let config = StoreConfig::new(directory.path(), directory.path().join("provider.key"));
@@ -59,7 +64,7 @@ impl Server {
         let (recorder, _writer) = Recorder::start(store.clone(), inbox);
         let openai = Provider::new("openai", "https://api.openai.com", Format::Openai).unwrap();
         let web = Web {
-            guard: Arc::new(Guard::new(GuardConfig::default())),
+            guard: Arc::new(Guard::with_policy(GuardConfig::default(), policy)),
             store,
             recorder,
             recorder_handle,
