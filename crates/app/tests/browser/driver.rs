@@ -150,6 +150,12 @@ impl Browser {
         self.post("/actions", json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
     }
 
+    /// A property of an element.
+    pub(crate) async fn property(&self, element: &str, name: &str) -> String {
+        let value = self.command(Method::GET, &format!("/element/{element}/property/{name}"), None).await.unwrap();
+        value.as_str().unwrap_or_default().to_owned()
+    }
+
     /// Runs a script of the test's own and returns what it gives.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", json!({"script": script, "args": []})).await

@@ -16,6 +16,7 @@ async fn paths(server: &Server) -> Vec<String> {
         ["/", "/agents", "/incidents", "/requests", "/alerts", "/costs", "/settings", "/nowhere"]
             .map(str::to_owned)
             .to_vec();
+    paths.push(format!("/agents/{}#policy-form", scene::LIMITED));
     paths.extend([format!("/agents/{}", scene::STUCK), format!("/incidents/{incident}"), format!("/requests/{call}")]);
     paths
 }

@@ -5,6 +5,7 @@ mod driver;
 mod hostile;
 mod journey;
 mod looks;
+mod policy;
 mod scene;
 mod screenshots;
 #[path = "../it/support/mod.rs"]

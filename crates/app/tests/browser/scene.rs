@@ -8,6 +8,9 @@ use crate::support::{Server, ServerBuilder, eventually};
 /// The agent that is stopped.
 pub(crate) const STUCK: &str = "import-fixer";
 
+/// The agent that has a policy with something of everything.
+pub(crate) const LIMITED: &str = "research-bot";
+
 const QUESTIONS: [&str; 6] = [
     "Summarise the open tickets about invoices that were sent twice last week.",
     "Which customers in Norway have not logged in since the spring release?",
@@ -34,7 +37,23 @@ pub(crate) async fn start() -> (BuiltinProvider, Server) {
     ask(&server, "old-crawler", QUESTIONS[1]).await;
     server.api(http::Method::PATCH, "/api/agents/old-crawler", Some(json!({"active": false}))).await;
     kill(&server, STUCK).await;
+    limit(&server, LIMITED, 0.85).await;
+    limit(&server, "translator", 1.0).await;
+    limit(&server, "nightly-report", 0.3).await;
     (provider, server)
+}
+
+/// Gives an agent a policy, with a budget of which it has spent this share.
+async fn limit(server: &Server, agent: &str, share: f64) {
+    let path = format!("/api/agents/{agent}/policy");
+    let spent = server.get(&path).await["spent_daily_usd"].as_f64().unwrap();
+    let policy = json!({
+        "budget_daily_usd": spent / share, "budget_monthly_usd": 5, "time_zone": "Europe/Berlin",
+        "allowed_hours": [{"days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"], "from": "00:00", "to": "24:00"}],
+        "rate_limits": [{"provider": "*", "requests_per_minute": 60}],
+        "model_overrides": [{"provider": "openai", "model": "gpt-5", "use": "gpt-5-mini"}],
+    });
+    server.api(http::Method::PUT, &path, Some(policy)).await;
 }
 
 /// Asks one question, of a model whose price is known.

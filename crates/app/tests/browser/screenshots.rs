@@ -19,6 +19,7 @@ async fn screenshots() {
         ("agents", "/agents".to_owned()),
         ("agent-stopped", format!("/agents/{}", scene::STUCK)),
         ("agent", "/agents/page-crawler".to_owned()),
+        ("agent-policy", format!("/agents/{}#policy-form", scene::LIMITED)),
         ("incidents", "/incidents".to_owned()),
         ("incident", format!("/incidents/{incident}")),
         ("requests", "/requests".to_owned()),

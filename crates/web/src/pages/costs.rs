@@ -1,10 +1,15 @@
 //! What was spent: over time, by agent and by model, against as much time before.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::State;
+use guard::Limits;
+use model::AgentId;
 use serde::Deserialize;
 use store::{Figures, Period, Tally};
 
+use super::budget_bar::BudgetBar;
 use super::chart::Chart;
 use super::frame::Frame;
 use super::number::{Count, Money};
@@ -16,6 +21,8 @@ use crate::input::Filters;
 /// How many agents are listed: the most expensive ones.
 const AGENTS_SHOWN: u32 = 50;
 const MODELS_SHOWN: usize = 50;
+/// How many agents are listed that are near to a budget.
+const BUDGETS_SHOWN: usize = 10;
 const NAME_LENGTH: usize = 60;
 
 #[derive(Template)]
@@ -28,6 +35,7 @@ struct CostsPage {
     unpriced: Count,
     estimated: Count,
     charts: [Chart; 2],
+    budgets: Vec<BudgetLine>,
     agents: Vec<CostLine>,
     models: Vec<CostLine>,
 }
@@ -43,6 +51,12 @@ struct CostLine {
     /// How many percent of the whole.
     share: String,
     unpriced: u64,
+}
+
+/// An agent and the budget of which it has spent most.
+struct BudgetLine {
+    agent: String,
+    bar: BudgetBar,
 }
 
 /// What the filter of the page is.
@@ -98,9 +112,25 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
         unpriced: figures.total.unpriced.into(),
         estimated: figures.total.estimated.into(),
         charts: [figures::cost_chart(&figures), figures::calls_chart(&figures)],
+        budgets: budgets(&app),
         agents: agents.iter().map(|(id, tally)| CostLine::new(id.as_str(), "", tally, all)).collect(),
         models: models(&figures, all),
     })
+}
+
+/// The agents that are nearest to the end of a budget.
+fn budgets(app: &App) -> Vec<BudgetLine> {
+    let now = app.web().clock.now();
+    let nearest = |(agent, limits): (AgentId, Arc<Limits>)| {
+        let spent = limits.spent(now);
+        let bars = BudgetBar::all(&limits.policy(), |period| spent[period as usize]);
+        let bar = bars.into_iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
+        Some(BudgetLine { agent: agent.to_string(), bar })
+    };
+    let mut lines: Vec<BudgetLine> = app.web().guard.policies().all().into_iter().filter_map(nearest).collect();
+    lines.sort_by(|one, other| other.bar.share.total_cmp(&one.bar.share).then_with(|| one.agent.cmp(&other.agent)));
+    lines.truncate(BUDGETS_SHOWN);
+    lines
 }
 
 fn models(figures: &Figures, all: f64) -> Vec<CostLine> {

@@ -5,6 +5,7 @@ pub(crate) mod agent;
 pub(crate) mod agents;
 pub(crate) mod alerts;
 pub(crate) mod assets;
+mod budget_bar;
 mod chart;
 pub(crate) mod costs;
 mod figures;

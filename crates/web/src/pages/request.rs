@@ -76,6 +76,7 @@ fn fields(row: &EventRow) -> Vec<(&'static str, String)> {
     let fields = [
         ("Request id", Some(event.id.to_string())),
         ("Time (UTC)", Some(event.time.to_string())),
+        ("Model asked for", event.model_asked.as_deref().map(|model| cut(model, LONGEST))),
         ("Status", event.status.map(|status| status.to_string())),
         ("Time to first byte", event.first_byte_ms.map(duration)),
         ("Time in all", event.latency_ms.map(duration)),

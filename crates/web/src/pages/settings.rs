@@ -19,6 +19,8 @@ struct SettingsPage {
     frame: Frame,
     providers: Vec<ProviderView>,
     defaults: KillSwitch,
+    /// The policy of agents that have none of their own, in sentences.
+    default_policy: Vec<String>,
     retention: Retention,
     sessions: usize,
 }
@@ -34,10 +36,12 @@ pub(crate) struct ProviderForm {
 
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
+    let policy = app.web().guard.policies().default_policy();
     draw(&SettingsPage {
         frame,
         providers: app.web().providers.all().iter().map(|provider| provider.as_ref().into()).collect(),
         defaults: app.web().guard.defaults(),
+        default_policy: [words::policy::budgets(&policy), words::policy::other_limits(&policy)].concat(),
         retention: app.web().store.retention(),
         sessions: app.sessions.count(app.web().clock.now()),
     })

@@ -1,5 +1,7 @@
 //! The sentences that pages put together. All other words stand in `templates/`; no page has any of its own.
 
+pub(super) mod policy;
+
 use model::{Action, BlockReason, Counting, DeactivatedBy, EventType, IncidentState, Matched, WindowKind};
 use store::AgentCounts;
 
@@ -122,6 +124,7 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "activated" => "Active again. Its windows are empty.",
         "deactivated" => "Inactive. Its calls are refused until you activate it.",
         "saved" => "Saved. It holds from the next call.",
+        "reset" => "It has the default policy again. That holds from the next call.",
         "renamed" => "The name is saved.",
         "deleted" => "It is deleted.",
         "thanks" => "Thank you. Your answer is kept with the incident.",

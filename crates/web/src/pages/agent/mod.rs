@@ -1,6 +1,8 @@
 //! One agent: whether it is active and why not, its kill switch, how near it is to its threshold, and what it did lately.
 
 pub(crate) mod actions;
+pub(crate) mod policy;
+mod policy_form;
 pub(crate) mod settings;
 mod what_if;
 
@@ -10,6 +12,7 @@ use axum::response::Response;
 use model::{AgentId, Timestamp};
 use store::{ConversationRow, EventFilter, IncidentFilter, PageRequest, Period};
 
+use self::policy::PolicySection;
 use self::settings::SettingsForm;
 use self::what_if::{WhatIf, WhatIfQuery};
 use super::agents::AgentLine;
@@ -44,6 +47,7 @@ struct AgentPage {
     signals: Signals,
     why: String,
     form: SettingsForm,
+    policy: PolicySection,
     would_have_stopped: Count,
     what_if: WhatIf,
     charts: Vec<Chart>,
@@ -83,23 +87,24 @@ pub(crate) async fn show(
     Filters(query): Filters<WhatIfQuery>,
 ) -> Drawn {
     let agent = agents::read(&app, id).await?;
-    let form = SettingsForm::new(&agent.kill_switch);
-    let what_if = what_if::read(&app, &agent, query).await?;
-    draw_as(form.status(), &read(&app, frame, agent, (form, what_if)).await?)
+    draw_with(&app, frame, agent, Forms { what_if: query, ..Forms::default() }).await
 }
 
-/// Draws the page with a settings form that may hold what was just sent.
-async fn draw_with(app: &App, frame: Frame, agent: AgentView, form: SettingsForm) -> Result<Response, Problem> {
-    let what_if = what_if::read(app, &agent, WhatIfQuery::default()).await?;
-    draw_as(form.status(), &read(app, frame, agent, (form, what_if)).await?)
+/// The forms of the page that hold something else than what is so: what was just sent, or is tried.
+#[derive(Default)]
+struct Forms {
+    settings: Option<SettingsForm>,
+    policy: Option<PolicySection>,
+    what_if: WhatIfQuery,
 }
 
-async fn read(
-    app: &App,
-    frame: Frame,
-    agent: AgentView,
-    (form, what_if): (SettingsForm, WhatIf),
-) -> Result<AgentPage, Problem> {
+/// Draws the page with these forms.
+async fn draw_with(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result<Response, Problem> {
+    let page = read(app, frame, agent, forms).await?;
+    draw_as(page.form.status().max(page.policy.status()), &page)
+}
+
+async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result<AgentPage, Problem> {
     let (store, now, id) = (&app.web().store, app.web().clock.now(), &agent.agent_id);
     app.web().recorder.catch_up().await;
     let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
@@ -113,8 +118,12 @@ async fn read(
         stop: stop(app, &agent).await?,
         signals: agent.signals,
         why: words::why(&agent.signals),
-        form,
-        what_if,
+        form: forms.settings.unwrap_or_else(|| SettingsForm::new(&agent.kill_switch)),
+        policy: match forms.policy {
+            Some(sent) => sent,
+            None => PolicySection::read(app, id).await?,
+        },
+        what_if: what_if::read(app, &agent, forms.what_if).await?,
         charts: figures::charts(app, Some(id)).await?,
         would_have_stopped: store.would_have_stopped(id).await?.into(),
         conversations: conversations(app, id, now).await?,

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use model::{Action, Counting, FieldError, KillSwitchChange};
 use serde::Deserialize;
 
-use super::draw_with;
+use super::{Forms, draw_with};
 use crate::api::agents;
 use crate::api::kill_switch::{SettingsView, notifications_configured};
 use crate::app::App;
@@ -152,13 +152,13 @@ pub(crate) async fn save(
         Ok(change) => change,
         Err(error) => {
             let form = SettingsForm { error: Some(error.to_string()), ..SettingsForm::sent(&fields) };
-            return draw_with(&app, frame, agent, form).await;
+            return draw_with(&app, frame, agent, Forms { settings: Some(form), ..Forms::default() }).await;
         }
     };
     let turns_on = fields.enabled.is_some() && !agent.kill_switch.enabled;
     if turns_on && fields.anyway.is_none() && !notifications_configured(&app, &id).await? {
         let form = SettingsForm { asks: true, ..SettingsForm::sent(&fields) };
-        return draw_with(&app, frame, agent, form).await;
+        return draw_with(&app, frame, agent, Forms { settings: Some(form), ..Forms::default() }).await;
     }
     app.alone(changes::configure(app.clone(), id.clone(), change)).await?;
     Ok(see_other(&format!("/agents/{id}?done=saved")))

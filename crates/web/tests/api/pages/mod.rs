@@ -4,6 +4,7 @@ mod actions;
 mod alerts;
 mod login;
 mod looks;
+mod policy;
 mod safety;
 mod settings;
 
