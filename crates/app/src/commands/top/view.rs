@@ -220,7 +220,7 @@ mod tests {
         snapshot.agents[0].sums.unpriced_requests = 7;
         let text = shown_at(&mut Screen::new(snapshot, "24h".to_owned()), 80);
         assert!(text.contains("import-fixer"), "{text}");
-        assert!(text.contains("1 stopped") && text.contains("$2.50 + 7 unpriced"), "{text}");
+        assert!(text.contains("2 agents, 1\nstopped") && text.contains("$2.50 + 7 unpriced"), "{text}");
     }
 
     #[test]
