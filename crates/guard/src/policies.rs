@@ -97,6 +97,13 @@ impl Policies {
         limits.change(Arc::clone(default), spending, now);
     }
 
+    /// Tells what an agent has spent by now, after its policy was given to it: calls that ended while that was done count, too.
+    pub fn raise(&self, agent: &AgentId, spending: &Spending, now: Timestamp) {
+        if let Some(limits) = self.counted(agent) {
+            limits.raise(spending, now);
+        }
+    }
+
     /// Every agent that is counted, with what limits it.
     pub fn all(&self) -> Vec<(AgentId, Arc<Limits>)> {
         let shards = self.shards.iter().map(|shard| shard.load_full());

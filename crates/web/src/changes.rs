@@ -53,6 +53,9 @@ pub(crate) async fn set_policy(app: App, agent: AgentId, change: PolicyChange) -
     let stored = Box::new(policy.clone());
     web.recorder.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
     policies.put(&agent, policy, spending.as_ref(), now);
+    if spending.is_some() {
+        count_what_ended_meanwhile(&app, &agent).await;
+    }
     Ok(())
 }
 
@@ -64,7 +67,21 @@ pub(crate) async fn reset_policy(app: App, agent: AgentId) -> Result<(), Problem
     let spending = spending(&app, &agent, &policies.default_policy()).await?;
     web.recorder.change(Change::ResetPolicy { agent: agent.clone() }).await?;
     policies.reset(&agent, spending.as_ref(), web.clock.now());
+    if spending.is_some() {
+        count_what_ended_meanwhile(&app, &agent).await;
+    }
     Ok(())
+}
+
+/// Calls that ended between the reading of what was spent and the change are in neither. The change holds, whether or not
+/// the store can be asked again.
+async fn count_what_ended_meanwhile(app: &App, agent: &AgentId) {
+    let (web, policies) = (app.web(), app.web().guard.policies());
+    web.recorder.catch_up().await;
+    let now = web.clock.now();
+    if let Ok(spending) = web.store.spending_of(agent, &policies.policy(agent), now).await {
+        policies.raise(agent, &spending, now);
+    }
 }
 
 /// What an agent has spent as `policy` will count it; `None` if that is counted already.

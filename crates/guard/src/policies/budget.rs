@@ -64,6 +64,18 @@ impl Budgets {
         }
     }
 
+    /// Takes over what was really spent where that is more: calls that ended while a policy was made are counted nowhere else.
+    pub(super) fn raise(&mut self, policy: &Policy, spending: &Spending, now: Timestamp) {
+        self.turn(&policy.time_zone, now);
+        for Period { period, tab, .. } in &mut self.periods {
+            tab.spent = tab.spent.max(spending.of(*period));
+        }
+        for (name, spent) in &spending.conversations {
+            let tab = self.conversation(conversation_id(name));
+            tab.spent = tab.spent.max(*spent);
+        }
+    }
+
     /// Whether a call may be made at all.
     pub(super) fn check(&mut self, policy: &Policy, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
         self.turn(&policy.time_zone, now);

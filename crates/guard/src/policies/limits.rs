@@ -150,6 +150,12 @@ impl Limits {
         state.policy = policy;
     }
 
+    /// Takes over what was spent, where that is more than is counted.
+    pub(super) fn raise(&self, spending: &Spending, now: Timestamp) {
+        let State { policy, budgets, .. } = &mut *self.state.lock();
+        budgets.raise(policy, spending, now);
+    }
+
     pub(super) fn touch(&self, use_number: u64) {
         self.last_use.store(use_number, Ordering::Relaxed);
     }

@@ -230,6 +230,20 @@ fn tokens_are_corrected_where_they_were_counted_though_the_call_had_to_wait() {
 }
 
 #[test]
+fn calls_that_ended_while_a_policy_was_made_are_counted_once() {
+    let policies = policies(r#"{"budget_daily_usd":1e-7,"budget_conversation_usd":1}"#);
+    assert_eq!(spend(&policies, charge(0, 30)), Ok(()));
+    let conversations = vec![("c1".to_owned(), NanoUsd::new(70))];
+    let spending =
+        |day: i64| Spending { day: NanoUsd::new(day), conversations: conversations.clone(), ..Default::default() };
+    policies.raise(&bot(), &spending(70), at(1));
+    policies.raise(&bot(), &spending(20), at(1));
+    assert_eq!(limits(&policies).spent(at(1))[0], NanoUsd::new(70));
+    assert_eq!(spend(&policies, charge(2, 30)), Ok(()));
+    assert_eq!(spend(&policies, charge(3, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
+}
+
+#[test]
 fn an_agent_whose_policy_is_taken_away_has_the_default() {
     let spent = Spending { day: NanoUsd::new(100), ..Spending::default() };
     let free = policies(r#"{"budget_daily_usd":0}"#);
