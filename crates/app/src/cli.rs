@@ -89,7 +89,7 @@ pub struct SettingArgs {
     /// Point a provider elsewhere (NAME=URL) or add one (NAME=FORMAT+URL) (repeatable)
     #[arg(long = "provider", value_name = "NAME=URL")]
     pub providers: Vec<String>,
-    /// The status that refused calls of an inactive agent get [default: 400]
+    /// The status of calls refused for an inactive agent, a spent budget or the hour [default: 400]
     #[arg(long, value_name = "STATUS")]
     pub refusal_status: Option<String>,
     /// How long calls in flight may take to finish after SIGTERM [default: 30s]
