@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::{Receiver, Server, ServerBuilder, eventually, openai_request, provider};
+use crate::support::{MailServer, Receiver, Server, ServerBuilder, eventually, openai_request, provider};
 
 async fn channel(server: &Server, name: &str, url: &str) -> Value {
     let body = json!({"kind": "webhook", "name": name, "url": url});
@@ -50,6 +50,29 @@ async fn a_kill_is_told_without_any_rule_and_the_commands_show_it() {
     });
     assert_eq!(delivered.await["id"], received[1].id);
     assert!(!server.log().contains("whsec_"));
+}
+
+#[tokio::test]
+async fn a_kill_is_told_by_mail() {
+    let provider = provider().await;
+    let mails = MailServer::start().await;
+    let port = format!("smtp.port={}", mails.port);
+    let settings = ["smtp.host=127.0.0.1", &port, "smtp.security=none", "smtp.from=AgentGazer <gazer@example.com>"];
+    let arguments: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+    let server = ServerBuilder::new(&provider.url()).arguments(&arguments).start();
+    let body = json!({"kind": "email", "name": "on call", "to": ["ops@example.com", "dev@example.com"]});
+    let channel = server.api(Method::POST, "/api/channels", Some(body)).await;
+    let test = format!("/api/channels/{}/test", channel["id"].as_str().unwrap());
+    assert_eq!(server.api(Method::POST, &test, None).await["state"], "delivered");
+
+    server.kill_switch("looper", json!({"enabled": true})).await;
+    let incident = kill(&server, "looper").await;
+    let mail = mails.until(2).await.remove(1);
+    assert_eq!(mail.to, ["ops@example.com", "dev@example.com"]);
+    let link = format!("{}/incidents/{incident}", server.dashboard);
+    for said in ["Subject: [AgentGazer] looper was stopped", "text/plain", "text/html", &link] {
+        assert!(mail.text.replace("=\n", "").contains(said), "{said}: {}", mail.text);
+    }
 }
 
 #[tokio::test]

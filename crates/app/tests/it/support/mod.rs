@@ -3,12 +3,14 @@
 mod calls;
 mod command;
 mod http;
+mod mail;
 mod receiver;
 mod server;
 
 pub(crate) use calls::{Agent, messages_request, openai_request};
 pub(crate) use command::{Run, agentgazer, run};
 pub(crate) use http::{Answer, Http};
+pub(crate) use mail::MailServer;
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use server::{Server, ServerBuilder};
 
