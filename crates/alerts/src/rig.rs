@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use model::{
     AgentId, AlertRule, CallId, Channel, ChannelId, ChannelKind, ChannelSettings, Clock, Condition, Epoch, Event,
-    EventType, Incident, IncidentId, IncidentState, Kill, KillSwitch, RecorderHandle, RuleId, RuleScope, Score,
+    EventType, Incident, IncidentId, IncidentState, Kill, KillSwitch, RecorderHandle, RuleId, RuleScope, Score, Stuck,
     Timestamp,
 };
 use store::{
@@ -113,6 +113,8 @@ impl Rig {
             score: Score { value: 13.0, ..Score::default() },
             kill_switch: KillSwitch { enabled: true, ..KillSwitch::default() },
             matches: Vec::new(),
+            stuck: Stuck::default(),
+            window: Vec::new(),
         };
         let id = kill.incident;
         let incident = Incident {

@@ -32,8 +32,10 @@ pub enum Command {
     Export(ExportArgs),
     /// List the agents
     Agents(ServerArgs),
-    /// List the incidents, or show one with its evidence
+    /// List the incidents, show one with its evidence, say whether it was a loop, or delete it
     Incidents(IncidentsArgs),
+    /// List, make or revoke what does not count for an agent
+    Exemptions(ExemptionsArgs),
     /// Show what was spent, by model, provider, agent, conversation or time
     Costs(CostsArgs),
     /// Watch agents, calls, costs and scores live
@@ -265,6 +267,50 @@ pub struct IncidentsArgs {
     /// Only those of this agent
     #[arg(long, value_name = "AGENT", conflicts_with = "id")]
     pub agent: Option<String>,
+    /// Say whether it was a loop
+    #[arg(long, value_name = "ANSWER", requires = "id")]
+    pub feedback: Option<FeedbackArg>,
+    /// Delete it with its evidence; the agent stays as it is
+    #[arg(long, requires = "id", conflicts_with = "feedback")]
+    pub delete: bool,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What a person says of an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum FeedbackArg {
+    Loop,
+    FalseAlarm,
+}
+
+/// What kind of thing is not to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum ExemptArg {
+    Prompt,
+    ToolCall,
+}
+
+/// The arguments of `exemptions`. Without any change, those that hold are listed.
+#[derive(Debug, Args)]
+pub struct ExemptionsArgs {
+    /// The agent
+    pub agent: String,
+    /// Make one from this incident, which was a false alarm
+    #[arg(long, value_name = "INCIDENT", requires_all = ["what", "until"])]
+    pub incident: Option<String>,
+    /// What of the stopped call is not to count
+    #[arg(long, value_name = "WHAT", requires = "incident")]
+    pub what: Option<ExemptArg>,
+    /// Until the end of this day (UTC), like 2026-12-24, or until this time (RFC 3339)
+    #[arg(long, value_name = "WHEN", requires = "incident")]
+    pub until: Option<String>,
+    /// Let this one count again
+    #[arg(long, value_name = "EXEMPTION", conflicts_with = "incident")]
+    pub revoke: Option<String>,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -491,6 +537,15 @@ mod tests {
         check("agentgazer agents --json", true);
         check("agentgazer incidents", true);
         check("agentgazer incidents 0190 --json", true);
+        check("agentgazer incidents 0190 --feedback false-alarm", true);
+        check("agentgazer incidents --feedback loop", false);
+        check("agentgazer incidents 0190 --delete", true);
+        check("agentgazer incidents --delete", false);
+        check("agentgazer exemptions my-agent --json", true);
+        check("agentgazer exemptions my-agent --incident 0190 --what tool-call --until 2026-12-24", true);
+        check("agentgazer exemptions my-agent --incident 0190 --what prompt", false);
+        check("agentgazer exemptions my-agent --what prompt --until 2026-12-24", false);
+        check("agentgazer exemptions my-agent --revoke 0191", true);
         check("agentgazer activate", false);
         check("agentgazer activate my-agent --url http://127.0.0.1:1", true);
         check("agentgazer kill-switch my-agent", true);

@@ -14,6 +14,9 @@ use serde_json::value::RawValue;
 
 use crate::exit::{Exit, Failure};
 
+/// What the server tells our own commands by from other programs.
+const USER_AGENT: &str = concat!("agentgazer/", env!("CARGO_PKG_VERSION"));
+
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends HTTP requests; nothing about them is ours.
@@ -82,6 +85,11 @@ impl Client {
         self.call(method, path, body.to_string()).await
     }
 
+    /// Asks the server to delete what is at `path`.
+    pub(crate) async fn delete(&self, path: &str) -> Result<(), Failure> {
+        self.call(Method::DELETE, path, String::new()).await.map(drop)
+    }
+
     /// The items of a list that comes in one page.
     pub(crate) async fn items(&self, path: &str) -> Result<Vec<Box<RawValue>>, Failure> {
         let page: Page = read(&self.get(path).await?)?;
@@ -108,6 +116,7 @@ impl Client {
             .uri(format!("{}{path}", self.url))
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token.expose_secret()))
             .header(header::CONTENT_TYPE, "application/json")
+            .header(header::USER_AGENT, USER_AGENT)
             .body(Full::from(body))
             .map_err(|error| Failure::new(Exit::Usage, format!("{} is no address of a server: {error}", self.url)))?;
         let response = self.http.send(request).await.map_err(|error| self.unreachable(&error))?;

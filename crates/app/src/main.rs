@@ -31,6 +31,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Export(args) => commands::export(&args),
         Command::Agents(args) => commands::agents(&args),
         Command::Incidents(args) => commands::incidents(&args),
+        Command::Exemptions(args) => commands::exemptions(&args),
         Command::Costs(args) => commands::costs(&args),
         Command::Top(args) => commands::top(&args),
         Command::Activate(args) => commands::activate(&args),

@@ -1,14 +1,16 @@
 //! One agent: its settings, its windows, and the step that records a call, scores it and decides.
 
 use model::{
-    Action, AgentId, CallId, DeactivatedBy, Deactivation, Epoch, Fingerprint, IncidentId, Kill, KillSwitch, Outcome,
-    ResponsePrint, SavedAgent, Score, Timestamp, WindowKind,
+    Action, AgentId, CallId, DeactivatedBy, Deactivation, Epoch, Exemption, Fingerprint, IncidentId, Kill, KillSwitch,
+    Outcome, ResponsePrint, SavedAgent, Score, Timestamp, WindowKind,
 };
 
+use crate::exemptions::Exemptions;
 use crate::fingerprint::RequestPrint;
 use crate::guard::{AgentView, Configured, Decision, GuardConfig, Scored, Ticket, Verdict};
 use crate::rules;
 use crate::score;
+use crate::stuck::stuck;
 use crate::window::{Bounds, Windows};
 
 /// The state of one agent, locked as a whole.
@@ -21,6 +23,7 @@ pub(crate) struct Agent {
     last_seen: Option<Timestamp>,
     /// The episode that is being observed has its incident already.
     observed: bool,
+    exemptions: Exemptions,
     windows: Windows,
     max_conversations: usize,
 }
@@ -50,6 +53,7 @@ impl Agent {
             score: Score::default(),
             last_seen: None,
             observed: false,
+            exemptions: Exemptions::default(),
             windows: Windows::default(),
             max_conversations: config.max_conversations,
         }
@@ -63,6 +67,7 @@ impl Agent {
             epoch: saved.epoch,
             deactivation: saved.deactivation,
             last_seen: saved.last_seen,
+            exemptions: saved.exemptions.into(),
             windows: Windows::above(saved.window_floor),
             ..Agent::new(config)
         };
@@ -104,7 +109,8 @@ impl Agent {
 
     /// Whether nothing about it must be remembered but its windows.
     pub(crate) fn is_plain(&self, defaults: KillSwitch) -> bool {
-        self.deactivation.is_none() && self.epoch == Epoch::default() && self.kill_switch == defaults
+        let is_usual = self.kill_switch == defaults && self.exemptions.is_empty();
+        self.deactivation.is_none() && self.epoch == Epoch::default() && is_usual
     }
 
     /// It was heard of.
@@ -167,7 +173,7 @@ impl Agent {
     fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {
             let calls = self.windows.calls(window, print.conversation);
-            let signals = score::signals(&calls, self.kill_switch.counting);
+            let signals = score::signals(&calls, self.kill_switch.counting, &self.exemptions);
             Score { value: signals.score(), signals, window }
         };
         let agent = score_in(WindowKind::Agent);
@@ -205,6 +211,7 @@ impl Agent {
 
     fn kill(&self, print: &Fingerprint, arrival: &Arrival<'_>) -> Kill {
         let window = self.windows.calls(self.score.window, print.conversation);
+        let matches = score::matches(&window, self.kill_switch.counting, &self.exemptions);
         Kill {
             incident: IncidentId::at(arrival.now),
             agent: arrival.agent.clone(),
@@ -212,7 +219,9 @@ impl Agent {
             at: arrival.now,
             score: self.score,
             kill_switch: self.kill_switch,
-            matches: score::matches(&window, self.kill_switch.counting),
+            stuck: stuck(&window, &matches, self.kill_switch.counting),
+            matches,
+            window,
         }
     }
 
@@ -258,9 +267,19 @@ impl Agent {
         Configured { before, window_floor: self.windows.floor() }
     }
 
+    /// Changes what does not count, from the next call on.
+    pub(crate) fn exempt(&mut self, exemptions: Vec<Exemption>) {
+        self.exemptions = exemptions.into();
+    }
+
     /// Forgets the calls of its windows to make room for those of others.
     pub(crate) fn let_go(&mut self) {
         self.windows.let_go();
+    }
+
+    /// The calls that have left its windows since this was last asked.
+    pub(crate) fn take_left(&mut self) -> Vec<CallId> {
+        self.windows.take_left()
     }
 
     fn bounds(&self) -> Bounds {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use model::{AgentId, Deactivation};
+use model::{AgentId, CallId, Deactivation};
 use parking_lot::{Mutex, RwLock};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -111,13 +111,15 @@ impl Agents {
         occupant.agent.deactivation()
     }
 
-    /// Forgets an agent.
-    pub(crate) fn remove(&self, id: &AgentId) {
+    /// Forgets an agent; the calls that stood in its windows are returned.
+    pub(crate) fn remove(&self, id: &AgentId) -> Vec<CallId> {
         let mut shard = self.shard(id).write();
-        if let Some(seat) = shard.remove(id) {
-            seat.occupant.lock().gone = true;
-            self.give_back(&seat);
-        }
+        let Some(seat) = shard.remove(id) else { return Vec::new() };
+        self.give_back(&seat);
+        let mut occupant = seat.occupant.lock();
+        occupant.gone = true;
+        occupant.agent.let_go();
+        occupant.agent.take_left()
     }
 
     fn shard(&self, id: &AgentId) -> &Shard {

@@ -1,8 +1,8 @@
 //! The state of all agents, and the one atomic step per agent: record, score, decide.
 
 use model::{
-    AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Fingerprint, Kill, KillSwitch, Outcome,
-    Policy, SavedAgent, Score, Timestamp,
+    AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Exemption, Fingerprint, Kill, KillSwitch,
+    Outcome, Policy, SavedAgent, Score, Timestamp,
 };
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::agent::{Agent, Arrival, Ended};
 use crate::agents::Agents;
 use crate::fingerprint::{self, RequestPrint};
+use crate::orphans::Orphans;
 use crate::policies::Policies;
 
 /// What the guard is built with.
@@ -34,6 +35,7 @@ impl Default for GuardConfig {
 pub struct Guard {
     agents: Agents,
     policies: Policies,
+    orphans: Orphans,
 }
 
 /// A call as it arrives.
@@ -90,7 +92,8 @@ pub struct Scored {
     pub kill_switch: KillSwitch,
     /// What to do.
     pub verdict: Verdict,
-    /// Calls that have left all windows of this agent since its last call: their bodies are needed no more.
+    /// Calls that have left all windows of this agent since its last call, or whose agent was forgotten: their bodies are
+    /// needed no more.
     pub left: Vec<CallId>,
 }
 
@@ -154,7 +157,8 @@ impl Guard {
 
     /// The same, with a policy for agents that have none of their own.
     pub fn with_policy(config: GuardConfig, default: Policy) -> Guard {
-        Guard { agents: Agents::new(config), policies: Policies::new(default, config.max_agents) }
+        let policies = Policies::new(default, config.max_agents);
+        Guard { agents: Agents::new(config), policies, orphans: Orphans::default() }
     }
 
     /// What limits the agents.
@@ -190,7 +194,13 @@ impl Guard {
     /// The same for a call whose fingerprint has been made, for callers who hold a lock of their own meanwhile.
     pub fn on_prepared_call(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
         let PreparedCall { agent, call, print } = call;
-        self.agents.with(agent, |state| state.on_call(Arrival { agent, call, print, now }))
+        let mut decision = self.agents.with(agent, |state| state.on_call(Arrival { agent, call, print, now }));
+        if self.orphans.are_waiting()
+            && let Decision::Scored(scored) = &mut decision
+        {
+            scored.left.extend(self.orphans.take());
+        }
+        decision
     }
 
     /// Records the answer to a call, which has come now, and returns the fingerprint to store. `None`: the call has left the windows or belongs
@@ -222,9 +232,14 @@ impl Guard {
         self.agents.with(agent, |agent| agent.configure(kill_switch))
     }
 
+    /// Replaces what does not count for an agent. It holds from the next call.
+    pub fn exempt(&self, agent: &AgentId, exemptions: Vec<Exemption>) {
+        self.agents.with(agent, |agent| agent.exempt(exemptions));
+    }
+
     /// Forgets an agent altogether.
     pub fn forget(&self, agent: &AgentId) {
-        self.agents.remove(agent);
+        self.orphans.add(self.agents.remove(agent));
         self.policies.forget(agent);
     }
 

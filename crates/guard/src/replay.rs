@@ -1,7 +1,7 @@
 //! Recorded calls judged again, under any settings: what the kill switch would have done. The same windows and rules as
 //! live; the only difference is that a recorded answer is known before the next call, also where calls overlapped.
 
-use model::{Answered, Asked, CallId, Fingerprint, KillSwitch, Outcome, Score, Timestamp};
+use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Outcome, Score, Timestamp};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::agent::Agent;
@@ -32,6 +32,12 @@ impl Replay {
         Replay { agent: Agent::new(&config), threshold: kill_switch.threshold }
     }
 
+    /// The same agent, for which some things do not count.
+    pub fn exempting(mut self, exemptions: Vec<Exemption>) -> Replay {
+        self.agent.exempt(exemptions);
+        self
+    }
+
     /// Takes the next call. They come in the order of their numbers, and of one epoch: an activation starts a new replay.
     pub fn take(&mut self, recorded: &Fingerprint) -> Judged {
         let score = self.agent.on_recorded(recorded);
@@ -41,8 +47,12 @@ impl Replay {
 
 /// Judges `recorded` calls of one epoch, in the order of their numbers, as if the kill switch only observed: every call that
 /// scores above the threshold is one that would have been stopped, had the agent got that far.
-pub fn what_if<'f>(recorded: impl IntoIterator<Item = &'f Fingerprint>, kill_switch: KillSwitch) -> Vec<Judged> {
-    let mut replay = Replay::new(kill_switch);
+pub fn what_if<'f>(
+    recorded: impl IntoIterator<Item = &'f Fingerprint>,
+    kill_switch: KillSwitch,
+    exemptions: Vec<Exemption>,
+) -> Vec<Judged> {
+    let mut replay = Replay::new(kill_switch).exempting(exemptions);
     recorded.into_iter().map(|print| replay.take(print)).collect()
 }
 

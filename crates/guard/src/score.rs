@@ -1,16 +1,19 @@
 //! The score: how much the newest call of a window looks like the calls before it.
 
-use model::{CallId, Counting, Fingerprint, Matched, Outcome, SignalCounts};
+use model::{Counting, Fingerprint, Likeness, Matched, MatchedCall, Outcome, SignalCounts, TextHash};
 
+use crate::exemptions::Exemptions;
 use crate::judge::{Judge, Marks};
 
 /// What the last call of `window` has in common with those before it.
-pub(crate) fn signals(window: &[Fingerprint], counting: Counting) -> SignalCounts {
+pub(crate) fn signals(window: &[Fingerprint], counting: Counting, exemptions: &Exemptions) -> SignalCounts {
     let Some(judge) = Judge::new(window, counting) else {
         return SignalCounts::default();
     };
+    let mut marks = judge.marks();
+    exemptions.lift(&judge, window, counting, &mut marks);
     let mut counts = SignalCounts::default();
-    for marks in judge.marks() {
+    for marks in marks {
         counts.similar_prompts += u32::from(marks.prompt);
         counts.similar_responses += u32::from(marks.response);
         counts.repeated_tool_calls += u32::from(marks.tool_calls);
@@ -19,32 +22,68 @@ pub(crate) fn signals(window: &[Fingerprint], counting: Counting) -> SignalCount
 }
 
 /// The calls that made the score of the last call of `window`, and why; that call comes last.
-pub(crate) fn matches(window: &[Fingerprint], counting: Counting) -> Vec<(CallId, Vec<Matched>)> {
+pub(crate) fn matches(window: &[Fingerprint], counting: Counting, exemptions: &Exemptions) -> Vec<MatchedCall> {
     let (Some(judge), Some((current, all))) = (Judge::new(window, counting), window.split_last()) else {
         return Vec::new();
     };
-    let newest = judge.newest_response();
-    let marks = judge.marks();
+    let newest = judge.newest_response().and_then(|newest| all.iter().find(|call| call.call == newest));
+    let compared = Compared { current, newest, counting };
+    let mut marks = judge.marks();
+    exemptions.lift(&judge, window, counting, &mut marks);
     let mut considered = judge.considered().zip(marks).peekable();
-    let mut matches: Vec<(CallId, Vec<Matched>)> = Vec::new();
+    let mut matches: Vec<MatchedCall> = Vec::new();
     for call in all {
         // Calls that a rule leaves out are evidence only if they failed.
-        let marks = considered.next_if(|(next, _)| next.call == call.call).map(|(_, marks)| marks);
-        let matched = why(call, marks.unwrap_or_default(), newest == Some(call.call));
+        let marks = considered.next_if(|(next, _)| next.call == call.call).map(|(_, marks)| marks).unwrap_or_default();
+        let matched = compared.why(call, marks);
         if !matched.is_empty() {
-            matches.push((call.call, matched));
+            matches.push(MatchedCall { call: call.call, matched, alike: compared.alike(call, marks) });
         }
     }
-    matches.push((current.call, vec![Matched::Trigger]));
+    matches.push(MatchedCall { call: current.call, matched: vec![Matched::Trigger], alike: Vec::new() });
     matches
 }
 
-fn why(call: &Fingerprint, marks: Marks, is_newest: bool) -> Vec<Matched> {
-    let reasons = [
-        (Matched::Prompt, marks.prompt),
-        (Matched::Response, marks.response || is_newest),
-        (Matched::ToolCall, marks.tool_calls),
-        (Matched::Failed, call.outcome == Outcome::Failed),
-    ];
-    reasons.into_iter().filter(|(_, holds)| *holds).map(|(matched, _)| matched).collect()
+/// What earlier calls are compared with.
+struct Compared<'w> {
+    current: &'w Fingerprint,
+    /// The call with the newest response.
+    newest: Option<&'w Fingerprint>,
+    counting: Counting,
+}
+
+impl Compared<'_> {
+    fn why(&self, call: &Fingerprint, marks: Marks) -> Vec<Matched> {
+        let is_newest = self.newest.is_some_and(|newest| newest.call == call.call);
+        let reasons = [
+            (Matched::Prompt, marks.prompt),
+            (Matched::Response, marks.response || is_newest),
+            (Matched::ToolCall, marks.tool_calls),
+            (Matched::Failed, call.outcome == Outcome::Failed),
+        ];
+        reasons.into_iter().filter(|(_, holds)| *holds).map(|(matched, _)| matched).collect()
+    }
+
+    fn alike(&self, call: &Fingerprint, marks: Marks) -> Vec<Likeness> {
+        let likeness = |by, with: &Fingerprint, distance| Likeness { by, with: with.call, distance };
+        let prompt =
+            marks.prompt.then(|| likeness(Matched::Prompt, self.current, distance(call.prompt, self.current.prompt)));
+        let response = self
+            .newest
+            .filter(|_| marks.response)
+            .map(|newest| likeness(Matched::Response, newest, distance(self.response(call), self.response(newest))));
+        let tool_calls = marks.tool_calls.then(|| likeness(Matched::ToolCall, self.current, None));
+        [prompt, response, tool_calls].into_iter().flatten().collect()
+    }
+
+    fn response(&self, call: &Fingerprint) -> Option<TextHash> {
+        match self.counting {
+            Counting::Literal => call.response.map(|response| response.literal),
+            Counting::Adaptive => call.response.map(|response| response.adaptive),
+        }
+    }
+}
+
+fn distance(one: Option<TextHash>, other: Option<TextHash>) -> Option<u32> {
+    one.zip(other).map(|(one, other)| one.distance(other))
 }

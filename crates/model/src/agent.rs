@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Epoch, Fingerprint, IncidentId, KillSwitch, Timestamp};
+use crate::{AgentId, Epoch, Exemption, Fingerprint, IncidentId, KillSwitch, Timestamp};
 
 /// Who deactivated an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,34 @@ impl DeactivatedBy {
     /// Reads the word.
     pub fn parse(word: &str) -> Option<DeactivatedBy> {
         [DeactivatedBy::KillSwitch, DeactivatedBy::Manual].into_iter().find(|by| by.as_str() == word)
+    }
+}
+
+/// Whence a person activated an agent, as far as it can be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivatedBy {
+    /// From a page, in a session.
+    Dashboard,
+    /// With the token, by a program.
+    Api,
+    /// With the token, by our own command line.
+    CommandLine,
+}
+
+impl ActivatedBy {
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ActivatedBy::Dashboard => "dashboard",
+            ActivatedBy::Api => "api",
+            ActivatedBy::CommandLine => "command_line",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<ActivatedBy> {
+        [ActivatedBy::Dashboard, ActivatedBy::Api, ActivatedBy::CommandLine].into_iter().find(|by| by.as_str() == word)
     }
 }
 
@@ -55,6 +83,8 @@ pub struct SavedAgent {
     pub window_floor: u64,
     /// When it was last heard of.
     pub last_seen: Option<Timestamp>,
+    /// What does not count for it.
+    pub exemptions: Vec<Exemption>,
     /// Its newest fingerprints of this epoch, oldest first.
     pub fingerprints: Vec<Fingerprint>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, CallId, Epoch, IncidentId, KillSwitch, Timestamp};
+use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, KillSwitch, Stuck, Timestamp};
 
 /// How often each signal was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +84,28 @@ pub enum Matched {
     Failed,
 }
 
+/// That a call is like a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Likeness {
+    /// By which signal.
+    pub by: Matched,
+    /// The later call: the one that was stopped, or the one with the newest response.
+    pub with: CallId,
+    /// In how many bits the hashes differ; none where there is no near or far, only the same (tool calls).
+    pub distance: Option<u32>,
+}
+
+/// A call that made the score, or stands beside those that did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchedCall {
+    /// The call.
+    pub call: CallId,
+    /// Why it is here.
+    pub matched: Vec<Matched>,
+    /// What it is like.
+    pub alike: Vec<Likeness>,
+}
+
 /// That a score exceeded the threshold, found by `guard`: an incident in the making.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kill {
@@ -100,7 +122,11 @@ pub struct Kill {
     /// The settings at that moment.
     pub kill_switch: KillSwitch,
     /// The calls that made the score and why, oldest first; the trigger last.
-    pub matches: Vec<(CallId, Vec<Matched>)>,
+    pub matches: Vec<MatchedCall>,
+    /// Since when it gets nowhere.
+    pub stuck: Stuck,
+    /// The window that gave the score, oldest first; the trigger last.
+    pub window: Vec<Fingerprint>,
 }
 
 /// What an incident is at the moment.
@@ -159,8 +185,12 @@ pub struct Evidence {
     pub time: Option<Timestamp>,
     /// Why it is here.
     pub matched: Vec<Matched>,
+    /// What it is like.
+    pub alike: Vec<Likeness>,
     /// The text of its prompt.
     pub prompt: Option<String>,
+    /// The tool calls whose results it reports, one per line.
+    pub tool_calls: Option<String>,
     /// The text of its response.
     pub response: Option<String>,
     /// The body it was sent with; none if it was no longer in memory.

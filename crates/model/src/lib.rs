@@ -7,6 +7,7 @@ mod alert;
 mod budget_period;
 mod call;
 mod event;
+mod exemption;
 mod fingerprint;
 mod host;
 mod hours;
@@ -18,12 +19,13 @@ mod policy;
 mod policy_change;
 mod provider;
 mod recorder;
+mod stuck;
 mod target;
 mod time;
 mod zone;
 
 pub use address::is_global;
-pub use agent::{DeactivatedBy, Deactivation, SavedAgent};
+pub use agent::{ActivatedBy, DeactivatedBy, Deactivation, SavedAgent};
 pub use alert::{
     AlertData, AlertRule, AlertType, BudgetData, BudgetLimit, Channel, ChannelId, ChannelKind, ChannelSettings,
     Condition, DeliveryId, DeliveryState, DigestLine, ErrorRateData, LoopData, RecoveredData, RuleId, RuleScope,
@@ -32,17 +34,21 @@ pub use alert::{
 pub use budget_period::BudgetPeriod;
 pub use call::{Answered, Asked, Continues, ToolCall, Usage};
 pub use event::{BlockReason, CLIENT_WENT_AWAY, Event, EventType};
+pub use exemption::{Exempt, ExemptKind, Exemption, ExemptionId};
 pub use fingerprint::{Fingerprint, Outcome, ResponsePrint, Step, TextHash, ToolStep, Turn};
 pub use host::AllowedHosts;
 pub use hours::{AllowedHours, TimeOfDay, Weekday};
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};
-pub use incident::{Evidence, Incident, IncidentState, Kill, Matched, Score, SignalCounts, WindowKind};
+pub use incident::{
+    Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall, Score, SignalCounts, WindowKind,
+};
 pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange};
 pub use money::NanoUsd;
 pub use policy::{ANY, ModelOverride, Policy, RateLimit, Spending};
 pub use policy_change::PolicyChange;
 pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
+pub use stuck::{Cycle, Stuck, cost_per_hour};
 pub use target::{Target, TargetHost};
 pub use time::{Clock, Timestamp};
 pub use zone::Zone;

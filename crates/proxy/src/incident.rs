@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, header};
-use model::{Answered, CallId, Event, Evidence, Incident, IncidentId, IncidentState, Kill, Matched, Timestamp};
+use model::{
+    Answered, Asked, CallId, Event, Evidence, Incident, IncidentId, IncidentState, Kill, MatchedCall, Timestamp,
+    ToolCall,
+};
 use wire::AnswerReader;
 
 use crate::Core;
@@ -16,7 +19,7 @@ use crate::fault;
 const MAX_BODIES: usize = 64 << 20;
 
 /// One call of the evidence, not read yet.
-type Match = (CallId, Vec<Matched>, Option<HeldCall>);
+type Match = (MatchedCall, Option<HeldCall>);
 
 /// Records a kill with its `kill_switch` event, and says when it is done. Runs on when the client that triggered it goes
 /// away.
@@ -58,8 +61,7 @@ fn take(core: &Core, kill: &Kill) -> Vec<Match> {
         fault::strike("evidence");
         core.shelf.get(call)
     };
-    let held =
-        |(call, matched): &(CallId, Vec<Matched>)| (*call, matched.clone(), core.shield.run(|| get(*call)).flatten());
+    let held = |matched: &MatchedCall| (matched.clone(), core.shield.run(|| get(matched.call)).flatten());
     kill.matches.iter().map(held).collect()
 }
 
@@ -79,14 +81,14 @@ async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Vec<
 
 /// Reads the newest first, as far as there is `room`: the trigger says most. They stay in their order.
 fn read_all(matches: Vec<Match>, mut room: usize) -> Vec<Evidence> {
-    let newest_first = matches.into_iter().rev().map(|(call, matched, held)| {
-        let Some(held) = held else { return without_bodies(call, None, matched) };
+    let newest_first = matches.into_iter().rev().map(|(matched, held)| {
+        let Some(held) = held else { return without_bodies(matched, None) };
         match room.checked_sub(held.length()) {
             Some(left) => {
                 room = left;
-                read(call, matched, &held)
+                read(matched, &held)
             }
-            None => without_bodies(call, Some(held.time), matched),
+            None => without_bodies(matched, Some(held.time)),
         }
     });
     let mut evidence: Vec<Evidence> = newest_first.collect();
@@ -95,12 +97,15 @@ fn read_all(matches: Vec<Match>, mut room: usize) -> Vec<Evidence> {
 }
 
 /// What is left of a call whose bodies were dropped.
-fn without_bodies(call: CallId, time: Option<Timestamp>, matched: Vec<Matched>) -> Evidence {
+fn without_bodies(matched: MatchedCall, time: Option<Timestamp>) -> Evidence {
+    let MatchedCall { call, matched, alike } = matched;
     Evidence {
         call,
         time,
         matched,
+        alike,
         prompt: None,
+        tool_calls: None,
         response: None,
         request_body: None,
         response_body: None,
@@ -108,16 +113,21 @@ fn without_bodies(call: CallId, time: Option<Timestamp>, matched: Vec<Matched>) 
     }
 }
 
-fn read(call: CallId, matched: Vec<Matched>, held: &HeldCall) -> Evidence {
+fn read(matched: MatchedCall, held: &HeldCall) -> Evidence {
+    let MatchedCall { call, matched, alike } = matched;
     let request_body = held.request.read();
     let response_body = held.response.as_ref().and_then(|response| response.body.read());
     let cut = held.response.as_ref().is_some_and(|response| response.cut);
     let lost = request_body.is_none() || (held.response.is_some() && response_body.is_none());
+    let asked = request_body.as_deref().and_then(|body| wire::read_request(held.dialect, body).ok());
+    let (prompt, tool_calls) = asked.map(|asked| (prompt(&asked), lines(&asked.tool_calls))).unwrap_or_default();
     Evidence {
         call,
         time: Some(held.time),
         matched,
-        prompt: request_body.as_deref().and_then(|body| prompt(held, body)),
+        alike,
+        prompt,
+        tool_calls,
         response: response_body.as_deref().and_then(|body| response(held, body)),
         request_body,
         response_body,
@@ -126,9 +136,14 @@ fn read(call: CallId, matched: Vec<Matched>, held: &HeldCall) -> Evidence {
 }
 
 /// The text of the prompt.
-fn prompt(held: &HeldCall, body: &[u8]) -> Option<String> {
-    let asked = wire::read_request(held.dialect, body).ok()?;
+fn prompt(asked: &Asked<'_>) -> Option<String> {
     (!asked.prompt.is_empty()).then(|| asked.prompt.join("\n"))
+}
+
+/// Tool calls, one per line.
+fn lines(calls: &[ToolCall<'_>]) -> Option<String> {
+    let lines: Vec<String> = calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// What the model said, and the tool calls it made, one per line.
@@ -141,14 +156,14 @@ fn response(held: &HeldCall, body: &[u8]) -> Option<String> {
 }
 
 fn text(answered: Answered) -> String {
-    let calls = answered.tool_calls.iter().map(|call| format!("{}({})", call.name, call.arguments));
-    let said = (!answered.text.is_empty()).then(|| answered.text.clone());
-    said.into_iter().chain(calls).collect::<Vec<String>>().join("\n")
+    let said = (!answered.text.is_empty()).then_some(answered.text);
+    said.into_iter().chain(lines(&answered.tool_calls)).collect::<Vec<String>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use model::Matched;
     use wire::Dialect;
 
     use super::*;
@@ -158,7 +173,8 @@ mod tests {
         let call = |length: usize| {
             let body = Bytes::from(vec![b'x'; length]);
             let held = HeldCall::new(Timestamp::from_millis(7), Dialect::ChatCompletions, &body);
-            (CallId::new(), vec![Matched::Prompt], Some(held))
+            let matched = MatchedCall { call: CallId::new(), matched: vec![Matched::Prompt], alike: Vec::new() };
+            (matched, Some(held))
         };
         let evidence = read_all(vec![call(30), call(200), call(60)], 100);
         let kept: Vec<_> = evidence.iter().map(|it| (it.request_body.as_ref().map(Vec::len), it.truncated)).collect();

@@ -8,7 +8,7 @@ use sqlx::{QueryBuilder, Row, Sqlite};
 use tokio_stream::StreamExt;
 
 use crate::columns::{self, signed, unsigned};
-use crate::{Page, PageRequest, Store, StoreError, fingerprint};
+use crate::{Page, PageRequest, Store, StoreError, exemptions, fingerprint};
 
 /// How many calls back an agent's windows reach: those whose number is among the newest so many are restored.
 pub const RECALL: u64 = 2000;
@@ -102,13 +102,14 @@ impl Store {
         Ok(AgentCounts { all: count("all_agents")?, inactive: count("inactive")?, stopped: count("stopped")? })
     }
 
-    /// What is restored at start: every agent that is inactive, was ever activated again or has settings other than
-    /// `defaults`, and the `recent` most recently seen others; each with its newest fingerprints of its epoch.
+    /// What is restored at start: every agent that is inactive, was ever activated again, has exemptions or settings other
+    /// than `defaults`, and the `recent` most recently seen others; each with its newest fingerprints of its epoch.
     pub async fn saved_agents(&self, defaults: KillSwitch, recent: usize) -> Result<Vec<SavedAgent>, StoreError> {
         // One transaction: both queries see the same agents.
         let mut reader = self.readers.begin().await?;
         let query = chosen(sqlx::query(SAVED_AGENTS), defaults, recent);
         let mut agents = query.try_map(saved_agent).fetch_all(&mut *reader).await?;
+        let mut exemptions = exemptions::in_force(&mut reader, self.config.clock.now()).await?;
 
         // One query for all windows: one per agent would be a hundred thousand trips to the connection's thread.
         let positions: HashMap<AgentId, usize> =
@@ -126,6 +127,7 @@ impl Store {
             }
         }
         for agent in &mut agents {
+            agent.exemptions = exemptions.remove(&agent.id).unwrap_or_default();
             agent.fingerprints.sort_unstable_by_key(|fingerprint| fingerprint.number);
         }
         Ok(agents)
@@ -148,6 +150,7 @@ const SAVED_AGENTS: &str = "
     select * from agents
     where active = 0 or epoch > 0 or window_floor > 0
        or enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5
+       or id in (select agent_id from exemptions)
        or id in (select id from agents order by last_seen desc limit $6)
     order by id";
 
@@ -160,6 +163,7 @@ const SAVED_WINDOWS: &str = "
         from agents
         where active = 0 or epoch > 0 or window_floor > 0
            or enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5
+           or id in (select agent_id from exemptions)
            or id in (select id from agents order by last_seen desc limit $6)
     )
     select events.agent_id, events.fingerprint
@@ -200,6 +204,7 @@ fn saved_agent(row: SqliteRow) -> Result<SavedAgent, sqlx::Error> {
         kill_switch: columns::kill_switch(&row)?,
         window_floor: row.try_get("window_floor").map(unsigned)?,
         last_seen: columns::maybe_timestamp(&row, "last_seen")?,
+        exemptions: Vec::new(),
         fingerprints: Vec::new(),
     })
 }

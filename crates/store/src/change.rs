@@ -1,6 +1,6 @@
 //! Changes that people make. Each is one transaction of the writer, and is on disk when it is acknowledged.
 
-use model::{AgentId, Epoch, IncidentId, KillSwitch, Policy, Provider, Timestamp};
+use model::{ActivatedBy, AgentId, Epoch, ExemptionId, IncidentId, KillSwitch, Policy, Provider, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// What a person said of an incident.
@@ -39,7 +39,7 @@ pub enum Change {
     /// The agent has the default policy again.
     ResetPolicy { agent: AgentId },
     /// `epoch` is the one that ends. `Conflict` unless the agent is stored as inactive in it (a kill may be on its way).
-    Activate { agent: AgentId, epoch: Epoch, at: Timestamp },
+    Activate { agent: AgentId, epoch: Epoch, by: ActivatedBy, at: Timestamp },
     /// By hand.
     Deactivate { agent: AgentId, at: Timestamp },
     /// A name for people.
@@ -54,6 +54,10 @@ pub enum Change {
     SetFeedback { incident: IncidentId, feedback: Feedback },
     /// With its evidence.
     DeleteIncident { incident: IncidentId },
+    /// Something counts no longer. `Conflict` if the agent has as many of these as there can be.
+    AddExemption { row: crate::ExemptionRow },
+    /// Something counts again.
+    RemoveExemption { agent: AgentId, id: ExemptionId },
     /// Of channels, rules and deliveries.
     Alerts(crate::AlertChange),
 }

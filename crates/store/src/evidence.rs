@@ -1,7 +1,7 @@
 //! Evidence made ready to be stored: bodies counted and compressed, away from the writer's transactions. And read in the
 //! two ways a page needs it: the beginning of every text, or one body.
 
-use model::{CallId, Evidence, IncidentId, Matched, Timestamp};
+use model::{CallId, Evidence, IncidentId, Likeness, Matched, Timestamp};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -29,7 +29,8 @@ pub(crate) struct PackedEvidence {
 impl PackedEvidence {
     /// How much memory it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let texts = [&self.evidence.prompt, &self.evidence.response].map(|text| text.as_ref().map_or(0, String::len));
+        let Evidence { prompt, tool_calls, response, .. } = &self.evidence;
+        let texts = [prompt, tool_calls, response].map(|text| text.as_ref().map_or(0, String::len));
         let bodies = [&self.request_body, &self.response_body].map(|body| body.as_ref().map_or(0, Vec::len));
         texts.iter().chain(&bodies).sum()
     }
@@ -44,6 +45,10 @@ pub struct EvidenceHead {
     pub time: Option<Timestamp>,
     /// Why it is here.
     pub matched: Vec<Matched>,
+    /// What it is like.
+    pub alike: Vec<Likeness>,
+    /// The beginning of the tool calls whose results it reports.
+    pub tool_calls: Option<String>,
     /// The beginning of its prompt's text.
     pub prompt: Option<String>,
     /// The beginning of its response's text.
@@ -69,7 +74,8 @@ impl Store {
     /// The evidence of an incident, oldest first, with the first `characters` of every text.
     pub async fn evidence_heads(&self, id: IncidentId, characters: u32) -> Result<Vec<EvidenceHead>, StoreError> {
         let query = sqlx::query(
-            "select call_id, timestamp, matched, substr(prompt, 1, $2) as prompt, substr(response, 1, $2) as response,
+            "select call_id, timestamp, matched, alike, substr(tool_calls, 1, $2) as tool_calls,
+                    substr(prompt, 1, $2) as prompt, substr(response, 1, $2) as response,
                     case when request_body is null then null else request_chars end as request_chars,
                     case when response_body is null then null else response_chars end as response_chars, truncated
              from evidence where incident_id = $1 order by position",
@@ -101,6 +107,8 @@ fn head(row: SqliteRow) -> Result<EvidenceHead, sqlx::Error> {
         call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
         time: columns::maybe_timestamp(&row, "timestamp")?,
         matched: serde_json::from_str(row.try_get("matched")?).unwrap_or_default(),
+        alike: serde_json::from_str(row.try_get("alike")?).unwrap_or_default(),
+        tool_calls: row.try_get("tool_calls")?,
         prompt: row.try_get("prompt")?,
         response: row.try_get("response")?,
         request_chars: chars("request_chars")?,

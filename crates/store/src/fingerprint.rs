@@ -78,6 +78,29 @@ pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
     reader.0.is_empty().then_some(fingerprint)
 }
 
+/// Fingerprints one after the other, each with its length before it.
+pub(crate) fn encode_all(fingerprints: &[Fingerprint]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(fingerprints.len() * (1 + MAX_SIZE));
+    for fingerprint in fingerprints {
+        let encoded = encode(fingerprint);
+        // None is longer than 132 bytes.
+        bytes.push(u8::try_from(encoded.len()).unwrap_or_default());
+        bytes.extend(encoded);
+    }
+    bytes
+}
+
+/// Reads what [`encode_all`] wrote; those that are of an unknown version or damaged are left out.
+pub(crate) fn decode_all(mut bytes: &[u8]) -> Vec<Fingerprint> {
+    let mut fingerprints = Vec::new();
+    while let Some((length, rest)) = bytes.split_first() {
+        let Some((encoded, rest)) = rest.split_at_checked(usize::from(*length)) else { break };
+        fingerprints.extend(decode(encoded));
+        bytes = rest;
+    }
+    fingerprints
+}
+
 fn flags(fingerprint: &Fingerprint) -> u8 {
     let flag = |condition, flag| if condition { flag } else { 0 };
     flag(fingerprint.prompt.is_some(), HAS_PROMPT)

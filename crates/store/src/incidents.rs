@@ -1,12 +1,15 @@
 //! Incidents and their evidence as they are stored.
 
-use model::{AgentId, CallId, Evidence, IncidentId, IncidentState, KillSwitch, Score, Timestamp};
+use model::{
+    ActivatedBy, AgentId, CallId, Cycle, Evidence, Fingerprint, IncidentId, IncidentState, KillSwitch, NanoUsd, Score,
+    Timestamp,
+};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use crate::columns::{self, odd, unsigned};
 use crate::figures::first_id;
-use crate::{Feedback, Page, PageRequest, Store, StoreError, evidence};
+use crate::{Feedback, Page, PageRequest, Store, StoreError, evidence, fingerprint};
 
 /// One incident.
 #[derive(Clone, Debug)]
@@ -29,8 +32,20 @@ pub struct IncidentRow {
     pub kill_switch: KillSwitch,
     /// What it is at the moment.
     pub state: IncidentState,
+    /// Since when it got nowhere; unknown of incidents from before this was kept.
+    pub stuck_since: Option<Timestamp>,
+    /// How many calls it made since then, the stopped one included.
+    pub stuck_calls: u64,
+    /// The cycle it went round, if there was one.
+    pub cycle: Option<Cycle>,
+    /// What those calls had cost when it was stopped; none if no price is known.
+    pub loop_cost: Option<NanoUsd>,
+    /// How many requests were refused since, until the agent was activated again.
+    pub refused: u64,
     /// When the agent was activated again.
     pub closed_at: Option<Timestamp>,
+    /// Whence it was activated again.
+    pub closed_by: Option<ActivatedBy>,
     /// What a person said of it.
     pub feedback: Option<Feedback>,
     /// How many calls the evidence holds.
@@ -57,6 +72,11 @@ pub struct EvidenceRow {
     pub response_chars: u64,
 }
 
+/// All but the window, which only the detector can read.
+const COLUMNS: &str = "id, agent_id, timestamp, state, provider, model, conversation, score, similar_prompts,
+    similar_responses, repeated_tool_calls, score_window, enabled, window_size, threshold, action, counting, stuck_since,
+    stuck_calls, cycle_period, cycle_laps, loop_cost_nano_usd, refused, closed_at, closed_by, feedback, evidence_count";
+
 impl Store {
     /// A page of incidents, newest first.
     pub async fn incidents(
@@ -64,7 +84,8 @@ impl Store {
         filter: &IncidentFilter,
         page: &PageRequest,
     ) -> Result<Page<IncidentRow>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new("select * from incidents where true");
+        let mut query = QueryBuilder::<Sqlite>::new("select ");
+        query.push(COLUMNS).push(" from incidents where true");
         if let Some(agent) = &filter.agent {
             query.push(" and agent_id = ").push_bind(agent.to_string());
         }
@@ -89,8 +110,16 @@ impl Store {
 
     /// One incident.
     pub async fn incident(&self, id: IncidentId) -> Result<Option<IncidentRow>, StoreError> {
-        let query = sqlx::query("select * from incidents where id = $1").bind(id.to_string());
-        Ok(query.try_map(incident_row).fetch_optional(&self.readers).await?)
+        let mut query = QueryBuilder::<Sqlite>::new("select ");
+        query.push(COLUMNS).push(" from incidents where id = ").push_bind(id.to_string());
+        Ok(query.build().try_map(incident_row).fetch_optional(&self.readers).await?)
+    }
+
+    /// The window that fired, oldest first. Empty if there is no such incident, or it is from before this was kept.
+    pub async fn incident_window(&self, id: IncidentId) -> Result<Vec<Fingerprint>, StoreError> {
+        let query = sqlx::query_scalar("select fingerprints from incidents where id = $1").bind(id.to_string());
+        let window: Option<Option<Vec<u8>>> = query.fetch_optional(&self.readers).await?;
+        Ok(window.flatten().map(|window| fingerprint::decode_all(&window)).unwrap_or_default())
     }
 
     /// Its evidence, oldest first.
@@ -102,6 +131,7 @@ impl Store {
 
 fn incident_row(row: SqliteRow) -> Result<IncidentRow, sqlx::Error> {
     let feedback: Option<&str> = row.try_get("feedback")?;
+    let closed_by: Option<&str> = row.try_get("closed_by")?;
     Ok(IncidentRow {
         id: columns::incident_id(&row, "id")?.ok_or_else(|| odd("id"))?,
         agent: columns::agent_id(&row, "agent_id")?,
@@ -112,10 +142,22 @@ fn incident_row(row: SqliteRow) -> Result<IncidentRow, sqlx::Error> {
         score: columns::score(&row)?.unwrap_or_default(),
         kill_switch: columns::kill_switch(&row)?,
         state: IncidentState::parse(row.try_get("state")?).ok_or_else(|| odd("state"))?,
+        stuck_since: columns::maybe_timestamp(&row, "stuck_since")?,
+        stuck_calls: row.try_get("stuck_calls").map(unsigned)?,
+        cycle: cycle(&row)?,
+        loop_cost: row.try_get::<Option<i64>, _>("loop_cost_nano_usd")?.map(NanoUsd::new),
+        refused: row.try_get("refused").map(unsigned)?,
         closed_at: columns::maybe_timestamp(&row, "closed_at")?,
+        closed_by: closed_by.and_then(ActivatedBy::parse),
         feedback: feedback.and_then(Feedback::parse),
         evidence_count: row.try_get("evidence_count").map(unsigned)?,
     })
+}
+
+fn cycle(row: &SqliteRow) -> Result<Option<Cycle>, sqlx::Error> {
+    let period: Option<u32> = row.try_get("cycle_period")?;
+    let laps: Option<u32> = row.try_get("cycle_laps")?;
+    Ok(period.zip(laps).map(|(period, laps)| Cycle { period, laps }))
 }
 
 fn evidence_row(row: SqliteRow) -> Result<EvidenceRow, sqlx::Error> {
@@ -128,7 +170,9 @@ fn evidence_row(row: SqliteRow) -> Result<EvidenceRow, sqlx::Error> {
         call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
         time: columns::maybe_timestamp(&row, "timestamp")?,
         matched: serde_json::from_str(row.try_get("matched")?).unwrap_or_default(),
+        alike: serde_json::from_str(row.try_get("alike")?).unwrap_or_default(),
         prompt: row.try_get("prompt")?,
+        tool_calls: row.try_get("tool_calls")?,
         response: row.try_get("response")?,
         request_body: body("request_body")?,
         response_body: body("response_body")?,

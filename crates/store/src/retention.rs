@@ -3,9 +3,9 @@
 use model::{IncidentState, Timestamp};
 use sqlx::SqliteConnection;
 
-use crate::alerts;
 use crate::period::HOURS_KEPT_DAYS;
 use crate::span::Span;
+use crate::{alerts, exemptions};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -61,7 +61,8 @@ impl Retention {
         let figures = self.sweep_figures(transaction, now, rows).await?;
         let deliveries = alerts::sweep_deliveries(transaction, before(self.incident_days)).await?;
         let minutes = alerts::sweep_minutes(transaction, now, rows).await?;
-        let more = figures || deliveries || minutes;
+        let exemptions = exemptions::sweep(transaction, now, rows).await?;
+        let more = figures || deliveries || minutes || exemptions;
         Ok(events.rows_affected() > 0 || incidents.rows_affected() > 0 || more)
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Tuning {
     pub(crate) kept_evidence_bytes: usize,
     /// How many rows retention deletes at a time.
     pub(crate) retention_rows: i64,
+    /// How many rows of a deleted agent are deleted at a time. It is what a kill may have to wait for.
+    pub(crate) deletion_rows: i64,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,
     /// Settings of the writer's connection that make it fail.
@@ -50,6 +52,7 @@ impl Default for Tuning {
             kept_events: 50_000,
             kept_evidence_bytes: 256 << 20,
             retention_rows: 500,
+            deletion_rows: 2_000,
             retention_interval: Duration::from_secs(3600),
             #[cfg(test)]
             faults: std::sync::Arc::default(),

@@ -1,6 +1,6 @@
 //! The calls of a window as it was, read back from the events.
 
-use model::{AgentId, CallId, Fingerprint, Score, Timestamp, WindowKind};
+use model::{AgentId, BlockReason, CallId, Fingerprint, Score, Timestamp, WindowKind};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -50,13 +50,25 @@ impl Store {
         Ok(prints)
     }
 
+    /// The newest `limit` fingerprints of an agent, whatever their epoch, newest first.
+    pub async fn newest_fingerprints(&self, agent: &AgentId, limit: u32) -> Result<Vec<Fingerprint>, StoreError> {
+        let query = sqlx::query(
+            "select fingerprint from events where agent_id = $1 and fingerprint is not null order by id desc limit $2",
+        );
+        let query = query.bind(agent.as_str()).bind(limit);
+        let rows = query.try_map(|row: SqliteRow| Ok(fingerprint::decode(row.try_get("fingerprint")?)));
+        Ok(rows.fetch_all(&self.readers).await?.into_iter().flatten().collect())
+    }
+
     /// How many calls were refused since the agent became inactive.
     pub async fn refused(&self, agent: &AgentId) -> Result<u64, StoreError> {
         let count: i64 = sqlx::query_scalar(
             "select coalesce(sum(count), 0) from events
-             where agent_id = $1 and epoch = (select epoch from agents where id = $1) and minute is not null",
+             where agent_id = $1 and epoch = (select epoch from agents where id = $1) and minute is not null
+               and block_reason = $2",
         )
         .bind(agent.as_str())
+        .bind(BlockReason::Inactive.as_str())
         .fetch_one(&self.readers)
         .await?;
         Ok(unsigned(count))

@@ -16,7 +16,7 @@ use http_body_util::BodyExt;
 use model::{
     AgentId, AllowedHosts, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Fingerprint, Incident,
     IncidentId, IncidentState, Kill, KillSwitch, Matched, Outcome, Providers, RecorderHandle, Score, SignalCounts,
-    Step, TextHash, Timestamp, Turn, WindowKind,
+    Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
 };
 use store::{Recorder, Store, StoreConfig};
 use tower::ServiceExt;
@@ -131,7 +131,9 @@ fn kill(now: Timestamp) -> Incident {
         call: CallId::new(),
         time: Some(now),
         matched: vec![if number == 19 { Matched::Trigger } else { Matched::Prompt }],
+        alike: Vec::new(),
         prompt: Some(format!("Attempt {number}: {body}")),
+        tool_calls: None,
         response: (number < 19).then(|| body.clone()),
         request_body: Some(body.clone().into_bytes()),
         response_body: (number < 19).then(|| body.clone().into_bytes()),
@@ -146,6 +148,8 @@ fn kill(now: Timestamp) -> Incident {
         score: Score { value: signals.score(), signals, window: WindowKind::Agent },
         kill_switch: KillSwitch { enabled: true, ..KillSwitch::default() },
         matches: Vec::new(),
+        stuck: Stuck::default(),
+        window: Vec::new(),
     };
     Incident {
         kill,

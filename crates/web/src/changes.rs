@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use model::{
-    AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, KillSwitchChange, Policy, PolicyChange, Provider,
-    Spending, Timestamp,
+    ActivatedBy, AgentId, DeactivatedBy, Deactivation, Epoch, ExemptionId, KillSwitch, KillSwitchChange, Policy,
+    PolicyChange, Provider, Spending, Timestamp,
 };
-use store::{Change, Changed, StoreError};
+use store::{Change, Changed, ExemptionRow, StoreError};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -95,18 +95,23 @@ async fn spending(app: &App, agent: &AgentId, policy: &Policy) -> Result<Option<
 }
 
 /// Activates an agent: on disk first, because a call that passes must never be followed by a restart that refuses it again.
-pub(crate) async fn activate(app: App, agent: AgentId) -> Result<(), Problem> {
+pub(crate) async fn activate(app: App, agent: AgentId, by: ActivatedBy) -> Result<(), Problem> {
     let known = known(&app, &agent).await?.ok_or_else(|| unknown(&agent))?;
     let Some(deactivation) = known.deactivation else { return Ok(()) };
-    let epoch = store_activation(&app, &agent, known.epoch, deactivation).await?;
+    let epoch = store_activation(&app, &agent, (known.epoch, deactivation), by).await?;
     app.web().guard.activate(&agent, epoch);
     Ok(())
 }
 
 /// Stores the activation that ends `epoch`, waiting a little for a deactivation that is not on disk yet.
-async fn store_activation(app: &App, agent: &AgentId, epoch: Epoch, was: Deactivation) -> Result<Epoch, Problem> {
+async fn store_activation(
+    app: &App,
+    agent: &AgentId,
+    (epoch, was): (Epoch, Deactivation),
+    by: ActivatedBy,
+) -> Result<Epoch, Problem> {
     for _ in 0..ACTIVATION_ATTEMPTS {
-        let change = Change::Activate { agent: agent.clone(), epoch, at: app.web().clock.now() };
+        let change = Change::Activate { agent: agent.clone(), epoch, by, at: app.web().clock.now() };
         match app.web().recorder.change(change).await {
             Ok(Changed::Activated(epoch)) => return Ok(epoch),
             Ok(Changed::Done) => return Ok(epoch.next()),
@@ -175,6 +180,37 @@ pub(crate) async fn delete(app: App, agent: AgentId) -> Result<(), Problem> {
         Err(error) => return Err(error.into()),
     }
     web.guard.forget(&agent);
+    Ok(())
+}
+
+/// Lets something pass that would count: on disk first, so that no restart takes back what held.
+pub(crate) async fn exempt(app: App, row: ExemptionRow) -> Result<(), Problem> {
+    let agent = row.agent.clone();
+    store_agent(&app, &agent).await?;
+    match app.web().recorder.change(Change::AddExemption { row }).await {
+        Err(StoreError::NotFound) => Err(unknown(&agent)),
+        stored => {
+            stored?;
+            use_exemptions(&app, &agent).await
+        }
+    }
+}
+
+/// Lets something count again.
+pub(crate) async fn revoke(app: App, agent: AgentId, id: ExemptionId) -> Result<(), Problem> {
+    match app.web().recorder.change(Change::RemoveExemption { agent: agent.clone(), id }).await {
+        Err(StoreError::NotFound) => Err(Problem::not_found(format!("{agent} has no exemption {id}."))),
+        revoked => {
+            revoked?;
+            use_exemptions(&app, &agent).await
+        }
+    }
+}
+
+/// Has the next call judged by the exemptions that are stored.
+async fn use_exemptions(app: &App, agent: &AgentId) -> Result<(), Problem> {
+    let rows = app.web().store.exemptions(agent, app.web().clock.now()).await?;
+    app.web().guard.exempt(agent, rows.into_iter().map(|row| row.exemption).collect());
     Ok(())
 }
 

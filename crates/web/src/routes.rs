@@ -11,8 +11,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agents, alert_history, alerts, channels, events, evidence, export, health, incidents, kill_switch, openapi, policy,
-    providers, stats, stream,
+    agents, alert_history, alerts, channels, events, evidence, exemptions, export, health, incidents, kill_switch,
+    offers, openapi, policy, providers, stats, stream,
 };
 use crate::app::App;
 use crate::problem::Problem;
@@ -46,13 +46,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(events::list))
         .routes(routes!(export::get))
         .routes(routes!(events::get))
-        .routes(routes!(incidents::list))
-        .routes(routes!(incidents::get, incidents::delete))
-        .routes(routes!(evidence::get))
-        .routes(routes!(incidents::feedback))
         .routes(routes!(providers::list))
         .routes(routes!(providers::get, providers::put, providers::delete))
         .routes(routes!(stats::overview))
+        .merge(incidents_api())
         .merge(alerts_api())
         .routes(routes!(stream::get))
         .routes(routes!(openapi::get))
@@ -66,6 +63,18 @@ fn agents_api() -> OpenApiRouter<App> {
         .routes(routes!(kill_switch::get, kill_switch::put))
         .routes(routes!(policy::get, policy::put, policy::delete))
         .routes(routes!(stats::agent))
+}
+
+/// The part of it about what was stopped, and what of that was a mistake.
+fn incidents_api() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(incidents::list))
+        .routes(routes!(incidents::get, incidents::delete))
+        .routes(routes!(evidence::get))
+        .routes(routes!(incidents::feedback))
+        .routes(routes!(offers::list))
+        .routes(routes!(exemptions::list, exemptions::create))
+        .routes(routes!(exemptions::delete))
 }
 
 /// The part of it about who is told of what.
@@ -91,7 +100,8 @@ fn open_pages() -> Router<App> {
 /// Pages, and the forms on them, for those who have a session.
 fn guarded_pages(app: &App) -> Router<App> {
     use pages::{
-        agent, agents, alerts, costs, incident, incidents, login, overview, request, requests, settings, theme,
+        agent, agents, alerts, costs, exemptions, incident, incidents, login, overview, request, requests, settings,
+        theme,
     };
     Router::new()
         .route("/", get(overview::show))
@@ -104,9 +114,11 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/agents/{id}/deactivate", post(agent::actions::deactivate))
         .route("/agents/{id}/name", post(agent::actions::rename))
         .route("/agents/{id}/delete", post(agent::actions::delete))
+        .route("/agents/{id}/exemptions/{exemption}/revoke", post(exemptions::revoke))
         .route("/incidents", get(incidents::show))
         .route("/incidents/{id}", get(incident::show))
         .route("/incidents/{id}/feedback", post(incident::actions::feedback))
+        .route("/incidents/{id}/exempt", post(incident::false_alarm::exempt))
         .route("/incidents/{id}/activate", post(incident::actions::activate))
         .route("/incidents/{id}/delete", post(incident::actions::delete))
         .route("/incidents/{id}/evidence/{call}/{which}", get(incident::actions::body))

@@ -52,7 +52,7 @@ impl Minutes {
     async fn set_active(&self, agent: &str, active: bool) {
         let (agent, at) = (AgentId::parse(agent).unwrap(), self.rig.clock.now());
         let change = match active {
-            true => Change::Activate { agent, epoch: model::Epoch(0), at },
+            true => Change::Activate { agent, epoch: model::Epoch(0), by: model::ActivatedBy::Api, at },
             false => Change::Deactivate { agent, at },
         };
         self.rig.recorder.change(change).await.unwrap();

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 mod driver;
+mod false_alarm;
 mod hostile;
 mod journey;
 mod looks;

@@ -1,6 +1,7 @@
 //! The commands that talk to a running server, as scripts and people use them.
 
 use app::provider::{Behaviour, BuiltinProvider};
+use model::{Clock, Timestamp};
 use serde_json::json;
 
 use crate::support::{Run, Server, ServerBuilder, eventually, provider, run};
@@ -65,12 +66,48 @@ async fn incidents_are_listed_and_shown() {
     assert_eq!(server.run(&["incidents", "--agent", "worker"]).said(), "No incidents.\n");
 
     let shown = server.run(&["incidents", id]);
-    for part in [id, "looper", "7.0", "5.0", "3 × 1.0", "2 × 2.0", "trigger", "prompt, response"] {
+    for part in [id, "looper", "7.0", "5.0", "3 × 1.0", "2 × 2.0", "trigger", "prompt as 4 (0), response as 3 (0)"] {
         assert!(shown.said().contains(part), "{part}: {}", shown.stdout);
     }
     let mut expected = incident.clone();
     expected["evidence"] = server.get(&format!("/api/incidents/{id}/evidence")).await["items"].clone();
     assert_eq!(server.run(&["incidents", id, "--json"]).json(), expected);
+}
+
+#[tokio::test]
+async fn a_false_alarm_is_exempt_until_it_is_revoked() {
+    let provider = provider().await;
+    let server = after_a_kill(&provider).await;
+    let incident = server.incidents("looper").await.remove(0);
+    let id = incident["id"].as_str().unwrap();
+    assert!(server.run(&["incidents", id, "--feedback", "false-alarm"]).said().contains("a false alarm"));
+    assert_eq!(server.get(&format!("/api/incidents/{id}")).await["feedback"], "false_alarm");
+
+    assert_eq!(server.run(&["exemptions", "looper"]).said(), "Everything counts.\n");
+    let in_two_days = Clock::System.now().as_millis() + 2 * 24 * 60 * 60 * 1000;
+    let day = Timestamp::from_millis(in_two_days).to_string()[..10].to_owned();
+    let make =
+        |until: &str| server.run(&["exemptions", "looper", "--incident", id, "--what", "prompt", "--until", until]);
+    assert!(make(&day).said().contains("looper: this prompt does not count until"));
+    for (until, code) in [("tomorrow", Some(2)), ("2020-01-01", Some(2))] {
+        assert_eq!(make(until).code, code, "{until}");
+    }
+    let listed = server.run(&["exemptions", "looper", "--json"]).json();
+    assert_eq!(listed["items"], server.get("/api/agents/looper/exemptions").await["items"]);
+    let exemption = listed["items"][0]["id"].as_str().unwrap();
+    assert!(server.run(&["exemptions", "looper"]).said().contains(QUESTION));
+
+    server.run(&["activate", "looper"]);
+    assert!(server.run(&["incidents", id]).said().contains("from the command line"));
+    for _ in 0..8 {
+        assert_eq!(server.agent("looper").ask(QUESTION).await.status, 200);
+    }
+    assert!(server.run(&["exemptions", "looper", "--revoke", exemption]).said().contains("counts again"));
+    assert_eq!(server.run(&["exemptions", "looper", "--revoke", exemption]).code, Some(4));
+    assert!(server.agent("looper").ask(QUESTION).await.is_inactive_response());
+
+    assert!(server.run(&["incidents", id, "--delete"]).said().starts_with("Deleted"));
+    assert_eq!(server.run(&["incidents", id]).code, Some(4));
 }
 
 #[tokio::test]

@@ -50,6 +50,25 @@ async fn an_activation_survives_a_restart_with_empty_windows() {
 }
 
 #[tokio::test]
+async fn an_exemption_survives_a_restart() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    for _ in 0..4 {
+        server.agent("looper").ask(QUESTION).await;
+    }
+    let incident = server.incidents("looper").await[0]["id"].clone();
+    let until = model::Timestamp::from_millis(model::Clock::System.now().as_millis() + 60 * 60 * 1000);
+    let body = json!({"incident_id": incident, "what": "prompt", "until": until});
+    server.api(http::Method::POST, "/api/agents/looper/exemptions", Some(body)).await;
+    server.activate("looper").await;
+    let server = server.kill().start();
+    for _ in 0..8 {
+        assert_eq!(server.agent("looper").ask(QUESTION).await.header("x-agentgazer-loop-score"), "0.0/5.0");
+    }
+}
+
+#[tokio::test]
 async fn a_stop_waits_for_calls_in_flight_and_keeps_what_they_gave() {
     let provider = slow_provider().await;
     let server = ServerBuilder::new(&provider.url()).start();

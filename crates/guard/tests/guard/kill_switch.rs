@@ -1,9 +1,9 @@
 //! What the kill switch does: actions, evidence, late answers, changes of the settings.
 
 use guard::Verdict;
-use model::{Action, Counting, Epoch, KillSwitch, Matched, Outcome};
+use model::{Action, Counting, Cycle, Epoch, KillSwitch, Likeness, Matched, MatchedCall, Outcome};
 
-use crate::driver::{Ask, Driver, acting, counts, enabled, is_kill, said};
+use crate::driver::{Ask, Driver, acting, called, counts, enabled, is_kill, said};
 
 const QUESTION: &str = "Please look up the weather in Berlin and tell me whether I need an umbrella";
 const OTHER: &str = "Write a function that reverses a linked list in place and explain how it works";
@@ -37,15 +37,60 @@ fn the_evidence_says_why_each_call_matched() {
     let newest = driver.exchange(&Ask::new(QUESTION), &said(ANSWER)).ticket.call;
     let trigger = driver.call(&Ask::new(QUESTION));
     let Verdict::Kill(kill) = &trigger.verdict else { panic!("no kill") };
+    let alike = |by, with| Likeness { by, with, distance: Some(0) };
+    let prompt = alike(Matched::Prompt, trigger.ticket.call);
     let both = vec![Matched::Prompt, Matched::Response];
+    let like_both = vec![prompt, alike(Matched::Response, newest)];
     let expected = [
-        (first, both.clone()),
-        (failed, vec![Matched::Failed]),
-        (second, both.clone()),
-        (newest, both),
-        (trigger.ticket.call, vec![Matched::Trigger]),
+        (first, both.clone(), like_both.clone()),
+        (failed, vec![Matched::Failed], Vec::new()),
+        (second, both.clone(), like_both),
+        (newest, both, vec![prompt]),
+        (trigger.ticket.call, vec![Matched::Trigger], Vec::new()),
     ];
-    assert_eq!(kill.matches, expected);
+    assert_eq!(kill.matches, expected.map(|(call, matched, alike)| MatchedCall { call, matched, alike }));
+    assert_eq!(kill.stuck.cycle, Some(Cycle { period: 1, laps: 3 }));
+    assert_eq!(kill.stuck.calls, [second, newest, trigger.ticket.call]);
+    assert_eq!(kill.window.len(), 6);
+}
+
+#[test]
+fn a_likeness_has_its_distance() {
+    let mut driver = Driver::new(enabled(2.5, Counting::Literal));
+    let answers = ["It will rain.", "It will rain.", "It will rain.", "It will rain."];
+    let near = format!("{QUESTION} {}", "in the afternoon of this long and grey and wet and windy day ".repeat(8));
+    let asks = [near.clone(), format!("{near} there"), near];
+    let kill = asks.iter().zip(answers).map(|(ask, answer)| driver.exchange(&Ask::new(ask), &said(answer))).last();
+    let Some(Verdict::Kill(kill)) = kill.map(|scored| scored.verdict) else { panic!("no kill") };
+    let distances: Vec<_> = kill.matches.iter().flat_map(|it| &it.alike).map(|it| (it.by, it.distance)).collect();
+    let [(Matched::Prompt, Some(0)), (Matched::Response, Some(0)), (Matched::Prompt, Some(1..3))] = distances[..]
+    else {
+        panic!("{distances:?}")
+    };
+}
+
+#[test]
+fn a_cycle_of_tool_calls_is_told_with_its_laps() {
+    for (counting, beside) in [(Counting::Adaptive, false), (Counting::Literal, false), (Counting::Adaptive, true)] {
+        let mut driver = Driver::new(enabled(9.0, counting));
+        let mut kill = None;
+        for step in 0..30 {
+            let command = ["read", "edit", "test"][step as usize % 3];
+            let ask = Ask::new(QUESTION).after(2 * step, &format!(r#"{{"command":"{command}"}}"#), "no such file");
+            if let Verdict::Kill(found) = driver.exchange(&ask, &called(&format!("{command} {step}"))).verdict {
+                kill = Some(found);
+                break;
+            }
+            if beside && step % 4 == 0 {
+                let other = format!("{OTHER}, part {}", "abcdefgh".repeat(step as usize + 1));
+                driver.exchange(&Ask::new(&other).within("another"), &said(&other));
+            }
+        }
+        let stuck = kill.expect("killed").stuck;
+        assert_eq!(stuck.cycle.map(|cycle| cycle.period), Some(3), "{counting:?} {beside}");
+        let laps = stuck.cycle.map(|cycle| cycle.laps).unwrap() as usize;
+        assert_eq!(stuck.calls.len() / 3, laps, "{counting:?} {beside}");
+    }
 }
 
 #[test]

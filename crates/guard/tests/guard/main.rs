@@ -3,6 +3,7 @@
 
 mod counting;
 mod driver;
+mod exemptions;
 mod kill_switch;
 mod memory;
 mod model_check;

@@ -93,3 +93,14 @@ fn the_least_recently_used_conversation_leaves_first() {
     assert_eq!(driver.call(&Ask::new("c").within("c")).left, [first]);
     assert_eq!(counts(&driver.call(&Ask::new(QUESTION).within("a"))), (0, 0, 0));
 }
+
+#[test]
+fn the_calls_of_a_forgotten_agent_are_told_with_the_next_call_of_any() {
+    let mut driver = Driver::new(KillSwitch::default());
+    let calls: Vec<CallId> = (0..3).map(|_| driver.call(&Ask::new(QUESTION)).ticket.call).collect();
+    driver.guard.forget(&driver.agent);
+    driver.guard.forget(&name(7));
+    driver.agent = name(1);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).left, Vec::new());
+}

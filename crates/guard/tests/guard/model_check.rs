@@ -163,6 +163,7 @@ impl Pair {
             kill_switch: self.naive.kill_switch,
             window_floor,
             last_seen: view.and_then(|view| view.last_seen),
+            exemptions: Vec::new(),
             fingerprints,
         });
         self.naive.restart();

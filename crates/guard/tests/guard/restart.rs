@@ -16,6 +16,7 @@ fn saved(driver: &Driver, kill_switch: KillSwitch, fingerprints: Vec<Fingerprint
         kill_switch,
         window_floor: 0,
         last_seen: Some(driver.now),
+        exemptions: Vec::new(),
         fingerprints,
     }
 }

@@ -68,23 +68,6 @@ async fn a_deactivation_by_hand_does_not_hide_a_kill() {
 }
 
 #[tokio::test]
-async fn a_deleted_agent_leaves_nothing() {
-    let fixture = Fixture::new().await;
-    fixture.record_all(vec![call("gone"), call("kept")]).await;
-    fixture.kill("gone", 0).await;
-    fixture.handle.event(call("gone"));
-    fixture.change(Change::DeleteAgent { agent: id("gone") }).await.unwrap();
-    for (query, left) in [
-        ("select count(*) from agents", 1),
-        ("select count(*) from events", 1),
-        ("select count(*) from incidents", 0),
-        ("select count(*) from evidence", 0),
-    ] {
-        assert_eq!(fixture.count(query).await, left, "{query}");
-    }
-}
-
-#[tokio::test]
 async fn feedback_and_names_are_stored_and_incidents_deleted() {
     let fixture = Fixture::new().await;
     let killed = fixture.kill("looper", 0).await;

@@ -2,7 +2,7 @@ use super::*;
 use crate::EventFilter;
 use model::{BlockReason, Usage};
 
-fn refusal(agent: &str, at: Timestamp) -> Event {
+pub(super) fn refusal(agent: &str, at: Timestamp) -> Event {
     let mut event = Event::new(CallId::new(), id(agent), Epoch(0), EventType::Blocked, at);
     event.block_reason = Some(BlockReason::Inactive);
     event

@@ -87,7 +87,7 @@ async fn run(fixture: Fixture, step: &Act) -> (Fixture, Option<Result<Changed, &
             return (fixture, None);
         }
         Act::Restart => return (fixture.restart().await, None),
-        Act::Activate(epoch) => Change::Activate { agent, epoch: Epoch(epoch), at: NOON },
+        Act::Activate(epoch) => Change::Activate { agent, epoch: Epoch(epoch), by: ActivatedBy::Api, at: NOON },
         Act::Deactivate => Change::Deactivate { agent, at: NOON },
         Act::Configure(window_size) => {
             let kill_switch = KillSwitch { window_size, ..KillSwitch::default() };

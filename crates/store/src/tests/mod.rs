@@ -3,10 +3,13 @@
 
 mod alerts;
 mod changes;
+mod deletion;
 mod events;
+mod exemptions;
 mod faults;
 mod figures;
 mod fingerprints;
+mod incidents;
 mod invariants;
 mod kills;
 mod looks;
@@ -21,9 +24,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use model::{
-    AgentId, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Fingerprint, Incident, IncidentId,
-    IncidentState, Kill, KillCommit, KillSwitch, Matched, Outcome, RecorderHandle, Score, SignalCounts, Step, TextHash,
-    Timestamp, Turn, WindowKind,
+    ActivatedBy, AgentId, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Fingerprint, Incident,
+    IncidentId, IncidentState, Kill, KillCommit, KillSwitch, Matched, Outcome, RecorderHandle, Score, SignalCounts,
+    Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
 };
 use tempfile::TempDir;
 use tokio::sync::broadcast;
@@ -112,7 +115,7 @@ impl Fixture {
     }
 
     async fn activate(&self, agent: &str, epoch: u64) -> Result<Changed, StoreError> {
-        self.change(Change::Activate { agent: id(agent), epoch: Epoch(epoch), at: NOON }).await
+        self.change(Change::Activate { agent: id(agent), epoch: Epoch(epoch), by: ActivatedBy::Api, at: NOON }).await
     }
 
     async fn is_active(&self, agent: &str) -> bool {
@@ -199,12 +202,16 @@ fn incident(agent: &str, epoch: u64) -> Incident {
         score: score(),
         kill_switch: KillSwitch { enabled: true, threshold: 5.0, ..KillSwitch::default() },
         matches: Vec::new(),
+        stuck: Stuck::default(),
+        window: Vec::new(),
     };
     let evidence = [Matched::Prompt, Matched::Trigger].map(|matched| Evidence {
         call: CallId::new(),
         time: Some(NOON),
         matched: vec![matched],
+        alike: Vec::new(),
         prompt: Some("weiter".to_owned()),
+        tool_calls: None,
         response: None,
         request_body: Some("{\"ä\":1}".as_bytes().to_vec()),
         response_body: None,

@@ -60,3 +60,30 @@ async fn how_long_is_a_setting() {
     assert_eq!(fixture.count("select count(*) from events where event_type = 'llm_call'").await, 2);
     assert_eq!(fixture.count("select count(*) from incidents").await, 2, "both are open");
 }
+
+#[tokio::test]
+async fn every_table_that_grows_is_swept() {
+    let fixture = Fixture::new().await;
+    fixture.live_a_full_life("agent").await;
+    fixture.activate("agent", 0).await.unwrap();
+    let before = fixture.rows_of("agent").await;
+    fixture.recorder.stop().await;
+    let options = crate::connect::writer(&fixture.store.config.database(), &fixture.tuning);
+    let mut writer = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    // No time has passed: nothing goes.
+    while Retention::default().sweep(&mut writer, NOON, 1).await.unwrap() {}
+    assert_eq!(fixture.rows_of("agent").await, before);
+
+    let mut steps = 0;
+    while Retention::default().sweep(&mut writer, days_ago(-401), 1).await.unwrap() {
+        steps += 1;
+    }
+    assert!(steps > 1, "a row at a time");
+    let left: Vec<_> = fixture.rows_of("agent").await.into_iter().filter(|(_, rows)| *rows > 0).collect();
+    let left: Vec<_> = left.iter().map(|(table, _)| table.as_str()).collect();
+    assert_eq!(
+        left,
+        ["agents", "alert_rules", "alert_states", "policies"],
+        "what people made, and the agents themselves"
+    );
+}

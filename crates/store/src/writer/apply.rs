@@ -1,16 +1,16 @@
 //! Changes that people make, each in a transaction that survives a power cut.
 
 use model::{
-    AgentId, CallId, DeactivatedBy, Epoch, Event, EventType, IncidentId, IncidentState, KillSwitch, Policy, Provider,
-    Timestamp,
+    ActivatedBy, AgentId, CallId, DeactivatedBy, Epoch, Event, EventType, IncidentId, IncidentState, KillSwitch,
+    Policy, Provider, Timestamp,
 };
 use sqlx::SqliteConnection;
 
 use super::agent::NewAgent;
-use super::{batch, rollup};
+use super::{batch, deletion};
 use crate::columns::{signed, unsigned};
 use crate::key_file::KeyFile;
-use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts};
+use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, exemptions};
 
 /// Why a change was not made.
 pub(crate) enum Failure {
@@ -42,8 +42,8 @@ pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, s
             let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
             configure(transaction, new, *window_floor).await
         }
-        Change::Activate { agent, epoch, at } => {
-            let activated = activate(transaction, agent, *epoch, *at).await?;
+        Change::Activate { agent, epoch, by, at } => {
+            let activated = activate(transaction, agent, *epoch, (*by, *at)).await?;
             alerts::activated(transaction, agent, *at, store.config.grouping).await?;
             Ok(activated)
         }
@@ -54,11 +54,16 @@ pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, s
         Change::ResetPolicy { agent } => reset_policy(transaction, agent).await,
         Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
         Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
-        Change::DeleteAgent { agent } => delete_agent(transaction, agent).await,
+        Change::DeleteAgent { agent } => done(u64::from(deletion::delete_rest(transaction, agent).await?)),
         Change::PutProvider { provider } => put_provider(transaction, provider, &store.keys).await,
         Change::RemoveProvider { name } => remove_provider(transaction, name).await,
         Change::SetFeedback { incident, feedback } => set_feedback(transaction, *incident, *feedback).await,
         Change::DeleteIncident { incident } => delete_incident(transaction, *incident).await,
+        Change::AddExemption { row } => {
+            exemptions::add(transaction, row).await?;
+            Ok((Changed::Done, None))
+        }
+        Change::RemoveExemption { agent, id } => done(u64::from(exemptions::remove(transaction, agent, *id).await?)),
         Change::Alerts(change) => {
             alerts::apply(transaction, change, store).await?;
             Ok((Changed::Done, None))
@@ -106,7 +111,12 @@ async fn reset_policy(transaction: &mut SqliteConnection, agent: &AgentId) -> Ou
     done(1)
 }
 
-async fn activate(transaction: &mut SqliteConnection, agent: &AgentId, epoch: Epoch, at: Timestamp) -> Outcome {
+async fn activate(
+    transaction: &mut SqliteConnection,
+    agent: &AgentId,
+    epoch: Epoch,
+    (by, at): (ActivatedBy, Timestamp),
+) -> Outcome {
     // The floor counts calls of the epoch that ends.
     let begun: Option<i64> = sqlx::query_scalar(
         "update agents set active = 1, deactivated_by = null, deactivated_at = null, incident_id = null,
@@ -118,9 +128,10 @@ async fn activate(transaction: &mut SqliteConnection, agent: &AgentId, epoch: Ep
     .fetch_optional(&mut *transaction)
     .await?;
     let Some(begun) = begun else { return Err(why_not_activated(transaction, agent).await?.into()) };
-    sqlx::query("update incidents set state = $1, closed_at = $2 where agent_id = $3 and state = $4")
+    sqlx::query("update incidents set state = $1, closed_at = $2, closed_by = $3 where agent_id = $4 and state = $5")
         .bind(IncidentState::Closed.as_str())
         .bind(at.as_millis())
+        .bind(by.as_str())
         .bind(agent.as_str())
         .bind(IncidentState::Open.as_str())
         .execute(&mut *transaction)
@@ -173,24 +184,6 @@ async fn exists(transaction: &mut SqliteConnection, agent: &AgentId) -> Outcome 
 
 async fn rename(transaction: &mut SqliteConnection, agent: &AgentId, name: Option<&str>) -> Outcome {
     let query = sqlx::query("update agents set name = $1 where id = $2").bind(name).bind(agent.as_str());
-    done(query.execute(transaction).await?.rows_affected())
-}
-
-async fn delete_agent(transaction: &mut SqliteConnection, agent: &AgentId) -> Outcome {
-    // Evidence goes with its incident.
-    for statement in [
-        "delete from events where agent_id = $1",
-        "delete from incidents where agent_id = $1",
-        "delete from deliveries where agent_id = $1",
-        "delete from alert_states where agent_id = $1",
-        "delete from alert_rules where agent_id = $1",
-        "delete from agent_minutes where agent_id = $1",
-        "delete from policies where agent_id = $1",
-    ] {
-        sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
-    }
-    rollup::forget(transaction, agent).await?;
-    let query = sqlx::query("delete from agents where id = $1").bind(agent.as_str());
     done(query.execute(transaction).await?.rows_affected())
 }
 

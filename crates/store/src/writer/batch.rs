@@ -114,8 +114,24 @@ async fn count_refusals(transaction: &mut SqliteConnection, refusals: &[&Event])
         .bind(minute)
         .execute(&mut *transaction)
         .await?;
+        if reason == Some(BlockReason::Inactive) {
+            count_with_incident(transaction, agent, epoch, count).await?;
+        }
     }
     Ok(())
+}
+
+/// Counts refusals with the kill that they follow, where people look at them; there they stay when the events are too old.
+async fn count_with_incident(
+    transaction: &mut SqliteConnection,
+    agent: &AgentId,
+    epoch: Epoch,
+    count: u64,
+) -> Result<(), sqlx::Error> {
+    let query = sqlx::query(
+        "update incidents set refused = refused + $1 where agent_id = $2 and epoch = $3 and state <> 'observed'",
+    );
+    query.bind(signed(count)).bind(agent.as_str()).bind(signed(epoch.0)).execute(transaction).await.map(drop)
 }
 
 /// The values of one event, in the order of [`INSERT_EVENTS`].

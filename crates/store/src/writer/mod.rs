@@ -5,6 +5,7 @@ mod agent;
 mod apply;
 mod batch;
 mod connection;
+mod deletion;
 mod record;
 mod request;
 mod rollup;

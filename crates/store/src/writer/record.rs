@@ -1,9 +1,10 @@
 //! Kills and observed incidents, each with its evidence, in transactions that survive a power cut.
 
+use std::collections::VecDeque;
 use std::sync::LazyLock;
 
-use model::{DeactivatedBy, Event, Incident, IncidentId, Record};
-use sqlx::{Arguments, SqliteConnection};
+use model::{CallId, DeactivatedBy, Event, Incident, IncidentId, NanoUsd, Record};
+use sqlx::{Arguments, QueryBuilder, Sqlite, SqliteConnection};
 use tokio::sync::watch;
 
 use super::agent::NewAgent;
@@ -12,7 +13,7 @@ use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
 use crate::evidence::{self, PackedEvidence};
-use crate::{Grouping, alerts};
+use crate::{Grouping, alerts, fingerprint};
 
 /// A kill or an observed incident that waits to be written.
 #[derive(Debug)]
@@ -41,12 +42,13 @@ impl Pending {
     }
 }
 
-/// Writes one record. `false`: the agent had been deactivated already or its epoch was over, so nothing was written.
+/// Writes one record; `unwritten` are the events that came before it and are not on disk. `false`: the agent had been deactivated already or its epoch was over, so nothing was written.
 pub(super) async fn write(
     transaction: &mut SqliteConnection,
     pending: &Pending,
     evidence: &[PackedEvidence],
     grouping: Grouping,
+    unwritten: &VecDeque<Event>,
 ) -> Result<bool, sqlx::Error> {
     let kill = &pending.incident.kill;
     // The event of the agent's first call may still be on its way.
@@ -59,7 +61,8 @@ pub(super) async fn write(
         batch::insert(transaction, &[event]).await?;
         rollup::add(transaction, std::slice::from_ref(event)).await?;
     }
-    if insert_incident(transaction, &pending.incident, evidence.len()).await? {
+    let cost = cost_of(transaction, &kill.stuck.calls, unwritten).await?;
+    if insert_incident(transaction, &pending.incident, cost, evidence.len()).await? {
         insert_evidence(transaction, kill.incident, evidence).await?;
         alerts::incident(transaction, &pending.incident, grouping).await?;
     }
@@ -87,14 +90,16 @@ async fn deactivate(transaction: &mut SqliteConnection, incident: &Incident) -> 
 async fn insert_incident(
     transaction: &mut SqliteConnection,
     incident: &Incident,
+    cost: Option<NanoUsd>,
     evidence_count: usize,
 ) -> Result<bool, sqlx::Error> {
     let kill = &incident.kill;
     let inserted = sqlx::query(
         "insert into incidents (id, agent_id, epoch, timestamp, state, provider, model, conversation, score,
             similar_prompts, similar_responses, repeated_tool_calls, score_window, enabled, window_size, threshold, action,
-            counting, evidence_count)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+            counting, evidence_count, stuck_since, stuck_calls, cycle_period, cycle_laps, loop_cost_nano_usd, fingerprints)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+            $24, $25)
          on conflict do nothing",
     )
     .bind(kill.incident.to_string())
@@ -116,15 +121,41 @@ async fn insert_incident(
     .bind(kill.kill_switch.action.as_str())
     .bind(kill.kill_switch.counting.as_str())
     .bind(signed(evidence_count as u64))
+    .bind((!kill.stuck.calls.is_empty()).then_some(kill.stuck.since.as_millis()))
+    .bind(signed(kill.stuck.calls.len() as u64))
+    .bind(kill.stuck.cycle.map(|cycle| cycle.period))
+    .bind(kill.stuck.cycle.map(|cycle| cycle.laps))
+    .bind(cost.map(NanoUsd::nanos))
+    .bind(fingerprint::encode_all(&kill.window))
     .execute(transaction)
     .await?;
     Ok(inserted.rows_affected() == 1)
 }
 
+/// What `calls` have cost so far, those included whose events are `unwritten`; none if no cost is known.
+async fn cost_of(
+    transaction: &mut SqliteConnection,
+    calls: &[CallId],
+    unwritten: &VecDeque<Event>,
+) -> Result<Option<NanoUsd>, sqlx::Error> {
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    let mut query = QueryBuilder::<Sqlite>::new("select sum(cost_nano_usd) from events where id in (");
+    let mut ids = query.separated(", ");
+    for call in calls {
+        ids.push_bind(call.to_string());
+    }
+    query.push(")");
+    let written: Option<i64> = query.build_query_scalar().fetch_one(transaction).await?;
+    let unwritten = unwritten.iter().filter(|event| calls.contains(&event.id)).filter_map(|event| event.cost);
+    Ok(written.map(NanoUsd::new).into_iter().chain(unwritten).reduce(|one, other| one + other))
+}
+
 static INSERT_EVIDENCE: LazyLock<Insert> = LazyLock::new(|| {
-    let into = "evidence (incident_id, position, call_id, timestamp, matched, prompt, response, request_body,
-        response_body, request_chars, response_chars, truncated)";
-    Insert::new(into, 12, "")
+    let into = "evidence (incident_id, position, call_id, timestamp, matched, alike, prompt, tool_calls, response,
+        request_body, response_body, request_chars, response_chars, truncated)";
+    Insert::new(into, 14, "")
 });
 
 async fn insert_evidence(
@@ -141,7 +172,9 @@ async fn insert_evidence(
             arguments.add(packed.evidence.call.to_string())?;
             arguments.add(packed.evidence.time.map(|time| time.as_millis()))?;
             arguments.add(serde_json::to_string(&packed.evidence.matched)?)?;
+            arguments.add(serde_json::to_string(&packed.evidence.alike)?)?;
             arguments.add(packed.evidence.prompt.as_deref())?;
+            arguments.add(packed.evidence.tool_calls.as_deref())?;
             arguments.add(packed.evidence.response.as_deref())?;
             arguments.add(packed.request_body.as_deref())?;
             arguments.add(packed.response_body.as_deref())?;

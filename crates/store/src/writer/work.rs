@@ -1,12 +1,12 @@
 //! What the writer does when it may write, and what it does when it cannot.
 
-use model::RecorderInbox;
+use model::{AgentId, RecorderInbox};
 use tokio::time::Instant;
 
 use super::apply::{self, Failure, Outcome};
 use super::connection::Durability;
 use super::record::{self, Pending};
-use super::{Writer, batch};
+use super::{Writer, batch, deletion};
 use crate::error::{in_plain_words, is_full, may_pass};
 use crate::{Change, Notice, StoreError, connect};
 
@@ -30,7 +30,7 @@ impl Writer {
         if !self.changes.is_empty() {
             // What a change is about may be known from an event that is not written yet.
             self.write_events(inbox).await?;
-            self.write_changes().await?;
+            self.write_changes(inbox).await?;
         }
         if self.pause.is_some() || self.batch_due.is_some_and(|due| Instant::now() >= due) {
             self.write_events(inbox).await?;
@@ -53,6 +53,12 @@ impl Writer {
         while let Ok(record) = inbox.records.try_recv() {
             let record = Pending::from(record).await;
             self.keep_record(record);
+        }
+        if !self.records.is_empty() {
+            // What a loop has cost is known from events that may still be on their way here.
+            self.take_events(inbox, usize::MAX);
+            let due = Instant::now() + self.delay();
+            self.batch_due.get_or_insert(due);
         }
         while !self.records.is_empty() {
             let count = self.records.len().min(RECORDS);
@@ -77,20 +83,21 @@ impl Writer {
     async fn try_records(&mut self, count: usize, with_evidence: bool) -> Result<Vec<bool>, sqlx::Error> {
         let mut transaction = self.connection.begin(Durability::Full).await?;
         let mut written = Vec::with_capacity(count);
+        let grouping = self.store.config.grouping;
         for record in self.records.iter().take(count) {
             let evidence = if with_evidence { record.evidence.as_slice() } else { &[] };
-            written.push(record::write(&mut transaction, record, evidence, self.store.config.grouping).await?);
+            written.push(record::write(&mut transaction, record, evidence, grouping, &self.events).await?);
         }
         transaction.commit().await?;
         Ok(written)
     }
 
-    async fn write_changes(&mut self) -> Result<(), sqlx::Error> {
+    async fn write_changes(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         while let Some(request) = self.changes.pop_front() {
             if !request.take() {
                 continue;
             }
-            match self.try_change(&request.change).await {
+            match self.try_change(&request.change, inbox).await {
                 Ok((changed, notice)) => {
                     self.note_success();
                     request.answer(Ok(changed));
@@ -110,11 +117,27 @@ impl Writer {
         Ok(())
     }
 
-    async fn try_change(&mut self, change: &Change) -> Outcome {
+    async fn try_change(&mut self, change: &Change, inbox: &mut RecorderInbox) -> Outcome {
+        if let Change::DeleteAgent { agent } = change {
+            self.empty(agent, inbox).await?;
+        }
         let mut transaction = self.connection.begin(Durability::Full).await?;
         let changed = apply::apply(&mut transaction, change, &self.store).await?;
         transaction.commit().await?;
         Ok(changed)
+    }
+
+    /// Deletes what there is much of an agent, in steps between which kills are written.
+    async fn empty(&mut self, agent: &AgentId, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        loop {
+            let mut transaction = self.connection.begin(Durability::Normal).await?;
+            let more = deletion::delete_some(&mut transaction, agent, self.store.tuning.deletion_rows).await?;
+            transaction.commit().await?;
+            if !more {
+                return Ok(());
+            }
+            self.write_records(inbox).await?;
+        }
     }
 
     /// Writes the events that have come in so far, a batch at a time.

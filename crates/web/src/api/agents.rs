@@ -12,6 +12,7 @@ use super::kill_switch::SettingsView;
 use super::{List, Signals, words};
 use crate::app::App;
 use crate::changes;
+use crate::gate::Caller;
 use crate::input::{AgentPath, Body, Paging, Parameters, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -159,13 +160,14 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
 pub(crate) async fn patch(
     State(app): State<App>,
     AgentPath(agent): AgentPath,
+    Caller(by): Caller,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<AgentView>, Problem> {
     if let Some(name) = checked_name(body.name)? {
         app.alone(changes::rename(app.clone(), agent.clone(), name)).await?;
     }
     match body.active {
-        Some(true) => app.alone(changes::activate(app.clone(), agent.clone())).await?,
+        Some(true) => app.alone(changes::activate(app.clone(), agent.clone(), by)).await?,
         Some(false) => app.alone(changes::deactivate(app.clone(), agent.clone())).await?,
         None => {}
     }

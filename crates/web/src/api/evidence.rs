@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use model::{CallId, IncidentId, Matched, Timestamp};
+use model::{CallId, IncidentId, Likeness, Matched, Timestamp};
 use serde::Serialize;
 use store::EvidenceRow;
 use utoipa::ToSchema;
@@ -24,8 +24,12 @@ pub(crate) struct EvidenceView {
     /// Why it is part of the evidence.
     #[schema(schema_with = words::matched)]
     pub(crate) matched: Vec<Matched>,
+    /// Which later call it is like, by which signal.
+    pub(crate) alike: Vec<LikenessView>,
     /// The text of its prompt.
     pub(crate) prompt: Option<String>,
+    /// The tool calls whose results it reports, one per line.
+    pub(crate) tool_calls: Option<String>,
     /// The text of its response.
     pub(crate) response: Option<String>,
     /// The body it was sent with; what is no UTF-8 is replaced. `null` if it was no longer in memory.
@@ -38,6 +42,26 @@ pub(crate) struct EvidenceView {
     pub(crate) truncated: bool,
 }
 
+/// That a call is like a later one.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Likeness)]
+pub(crate) struct LikenessView {
+    /// By which signal.
+    #[schema(schema_with = words::signal)]
+    by: Matched,
+    /// The later call: the one that was stopped, or the one with the newest response.
+    #[schema(value_type = String, format = "uuid")]
+    call_id: CallId,
+    /// In how many of 64 bits the hashes differ, below 3; `null` of tool calls, which are the same.
+    distance: Option<u32>,
+}
+
+impl From<Likeness> for LikenessView {
+    fn from(likeness: Likeness) -> LikenessView {
+        LikenessView { by: likeness.by, call_id: likeness.with, distance: likeness.distance }
+    }
+}
+
 impl From<EvidenceRow> for EvidenceView {
     fn from(row: EvidenceRow) -> EvidenceView {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -45,7 +69,9 @@ impl From<EvidenceRow> for EvidenceView {
             call_id: row.evidence.call,
             timestamp: row.evidence.time,
             matched: row.evidence.matched,
+            alike: row.evidence.alike.into_iter().map(LikenessView::from).collect(),
             prompt: row.evidence.prompt,
+            tool_calls: row.evidence.tool_calls,
             response: row.evidence.response,
             request_body: row.evidence.request_body.map(text),
             response_body: row.evidence.response_body.map(text),

@@ -3,7 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use model::{Action, AgentId, Counting, IncidentId, IncidentState, Timestamp, WindowKind};
+use model::{
+    Action, ActivatedBy, AgentId, Counting, Cycle, IncidentId, IncidentState, NanoUsd, Timestamp, WindowKind,
+    cost_per_hour,
+};
 use serde::{Deserialize, Serialize};
 use store::{Change, Feedback, IncidentFilter, IncidentRow, StoreError};
 use utoipa::{IntoParams, ToSchema};
@@ -43,9 +46,27 @@ pub(crate) struct IncidentView {
     pub(crate) signals: Signals,
     #[schema(schema_with = words::incident_state)]
     pub(crate) state: IncidentState,
+    /// Since when the agent got nowhere; `null` of incidents from before this was kept.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(crate) stuck_since: Option<Timestamp>,
+    /// How many calls it made since then, the stopped one included.
+    pub(crate) stuck_calls: u64,
+    /// The calls that came again and again in the same order, if they did.
+    pub(crate) cycle: Option<CycleView>,
+    /// What those calls had cost when it was stopped; `null` if no price is known.
+    #[schema(value_type = Option<f64>)]
+    pub(crate) loop_cost_usd: Option<NanoUsd>,
+    /// What an hour of that would have cost.
+    #[schema(value_type = Option<f64>)]
+    pub(crate) loop_cost_per_hour_usd: Option<NanoUsd>,
+    /// How many further requests were refused, until the agent was activated again. Nothing was spent on them.
+    pub(crate) refused: u64,
     /// When the agent was activated again.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) closed_at: Option<Timestamp>,
+    /// Whence it was activated again.
+    #[schema(schema_with = words::activated_by)]
+    pub(crate) closed_by: Option<ActivatedBy>,
     /// What a person said of it.
     #[schema(schema_with = words::feedback_or_null)]
     pub(crate) feedback: Option<Feedback>,
@@ -53,8 +74,20 @@ pub(crate) struct IncidentView {
     pub(crate) evidence_count: u64,
 }
 
+/// Calls that come again and again in the same order.
+#[derive(Clone, Copy, Serialize, ToSchema)]
+#[schema(as = Cycle)]
+pub(crate) struct CycleView {
+    /// How many calls one lap has.
+    pub(crate) period: u32,
+    /// How many whole laps there were.
+    pub(crate) laps: u32,
+}
+
 impl From<IncidentRow> for IncidentView {
     fn from(row: IncidentRow) -> IncidentView {
+        let lasted = row.stuck_since.map(|since| row.at.millis_since(since));
+        let per_hour = row.loop_cost.zip(lasted).and_then(|(cost, lasted)| cost_per_hour(cost, lasted));
         IncidentView {
             id: row.id,
             agent_id: row.agent,
@@ -70,7 +103,14 @@ impl From<IncidentRow> for IncidentView {
             window: row.score.window,
             signals: row.score.signals.into(),
             state: row.state,
+            stuck_since: row.stuck_since,
+            stuck_calls: row.stuck_calls,
+            cycle: row.cycle.map(|Cycle { period, laps }| CycleView { period, laps }),
+            loop_cost_usd: row.loop_cost,
+            loop_cost_per_hour_usd: per_hour,
+            refused: row.refused,
             closed_at: row.closed_at,
+            closed_by: row.closed_by,
             feedback: row.feedback,
             evidence_count: row.evidence_count,
         }
@@ -157,6 +197,8 @@ pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPat
 
 /// One incident, or that there is none.
 pub(crate) async fn read(app: &App, id: IncidentId) -> Result<IncidentView, Problem> {
+    // Refusals are counted with the events: those that were sent so far.
+    app.web().recorder.catch_up().await;
     app.web().store.incident(id).await?.map(IncidentView::from).ok_or_else(|| unknown(id))
 }
 

@@ -41,6 +41,10 @@ pub(super) fn deactivated_by() -> Object {
     word_or_null(&["kill_switch", "manual"])
 }
 
+pub(super) fn activated_by() -> Object {
+    word_or_null(&["dashboard", "api", "command_line"])
+}
+
 pub(super) fn event_type() -> Object {
     word(&["llm_call", "blocked", "kill_switch", "agent_activated", "agent_deactivated"])
 }
@@ -59,6 +63,14 @@ pub(super) fn weekdays() -> Array {
 
 pub(super) fn matched() -> Array {
     ArrayBuilder::new().items(word(&["prompt", "response", "tool_call", "trigger", "failed"])).build()
+}
+
+pub(super) fn signal() -> Object {
+    word(&["prompt", "response", "tool_call"])
+}
+
+pub(super) fn exempt_kind() -> Object {
+    word(&["prompt", "tool_call"])
 }
 
 const FEEDBACK: &[&str] = &["loop", "false_alarm"];

@@ -13,4 +13,4 @@ pub(crate) use host::only_our_hosts;
 pub(crate) use login_limit::LoginLimit;
 pub(crate) use origin::refuse_other_sites;
 pub(crate) use session::{Sessions, clear_cookie, set_cookie};
-pub(crate) use who::{cookie, is_token, only_known_callers, session_id};
+pub(crate) use who::{Caller, cookie, is_token, only_known_callers, session_id};

@@ -1,10 +1,14 @@
 //! Who asks: a program with the token, or a browser with a session. Everyone else gets one and the same answer.
 
-use axum::extract::{Request, State};
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::header::{AUTHORIZATION, COOKIE, USER_AGENT};
+use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use model::ActivatedBy;
 use secrecy::ExposeSecret;
 use subtle::ConstantTimeEq;
 
@@ -23,6 +27,22 @@ pub(crate) async fn only_known_callers(State(app): State<App>, request: Request,
         return Problem::unauthorized().into_response();
     }
     pages::to_login(request.uri())
+}
+
+/// Whence a change comes, as far as it can be known: the name of a program is what it says of itself.
+pub(crate) struct Caller(pub(crate) ActivatedBy);
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        let is_our_command = parts.headers.get(USER_AGENT).is_some_and(|it| it.as_bytes().starts_with(b"agentgazer/"));
+        Ok(Caller(match (bearer(&parts.headers), is_our_command) {
+            (None, _) => ActivatedBy::Dashboard,
+            (Some(_), true) => ActivatedBy::CommandLine,
+            (Some(_), false) => ActivatedBy::Api,
+        }))
+    }
 }
 
 fn is_known(app: &App, headers: &HeaderMap) -> bool {

@@ -9,6 +9,8 @@ mod words;
 
 pub(crate) use body::{Body, present, read_json};
 pub(crate) use form::Fields;
-pub(crate) use path::{AgentPath, ChannelPath, DeliveryPath, EventPath, IncidentPath, ProviderPath, RulePath};
+pub(crate) use path::{
+    AgentPath, ChannelPath, DeliveryPath, EventPath, ExemptionPath, IncidentPath, ProviderPath, RulePath,
+};
 pub(crate) use query::{Filters, Paging, Parameters};
 pub(crate) use range::RangeQuery;

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{AgentId, CallId, ChannelId, DeliveryId, IncidentId, RuleId};
+use model::{AgentId, CallId, ChannelId, DeliveryId, ExemptionId, IncidentId, RuleId};
 use uuid::Uuid;
 
 use crate::problem::Problem;
@@ -19,22 +19,40 @@ pub(crate) struct ChannelPath(pub(crate) ChannelId);
 pub(crate) struct RulePath(pub(crate) RuleId);
 /// The alert to a channel in the path.
 pub(crate) struct DeliveryPath(pub(crate) DeliveryId);
+/// The agent and its exemption in the path.
+pub(crate) struct ExemptionPath(pub(crate) AgentId, pub(crate) ExemptionId);
 /// The provider in the path.
 pub(crate) struct ProviderPath(pub(crate) String);
 
 /// The one variable part of the path.
 async fn segment(parts: &mut Parts) -> Result<String, Problem> {
     let path = Path::<String>::from_request_parts(parts, &()).await;
-    path.map(|Path(segment)| segment).map_err(|_| Problem::bad_request("The path is not valid UTF-8."))
+    path.map(|Path(segment)| segment).map_err(|_| not_utf_8())
+}
+
+fn not_utf_8() -> Problem {
+    Problem::bad_request("The path is not valid UTF-8.")
+}
+
+fn agent(name: &str) -> Result<AgentId, Problem> {
+    AgentId::parse(name).map_err(|error| Problem::field("agent_id", format!("is not valid: {error}")))
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for AgentPath {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        let name = segment(parts).await?;
-        AgentId::parse(&name)
-            .map(AgentPath)
-            .map_err(|error| Problem::field("agent_id", format!("is not valid: {error}")))
+        agent(&segment(parts).await?).map(AgentPath)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ExemptionPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let path = Path::<(String, String)>::from_request_parts(parts, &()).await;
+        let Path((name, id)) = path.map_err(|_| not_utf_8())?;
+        let exemption = ExemptionId::parse(&id);
+        let exemption = exemption.ok_or_else(|| Problem::not_found(format!("There is no exemption {id}.")))?;
+        Ok(ExemptionPath(agent(&name)?, exemption))
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod assets;
 mod budget_bar;
 mod chart;
 pub(crate) mod costs;
+pub(crate) mod exemptions;
 mod figures;
 mod frame;
 pub(crate) mod incident;

@@ -2,11 +2,15 @@
 
 pub(super) mod policy;
 
-use model::{Action, BlockReason, Counting, DeactivatedBy, EventType, IncidentState, Matched, WindowKind};
+use model::{
+    Action, ActivatedBy, BlockReason, Counting, DeactivatedBy, EventType, ExemptKind, IncidentState, Matched,
+    WindowKind,
+};
 use store::AgentCounts;
 
 use crate::api::Signals;
 use crate::api::agents::AgentView;
+use crate::api::incidents::CycleView;
 
 /// What needs someone, in one sentence.
 pub(super) fn summary(counts: AgentCounts) -> String {
@@ -82,7 +86,7 @@ pub(super) fn incident_state(state: IncidentState) -> &'static str {
 pub(super) fn incident_story(state: IncidentState) -> &'static str {
     match state {
         IncidentState::Open => "Stopped by the kill switch. It stays inactive until someone activates it.",
-        IncidentState::Closed => "Stopped by the kill switch. It was activated again.",
+        IncidentState::Closed => "Stopped by the kill switch.",
         IncidentState::Observed => "Observed only: its calls went through.",
     }
 }
@@ -94,6 +98,46 @@ pub(super) fn matched(matched: Matched) -> &'static str {
         Matched::ToolCall => "same tool calls",
         Matched::Trigger => "the call that was stopped",
         Matched::Failed => "failed",
+    }
+}
+
+/// Which later call one is like: `prompt like that of call 9 (distance 1)`.
+pub(super) fn likeness(by: Matched, call: usize, distance: Option<u32>) -> String {
+    let what = match by {
+        Matched::Prompt => "prompt like that",
+        Matched::Response => "response like that",
+        _ => "same tool calls as those",
+    };
+    match distance {
+        Some(0) => format!("{what} of call {call} (the same)"),
+        Some(distance) => format!("{what} of call {call} (distance {distance})"),
+        None => format!("{what} of call {call}"),
+    }
+}
+
+/// The cycle that a loop went round.
+pub(super) fn cycle(cycle: Option<&CycleView>) -> String {
+    match cycle {
+        None => "No fixed order".to_owned(),
+        Some(CycleView { period: 1, laps }) => format!("The same call {laps} times in a row"),
+        Some(CycleView { period, laps }) => format!("{period} calls in the same order, {laps} laps"),
+    }
+}
+
+/// What kind of thing does not count.
+pub(super) fn exempt_kind(kind: ExemptKind) -> &'static str {
+    match kind {
+        ExemptKind::Prompt => "This prompt",
+        ExemptKind::ToolCall => "This tool call",
+    }
+}
+
+/// Whence an agent was activated.
+pub(super) fn activated_by(by: ActivatedBy) -> &'static str {
+    match by {
+        ActivatedBy::Dashboard => "from the dashboard",
+        ActivatedBy::Api => "by the API",
+        ActivatedBy::CommandLine => "from the command line",
     }
 }
 
@@ -128,6 +172,8 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "renamed" => "The name is saved.",
         "deleted" => "It is deleted.",
         "thanks" => "Thank you. Your answer is kept with the incident.",
+        "exempted" => "It is not counted any more, from the next call on. The agent stays as it is.",
+        "revoked" => "It counts again, from the next call on.",
         "provider" => "The provider is saved. The next call uses it.",
         "alerts" => "Saved.",
         "retried" => "It is tried again now.",

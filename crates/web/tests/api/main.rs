@@ -4,6 +4,7 @@
 mod agents;
 mod alerts;
 mod description;
+mod exemptions;
 mod gate;
 mod inputs;
 mod pages;

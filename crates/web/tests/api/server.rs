@@ -12,7 +12,7 @@ use guard::{Decision, Guard, GuardConfig, NewCall, Scored, Verdict};
 use http_body_util::BodyExt;
 use model::{
     AgentId, AllowedHosts, Answered, Asked, CallId, Clock, Event, EventType, Evidence, Format, Incident, IncidentId,
-    IncidentState, Kill, Policy, Provider, Providers, RecorderHandle, Timestamp,
+    IncidentState, Kill, MatchedCall, Policy, Provider, Providers, RecorderHandle, Timestamp,
 };
 use serde_json::{Value, json};
 use store::{Recorder, Store, StoreConfig};
@@ -170,7 +170,7 @@ impl Server {
 
 /// The record of a kill, as the proxy would write it.
 pub(crate) fn record(kill: Kill) -> (Incident, Event) {
-    let trigger = kill.matches.last().unwrap().0;
+    let trigger = kill.matches.last().unwrap().call;
     let mut event = Event::new(trigger, kill.agent.clone(), kill.epoch, EventType::KillSwitch, kill.at);
     event.score = Some(kill.score);
     event.incident = Some(kill.incident);
@@ -178,11 +178,13 @@ pub(crate) fn record(kill: Kill) -> (Incident, Event) {
     event.model = Some("gpt-4o".into());
     event.status = Some(400);
     event.block_reason = Some(model::BlockReason::Inactive);
-    let evidence = kill.matches.iter().map(|(call, matched)| Evidence {
+    let evidence = kill.matches.iter().map(|MatchedCall { call, matched, alike }| Evidence {
         call: *call,
         time: Some(kill.at),
         matched: matched.clone(),
+        alike: alike.clone(),
         prompt: Some(PROMPT.into()),
+        tool_calls: None,
         response: None,
         request_body: Some(PROMPT.as_bytes().to_vec()),
         response_body: (*call != trigger).then(|| b"{\"answer\":\"\xff\"}".to_vec()),

@@ -1,14 +1,17 @@
-//! `incidents`: lists them, or shows one with its evidence.
+//! `incidents`: lists them, shows one with its evidence, takes feedback, deletes one.
 
-use model::{Action, Counting};
+mod shown;
+
+use http::Method;
+use model::{Action, ActivatedBy, Counting, Cycle, NanoUsd};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::agents::agent_id;
 use super::{client, on_one_thread, print};
-use crate::cli::IncidentsArgs;
+use crate::cli::{FeedbackArg, IncidentsArgs};
 use crate::client;
 use crate::exit::{Exit, Failure};
-use crate::text;
 
 /// What is shown of an incident.
 #[derive(Deserialize)]
@@ -26,6 +29,14 @@ struct Incident {
     window: String,
     signals: Signals,
     state: String,
+    stuck_since: Option<String>,
+    stuck_calls: u64,
+    cycle: Option<Cycle>,
+    loop_cost_usd: Option<NanoUsd>,
+    loop_cost_per_hour_usd: Option<NanoUsd>,
+    refused: u64,
+    closed_at: Option<String>,
+    closed_by: Option<ActivatedBy>,
     feedback: Option<String>,
 }
 
@@ -49,6 +60,7 @@ struct Evidence {
     call_id: String,
     timestamp: Option<String>,
     matched: Vec<String>,
+    alike: Vec<Likeness>,
     prompt: Option<String>,
     response: Option<String>,
     request_chars: u64,
@@ -56,12 +68,31 @@ struct Evidence {
     truncated: bool,
 }
 
+/// Which later call a call is like.
+#[derive(Deserialize)]
+struct Likeness {
+    by: String,
+    call_id: String,
+    distance: Option<u32>,
+}
+
 /// `incidents [ID]`.
 pub fn incidents(args: &IncidentsArgs) -> Result<(), Failure> {
-    match &args.id {
-        Some(id) => show(args, id),
-        None => list(args),
+    let Some(id) = &args.id else { return list(args) };
+    let path = format!("/api/incidents/{}", incident_id(id)?);
+    match args.feedback {
+        Some(feedback) => give_feedback(args, &path, feedback),
+        None if args.delete => delete(args, &path),
+        None => show(args, &path),
     }
+}
+
+/// The id of an incident, checked before it becomes part of a path.
+pub(super) fn incident_id(id: &str) -> Result<&str, Failure> {
+    if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        return Err(Failure::new(Exit::Usage, format!("{id:?} is no id of an incident")));
+    }
+    Ok(id)
 }
 
 fn list(args: &IncidentsArgs) -> Result<(), Failure> {
@@ -88,23 +119,38 @@ fn row(incident: Incident) -> Vec<String> {
     ]
 }
 
-fn show(args: &IncidentsArgs, id: &str) -> Result<(), Failure> {
-    if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-        return Err(Failure::new(Exit::Usage, format!("{id:?} is no id of an incident")));
+fn give_feedback(args: &IncidentsArgs, path: &str, feedback: FeedbackArg) -> Result<(), Failure> {
+    let (word, said) = match feedback {
+        FeedbackArg::Loop => ("loop", "a loop"),
+        FeedbackArg::FalseAlarm => ("false_alarm", "a false alarm; `agentgazer exemptions AGENT` can let it pass"),
+    };
+    let (path, body) = (format!("{path}/feedback"), json!({ "feedback": word }));
+    let answer = on_one_thread(async { client(&args.server)?.change(Method::POST, &path, &body).await })?;
+    if args.server.json {
+        return print::json(&answer);
     }
+    print::line(&format!("Kept: it was {said}."))
+}
+
+fn delete(args: &IncidentsArgs, path: &str) -> Result<(), Failure> {
+    on_one_thread(async { client(&args.server)?.delete(path).await })?;
+    print::line("Deleted, its evidence with it. The agent stays as it is.")
+}
+
+fn show(args: &IncidentsArgs, path: &str) -> Result<(), Failure> {
     let (incident, evidence) = on_one_thread(async {
         let client = client(&args.server)?;
-        let path = format!("/api/incidents/{id}");
-        Ok((client.get(&path).await?, client.items(&format!("{path}/evidence")).await?))
+        Ok((client.get(path).await?, client.items(&format!("{path}/evidence")).await?))
     })?;
     if args.server.json {
         return print::json(&with_evidence(&incident, &print::json_array(&evidence)));
     }
     let calls = evidence.iter().map(|call| client::read(call.get())).collect::<Result<Vec<Evidence>, Failure>>()?;
-    print::line(&summary(&client::read(&incident)?))?;
-    print::line(&last_words(&calls, print::width()))?;
-    let header = ["TIME (UTC)", "MATCHED", "REQUEST", "RESPONSE", "CALL"];
-    print::table(&header, calls.into_iter().map(evidence_row).collect(), "No evidence was kept.")
+    print::line(&shown::summary(&client::read(&incident)?))?;
+    print::line(&shown::last_words(&calls, print::width()))?;
+    let header = ["NO", "TIME (UTC)", "MATCHED (DISTANCE)", "REQUEST", "RESPONSE", "CALL"];
+    let rows = (0..calls.len()).map(|place| shown::evidence_row(&calls, place)).collect();
+    print::table(&header, rows, "No evidence was kept.")
 }
 
 /// The incident as the server wrote it, with its evidence as one more field.
@@ -113,59 +159,16 @@ fn with_evidence(incident: &str, evidence: &str) -> String {
     format!(r#"{open},"evidence":{evidence}}}"#)
 }
 
-fn summary(incident: &Incident) -> String {
-    let Incident { id, agent_id, score, threshold, window, window_size, state, .. } = incident;
-    let signal = |name: &str, signal: &Signal| {
-        format!("            {name:<20}{:>4} × {:.1} = {:>6.1}", signal.count, signal.weight, signal.score)
-    };
-    let asked = [incident.provider.as_deref(), incident.model.as_deref()].into_iter().flatten().collect::<Vec<_>>();
-    let next = if state == "open" { format!(", until `agentgazer activate {agent_id}`") } else { String::new() };
-    let lines = [
-        format!("Incident {id}"),
-        format!("  agent     {agent_id}, calling {}", asked.join(" ")),
-        format!("  time      {} UTC", print::time(&incident.timestamp)),
-        format!("  state     {state}{next}"),
-        format!("  settings  action {}, counting {}", incident.action.as_str(), incident.counting.as_str()),
-        format!("  feedback  {}", incident.feedback.as_deref().unwrap_or("none")),
-        format!("  score     {score:.1} over the threshold {threshold:.1}, {window} window of {window_size} calls"),
-        signal("similar prompts", &incident.signals.similar_prompts),
-        signal("similar responses", &incident.signals.similar_responses),
-        signal("repeated tool calls", &incident.signals.repeated_tool_calls),
-    ];
-    lines.map(|line| text::printable(&line)).join("\n")
-}
-
-/// What the agent asked and was told last, each on a line of at most `width` characters.
-fn last_words(calls: &[Evidence], width: usize) -> String {
-    let line = |name: &str, said: Option<&str>| {
-        let said = text::shortened(said.unwrap_or("nothing that was kept"), width.saturating_sub(12).max(20));
-        format!("  {name:<10}{said}\n")
-    };
-    let asked = calls.iter().rev().find_map(|call| call.prompt.as_deref());
-    let answered = calls.iter().rev().find_map(|call| call.response.as_deref());
-    line("asked", asked) + &line("answered", answered)
-}
-
-fn evidence_row(call: Evidence) -> Vec<String> {
-    let characters = |count: u64| if count == 0 { "none".to_owned() } else { format!("{count} chars") };
-    let cut = if call.truncated { ", cut" } else { "" };
-    vec![
-        call.timestamp.as_deref().map(print::time).unwrap_or_default(),
-        call.matched.join(", "),
-        characters(call.request_chars),
-        characters(call.response_chars) + cut,
-        call.call_id,
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
-    const INCIDENT: &str = r#"{"id":"0190","agent_id":"import-fixer","timestamp":"2026-01-01T00:00:00.000Z","provider":"openai",
+    pub(super) const INCIDENT: &str = r#"{"id":"0190","agent_id":"import-fixer","timestamp":"2026-01-01T00:00:00.000Z","provider":"openai",
         "model":"gpt\u001b[1m","action":"deactivate","score":13.0,"threshold":10.0,"window_size":20,"counting":"adaptive",
-        "window":"agent","state":"open","feedback":null,"evidence_count":6,"signals":{
+        "window":"agent","state":"open","stuck_since":"2025-12-31T23:59:00.000Z","stuck_calls":6,
+        "cycle":{"period":1,"laps":6},"loop_cost_usd":0.05,"loop_cost_per_hour_usd":3.0,"refused":412,"closed_at":null,
+        "closed_by":null,"feedback":null,"evidence_count":6,"signals":{
         "similar_prompts":{"count":5,"weight":1.0,"score":5.0},"similar_responses":{"count":4,"weight":2.0,"score":8.0},
         "repeated_tool_calls":{"count":0,"weight":1.5,"score":0.0}}}"#;
 
@@ -174,41 +177,6 @@ mod tests {
         let cells = row(serde_json::from_str(INCIDENT).unwrap());
         let expected = ["2026-01-01 00:00:00", "import-fixer", "13.0/10.0", "open", "0190"];
         assert_eq!(cells, expected);
-    }
-
-    #[test]
-    fn an_incident_says_how_its_score_is_made() {
-        let summary = summary(&serde_json::from_str(INCIDENT).unwrap());
-        insta::assert_snapshot!(summary, @r"
-        Incident 0190
-          agent     import-fixer, calling openai gpt[1m
-          time      2026-01-01 00:00:00 UTC
-          state     open, until `agentgazer activate import-fixer`
-          settings  action deactivate, counting adaptive
-          feedback  none
-          score     13.0 over the threshold 10.0, agent window of 20 calls
-                    similar prompts        5 × 1.0 =    5.0
-                    similar responses      4 × 2.0 =    8.0
-                    repeated tool calls    0 × 1.5 =    0.0
-        ");
-    }
-
-    #[test]
-    fn the_last_words_fit_the_line() {
-        let call = |prompt: Option<&str>, response: Option<&str>| Evidence {
-            call_id: "0190".to_owned(),
-            timestamp: None,
-            matched: Vec::new(),
-            prompt: prompt.map(str::to_owned),
-            response: response.map(str::to_owned),
-            request_chars: 1,
-            response_chars: 0,
-            truncated: false,
-        };
-        let calls = [call(Some("first"), Some("It\u{1b}[2J is done, as you can see.")), call(Some("again"), None)];
-        assert_eq!(last_words(&calls, 32), "  asked     again\n  answered  It[2J is done, as y…\n");
-        assert_eq!(last_words(&[], 80), "  asked     nothing that was kept\n  answered  nothing that was kept\n");
-        assert_eq!(evidence_row(call(None, None)), ["", "", "1 chars", "none", "0190"]);
     }
 
     #[test]

@@ -19,21 +19,21 @@ impl Fixture {
         self.change(Change::Alerts(change)).await
     }
 
-    async fn channel(&self, name: &str) -> ChannelId {
+    pub(super) async fn channel(&self, name: &str) -> ChannelId {
         let channel = webhook(name);
         let id = channel.id;
         self.alerts(AlertChange::PutChannel { channel: channel.into() }).await.unwrap();
         id
     }
 
-    async fn rule(&self, rule: AlertRule) -> RuleId {
+    pub(super) async fn rule(&self, rule: AlertRule) -> RuleId {
         let id = rule.id;
         self.alerts(AlertChange::PutRule { rule: rule.into() }).await.unwrap();
         id
     }
 
     /// Everything that was queued, oldest first.
-    async fn queued(&self) -> Vec<DeliveryRow> {
+    pub(super) async fn queued(&self) -> Vec<DeliveryRow> {
         let mut items = self.store.deliveries(&DeliveryFilter::default(), &page(500)).await.unwrap().items;
         items.reverse();
         items
@@ -56,7 +56,7 @@ impl Fixture {
         while !matches!(next(&mut notices).await, Notice::Incident { .. }) {}
     }
 
-    async fn attempted(&self, delivery: DeliveryId, outcome: Outcome) {
+    pub(super) async fn attempted(&self, delivery: DeliveryId, outcome: Outcome) {
         let attempt = Attempt { at: NOON, took_ms: 7, status: Some(200), answer: "ok".to_owned(), outcome };
         self.alerts(AlertChange::Attempted { delivery, attempt }).await.unwrap();
     }
@@ -84,7 +84,7 @@ fn webhook(name: &str) -> Channel {
     }
 }
 
-fn rule(scope: &str, condition: Condition, channels: &[ChannelId]) -> AlertRule {
+pub(super) fn rule(scope: &str, condition: Condition, channels: &[ChannelId]) -> AlertRule {
     AlertRule {
         id: RuleId::new(),
         scope: RuleScope::parse(scope).unwrap(),

@@ -1,6 +1,7 @@
 //! What a person does to an agent: activate, deactivate, name, delete. Each is a form that leads back to the page.
 
 use axum::extract::State;
+use model::ActivatedBy;
 use serde::Deserialize;
 
 use crate::api::agents::checked_name;
@@ -17,7 +18,7 @@ pub(crate) struct NameForm {
 
 /// Activates the agent.
 pub(crate) async fn activate(State(app): State<App>, AgentPath(agent): AgentPath) -> Drawn {
-    app.alone(changes::activate(app.clone(), agent.clone())).await?;
+    app.alone(changes::activate(app.clone(), agent.clone(), ActivatedBy::Dashboard)).await?;
     Ok(see_other(&format!("/agents/{agent}?done=activated")))
 }
 

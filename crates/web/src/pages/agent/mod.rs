@@ -17,6 +17,7 @@ use self::settings::SettingsForm;
 use self::what_if::{WhatIf, WhatIfQuery};
 use super::agents::AgentLine;
 use super::chart::Chart;
+use super::exemptions::ExemptionLine;
 use super::frame::Frame;
 use super::incidents::IncidentLine;
 use super::number::{Count, Moment, Money};
@@ -25,6 +26,7 @@ use super::requests::{self, RequestLine};
 use super::{Drawn, assets, draw_as, figures, words};
 use crate::api::Signals;
 use crate::api::agents::{self, AgentView};
+use crate::api::exemptions;
 use crate::app::App;
 use crate::input::{AgentPath, Filters};
 use crate::problem::Problem;
@@ -53,6 +55,7 @@ struct AgentPage {
     charts: Vec<Chart>,
     conversations: Vec<ConversationLine>,
     incidents: Vec<IncidentLine>,
+    exemptions: Vec<ExemptionLine>,
     requests: Vec<RequestLine>,
     proxy_url: String,
 }
@@ -128,6 +131,7 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
         would_have_stopped: store.would_have_stopped(id).await?.into(),
         conversations: conversations(app, id, now).await?,
         incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
+        exemptions: exemptions::read(app, id).await?.iter().map(ExemptionLine::new).collect(),
         requests: requests::lines(&events.items, now),
         agent: AgentLine::new(&agent, now),
         proxy_url: app.web().proxy_url.clone(),

@@ -58,8 +58,10 @@ pub(super) async fn read(app: &App, agent: &AgentView, query: WhatIfQuery) -> Re
     let change = KillSwitchChange { window_size: query.window, threshold: query.threshold, ..Default::default() };
     let tried = change.apply(current)?;
     let prints = app.web().store.fingerprints(&agent.agent_id, CALLS).await?;
-    let judged = guard::what_if(&prints, tried);
-    Ok(answer(&prints, &judged, (current, tried), app.web().clock.now()))
+    let now = app.web().clock.now();
+    let exemptions = app.web().store.exemptions(&agent.agent_id, now).await?;
+    let judged = guard::what_if(&prints, tried, exemptions.into_iter().map(|row| row.exemption).collect());
+    Ok(answer(&prints, &judged, (current, tried), now))
 }
 
 fn answer(

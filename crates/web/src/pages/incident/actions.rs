@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::IntoResponse;
-use model::{CallId, IncidentId};
+use model::{ActivatedBy, CallId, IncidentId};
 use serde::Deserialize;
 use store::{Change, EvidenceBody, Feedback};
 
@@ -33,7 +33,7 @@ pub(crate) async fn feedback(
 /// Activates the agent of the incident.
 pub(crate) async fn activate(State(app): State<App>, IncidentPath(id): IncidentPath) -> Drawn {
     let incident = incidents::read(&app, id).await?;
-    app.alone(changes::activate(app.clone(), incident.agent_id)).await?;
+    app.alone(changes::activate(app.clone(), incident.agent_id, ActivatedBy::Dashboard)).await?;
     Ok(see_other(&format!("/incidents/{id}?done=activated")))
 }
 

@@ -26,6 +26,7 @@ pub(super) struct EvidenceLine {
     pub(super) at: Option<Moment>,
     pub(super) matched: String,
     pub(super) is_trigger: bool,
+    pub(super) tool_calls: Option<String>,
     pub(super) request: Option<Vec<Run>>,
     pub(super) response: Option<Vec<Run>>,
     pub(super) request_chars: Option<Count>,
@@ -50,8 +51,9 @@ pub(super) fn lines(heads: Vec<EvidenceHead>, timeline: &Timeline, now: Timestam
         number: timeline.number_of(head.call).unwrap_or(index + 1),
         call: head.call.to_string(),
         at: head.time.map(|time| Moment::new(time, now)),
-        matched: head.matched.iter().map(|matched| words::matched(*matched)).collect::<Vec<_>>().join(", "),
+        matched: why(&head, timeline),
         is_trigger: head.matched.contains(&Matched::Trigger),
+        tool_calls: head.tool_calls.as_deref().map(plain),
         request: marked(&prompts, index),
         response: marked(&responses, index),
         request_chars: head.request_chars.map(Count::from),
@@ -59,6 +61,20 @@ pub(super) fn lines(heads: Vec<EvidenceHead>, timeline: &Timeline, now: Timestam
         truncated: head.truncated,
     };
     heads.into_iter().enumerate().map(line).collect()
+}
+
+/// Why a call is here: which later call it is like, by which signal, and how near.
+fn why(head: &EvidenceHead, timeline: &Timeline) -> String {
+    let reason = |matched: &Matched| {
+        let likeness = head.alike.iter().find(|likeness| likeness.by == *matched);
+        match likeness.and_then(|likeness| Some((timeline.number_of(likeness.with)?, likeness.distance))) {
+            Some((call, distance)) => words::likeness(*matched, call, distance),
+            // It is what the others are compared with.
+            None if *matched == Matched::Response => "the newest response".to_owned(),
+            None => words::matched(*matched).to_owned(),
+        }
+    };
+    head.matched.iter().map(reason).collect::<Vec<_>>().join(", ")
 }
 
 /// The text at `index`, compared with the newest of the others.

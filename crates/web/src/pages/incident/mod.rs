@@ -1,7 +1,9 @@
 //! One incident: how the score came about, the window it was found in, and the calls that made it, as text.
 
 pub(crate) mod actions;
+mod course;
 mod evidence;
+pub(crate) mod false_alarm;
 mod timeline;
 
 use askama::Template;
@@ -9,7 +11,9 @@ use axum::extract::State;
 use model::{CallId, IncidentId, IncidentState};
 use store::Feedback;
 
+use self::course::Course;
 use self::evidence::EvidenceLine;
+use self::false_alarm::FalseAlarm;
 use self::timeline::Timeline;
 use super::frame::Frame;
 use super::number::Moment;
@@ -33,10 +37,11 @@ struct IncidentPage {
     story: &'static str,
     why: String,
     state: &'static str,
-    closed_at: Option<Moment>,
+    course: Course,
     /// Whether the agent is inactive because of this incident.
     holds: bool,
     feedback: Option<Feedback>,
+    false_alarm: Option<FalseAlarm>,
     settings: Vec<(&'static str, String)>,
     bar: ScoreBar,
     signals: [SignalLine; 3],
@@ -72,9 +77,10 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
         story: words::incident_story(incident.state),
         why: words::why(signals),
         state: words::incident_state(incident.state),
-        closed_at: incident.closed_at.map(|at| Moment::new(at, now)),
+        course: Course::new(&incident, now),
         holds: incident.state == IncidentState::Open && holds(app, &incident).await,
         feedback: incident.feedback,
+        false_alarm: false_alarm::read(app, &incident, now).await?,
         settings: settings(&incident),
         bar: ScoreBar::new(incident.score, incident.threshold, signals),
         signals: [

@@ -101,6 +101,8 @@ mod tests {
             call,
             time: None,
             matched: matched.to_vec(),
+            alike: Vec::new(),
+            tool_calls: None,
             prompt: None,
             response: None,
             request_chars: None,

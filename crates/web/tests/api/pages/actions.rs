@@ -43,6 +43,44 @@ async fn an_incident_takes_feedback_activates_its_agent_and_is_deleted() {
 }
 
 #[tokio::test]
+async fn a_false_alarm_offers_the_narrowest_exemption() {
+    let server = Server::start().await;
+    let incident = server.kill("import-fixer").await;
+    let browser = Browser::new(&server).await;
+    let page = format!("/incidents/{incident}");
+    assert!(!browser.page(&page).await.contains("Do not count it"), "only of a false alarm");
+    browser.submit(&format!("{page}/feedback"), "feedback=false_alarm", &format!("{page}?done=thanks")).await;
+    let text = browser.page(&page).await;
+    for said in [
+        "This prompt</strong>, for import-fixer only",
+        "With this, the call would have scored 0.0 / 5: it would have gone through.",
+        "value=\"2024-02-14\" min=\"2024-01-15\" max=\"2025-01-14\"",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(!text.contains("This tool call"), "it made none");
+
+    for bad in ["what=prompt&until=soon", "what=tool_call&until=2024-02-14", "what=prompt&until=2023-01-01", "what=all"]
+    {
+        assert_eq!(browser.post(&format!("{page}/exempt"), bad).await.status, StatusCode::BAD_REQUEST, "{bad}");
+    }
+    let form = "what=prompt&until=2024-02-14";
+    browser.submit(&format!("{page}/exempt"), form, &format!("{page}?done=exempted")).await;
+    let exemption = server.json("/api/agents/import-fixer/exemptions").await["items"][0].clone();
+    assert_eq!(exemption["until"], "2024-02-15T00:00:00.000Z", "to the end of that day");
+    let id = exemption["id"].as_str().unwrap();
+    for path in [page.as_str(), "/agents/import-fixer"] {
+        let text = browser.page(path).await;
+        assert!(text.contains(&format!("/agents/import-fixer/exemptions/{id}/revoke")), "{path}: {text}");
+        assert!(text.contains("2024-02-15 00:00 UTC"), "{path}: {text}");
+    }
+    let revoke = format!("/agents/import-fixer/exemptions/{id}/revoke");
+    browser.submit(&revoke, &format!("incident={incident}"), &format!("{page}?done=revoked")).await;
+    assert!(!browser.page("/agents/import-fixer").await.contains("Exemptions"));
+    assert_eq!(browser.post(&revoke, "").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn a_body_of_the_evidence_is_a_file_of_plain_text() {
     let server = Server::start().await;
     let incident = server.kill("import-fixer").await;

@@ -1,0 +1,75 @@
+//! What does not count for one agent. Takes marks away after the rules have been asked, so that whoever has no exemption
+//! pays nothing for them.
+
+use model::{Counting, Exempt, ExemptKind, Exemption, Fingerprint, SignalCounts};
+
+use crate::judge::{Judge, Marks};
+use crate::score;
+
+/// What does not count for one agent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exemptions(Box<[Exemption]>);
+
+impl From<Vec<Exemption>> for Exemptions {
+    fn from(mut exemptions: Vec<Exemption>) -> Exemptions {
+        exemptions.truncate(Exemption::MOST);
+        Exemptions(exemptions.into())
+    }
+}
+
+/// The score of the last call of `window` as it would have been with `exemptions`: the same rules as live.
+pub fn rescore(window: &[Fingerprint], counting: Counting, exemptions: &[Exemption]) -> SignalCounts {
+    score::signals(window, counting, &Exemptions(exemptions.into()))
+}
+
+impl Exemptions {
+    /// Whether everything counts.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes away what does not count, of the `marks` that `judge` gave to the calls before the last of `window`.
+    pub(crate) fn lift(&self, judge: &Judge<'_>, window: &[Fingerprint], counting: Counting, marks: &mut [Marks]) {
+        let Some(current) = window.last().filter(|_| !self.is_empty()) else { return };
+        let exempts: Vec<Exempt> = self.0.iter().filter(|it| current.time < it.until).map(|it| it.exempt).collect();
+        if exempts.is_empty() {
+            return;
+        }
+        let in_force = InForce { exempts, counting };
+        let newest = judge.newest_response().and_then(|newest| window.iter().find(|call| call.call == newest));
+        let lifts_prompts = in_force.has_prompt(current) || in_force.has_step(current);
+        let lifts_responses = newest.is_some_and(|newest| in_force.has_answer(newest));
+        let lifts_steps = in_force.has_step(current);
+        for (call, marks) in judge.considered().zip(marks) {
+            marks.prompt &= !(lifts_prompts || in_force.has_prompt(call) || in_force.has_step(call));
+            marks.response &= !(lifts_responses || in_force.has_answer(call));
+            marks.tool_calls &= !(lifts_steps || in_force.has_step(call));
+        }
+    }
+}
+
+/// The exemptions that hold at the time of the call that is judged.
+struct InForce {
+    exempts: Vec<Exempt>,
+    counting: Counting,
+}
+
+impl InForce {
+    fn has(&self, call: &Fingerprint, kind: ExemptKind) -> bool {
+        self.exempts.iter().any(|exempt| exempt.kind() == kind && exempt.covers(call, self.counting))
+    }
+
+    fn has_prompt(&self, call: &Fingerprint) -> bool {
+        self.has(call, ExemptKind::Prompt)
+    }
+
+    fn has_step(&self, call: &Fingerprint) -> bool {
+        self.has(call, ExemptKind::ToolCall)
+    }
+
+    /// Whether what was answered to `call` is the answer to something exempt. What is said in the middle of work on an
+    /// exempt prompt is not: an agent may get stuck in there.
+    fn has_answer(&self, call: &Fingerprint) -> bool {
+        self.has_step(call) || (call.tools.is_none() && self.has_prompt(call))
+    }
+}

@@ -1,0 +1,147 @@
+use std::collections::BTreeMap;
+
+use super::alerts::rule;
+use super::*;
+use crate::ExemptionRow;
+use model::{Condition, Exempt, Exemption, ExemptionId};
+use sqlx::Row;
+
+/// How long each table is kept. A table that is not here is kept for ever, which nobody has thought about.
+const KEPT: [(&str, &str); 16] = [
+    ("agent_minutes", "a day"),
+    ("agents", "until deleted"),
+    ("alert_rules", "until deleted"),
+    ("alert_states", "with rule and agent"),
+    ("channels", "until deleted"),
+    ("conversations", "like hours"),
+    ("deliveries", "like incidents"),
+    ("delivery_attempts", "with delivery"),
+    ("events", "event_days"),
+    ("evidence", "with incident"),
+    ("exemptions", "until over"),
+    ("incidents", "incident_days"),
+    ("policies", "until reset, with agent"),
+    ("providers", "until deleted"),
+    ("rollups", "statistics_days"),
+    ("_sqlx_migrations", "for ever"),
+];
+
+impl Fixture {
+    async fn tables(&self) -> Vec<String> {
+        let query = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name";
+        sqlx::query_scalar(query).fetch_all(&self.store.readers).await.unwrap()
+    }
+
+    async fn columns(&self, table: &str) -> Vec<String> {
+        let query = sqlx::query("select name from pragma_table_info($1)").bind(table.to_owned());
+        let rows = query.fetch_all(&self.store.readers).await.unwrap();
+        rows.iter().map(|row| row.get("name")).collect()
+    }
+
+    /// How many rows of each table name `agent`, in whatever column; and how many rows there are in those that name none
+    /// but belong to such a row.
+    pub(super) async fn rows_of(&self, agent: &str) -> BTreeMap<String, i64> {
+        let mut rows = BTreeMap::new();
+        for table in self.tables().await {
+            let columns = self.columns(&table).await;
+            let column = if table == "agents" {
+                Some("id")
+            } else {
+                columns.iter().map(String::as_str).find(|it| it.contains("agent"))
+            };
+            let condition = match (column, table.as_str()) {
+                (Some(column), _) => format!("{column} = '{agent}'"),
+                (None, "evidence" | "delivery_attempts") => "true".to_owned(),
+                (None, _) => continue,
+            };
+            let query = sqlx::AssertSqlSafe(format!("select count(*) from {table} where {condition}"));
+            rows.insert(table, sqlx::query_scalar(query).fetch_one(&self.store.readers).await.unwrap());
+        }
+        rows
+    }
+
+    /// Gives `agent` something in every table that can have something of an agent.
+    pub(super) async fn live_a_full_life(&self, agent: &str) {
+        let mut event = scored(agent, 0, 1);
+        event.conversation = Some("one".to_owned());
+        self.record(event).await;
+        let channel = self.channel(&format!("ops-{agent}")).await;
+        self.rule(rule(agent, Condition::KillSwitch, &[channel])).await;
+        let incident = self.kill(agent, 0).await;
+        let delivery = self.queued().await.pop().unwrap().id;
+        self.attempted(delivery, crate::Outcome::Delivered).await;
+        let exemption = Exemption {
+            id: ExemptionId::new(),
+            exempt: Exempt::Prompt(TextHash(7)),
+            until: Timestamp::from_millis(NOON.as_millis() + 1),
+        };
+        let row = ExemptionRow {
+            exemption,
+            agent: id(agent),
+            text: "again".to_owned(),
+            incident: Some(incident),
+            created_at: NOON,
+        };
+        self.change(Change::AddExemption { row }).await.unwrap();
+        let (policy, kill_switch) = (Box::default(), KillSwitch::default());
+        self.change(Change::SetPolicy { agent: id(agent), policy, kill_switch, at: NOON }).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_agent_leaves_nothing_in_any_table() {
+    let fixture = Fixture::with(Tuning { deletion_rows: 3, ..quick() }).await;
+    fixture.live_a_full_life("gone").await;
+    fixture.record_all((0..20).map(|_| call("gone")).collect()).await;
+    let before = fixture.rows_of("gone").await;
+    assert!(before.len() >= 12, "{before:?}");
+    for (table, rows) in &before {
+        assert!(*rows > 0, "{table} can hold something of an agent: let this test put something into it");
+    }
+
+    // What was sent and is not written goes with the rest.
+    fixture.handle.event(call("gone"));
+    fixture.change(Change::DeleteAgent { agent: id("gone") }).await.unwrap();
+    for (table, rows) in fixture.rows_of("gone").await {
+        assert_eq!(rows, 0, "{table} is not emptied");
+    }
+}
+
+#[tokio::test]
+async fn other_agents_keep_everything() {
+    let fixture = Fixture::with(Tuning { deletion_rows: 3, ..quick() }).await;
+    fixture.live_a_full_life("kept").await;
+    let kept = fixture.rows_of("kept").await;
+    fixture.live_a_full_life("gone").await;
+    fixture.change(Change::DeleteAgent { agent: id("gone") }).await.unwrap();
+    assert_eq!(fixture.rows_of("kept").await, kept);
+}
+
+#[tokio::test]
+async fn a_kill_does_not_wait_for_a_deletion() {
+    let fixture = Fixture::with(Tuning { deletion_rows: 1, ..quick() }).await;
+    fixture.record_all((0..2_000).map(|_| call("gone")).collect()).await;
+    let deletion = fixture.change(Change::DeleteAgent { agent: id("gone") });
+    let kill = async {
+        // Once it has begun.
+        while fixture.count("select count(*) from events where agent_id = 'gone'").await == 2_000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(fixture.send_kill(incident("looper", 0)).wait().await);
+        fixture.count("select count(*) from events where agent_id = 'gone'").await
+    };
+    let (deleted, left) = tokio::join!(deletion, kill);
+    deleted.unwrap();
+    assert!(left > 0, "the kill was on disk before all was deleted");
+    assert_eq!(fixture.count("select count(*) from events where agent_id = 'gone'").await, 0);
+}
+
+#[tokio::test]
+async fn every_table_is_kept_for_a_time_that_was_thought_about() {
+    let fixture = Fixture::new().await;
+    let mut known: Vec<&str> = KEPT.iter().map(|(table, _)| *table).collect();
+    known.sort_unstable();
+    let mut tables = fixture.tables().await;
+    tables.sort_unstable();
+    assert_eq!(tables, known);
+}

@@ -1,0 +1,60 @@
+//! An agent that is deleted, with everything that is known of it: a part at a time, so that no kill waits for the whole.
+
+use model::AgentId;
+use sqlx::SqliteConnection;
+
+use super::rollup;
+
+/// Incidents at a time: each may have megabytes of evidence.
+const INCIDENTS: i64 = 10;
+
+/// What there may be much of. The oldest goes first.
+const LARGE: [(&str, Option<i64>); 4] = [
+    ("delete from events where id in (select id from events where agent_id = $1 order by id limit $2)", None),
+    (
+        "delete from incidents where id in (select id from incidents where agent_id = $1 order by id limit $2)",
+        Some(INCIDENTS),
+    ),
+    ("delete from deliveries where id in (select id from deliveries where agent_id = $1 order by id limit $2)", None),
+    (
+        "delete from conversations where agent_id = $1 and conversation in (
+            select conversation from conversations where agent_id = $1 order by conversation limit $2)",
+        None,
+    ),
+];
+
+/// What there is little of.
+const SMALL: [&str; 5] = [
+    "delete from alert_states where agent_id = $1",
+    "delete from alert_rules where agent_id = $1",
+    "delete from agent_minutes where agent_id = $1",
+    "delete from exemptions where agent_id = $1",
+    "delete from policies where agent_id = $1",
+];
+
+/// Deletes about `rows` rows of what there may be much of, and says whether there may be more. Evidence goes with its
+/// incident, attempts with their delivery.
+pub(super) async fn delete_some(
+    transaction: &mut SqliteConnection,
+    agent: &AgentId,
+    rows: i64,
+) -> Result<bool, sqlx::Error> {
+    for (statement, at_a_time) in LARGE {
+        let limit = at_a_time.unwrap_or(rows).min(rows);
+        let query = sqlx::query(statement).bind(agent.as_str()).bind(limit);
+        if query.execute(&mut *transaction).await?.rows_affected() > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Deletes the rest, and the agent itself; `false` if there is no such agent.
+pub(super) async fn delete_rest(transaction: &mut SqliteConnection, agent: &AgentId) -> Result<bool, sqlx::Error> {
+    for statement in SMALL {
+        sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
+    }
+    rollup::forget(transaction, agent).await?;
+    let query = sqlx::query("delete from agents where id = $1").bind(agent.as_str());
+    Ok(query.execute(transaction).await?.rows_affected() == 1)
+}

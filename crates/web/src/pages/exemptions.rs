@@ -1,0 +1,61 @@
+//! Exemptions as pages show them: on the page of their agent, and on that of the incident they were made for.
+
+use axum::extract::State;
+use model::{ExemptKind, IncidentId};
+use serde::Deserialize;
+
+use super::plain::plain;
+use super::{Drawn, see_other, words};
+use crate::api::exemptions::ExemptionView;
+use crate::app::App;
+use crate::changes;
+use crate::input::{ExemptionPath, Fields};
+
+/// One exemption.
+pub(super) struct ExemptionLine {
+    pub(super) id: String,
+    pub(super) what: &'static str,
+    pub(super) text: String,
+    /// `2026-12-24 00:00 UTC`
+    pub(super) until: String,
+}
+
+impl ExemptionLine {
+    pub(super) fn new(view: &ExemptionView) -> ExemptionLine {
+        let until = view.until.to_string();
+        ExemptionLine {
+            id: view.id.to_string(),
+            what: words::exempt_kind(view.what),
+            text: shown(view.what, &view.text),
+            until: format!("{} UTC", until.get(..16).unwrap_or(&until).replace('T', " ")),
+        }
+    }
+}
+
+/// The text of something exempt, which may not have been kept.
+pub(super) fn shown(kind: ExemptKind, text: &str) -> String {
+    match (text, kind) {
+        ("", ExemptKind::Prompt) => "(its text was not kept)".to_owned(),
+        ("", ExemptKind::ToolCall) => "(its arguments were not kept)".to_owned(),
+        (text, _) => plain(text),
+    }
+}
+
+/// Where a revocation leads back to.
+#[derive(Deserialize)]
+pub(crate) struct RevokeForm {
+    incident: Option<IncidentId>,
+}
+
+/// Revokes an exemption.
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    ExemptionPath(agent, id): ExemptionPath,
+    Fields(form): Fields<RevokeForm>,
+) -> Drawn {
+    app.alone(changes::revoke(app.clone(), agent.clone(), id)).await?;
+    Ok(match form.incident {
+        Some(incident) => see_other(&format!("/incidents/{incident}?done=revoked")),
+        None => see_other(&format!("/agents/{agent}?done=revoked")),
+    })
+}

@@ -1,0 +1,118 @@
+//! What can be done about a false alarm: the narrowest exemptions, what each would have let through, and those that hold.
+
+use axum::extract::State;
+use model::{ExemptKind, Timestamp};
+use serde::Deserialize;
+use store::Feedback;
+
+use crate::api::exemptions::{self, DAY_MS, LONGEST_DAYS, NewExemption};
+use crate::api::incidents::{self, IncidentView};
+use crate::api::offers::{self, OfferView};
+use crate::app::App;
+use crate::input::{Fields, IncidentPath};
+use crate::pages::exemptions::{ExemptionLine, shown};
+use crate::pages::number::grouped;
+use crate::pages::{Drawn, see_other, words};
+use crate::problem::Problem;
+
+/// For how many days an exemption is suggested to hold.
+const SUGGESTED_DAYS: i64 = 30;
+
+/// What can be done, ready to be drawn.
+pub(super) struct FalseAlarm {
+    pub(super) offers: Vec<Offer>,
+    /// What is exempt because of this incident.
+    pub(super) exemptions: Vec<ExemptionLine>,
+    /// Days, as a date field has them.
+    pub(super) suggested: String,
+    pub(super) first: String,
+    pub(super) last: String,
+}
+
+/// Something that could be exempt.
+pub(super) struct Offer {
+    pub(super) key: &'static str,
+    pub(super) what: &'static str,
+    pub(super) text: String,
+    pub(super) effect: String,
+    pub(super) covers: String,
+}
+
+/// What can be done about the incident; nothing unless a person said that it was a false alarm.
+pub(super) async fn read(app: &App, incident: &IncidentView, now: Timestamp) -> Result<Option<FalseAlarm>, Problem> {
+    if incident.feedback != Some(Feedback::FalseAlarm) {
+        return Ok(None);
+    }
+    let of_agent = exemptions::read(app, &incident.agent_id).await?;
+    let of_incident = of_agent.iter().filter(|exemption| exemption.incident_id == Some(incident.id));
+    let offers = offers::read(app, incident).await?;
+    Ok(Some(FalseAlarm {
+        offers: offers.into_iter().map(|offer| Offer::new(offer, incident.threshold)).collect(),
+        exemptions: of_incident.map(ExemptionLine::new).collect(),
+        suggested: day(now, SUGGESTED_DAYS),
+        first: day(now, 0),
+        last: day(now, LONGEST_DAYS - 1),
+    }))
+}
+
+impl Offer {
+    fn new(offer: OfferView, threshold: f64) -> Offer {
+        let OfferView { what, text, score, would_have_passed, covered_calls, of_calls } = offer;
+        let fate = if would_have_passed { "it would have gone through" } else { "it would still have been stopped" };
+        let (covered, all) = (grouped(covered_calls as u64), grouped(of_calls as u64));
+        Offer {
+            key: what.as_str(),
+            what: words::exempt_kind(what),
+            text: shown(what, &text),
+            effect: format!("With this, the call would have scored {score:.1} / {threshold}: {fate}."),
+            covers: format!("It covers {covered} of the newest {all} calls on record."),
+        }
+    }
+}
+
+/// The day so many days after `now`, in UTC.
+fn day(now: Timestamp, days: i64) -> String {
+    let then = Timestamp::from_millis(now.as_millis() + days * DAY_MS).to_string();
+    then.get(..10).unwrap_or_default().to_owned()
+}
+
+/// What is to be exempt, and the last day on which it is.
+#[derive(Deserialize)]
+pub(crate) struct ExemptForm {
+    what: ExemptKind,
+    until: String,
+}
+
+/// Makes the exemption; it holds to the end of the day in UTC.
+pub(crate) async fn exempt(
+    State(app): State<App>,
+    IncidentPath(id): IncidentPath,
+    Fields(form): Fields<ExemptForm>,
+) -> Drawn {
+    let incident = incidents::read(&app, id).await?;
+    let until = end_of(&form.until).ok_or_else(|| Problem::field("until", "must be a day such as 2026-12-24"))?;
+    let new = NewExemption { incident_id: id, what: form.what, until };
+    exemptions::exempt(&app, &incident.agent_id, new).await?;
+    Ok(see_other(&format!("/incidents/{id}?done=exempted")))
+}
+
+/// The end of a day in UTC.
+fn end_of(day: &str) -> Option<Timestamp> {
+    let begin = Timestamp::parse(&format!("{}T00:00:00Z", day.trim()))?;
+    Some(Timestamp::from_millis(begin.as_millis() + DAY_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_whole() {
+        assert_eq!(end_of("2026-12-24").map(|end| end.to_string()).as_deref(), Some("2026-12-25T00:00:00.000Z"));
+        for odd in ["", "tomorrow", "2026-02-30", "2026-12-24T10:00"] {
+            assert_eq!(end_of(odd), None, "{odd}");
+        }
+        let now = Timestamp::parse("2026-12-24T23:00:00Z").unwrap_or_default();
+        assert_eq!((day(now, 0), day(now, 30)), ("2026-12-24".to_owned(), "2027-01-23".to_owned()));
+    }
+}
