@@ -1,6 +1,7 @@
 // Sends forms without leaving the page, copies texts, and submits a filter when it is chosen.
 
-import { load, patchPage } from "./patch.js";
+import { load, patchPage, refresh } from "./patch.js";
+import { COPIED, NO_ANSWER } from "./words.js";
 
 export function enhance() {
   document.addEventListener("submit", onSubmit);
@@ -27,9 +28,11 @@ async function onSubmit(event) {
     if (!stays && url !== target) return location.assign(url);
     patchPage(page);
     showCopyButtons();
+    // What is live goes by the address here: a filter, or the settings that are tried.
+    if (location.search) refresh().catch(() => {});
     document.querySelector("[role=alertdialog] button, [role=alert]")?.scrollIntoView({ block: "center" });
   } catch {
-    document.getElementById("notice").textContent = "That did not work: the server did not answer. Nothing is known to be changed.";
+    document.getElementById("notice").textContent = NO_ANSWER;
   } finally {
     form.removeAttribute("aria-busy");
   }
@@ -42,7 +45,7 @@ async function onClick({ target }) {
   const text = copy ? document.getElementById(copy).textContent : await (await fetch(copyFrom)).text();
   await navigator.clipboard.writeText(text);
   const before = button.textContent;
-  button.textContent = "Copied";
+  button.textContent = COPIED;
   setTimeout(() => (button.textContent = before), 1500);
 }
 
@@ -63,5 +66,6 @@ function forgetDone() {
   const url = new URL(location.href);
   if (!url.searchParams.has("done")) return;
   url.searchParams.delete("done");
+  url.searchParams.delete("undo");
   history.replaceState(null, "", url);
 }

@@ -1,7 +1,8 @@
 // Follows what happens on the server. One browser has one event stream, however many pages are open: the page that holds the
 // lock has it and tells the others.
 
-import { load, patchLive } from "./patch.js";
+import { refresh } from "./patch.js";
+import { LIVE, notLive } from "./words.js";
 
 const EVENTS = ["call", "blocked", "kill", "activated", "deactivated", "incident", "configured", "lagged"];
 const REFRESH_MS = 500;
@@ -70,7 +71,7 @@ function isAboutThisPage({ event, agent }) {
 
 function show({ state, seconds }) {
   const element = document.getElementById("connection");
-  const text = state === "live" ? "Live" : `Not live: trying again in ${seconds} s.`;
+  const text = state === "live" ? LIVE : notLive(seconds);
   element.className = state;
   if (element.textContent !== text) element.textContent = text;
 }
@@ -80,18 +81,20 @@ function schedule() {
   missed = true;
   if (scheduled || paused || document.hidden) return;
   scheduled = true;
-  setTimeout(refresh, REFRESH_MS);
+  setTimeout(catchUp, REFRESH_MS);
 }
 
-async function refresh() {
-  scheduled = false;
+async function catchUp() {
   missed = false;
   try {
-    patchLive((await load(location.href)).page);
+    await refresh();
   } catch {
     // No page came: the session has ended, or the server is gone, which the stream will tell.
     if (connected?.state === "live") location.reload();
   }
+  // Only now: however slow the server is, one question at a time.
+  scheduled = false;
+  if (missed) schedule();
 }
 
 function enhancePause() {

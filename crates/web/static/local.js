@@ -1,5 +1,7 @@
 // Times and numbers in the viewer's own zone and language. The exact values come from the server in the elements' attributes.
 
+import { ago, inLocalTime } from "./words.js";
+
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
@@ -25,7 +27,7 @@ export function tellOffset() {
 function showTime(element) {
   const then = new Date(element.dateTime);
   if (Number.isNaN(then.getTime())) return;
-  element.title = `${EXACT.format(then)}\n${element.dateTime} (UTC)`;
+  element.title = inLocalTime(EXACT.format(then), element.dateTime);
   const text = ago((Date.now() - then) / 1000);
   if (element.textContent !== text) element.textContent = text;
 }
@@ -43,14 +45,6 @@ function showAxis(element) {
   const isHour = element.ownerSVGElement.parentElement.dataset.span === "hour";
   if (value) element.textContent = `${EXACT.format(at)}: ${value}`;
   else if (element.localName === "text") element.textContent = (isHour ? HOUR : DAY).format(at);
-}
-
-function ago(seconds) {
-  if (seconds < 5) return "just now";
-  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
-  return `${Math.floor(seconds / 86_400)} d ago`;
 }
 
 setInterval(() => localise(document), REFRESH_MS);

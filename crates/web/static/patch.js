@@ -20,8 +20,19 @@ export function load(url, fields) {
   });
 }
 
+/** Counts the questions that were asked for this page. */
+let asked = 0;
+
+/** Asks for this page as its address says now, and brings its live parts up to date. An answer that comes after a newer
+ * question was asked is not drawn: the newer one knows more, and may be about other settings. */
+export async function refresh() {
+  const question = ++asked;
+  const { page } = await load(location.href);
+  if (question === asked) patchLive(page);
+}
+
 /** Brings the parts of this page that are live up to date with `fresh`. */
-export function patchLive(fresh) {
+function patchLive(fresh) {
   for (const part of document.querySelectorAll("[data-live][id]")) {
     const other = fresh.getElementById(part.id);
     if (other) patch(part, other);
@@ -29,8 +40,9 @@ export function patchLive(fresh) {
   localise(document);
 }
 
-/** Makes this page what `fresh` is. */
+/** Makes this page what `fresh` is, and answers that are still on their way outdated. */
 export function patchPage(fresh) {
+  asked += 1;
   document.title = fresh.title;
   document.documentElement.dataset.theme = fresh.documentElement.dataset.theme;
   patch(document.body, fresh.body);

@@ -1,10 +1,11 @@
 // Answers the what-if at once while its sliders move. Without this, its button asks for the page again.
 
-import { load, patchLive } from "./patch.js";
+import { refresh } from "./patch.js";
 
 export function enhanceWhatIf() {
   const form = document.getElementById("what-if-form");
   if (!form) return;
+  if (location.search.includes("threshold=")) keep(form);
   let asking = false;
   let again = false;
   const ask = async () => {
@@ -13,8 +14,7 @@ export function enhanceWhatIf() {
     const query = new URLSearchParams(new FormData(form));
     // In the address too, so that what happens meanwhile is drawn with these settings.
     history.replaceState(null, "", `${location.pathname}?${query}`);
-    const { page } = await load(location.href).catch(() => ({}));
-    if (page) patchLive(page);
+    await refresh().catch(() => {});
     asking = false;
     if (again) {
       again = false;
@@ -22,8 +22,14 @@ export function enhanceWhatIf() {
     }
   };
   form.addEventListener("input", ({ target }) => {
+    keep(form);
     const shown = document.getElementById(`${target.id}-value`);
     if (shown) shown.textContent = target.value;
     ask();
   });
+}
+
+/** Sliders that were moved are the viewer's: no answer of the server moves them back. */
+function keep(form) {
+  form.dataset.keep = "";
 }

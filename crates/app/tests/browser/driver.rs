@@ -23,12 +23,16 @@ pub(crate) struct Kind {
     pub(crate) height: u32,
     pub(crate) is_phone: bool,
     pub(crate) has_script: bool,
+    /// Whether there is a keyboard and no pointer.
+    pub(crate) is_by_keyboard: bool,
 }
 
 impl Kind {
-    pub(crate) const DESKTOP: Kind = Kind { width: 1280, height: 900, is_phone: false, has_script: true };
-    pub(crate) const PHONE: Kind = Kind { width: 390, height: 844, is_phone: true, has_script: true };
+    pub(crate) const DESKTOP: Kind =
+        Kind { width: 1280, height: 900, is_phone: false, has_script: true, is_by_keyboard: false };
+    pub(crate) const PHONE: Kind = Kind { width: 390, height: 844, is_phone: true, ..Kind::DESKTOP };
     pub(crate) const WITHOUT_SCRIPT: Kind = Kind { has_script: false, ..Kind::DESKTOP };
+    pub(crate) const BY_KEYBOARD: Kind = Kind { is_by_keyboard: true, ..Kind::DESKTOP };
 }
 
 /// A browser with one window; ends with its driver when it goes out of scope.
@@ -36,6 +40,7 @@ pub(crate) struct Browser {
     http: Http,
     session: String,
     driver: Child,
+    pub(crate) kind: Kind,
     pub(crate) dashboard: String,
     _profile: TempDir,
 }
@@ -56,7 +61,7 @@ impl Browser {
         let answer = http.json(Method::POST, &format!("{address}/session"), None, Some(&capabilities)).await.unwrap();
         let id = answer.json()["value"]["sessionId"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned();
         let session = format!("{address}/session/{id}");
-        Browser { http, session, driver, dashboard: server.dashboard.clone(), _profile: profile }
+        Browser { http, session, driver, kind, dashboard: server.dashboard.clone(), _profile: profile }
     }
 
     /// Starts a browser and logs in by hand.
@@ -76,7 +81,7 @@ impl Browser {
         if answer.status.is_success() { Ok(value) } else { Err(value["message"].to_string()) }
     }
 
-    async fn post(&self, path: &str, body: Value) -> Value {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
         self.command(Method::POST, path, Some(body)).await.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
@@ -128,8 +133,11 @@ impl Browser {
         self.try_text(selector).await.unwrap_or_default()
     }
 
-    /// Clicks, waiting until there is something to click.
+    /// Clicks, waiting until there is something to click; by keyboard, goes there and presses it.
     pub(crate) async fn click(&self, selector: &str) {
+        if self.kind.is_by_keyboard {
+            return self.reach_and_press(selector).await;
+        }
         eventually(&format!("click {selector}"), async || {
             let element = self.find(selector).await?;
             self.command(Method::POST, &format!("/element/{element}/click"), Some(json!({}))).await.ok()
@@ -138,16 +146,12 @@ impl Browser {
     }
 
     pub(crate) async fn type_into(&self, selector: &str, text: &str) {
+        if self.kind.is_by_keyboard {
+            return self.reach_and_type(selector, text).await;
+        }
         let element = self.wait_for(selector).await;
         self.post(&format!("/element/{element}/clear"), json!({})).await;
         self.post(&format!("/element/{element}/value"), json!({"text": text})).await;
-    }
-
-    /// Presses a key, wherever the focus is.
-    pub(crate) async fn press(&self, key: char) {
-        let key = key.to_string();
-        let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
-        self.post("/actions", json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
     }
 
     /// A property of an element.
@@ -230,7 +234,7 @@ fn port(driver: &mut Child) -> u16 {
 }
 
 fn capabilities(kind: Kind, profile: &str) -> Value {
-    let Kind { width, height, is_phone, has_script } = kind;
+    let Kind { width, height, is_phone, has_script, .. } = kind;
     let mut options = json!({
         "args": [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",

@@ -4,7 +4,7 @@ use app::provider::{Behaviour, BuiltinProvider, Script};
 use serde_json::json;
 
 use crate::driver::{Browser, Kind};
-use crate::support::{Server, ServerBuilder, eventually};
+use crate::support::{Receiver, Server, ServerBuilder, eventually};
 
 /// What attackers write. Each tries to set `window.pwned`, to ask another host, or to hide something.
 fn payloads() -> Vec<String> {
@@ -50,23 +50,34 @@ async fn check(browser: &Browser, path: &str) {
 async fn hostile_text_stays_text_in_every_field() {
     let echo = Script::chosen(|asking| Behaviour::text(&asking.last_user_text()));
     let provider = BuiltinProvider::start(0, echo).await.unwrap();
-    let server = ServerBuilder::new(&provider.url()).start();
+    let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
     let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
     for (number, payload) in payloads().into_iter().enumerate() {
         let agent = format!("hostile-{number}");
         let (incident, call) = attack(&server, &agent, &payload).await;
+        mislead(&server, &payload).await;
+        check(&browser, "/alerts").await;
         check(&browser, &format!("/agents/{agent}")).await;
         check(&browser, &format!("/incidents/{incident}")).await;
         check(&browser, &format!("/requests/{call}")).await;
         let query: String = payload.bytes().take(400).map(|byte| format!("%{byte:02X}")).collect();
-        for path in ["/agents?search=", "/requests?model=", "/requests?conversation=", "/login?next=", "/"] {
+        for path in [
+            "/agents?search=",
+            "/agents/x?done=",
+            "/alerts?done=rule-off&undo=",
+            "/requests?model=",
+            "/requests?conversation=",
+            "/requests?provider=",
+            "/login?next=",
+            "/",
+        ] {
             browser.go(&format!("{path}{query}")).await;
             assert_eq!(browser.run("return typeof window.pwned").await, "undefined", "{path}");
         }
         browser.log().await;
         browser.requests().await;
     }
-    for path in ["/", "/agents", "/incidents", "/requests", "/settings"] {
+    for path in ["/", "/agents", "/incidents", "/requests", "/costs?range=24h", "/alerts", "/settings"] {
         check(&browser, path).await;
     }
 }
@@ -88,4 +99,18 @@ async fn attack(server: &Server, agent: &str, payload: &str) -> (String, String)
     let calls = server.events(agent, "llm_call").await;
     let id = |value: &serde_json::Value| value["id"].as_str().unwrap().to_owned();
     (id(&incident), id(&calls[0]))
+}
+
+/// Names a channel `payload`, and has its target answer with it.
+async fn mislead(server: &Server, payload: &str) {
+    let receiver = Receiver::saying(payload, http::StatusCode::GONE, std::time::Duration::ZERO).await;
+    let name: String = payload.chars().filter(|character| !character.is_control()).take(100).collect();
+    let channel = json!({"kind": "webhook", "name": name, "url": receiver.url});
+    let channel = server.api(http::Method::POST, "/api/channels", Some(channel)).await;
+    let id = channel["id"].as_str().unwrap();
+    let rule = json!({"rule_type": "kill_switch", "channels": [id]});
+    server.api(http::Method::POST, "/api/alerts", Some(rule)).await;
+    let told = server.api(http::Method::POST, &format!("/api/channels/{id}/test"), None).await;
+    // Gone for good: the channel is switched off by itself.
+    assert_eq!(told["attempts"][0]["status_code"], 410, "{told}");
 }

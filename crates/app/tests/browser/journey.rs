@@ -1,12 +1,13 @@
 //! The way of a person from the first login to an agent that was stopped and runs again.
 
+use app::provider::BuiltinProvider;
 use serde_json::json;
 
 use crate::driver::{Browser, Kind};
 use crate::support::{Receiver, Server, ServerBuilder, eventually, provider};
 
-const AGENT: &str = "import-fixer";
-const QUESTION: &str = "Why does the import of customer records fail?";
+pub(crate) const AGENT: &str = "import-fixer";
+pub(crate) const QUESTION: &str = "Why does the import of customer records fail?";
 
 /// Lets the agent loop until it is refused.
 async fn loop_until_refused(server: &Server) {
@@ -52,77 +53,154 @@ async fn check_incident(server: &Server, browser: &Browser) -> String {
     id
 }
 
-#[tokio::test]
-async fn from_the_login_to_an_agent_that_runs_again() {
+/// What a person does it all with.
+struct Journey {
+    server: Server,
+    browser: Browser,
+    receiver: Receiver,
+}
+
+impl Journey {
+    async fn start(provider: &BuiltinProvider, kind: Kind) -> Journey {
+        let receiver = Receiver::start(http::StatusCode::NO_CONTENT, std::time::Duration::ZERO).await;
+        let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
+        let browser = Browser::logged_in(&server, kind).await;
+        Journey { server, browser, receiver }
+    }
+
+    /// Opens a page and waits until it follows what happens.
+    async fn watch(&self, path: &str) {
+        self.browser.go(path).await;
+        if self.browser.kind.has_script {
+            self.browser.wait_for_text("#connection", "Live").await;
+            self.browser.run("window.stays = true").await;
+        }
+    }
+
+    /// Waits until the page says `text`, by itself or, without script, when it is loaded again.
+    async fn sees(&self, selector: &str, text: &str) {
+        if self.browser.kind.has_script {
+            self.browser.wait_for_text(selector, text).await;
+            assert_eq!(self.browser.run("return window.stays").await, true, "the page was not loaded again");
+            return;
+        }
+        eventually(&format!("{selector} says {text:?}"), async || {
+            self.browser.reload().await;
+            self.browser.text(selector).await.contains(text).then_some(())
+        })
+        .await;
+    }
+
+    async fn agent(&self) -> serde_json::Value {
+        self.server.get(&format!("/api/agents/{AGENT}")).await
+    }
+
+    /// Turns the switch on.
+    async fn enable(&self) {
+        self.browser.go(&format!("/agents/{AGENT}")).await;
+        self.browser.click("input[name=enabled]").await;
+        self.browser.click("#kill-switch .row button:not([name])").await;
+    }
+
+    async fn the_agent_appears_by_itself(&self) {
+        assert!(self.browser.text("main").await.contains("No agents yet"));
+        self.watch("/agents").await;
+        self.server.agent(AGENT).ask("Are you there?").await;
+        self.sees("#agents", AGENT).await;
+        self.browser.click(&format!("#agents a[href='/agents/{AGENT}']")).await;
+        self.browser.wait_for_text("#switch-title", "Kill Switch").await;
+    }
+
+    async fn without_a_channel_it_asks_first(&self) {
+        self.enable().await;
+        self.browser.wait_for_text("[role=alertdialog]", "No one would hear about it.").await;
+        assert_eq!(self.agent().await["kill_switch"]["enabled"], false);
+        self.browser.click("[role=alertdialog] a").await;
+    }
+
+    /// Then nothing is asked any more.
+    async fn a_channel_is_added_and_tested(&self) {
+        self.browser.type_into("#add-channel input[name=name]", "ops").await;
+        self.browser.type_into("#add-channel input[name=url]", &self.receiver.url).await;
+        self.browser.click("#add-channel button").await;
+        self.browser.wait_for_text("#secret", "whsec_").await;
+        self.browser.click("form[action$='/test'] button").await;
+        self.browser.wait_for_text("#tested", "Delivered").await;
+        assert_eq!(self.receiver.all().len(), 1, "the test was told");
+        self.enable().await;
+        self.browser.wait_for_text("#notice", "Saved.").await;
+        assert_eq!(self.agent().await["kill_switch"]["enabled"], true);
+    }
+
+    /// Returns the incident.
+    async fn it_loops_and_the_badge_appears(&self) -> String {
+        self.watch("/agents").await;
+        loop_until_refused(&self.server).await;
+        self.sees("#agents .badge", "Deactivated by Kill Switch").await;
+        self.sees("#stopped", "1").await;
+        self.browser.click("#agents td a[href^='/incidents/']").await;
+        let incident = check_incident(&self.server, &self.browser).await;
+        self.watch("/alerts").await;
+        self.sees("#history", "Delivered").await;
+        eventually("the kill was told", async || (self.receiver.all().len() == 2).then_some(())).await;
+        incident
+    }
+
+    /// Traffic flows and the window is empty.
+    async fn activated_it_runs_again(&self, incident: &str) {
+        self.browser.go(&format!("/incidents/{incident}")).await;
+        self.browser.click("#story summary").await;
+        self.browser.click(&format!("form[action='/incidents/{incident}/activate'] button")).await;
+        self.browser.wait_for_text("#notice", "Active again.").await;
+        let agent = self.agent().await;
+        assert_eq!((&agent["active"], &agent["current_score"]), (&json!(true), &json!(0.0)));
+        assert_eq!(self.server.agent(AGENT).ask(QUESTION).await.status, 200);
+        self.browser.go(&format!("/agents/{AGENT}")).await;
+        self.browser.wait_for_text("#score", "Loop score 0.0").await;
+    }
+
+    async fn it_is_switched_off_by_hand(&self) {
+        self.browser.click("button[role=switch][aria-checked=true]").await;
+        self.browser.wait_for_text("#state", "Inactive").await;
+        assert!(self.server.agent(AGENT).ask(QUESTION).await.is_inactive_response());
+    }
+}
+
+/// From the first login to an agent that was stopped and runs again.
+async fn journey(kind: Kind) {
     let provider = provider().await;
-    let receiver = Receiver::start(http::StatusCode::NO_CONTENT, std::time::Duration::ZERO).await;
-    let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
-    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
-    browser.wait_for_text("#connection", "Live").await;
-    assert!(browser.text("main").await.contains("No agents yet"));
-
-    // The agent appears by itself.
-    browser.go("/agents").await;
-    browser.wait_for_text("#connection", "Live").await;
-    browser.run("window.stays = true").await;
-    server.agent(AGENT).ask("Are you there?").await;
-    browser.wait_for_text("#agents", AGENT).await;
-
-    // Turning the switch on without a channel asks first.
-    browser.click(&format!("#agents a[href='/agents/{AGENT}']")).await;
-    browser.click("input[name=enabled]").await;
-    browser.click("#kill-switch .row button:not([name])").await;
-    browser.wait_for_text("[role=alertdialog]", "No one would hear about it.").await;
-    assert_eq!(server.get(&format!("/api/agents/{AGENT}")).await["kill_switch"]["enabled"], false);
-
-    // Its way out: a channel, which is tested. Then nothing is asked any more.
-    browser.click("[role=alertdialog] a").await;
-    browser.type_into("#add-channel input[name=name]", "ops").await;
-    browser.type_into("#add-channel input[name=url]", &receiver.url).await;
-    browser.click("#add-channel button").await;
-    browser.wait_for_text("#secret", "whsec_").await;
-    browser.click("form[action$='/test'] button").await;
-    browser.wait_for_text("#tested", "Delivered").await;
-    browser.go(&format!("/agents/{AGENT}")).await;
-    browser.click("input[name=enabled]").await;
-    browser.click("#kill-switch .row button:not([name])").await;
-    browser.wait_for_text("#notice", "Saved.").await;
-    assert_eq!(server.get(&format!("/api/agents/{AGENT}")).await["kill_switch"]["enabled"], true);
-
-    // It loops: the badge appears without a reload.
-    browser.go("/agents").await;
-    browser.wait_for_text("#connection", "Live").await;
-    browser.run("window.stays = true").await;
-    loop_until_refused(&server).await;
-    browser.wait_for_text("#agents .badge", "Deactivated by Kill Switch").await;
-    browser.wait_for_text("#stopped", "1").await;
-    assert_eq!(browser.run("return window.stays").await, true, "the page was not loaded again");
-
-    browser.click("#agents td a[href^='/incidents/']").await;
-    let incident = check_incident(&server, &browser).await;
-
-    browser.go("/alerts").await;
-    browser.wait_for_text("#history", "Delivered").await;
-    assert!(receiver.all().len() >= 2, "the test and the kill were told");
-    browser.go(&format!("/incidents/{incident}")).await;
-
-    // Activating asks, then traffic flows and the window is empty.
-    browser.click("#story summary").await;
-    browser.click(&format!("form[action='/incidents/{incident}/activate'] button")).await;
-    browser.wait_for_text("#notice", "Active again.").await;
-    let agent = server.get(&format!("/api/agents/{AGENT}")).await;
-    assert_eq!((&agent["active"], &agent["current_score"]), (&json!(true), &json!(0.0)));
-    assert_eq!(server.agent(AGENT).ask(QUESTION).await.status, 200);
-    browser.go(&format!("/agents/{AGENT}")).await;
-    browser.wait_for_text("#score", "Loop score 0.0").await;
-    browser.click("button[role=switch][aria-checked=true]").await;
-    browser.wait_for_text("#state", "Inactive").await;
-    assert!(server.agent(AGENT).ask(QUESTION).await.is_inactive_response());
-    assert_eq!(browser.log().await, Vec::<String>::new(), "nothing was refused or failed");
+    let journey = Journey::start(&provider, kind).await;
+    journey.the_agent_appears_by_itself().await;
+    journey.without_a_channel_it_asks_first().await;
+    journey.a_channel_is_added_and_tested().await;
+    let incident = journey.it_loops_and_the_badge_appears().await;
+    journey.activated_it_runs_again(&incident).await;
+    journey.it_is_switched_off_by_hand().await;
+    assert_eq!(journey.browser.log().await, Vec::<String>::new(), "nothing was refused or failed");
 }
 
 #[tokio::test]
-async fn everything_works_without_script() {
+async fn from_the_login_to_an_agent_that_runs_again() {
+    journey(Kind::DESKTOP).await;
+}
+
+#[tokio::test]
+async fn the_same_on_a_phone() {
+    journey(Kind::PHONE).await;
+}
+
+#[tokio::test]
+async fn the_same_without_script() {
+    journey(Kind::WITHOUT_SCRIPT).await;
+}
+
+#[tokio::test]
+async fn the_same_by_keyboard() {
+    journey(Kind::BY_KEYBOARD).await;
+}
+
+#[tokio::test]
+async fn presets_and_feedback_are_plain_forms() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     server.agent(AGENT).ask("Are you there?").await;
@@ -139,13 +217,8 @@ async fn everything_works_without_script() {
     browser.reload().await;
     browser.wait_for_text("#state", "Deactivated by Kill Switch").await;
     browser.click("#stop a[href^='/incidents/']").await;
-    let incident = check_incident(&server, &browser).await;
     browser.click("#feedback ~ form button[value=loop]").await;
     browser.wait_for_text("#notice", "Thank you.").await;
-    browser.click("#story summary").await;
-    browser.click(&format!("form[action='/incidents/{incident}/activate'] button")).await;
-    browser.wait_for_text("#notice", "Active again.").await;
-    assert_eq!(server.agent(AGENT).ask(QUESTION).await.status, 200);
     assert!(!server.incidents(AGENT).await[0]["feedback"].is_null());
 }
 
@@ -166,36 +239,4 @@ async fn a_lost_connection_is_said_and_found_again() {
     })
     .await;
     drop(server);
-}
-
-#[tokio::test]
-async fn the_what_if_answers_while_its_sliders_move() {
-    let provider = provider().await;
-    let server = ServerBuilder::new(&provider.url()).start();
-    for _ in 0..6 {
-        server.agent(AGENT).ask(QUESTION).await;
-    }
-    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
-    browser.go(&format!("/agents/{AGENT}")).await;
-    browser.wait_for_text("#what-if", "It would have stopped 1 time in 6 calls").await;
-    browser.wait_for_text("#recent", "1 calls since the last activation would have been stopped").await;
-    slide(&browser, "#try-threshold", 40).await;
-    browser.wait_for_text("#what-if", "It would have stopped nothing in 6 calls.").await;
-    slide(&browser, "#try-threshold", 3).await;
-    browser.wait_for_text("#what-if", "Window 20, threshold 3.").await;
-    slide(&browser, "#try-window", 4).await;
-    browser.wait_for_text("#what-if", "Window 4, threshold 3.").await;
-    browser.click("#what-if form button").await;
-    browser.wait_for_text("#notice", "Saved.").await;
-    let settings = server.get(&format!("/api/agents/{AGENT}")).await["kill_switch"].clone();
-    assert_eq!((&settings["window_size"], &settings["threshold"]), (&json!(4), &json!(3.0)));
-}
-
-async fn slide(browser: &Browser, slider: &str, value: u32) {
-    browser
-        .run(&format!(
-            "const slider = document.querySelector('{slider}'); slider.value = {value}; \
-         slider.dispatchEvent(new Event('input', {{ bubbles: true }}));"
-        ))
-        .await;
 }

@@ -5,6 +5,7 @@ mod driver;
 mod false_alarm;
 mod hostile;
 mod journey;
+mod keyboard;
 mod looks;
 mod policy;
 mod scene;
@@ -12,3 +13,4 @@ mod screenshots;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the integration tests, which use all of it")]
 mod support;
+mod what_if;

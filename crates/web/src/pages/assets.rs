@@ -14,7 +14,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
 /// Every file: its name, its type and its content.
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 10] = [
     ("style.css", CSS, include_str!("../../static/style.css")),
     ("icon.svg", PICTURE, include_str!("../../static/icon.svg")),
     ("app.js", SCRIPT, include_str!("../../static/app.js")),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str, &str); 9] = [
     ("login.js", SCRIPT, include_str!("../../static/login.js")),
     ("patch.js", SCRIPT, include_str!("../../static/patch.js")),
     ("what_if.js", SCRIPT, include_str!("../../static/what_if.js")),
+    ("words.js", SCRIPT, include_str!("../../static/words.js")),
 ];
 
 /// Where a file is.

@@ -37,6 +37,12 @@ impl Drop for Receiver {
 
 impl Receiver {
     pub(crate) async fn start(status: StatusCode, delay: Duration) -> Receiver {
+        Receiver::saying("thank you", status, delay).await
+    }
+
+    /// One that answers with this text.
+    pub(crate) async fn saying(text: &str, status: StatusCode, delay: Duration) -> Receiver {
+        let said = Bytes::copy_from_slice(text.as_bytes());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let received = Arc::new(watch::Sender::new(Vec::new()));
@@ -44,7 +50,16 @@ impl Receiver {
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let seen = Arc::clone(&seen);
-                let service = service_fn(move |request| answer(request, Arc::clone(&seen), status, delay));
+                let said = said.clone();
+                let service = service_fn(move |request| {
+                    let taken = take(request, Arc::clone(&seen), delay);
+                    let mut response = Response::new(Full::new(said.clone()));
+                    *response.status_mut() = status;
+                    async move {
+                        taken.await;
+                        Ok::<_, Infallible>(response)
+                    }
+                });
                 tokio::spawn(
                     hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service),
                 );
@@ -66,18 +81,11 @@ impl Receiver {
     }
 }
 
-async fn answer(
-    request: Request<Incoming>,
-    seen: Arc<watch::Sender<Vec<Received>>>,
-    status: StatusCode,
-    delay: Duration,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+/// Keeps what came, and waits for as long as an answer should take.
+async fn take(request: Request<Incoming>, seen: Arc<watch::Sender<Vec<Received>>>, delay: Duration) {
     let id = request.headers()["webhook-id"].to_str().unwrap().to_owned();
     let body = request.into_body().collect().await.unwrap().to_bytes();
     let body = serde_json::from_slice(&body).unwrap();
     seen.send_modify(|all| all.push(Received { id, body }));
     tokio::time::sleep(delay).await;
-    let mut response = Response::new(Full::new(Bytes::from_static(b"thank you")));
-    *response.status_mut() = status;
-    Ok(response)
 }

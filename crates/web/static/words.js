@@ -1,0 +1,16 @@
+// What the scripts say. All other words come from the server.
+
+export const COPIED = "Copied";
+export const NO_ANSWER = "That did not work: the server did not answer. Nothing is known to be changed.";
+export const LIVE = "Live";
+export const notLive = (seconds) => `Not live: trying again in ${seconds} s.`;
+export const inLocalTime = (time, utc) => `${time}\n${utc} (UTC)`;
+
+/** How long ago something was. The server says it the same way. */
+export function ago(seconds) {
+  if (seconds < 5) return "just now";
+  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
