@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 const TOKEN: &str = "token";
@@ -54,9 +54,15 @@ impl DataDir {
         }
         let mut random = [0_u8; 32];
         getrandom::fill(&mut random).map_err(|error| anyhow!("no random numbers: {error}"))?;
-        let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        write_atomically(&self.path.join(TOKEN), format!("{token}\n").as_bytes())?;
-        Ok(SecretString::from(token))
+        let token: SecretString = random.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        write_token(&self.path, &token)?;
+        Ok(token)
+    }
+
+    /// Puts another token in the place of the one that is there.
+    pub(crate) fn keep_token(&self) -> impl Fn(&SecretString) -> std::io::Result<()> + use<> {
+        let path = self.path.clone();
+        move |token| write_token(&path, token).map_err(std::io::Error::other)
     }
 
     /// Tells the other commands where the server is.
@@ -81,6 +87,10 @@ impl Addresses {
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
         write_atomically(path, serde_json::to_string(self)?.as_bytes())
     }
+}
+
+fn write_token(path: &Path, token: &SecretString) -> anyhow::Result<()> {
+    write_atomically(&path.join(TOKEN), format!("{}\n", token.expose_secret()).as_bytes())
 }
 
 /// The token in the data directory at `path`, if there is one.
@@ -114,8 +124,6 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> anyhow::Result<()
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
     use std::os::unix::fs::PermissionsExt;
-
-    use secrecy::ExposeSecret;
 
     use super::*;
 

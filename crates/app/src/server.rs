@@ -10,14 +10,14 @@ use alerts::Alerts;
 use anyhow::Context;
 use guard::{Guard, GuardConfig, Policies};
 use hyper::body::Incoming;
-use model::{AllowedHosts, Clock, Provider, Providers, RecorderHandle, Usage};
+use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
 use store::{AgentBudget, Recorder, Store, StoreConfig, Unpriced};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
-use web::{AlertTargets, Web};
+use web::{AlertTargets, Token, Web};
 
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir};
@@ -35,6 +35,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Server {
     addresses: Addresses,
     token: SecretString,
+    kills_new_agents: bool,
     draining: Arc<AtomicBool>,
     proxy: Listener,
     dashboard: Listener,
@@ -50,18 +51,16 @@ impl Server {
         let proxy_socket = bind(config, config.proxy_port, "proxy_port").await?;
         let web_socket = bind(config, config.port, "port").await?;
         let data_dir = DataDir::open(&config.data_dir)?;
-        let token = match &config.token {
-            Some(token) => token.clone(),
-            None => data_dir.token()?,
-        };
+        let (token, known) = token(config, &data_dir)?;
         let addresses = Addresses { proxy: url(&proxy_socket)?, dashboard: url(&web_socket)? };
 
         let parts = Parts::build(config).await?;
         let draining = Arc::new(AtomicBool::new(false));
-        let web = parts.web(config, token.clone(), &addresses, Arc::clone(&draining));
+        let proxy = parts.proxy(config);
+        let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
+        web.detection_failures = proxy.detection_failures();
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
-        let proxy = parts.proxy(config);
         let limits = listen_limits(config);
         let proxy = Listener::start(proxy_socket, limits, move |request| proxy.handle(request));
         let router = web::router(web);
@@ -73,7 +72,18 @@ impl Server {
         if let Some(path) = &config.ready_file {
             addresses.write(path)?;
         }
-        Ok(Server { addresses, token, draining, proxy, dashboard, alerts, recorder: parts.recorder_task, data_dir })
+        let kills_new_agents = parts.guard.defaults().enabled;
+        Ok(Server {
+            addresses,
+            token,
+            kills_new_agents,
+            draining,
+            proxy,
+            dashboard,
+            alerts,
+            recorder: parts.recorder_task,
+            data_dir,
+        })
     }
 
     /// Where agents call.
@@ -89,6 +99,11 @@ impl Server {
     /// What the dashboard and the API ask for.
     pub fn token(&self) -> &SecretString {
         &self.token
+    }
+
+    /// Whether agents not yet seen have their kill switch on.
+    pub fn kills_new_agents(&self) -> bool {
+        self.kills_new_agents
     }
 
     /// A link to `path` of the dashboard that logs in. The token is in the fragment, which browsers never send.
@@ -174,7 +189,7 @@ impl Parts {
         Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)
     }
 
-    fn web(&self, config: &Config, token: SecretString, addresses: &Addresses, draining: Arc<AtomicBool>) -> Web {
+    fn web(&self, config: &Config, token: Token, addresses: &Addresses, draining: Arc<AtomicBool>) -> Web {
         Web {
             guard: Arc::clone(&self.guard),
             store: self.store.clone(),
@@ -188,6 +203,7 @@ impl Parts {
             },
             proxy_url: addresses.proxy.clone(),
             token,
+            detection_failures: Failures::default(),
             hosts: self.hosts.clone(),
             draining,
             clock: Clock::System,
@@ -195,15 +211,25 @@ impl Parts {
     }
 }
 
+/// The token that the operator set, else the one in the data directory, which can be replaced while the server runs.
+fn token(config: &Config, data_dir: &DataDir) -> anyhow::Result<(SecretString, Token)> {
+    if let Some(token) = &config.token {
+        return Ok((token.clone(), Token::configured(token.clone())));
+    }
+    let (token, keep) = (data_dir.token()?, data_dir.keep_token());
+    Ok((token.clone(), Token::kept(token, keep)))
+}
+
 /// The guard as it was when the last server stopped.
 async fn restored_guard(config: &Config, store: &Store) -> anyhow::Result<Guard> {
+    let defaults = store.settings().kill_switch;
     let guard_config = GuardConfig {
-        defaults: config.kill_switch,
+        defaults,
         max_agents: config.limits.max_agents,
         max_conversations: config.limits.max_conversations,
     };
     let guard = Guard::with_policy(guard_config, config.policy.clone());
-    for agent in store.saved_agents(config.kill_switch, config.limits.max_agents).await? {
+    for agent in store.saved_agents(defaults, config.limits.max_agents).await? {
         guard.restore(agent);
     }
     restore_policies(guard.policies(), store).await?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use model::{AgentId, CallId, Deactivation};
+use model::{AgentId, CallId, Deactivation, KillSwitch};
 use parking_lot::{Mutex, RwLock};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,6 +20,8 @@ type Shard = RwLock<HashMap<AgentId, Arc<Seat>>>;
 #[derive(Debug)]
 pub(crate) struct Agents {
     config: GuardConfig,
+    /// The settings of agents not yet seen, which may change.
+    defaults: RwLock<KillSwitch>,
     shards: Box<[Shard]>,
     /// Counts uses: a clock that orders them and nothing else.
     uses: AtomicU64,
@@ -50,6 +52,7 @@ impl Agents {
     /// No agent yet.
     pub(crate) fn new(config: GuardConfig) -> Agents {
         Agents {
+            defaults: RwLock::new(config.defaults),
             config,
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
             uses: AtomicU64::new(0),
@@ -58,9 +61,14 @@ impl Agents {
         }
     }
 
-    /// What it was made with.
+    /// What agents are made with.
     pub(crate) fn config(&self) -> GuardConfig {
-        self.config
+        GuardConfig { defaults: *self.defaults.read(), ..self.config }
+    }
+
+    /// Changes the settings of agents not yet seen.
+    pub(crate) fn set_defaults(&self, defaults: KillSwitch) {
+        *self.defaults.write() = defaults;
     }
 
     /// Does something with an agent, which is created if it is unknown. The agent is locked meanwhile.
@@ -137,7 +145,7 @@ impl Agents {
                 inactive: AtomicBool::new(false),
                 taken: AtomicBool::new(false),
                 last_use: AtomicU64::new(0),
-                occupant: Mutex::new(Occupant { agent: Agent::new(&self.config), gone: false }),
+                occupant: Mutex::new(Occupant { agent: Agent::new(&self.config()), gone: false }),
             })
         });
         Arc::clone(seat)
@@ -198,7 +206,7 @@ impl Agents {
         if seat.last_use.load(Ordering::Relaxed) != last_use {
             return;
         }
-        if occupant.agent.is_plain(self.config.defaults) {
+        if occupant.agent.is_plain(self.config().defaults) {
             occupant.gone = true;
             shard.remove(id);
         } else {

@@ -266,6 +266,12 @@ impl Guard {
         nearest.into_iter().map(|(_, id)| id).collect()
     }
 
+    /// Changes the settings of agents not yet seen. Those it knows keep their own; one that is stored and has left memory
+    /// must be [configured](Guard::configure) before, or it would come back with the new ones.
+    pub fn set_defaults(&self, defaults: KillSwitch) {
+        self.agents.set_defaults(defaults);
+    }
+
     /// The settings of agents not yet seen.
     pub fn defaults(&self) -> KillSwitch {
         self.agents.config().defaults

@@ -34,7 +34,7 @@ use std::time::Duration;
 use guard::Guard;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
-use model::{AllowedHosts, CallId, Clock, Format, Providers, RecorderHandle};
+use model::{AllowedHosts, CallId, Clock, Failures, Format, Providers, RecorderHandle};
 use wire::Prices;
 
 use parking_lot::Mutex;
@@ -159,7 +159,7 @@ impl Proxy {
     }
 
     /// How often reading or scoring a call failed since the start; each of those calls was let through.
-    pub fn detection_failures(&self) -> u64 {
+    pub fn detection_failures(&self) -> Failures {
         self.core.shield.failures()
     }
 }

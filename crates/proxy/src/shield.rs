@@ -2,17 +2,18 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::Failures;
 
 /// Stands between the traffic and the code that reads it.
 pub(crate) struct Shield {
-    failures: AtomicU64,
+    failures: Failures,
     said: Once,
 }
 
 impl Default for Shield {
     fn default() -> Self {
-        Shield { failures: AtomicU64::new(0), said: Once::new() }
+        Shield { failures: Failures::default(), said: Once::new() }
     }
 }
 
@@ -21,7 +22,7 @@ impl Shield {
     pub(crate) fn run<T>(&self, detect: impl FnOnce() -> T) -> Option<T> {
         let result = catch_unwind(AssertUnwindSafe(detect));
         if result.is_err() {
-            self.failures.fetch_add(1, Ordering::Relaxed);
+            self.failures.add();
             self.said.call_once(|| {
                 tracing::error!("a bug in detection: the call goes on without it; further failures are only counted");
             });
@@ -29,8 +30,8 @@ impl Shield {
         result.ok()
     }
 
-    pub(crate) fn failures(&self) -> u64 {
-        self.failures.load(Ordering::Relaxed)
+    pub(crate) fn failures(&self) -> Failures {
+        self.failures.clone()
     }
 }
 
@@ -44,6 +45,6 @@ mod tests {
         assert_eq!(shield.run(|| 7), Some(7));
         assert_eq!(shield.run(|| -> u8 { panic!("a bug in the detector") }), None);
         assert_eq!(shield.run(|| -> u8 { panic!("the same bug") }), None);
-        assert_eq!(shield.failures(), 2);
+        assert_eq!(shield.failures().count(), 2);
     }
 }

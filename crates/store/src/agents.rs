@@ -133,6 +133,17 @@ impl Store {
         Ok(agents)
     }
 
+    /// The agents whose settings are others than `defaults`.
+    pub async fn agents_set_otherwise(&self, defaults: KillSwitch) -> Result<Vec<(AgentId, KillSwitch)>, StoreError> {
+        let query = sqlx::query(
+            "select * from agents
+             where enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5",
+        );
+        let query = settings_of(query, defaults);
+        let rows = query.try_map(|row: SqliteRow| Ok((columns::agent_id(&row, "id")?, columns::kill_switch(&row)?)));
+        Ok(rows.fetch_all(&self.readers).await?)
+    }
+
     /// How many calls of an agent's current epoch would have been stopped, had the kill switch been on.
     pub async fn would_have_stopped(&self, id: &AgentId) -> Result<u64, StoreError> {
         let count: i64 = sqlx::query_scalar(
@@ -175,13 +186,17 @@ type Query = sqlx::query::Query<'static, Sqlite, <Sqlite as sqlx::Database>::Arg
 
 /// Binds which agents are restored.
 fn chosen(query: Query, defaults: KillSwitch, recent: usize) -> Query {
+    settings_of(query, defaults).bind(signed(recent as u64))
+}
+
+/// Binds settings.
+fn settings_of(query: Query, defaults: KillSwitch) -> Query {
     query
         .bind(defaults.enabled)
         .bind(defaults.window_size)
         .bind(defaults.threshold)
         .bind(defaults.action.as_str())
         .bind(defaults.counting.as_str())
-        .bind(signed(recent as u64))
 }
 
 fn agent_row(row: SqliteRow) -> Result<AgentRow, sqlx::Error> {

@@ -58,6 +58,8 @@ pub enum Change {
     AddExemption { row: crate::ExemptionRow },
     /// Something counts again.
     RemoveExemption { agent: AgentId, id: ExemptionId },
+    /// All that people have set for all agents; it replaces what was set before.
+    PutSettings { settings: crate::SettingsChange },
     /// Of channels, rules and deliveries.
     Alerts(crate::AlertChange),
 }

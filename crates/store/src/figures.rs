@@ -7,6 +7,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use crate::columns::{self, unsigned};
+use crate::ladder;
 use crate::period::Piece;
 use crate::span::Span;
 use crate::{Period, Store, StoreError, Tally};
@@ -18,8 +19,6 @@ pub struct Figures {
     pub period: Period,
     /// All of it.
     pub total: Tally,
-    /// As much time right before it. If the period runs, its last hour or day counts there by the part that has passed here.
-    pub previous: Tally,
     /// Step by step: when each began and what happened in it; the quiet ones, too.
     pub series: Vec<(Timestamp, Tally)>,
     /// By provider and model, the most expensive first.
@@ -62,7 +61,6 @@ pub struct ConversationRow {
 impl Store {
     /// What happened in a period, to one agent or to all.
     pub async fn figures(&self, agent: Option<&AgentId>, period: Period) -> Result<Figures, StoreError> {
-        let now = self.config.clock.now();
         let (mut total, mut models) = (Tally::default(), HashMap::<ModelName, Tally>::new());
         let mut series: BTreeMap<i64, Tally> = period.steps().map(|start| (start, Tally::default())).collect();
         for (start, name, tally) in self.rollups(agent, period).await? {
@@ -71,13 +69,23 @@ impl Store {
             series.entry(step).or_default().merge(&tally);
             models.entry(name).or_default().merge(&tally);
         }
-        let previous = self.before(agent, period, now).await?;
         let series = series.into_iter().map(|(start, tally)| (Timestamp::from_millis(start), tally)).collect();
-        Ok(Figures { period, total, previous, series, models: by_cost(models) })
+        Ok(Figures { period, total, series, models: by_cost(models) })
     }
 
-    /// What happened in as much time before `period` as has passed of it.
-    async fn before(&self, agent: Option<&AgentId>, period: Period, now: Timestamp) -> Result<Tally, StoreError> {
+    /// The same in one sum.
+    pub async fn total(&self, agent: Option<&AgentId>, period: Period) -> Result<Tally, StoreError> {
+        let mut total = Tally::default();
+        for (_, _, tally) in self.rollups(agent, period).await? {
+            total.merge(&tally);
+        }
+        Ok(total)
+    }
+
+    /// What happened in as much time right before `period`. If the period runs, its last hour or day counts there by the part
+    /// that has passed here.
+    pub async fn total_before(&self, agent: Option<&AgentId>, period: Period) -> Result<Tally, StoreError> {
+        let now = self.config.clock.now();
         let before = period.before(now);
         let (last_start, share) = before.last_span_share(period.left(now));
         let (mut whole, mut last) = (Tally::default(), Tally::default());
@@ -91,10 +99,12 @@ impl Store {
     /// The agents that did something in a period, the most expensive first, at most `limit`; without latencies.
     pub async fn agent_figures(&self, period: Period, limit: u32) -> Result<Vec<(AgentId, Tally)>, StoreError> {
         let mut query = QueryBuilder::<Sqlite>::new(SUMS_BY_AGENT);
-        push_pieces(&mut query, &period.pieces());
-        query.push(
-            ") where agent_id <> '' group by agent_id order by sum(cost_nano_usd) desc, sum(requests) desc limit ",
-        );
+        for (number, rung) in ladder::rungs(period).into_iter().enumerate() {
+            query.push(if number == 0 { "" } else { " union all " });
+            query.push("select * from agent_sums where hours = ").push_bind(rung.hours);
+            query.push(" and start >= ").push_bind(rung.from).push(" and start < ").push_bind(rung.to);
+        }
+        query.push(") group by agent_id order by sum(cost_nano_usd) desc, sum(requests) desc, agent_id limit ");
         query.push_bind(i64::from(limit));
         let rows =
             query.build().try_map(|row: SqliteRow| Ok((columns::agent_id(&row, "agent_id")?, Tally::of_row(&row)?)));
@@ -144,15 +154,16 @@ const SUMS_BY_AGENT: &str = "
         sum(unpriced_out) as unpriced_out, sum(estimated) as estimated, x'' as latency
     from (";
 
-/// The columns that are summed over agents: not the histogram, which is most of a row.
-const SUMMED: &str = "agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
-    tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
 
 /// The rows of all agents in `pieces`, one range of the key after the other.
 pub(crate) fn push_pieces(query: &mut QueryBuilder<Sqlite>, pieces: &[Piece]) {
     for (number, piece) in pieces.iter().enumerate() {
         query.push(if number == 0 { "" } else { " union all " });
-        query.push("select ").push(SUMMED).push(" from rollups where span = ").push_bind(piece.span.code());
+        query
+            .push(
+                "select agent_id, provider, model, cost_nano_usd, unpriced_in, unpriced_out from rollups where span = ",
+            )
+            .push_bind(piece.span.code());
         query.push(" and start >= ").push_bind(piece.from).push(" and start < ").push_bind(piece.to);
     }
 }

@@ -1,16 +1,20 @@
 //! What is too old is deleted, a few rows at a time.
 
-use model::{IncidentState, Timestamp};
+use model::{FieldError, IncidentState, Timestamp};
+use serde::{Deserialize, Serialize};
 use sqlx::SqliteConnection;
 
 use crate::period::HOURS_KEPT_DAYS;
 use crate::span::Span;
-use crate::{alerts, exemptions};
+use crate::{alerts, exemptions, ladder};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// How many incidents are deleted at a time.
 const INCIDENTS: i64 = 10;
+
+/// A hundred years: whoever wants more wants a copy of the database.
+const MOST_DAYS: u32 = 36_500;
 
 /// How long things are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +30,37 @@ pub struct Retention {
 impl Default for Retention {
     fn default() -> Self {
         Retention { event_days: 30, incident_days: 180, statistics_days: 400 }
+    }
+}
+
+/// A change of how long things are kept: an absent field keeps its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields are those of Retention")]
+pub struct RetentionChange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_days: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incident_days: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics_days: Option<u64>,
+}
+
+impl RetentionChange {
+    /// How long things are kept after this change of `current`, or the field that is wrong.
+    pub fn apply(self, current: Retention) -> Result<Retention, FieldError> {
+        let days = |field: &'static str, days: Option<u64>, current: u32| match days {
+            None => Ok(current),
+            Some(days) => u32::try_from(days)
+                .ok()
+                .filter(|days| (1..=MOST_DAYS).contains(days))
+                .ok_or_else(|| FieldError::new(field, format!("must be a whole number of days from 1 to {MOST_DAYS}"))),
+        };
+        Ok(Retention {
+            event_days: days("event_days", self.event_days, current.event_days)?,
+            incident_days: days("incident_days", self.incident_days, current.incident_days)?,
+            statistics_days: days("statistics_days", self.statistics_days, current.statistics_days)?,
+        })
     }
 }
 
@@ -84,6 +119,15 @@ impl Retention {
                     order by span, start limit $3)",
             );
             let query = query.bind(span.code()).bind(before(days)).bind(rows);
+            deleted += query.execute(&mut *transaction).await?.rows_affected();
+        }
+        for hours in ladder::LENGTHS {
+            let query = sqlx::query(
+                "delete from agent_sums where (hours, start, agent_id) in (
+                    select hours, start, agent_id from agent_sums where hours = $1 and start < $2
+                    order by hours, start limit $3)",
+            );
+            let query = query.bind(hours).bind(before(ladder::kept_days(hours, statistics_days))).bind(rows);
             deleted += query.execute(&mut *transaction).await?.rows_affected();
         }
         let query = sqlx::query(

@@ -13,8 +13,9 @@ use sqlx::{ConnectOptions, Connection};
 use crate::connect;
 use crate::error::in_plain_words;
 use crate::key_file::KeyFile;
+use crate::settings::InForce;
 use crate::tuning::Tuning;
-use crate::{Grouping, Retention, StoreError, Unpriced};
+use crate::{Grouping, Retention, Settings, StoreError, Unpriced};
 
 /// How many readers there are: pages and lists are read by few people at a time.
 const READERS: u32 = 4;
@@ -26,9 +27,9 @@ pub struct StoreConfig {
     pub data_dir: PathBuf,
     /// The key file that encrypts provider keys and what channels lead to; made (mode 0600) if it does not exist.
     pub key_file: PathBuf,
-    /// The settings of an agent that is first heard of by a call.
+    /// The settings of an agent that is first heard of by a call, unless people have set others.
     pub defaults: KillSwitch,
-    /// How long things are kept.
+    /// How long things are kept, unless people have set it otherwise.
     pub retention: Retention,
     /// How alerts that come close together are made one.
     pub grouping: Grouping,
@@ -52,6 +53,11 @@ impl StoreConfig {
         }
     }
 
+    /// What holds unless people have set it otherwise.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings { kill_switch: self.defaults, retention: self.retention }
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.data_dir.join("agentgazer.db")
     }
@@ -63,6 +69,7 @@ pub struct Store {
     pub(crate) readers: SqlitePool,
     pub(crate) config: Arc<StoreConfig>,
     pub(crate) keys: KeyFile,
+    pub(crate) settings: InForce,
     pub(crate) tuning: Tuning,
 }
 
@@ -70,11 +77,6 @@ impl Store {
     /// Opens the database, makes it if it does not exist, and brings it up to date.
     pub async fn open(config: StoreConfig) -> Result<Store, StoreError> {
         Self::open_tuned(config, Tuning::default()).await
-    }
-
-    /// How long things are kept.
-    pub fn retention(&self) -> Retention {
-        self.config.retention
     }
 
     pub(crate) async fn open_tuned(config: StoreConfig, tuning: Tuning) -> Result<Store, StoreError> {
@@ -89,7 +91,8 @@ impl Store {
             // A connection to a file does not go away; asking whether it has is one more trip to its thread per query.
             .test_before_acquire(false)
             .connect_lazy_with(connect::reader(&database));
-        Ok(Store { readers, config: Arc::new(config), keys, tuning })
+        let settings = InForce::read(&readers, config.settings()).await?;
+        Ok(Store { readers, config: Arc::new(config), keys, settings, tuning })
     }
 }
 

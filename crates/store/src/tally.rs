@@ -77,6 +77,12 @@ impl Tally {
 
     /// Adds what others add up to.
     pub fn merge(&mut self, other: &Tally) {
+        self.add_counts(other);
+        self.latency.merge(&other.latency);
+    }
+
+    /// The same without latencies.
+    pub(crate) fn add_counts(&mut self, other: &Tally) {
         let pairs = [
             (&mut self.requests, other.requests),
             (&mut self.errors, other.errors),
@@ -95,7 +101,6 @@ impl Tally {
             *sum = sum.saturating_add(more);
         }
         self.cost += other.cost;
-        self.latency.merge(&other.latency);
     }
 
     /// About what this share of the time added up to, if it was like the rest. How long requests took does not change by it.

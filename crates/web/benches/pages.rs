@@ -14,7 +14,7 @@ use axum::http::Request;
 use guard::{Guard, GuardConfig};
 use http_body_util::BodyExt;
 use model::{
-    AgentId, AllowedHosts, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Fingerprint, Incident,
+    AgentId, AllowedHosts, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Failures, Fingerprint, Incident,
     IncidentId, IncidentState, Kill, KillSwitch, Matched, Outcome, Providers, RecorderHandle, Score, SignalCounts,
     Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
 };
@@ -171,7 +171,8 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         configured_providers: Arc::default(),
         alerts: web::AlertTargets::default(),
         proxy_url: "http://127.0.0.1:18900".into(),
-        token: TOKEN.into(),
+        token: web::Token::configured(TOKEN),
+        detection_failures: Failures::default(),
         hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),
         draining: Arc::new(AtomicBool::new(false)),
         clock: Clock::System,
@@ -183,7 +184,9 @@ async fn files(router: &Router) -> usize {
     let page = get(router, "/").await;
     let version = page.split("/static/").nth(1).unwrap().split('/').next().unwrap().to_owned();
     let mut size = 0;
-    for file in ["style.css", "icon.svg", "app.js", "act.js", "live.js", "local.js", "patch.js", "what_if.js"] {
+    for file in
+        ["style.css", "icon.svg", "app.js", "act.js", "live.js", "local.js", "patch.js", "what_if.js", "words.js"]
+    {
         size += get(router, &format!("/static/{version}/{file}")).await.len();
     }
     size

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use model::{
-    ActivatedBy, AgentId, DeactivatedBy, Deactivation, Epoch, ExemptionId, KillSwitch, KillSwitchChange, Policy,
-    PolicyChange, Provider, Spending, Timestamp,
+    ActivatedBy, AgentId, DeactivatedBy, Deactivation, Epoch, ExemptionId, FieldError, KillSwitch, KillSwitchChange,
+    Policy, PolicyChange, Provider, Spending, Timestamp,
 };
-use store::{Change, Changed, ExemptionRow, StoreError};
+use store::{Change, Changed, ExemptionRow, Settings, SettingsChange, StoreError};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -212,6 +212,38 @@ async fn use_exemptions(app: &App, agent: &AgentId) -> Result<(), Problem> {
     let rows = app.web().store.exemptions(agent, app.web().clock.now()).await?;
     app.web().guard.exempt(agent, rows.into_iter().map(|row| row.exemption).collect());
     Ok(())
+}
+
+/// Changes what holds for all agents: for the next one that is new, and for the next time that old things are deleted.
+pub(crate) async fn change_settings(app: App, change: SettingsChange) -> Result<(), Problem> {
+    let set = app.web().store.settings_change().then(change);
+    put_settings(&app, set).await
+}
+
+/// Takes back what was set for all agents: it is as configured.
+pub(crate) async fn reset_settings(app: App) -> Result<(), Problem> {
+    put_settings(&app, SettingsChange::default()).await
+}
+
+async fn put_settings(app: &App, set: SettingsChange) -> Result<(), Problem> {
+    let web = app.web();
+    let defaults = checked_defaults(web.store.configured_settings(), set)?;
+    web.recorder.change(Change::PutSettings { settings: set }).await?;
+    // An agent that has left memory would come back with the new ones: it keeps its own.
+    for (agent, kill_switch) in web.store.agents_set_otherwise(defaults).await? {
+        if web.guard.agent(&agent).is_none() {
+            web.guard.configure(&agent, kill_switch);
+        }
+    }
+    web.guard.set_defaults(defaults);
+    Ok(())
+}
+
+/// What new agents would start with, or the field that is wrong.
+fn checked_defaults(configured: Settings, set: SettingsChange) -> Result<KillSwitch, Problem> {
+    let of = |part: &str, error: FieldError| Problem::field(format!("{part}.{}", error.field), error.message);
+    set.retention.apply(configured.retention).map_err(|error| of("retention", error))?;
+    set.kill_switch.apply(configured.kill_switch).map_err(|error| of("kill_switch", error))
 }
 
 /// Adds or replaces a provider; the next call uses it.

@@ -9,16 +9,17 @@ mod input;
 mod pages;
 mod problem;
 mod routes;
+mod token;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use guard::Guard;
-use model::{AllowedHosts, Clock, Provider, Providers, RecorderHandle};
-use secrecy::SecretString;
+use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle};
 use store::{Recorder, Store};
 
 pub use routes::{openapi_json, router};
+pub use token::Token;
 
 /// Where alerts may go, by the operator's configuration.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +50,9 @@ pub struct Web {
     /// Where agents call, for people to copy.
     pub proxy_url: String,
     /// What every caller must know.
-    pub token: SecretString,
+    pub token: Token,
+    /// How often reading or scoring a call failed.
+    pub detection_failures: Failures,
     /// The hosts it answers to.
     pub hosts: AllowedHosts,
     /// Set when the server is stopping.

@@ -135,6 +135,11 @@ impl Problem {
         Problem::new(StatusCode::MISDIRECTED_REQUEST, "misdirected", detail)
     }
 
+    /// It cannot be done as things stand.
+    pub(crate) fn conflict(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::CONFLICT, "conflict", detail)
+    }
+
     pub(crate) fn unavailable(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
     }
@@ -197,7 +202,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
         match error {
             StoreError::NotFound => Problem::not_found("There is no such thing."),
-            StoreError::Conflict(why) => Problem::new(StatusCode::CONFLICT, "conflict", why),
+            StoreError::Conflict(why) => Problem::conflict(why),
             StoreError::Unavailable(_) | StoreError::Setup(_) => {
                 tracing::debug!(%error, "a request of the API met a database that cannot be used");
                 Problem::unavailable("The database cannot be used at the moment; nothing was changed.")

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::api::{
     agents, alert_history, alerts, channels, events, evidence, exemptions, export, health, incidents, kill_switch,
-    offers, openapi, policy, providers, stats, stream,
+    offers, openapi, policy, providers, settings, stats, status, stream, token,
 };
 use crate::app::App;
 use crate::problem::Problem;
@@ -51,6 +51,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(stats::overview))
         .merge(incidents_api())
         .merge(alerts_api())
+        .routes(routes!(settings::get, settings::put, settings::delete))
+        .routes(routes!(token::replace))
+        .routes(routes!(status::get))
         .routes(routes!(stream::get))
         .routes(routes!(openapi::get))
 }
@@ -130,11 +133,16 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/alerts/channels/{id}/switch", post(alerts::actions::switch_channel))
         .route("/alerts/channels/{id}/delete", post(alerts::actions::delete_channel))
         .route("/alerts/rules", post(alerts::actions::add_rule))
+        .route("/alerts/rules/{id}", post(alerts::actions::change_rule))
         .route("/alerts/rules/{id}/switch", post(alerts::actions::switch_rule))
         .route("/alerts/rules/{id}/delete", post(alerts::actions::delete_rule))
         .route("/alerts/history/{id}/retry", post(alerts::actions::retry))
         .route("/costs", get(costs::show))
         .route("/settings", get(settings::show))
+        .route("/settings/defaults", post(settings::general::save_defaults))
+        .route("/settings/retention", post(settings::general::save_retention))
+        .route("/settings/reset", post(settings::general::reset))
+        .route("/settings/token", post(settings::token::replace))
         .route("/settings/providers", post(settings::save_provider))
         .route("/settings/providers/{name}/remove", post(settings::remove_provider))
         .route("/theme", post(theme::submit))

@@ -22,15 +22,15 @@ pub fn start(args: &SettingArgs) -> Result<(), Failure> {
 async fn serve(config: &Config) -> Result<(), Failure> {
     let mut signals = Signals::listen()?;
     let server = Server::start(config).await?;
-    print::line(&banner(&server, config.kill_switch.enabled))?;
+    print::line(&banner(&server))?;
     let signal = signals.next().await;
     tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");
     signals.exit_at_once();
     Ok(server.stop(config.drain).await?)
 }
 
-fn banner(server: &Server, kills_new_agents: bool) -> String {
-    let kill_switch = match kills_new_agents {
+fn banner(server: &Server) -> String {
+    let kill_switch = match server.kills_new_agents() {
         true => "on for new agents",
         false => "off for new agents: agentgazer kill-switch my-agent on",
     };

@@ -15,6 +15,7 @@ mod policies;
 mod replay;
 mod restart;
 mod seeds;
+mod settings;
 mod start;
 #[allow(dead_code, reason = "shared with the browser tests, which use the rest of it")]
 mod support;

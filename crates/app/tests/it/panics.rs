@@ -22,6 +22,10 @@ async fn a_panic_in_scoring_lets_the_calls_through() {
     assert!(events.iter().all(|event| event["details"]["error"] == "detection failed: not scored"), "{events:?}");
     assert_eq!(server.incidents("bot").await.len(), 0);
     check_said_once(&server);
+    assert_eq!(server.get("/api/status").await["detection_failures"], 4);
+    let ready = server.get("/readyz").await;
+    let warning = "detection: calls let through because it failed: 4";
+    assert_eq!((&ready["status"], &ready["warnings"]), (&json!("ready"), &json!([warning])));
 }
 
 #[tokio::test]

@@ -152,5 +152,5 @@ async fn while_the_switch_is_off_the_record_says_what_would_have_been_stopped() 
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["x-agentgazer-loop-score"], "7.0/5.0");
     assert!(rig.event().await.would_have_stopped);
-    assert_eq!(rig.proxy.detection_failures(), 0);
+    assert_eq!(rig.proxy.detection_failures().count(), 0);
 }

@@ -13,11 +13,13 @@ mod incidents;
 mod invariants;
 mod kills;
 mod looks;
+mod migrations;
 mod pages;
 mod policies;
 mod providers;
 mod restore;
 mod retention;
+mod settings;
 mod setup;
 
 use std::collections::HashSet;

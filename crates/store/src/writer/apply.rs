@@ -10,7 +10,7 @@ use super::agent::NewAgent;
 use super::{batch, deletion};
 use crate::columns::{signed, unsigned};
 use crate::key_file::KeyFile;
-use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, exemptions};
+use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, exemptions, settings};
 
 /// Why a change was not made.
 pub(crate) enum Failure {
@@ -64,6 +64,10 @@ pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, s
             Ok((Changed::Done, None))
         }
         Change::RemoveExemption { agent, id } => done(u64::from(exemptions::remove(transaction, agent, *id).await?)),
+        Change::PutSettings { settings } => {
+            settings::write(transaction, settings).await?;
+            Ok((Changed::Done, None))
+        }
         Change::Alerts(change) => {
             alerts::apply(transaction, change, store).await?;
             Ok((Changed::Done, None))

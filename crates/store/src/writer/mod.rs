@@ -2,6 +2,7 @@
 //! is kept and tried again, and nobody but those who wait for a kill or a change ever notices.
 
 mod agent;
+mod agent_sums;
 mod apply;
 mod batch;
 mod connection;

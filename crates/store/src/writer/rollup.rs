@@ -8,6 +8,7 @@ use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, Row, SqliteConnection};
 
+use super::agent_sums;
 use super::batch::text;
 use super::rows::Insert;
 use crate::columns::signed;
@@ -30,20 +31,23 @@ struct Key<'a> {
     model: &'a str,
 }
 
-/// Added to what is there, all but the histogram, which was merged with the one that was there.
-static ADD_ROLLUPS: LazyLock<Insert> = LazyLock::new(|| {
-    let into = "rollups (span, start, agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out,
-        tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated,
-        latency)";
-    let then = "on conflict do update set requests = requests + excluded.requests, errors = errors + excluded.errors,
+/// What is counted is added to what is there.
+pub(super) const ADD_COUNTS: &str =
+    "on conflict do update set requests = requests + excluded.requests, errors = errors + excluded.errors,
         blocked = blocked + excluded.blocked, tokens_in = tokens_in + excluded.tokens_in,
         tokens_out = tokens_out + excluded.tokens_out, tokens_cached = tokens_cached + excluded.tokens_cached,
         tokens_cache_write = tokens_cache_write + excluded.tokens_cache_write,
         tokens_reasoning = tokens_reasoning + excluded.tokens_reasoning,
         cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd, unpriced = unpriced + excluded.unpriced,
         unpriced_in = unpriced_in + excluded.unpriced_in, unpriced_out = unpriced_out + excluded.unpriced_out,
-        estimated = estimated + excluded.estimated, latency = excluded.latency";
-    Insert::new(into, 19, then)
+        estimated = estimated + excluded.estimated";
+
+/// The histogram was merged with the one that was there.
+static ADD_ROLLUPS: LazyLock<Insert> = LazyLock::new(|| {
+    let into = "rollups (span, start, agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out,
+        tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated,
+        latency)";
+    Insert::new(into, 19, &format!("{ADD_COUNTS}, latency = excluded.latency"))
 });
 
 /// By how many histograms each reads: few sizes, so that each stays prepared.
@@ -83,6 +87,7 @@ fn is_call(event: &Event) -> bool {
 pub(super) async fn forget(transaction: &mut SqliteConnection, agent: &AgentId) -> Result<(), sqlx::Error> {
     let query = sqlx::query("delete from conversations where agent_id = $1").bind(agent.as_str());
     query.execute(&mut *transaction).await?;
+    agent_sums::forget(transaction, agent).await?;
     for span in [Span::Hour, Span::Day] {
         // From one beginning to the next, so that the rows of other agents are not looked at.
         let query = sqlx::query(
@@ -110,6 +115,7 @@ async fn add_rollups<'a>(
         let key = Key { span: Span::Hour, start, agent: event.agent.as_str(), provider, model };
         sums.entry(key).or_default().add(event);
     }
+    agent_sums::add(transaction, sums.iter().map(|(key, tally)| (key.start, key.agent, tally))).await?;
     // Days and all agents are sums of those: what many events have in common is added once.
     let mut all: HashMap<Key<'a>, Tally> = HashMap::new();
     for (key, tally) in &sums {
@@ -157,6 +163,12 @@ async fn merge_latencies(
 /// The values of one sum, in the order of [`ADD_ROLLUPS`].
 fn push_rollup(arguments: &mut SqliteArguments, (key, tally): &(Key<'_>, Tally)) -> Result<(), BoxDynError> {
     push_key(arguments, key)?;
+    push_counts(arguments, tally)?;
+    arguments.add(tally.latency.encode())
+}
+
+/// All that is counted, in the order of the columns.
+pub(super) fn push_counts(arguments: &mut SqliteArguments, tally: &Tally) -> Result<(), BoxDynError> {
     arguments.add(signed(tally.requests))?;
     arguments.add(signed(tally.errors))?;
     arguments.add(signed(tally.blocked))?;
@@ -169,8 +181,7 @@ fn push_rollup(arguments: &mut SqliteArguments, (key, tally): &(Key<'_>, Tally))
     arguments.add(signed(tally.unpriced))?;
     arguments.add(signed(tally.unpriced_in))?;
     arguments.add(signed(tally.unpriced_out))?;
-    arguments.add(signed(tally.estimated))?;
-    arguments.add(tally.latency.encode())
+    arguments.add(signed(tally.estimated))
 }
 
 fn push_key(arguments: &mut SqliteArguments, key: &Key<'_>) -> Result<(), BoxDynError> {

@@ -124,6 +124,10 @@ impl Writer {
         let mut transaction = self.connection.begin(Durability::Full).await?;
         let changed = apply::apply(&mut transaction, change, &self.store).await?;
         transaction.commit().await?;
+        if let Change::PutSettings { settings } = change {
+            let in_force = settings.apply(self.store.config.settings());
+            self.store.settings.put(*settings, in_force.map_err(|error| StoreError::Conflict(error.to_string()))?);
+        }
         Ok(changed)
     }
 
@@ -173,7 +177,7 @@ impl Writer {
     async fn try_events(&mut self, count: usize) -> Result<(), sqlx::Error> {
         let events = &self.events.make_contiguous()[..count];
         let mut transaction = self.connection.begin(Durability::Normal).await?;
-        batch::write(&mut transaction, events, self.store.config.defaults).await?;
+        batch::write(&mut transaction, events, self.store.settings().kill_switch).await?;
         transaction.commit().await
     }
 
@@ -188,7 +192,7 @@ impl Writer {
         let config = &self.store.config;
         let mut transaction = self.connection.begin(Durability::Normal).await?;
         let rows = self.store.tuning.retention_rows;
-        let more = config.retention.sweep(&mut transaction, config.clock.now(), rows).await?;
+        let more = self.store.settings().retention.sweep(&mut transaction, config.clock.now(), rows).await?;
         transaction.commit().await?;
         self.note_success();
         self.next_sweep = Instant::now();

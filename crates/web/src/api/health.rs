@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::status;
 use crate::app::App;
 
 /// How the server fares.
@@ -16,12 +17,15 @@ pub(crate) struct Health {
     /// Why it is not ready.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<String>,
+    /// What does not keep it from its work but should be looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 /// Whether the process lives.
 #[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, body = Health)))]
 pub(crate) async fn live() -> Json<Health> {
-    Json(Health { status: "ok", reasons: Vec::new() })
+    Json(Health { status: "ok", reasons: Vec::new(), warnings: Vec::new() })
 }
 
 /// Whether it can do its work, and if not, why.
@@ -31,8 +35,19 @@ pub(crate) async fn ready(State(app): State<App>) -> (StatusCode, Json<Health>) 
     let draining = app.is_draining().then(|| "draining: the server is stopping".to_owned());
     let database = app.web().recorder.health().trouble().map(|trouble| format!("database: {trouble}"));
     let reasons: Vec<String> = draining.into_iter().chain(database).collect();
+    let warnings = warnings(&app);
     if reasons.is_empty() {
-        return (StatusCode::OK, Json(Health { status: "ready", reasons }));
+        return (StatusCode::OK, Json(Health { status: "ready", reasons, warnings }));
     }
-    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "not ready", reasons }))
+    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "not ready", reasons, warnings }))
+}
+
+/// What went wrong since the start and cost no call.
+fn warnings(app: &App) -> Vec<String> {
+    let status = status::read(app);
+    let counted = [
+        ("detection: calls let through because it failed", status.detection_failures),
+        ("database: events that could not be recorded", status.dropped_events),
+    ];
+    counted.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}")).collect()
 }

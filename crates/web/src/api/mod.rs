@@ -19,9 +19,12 @@ pub(crate) mod offers;
 pub(crate) mod openapi;
 pub(crate) mod policy;
 pub(crate) mod providers;
+pub(crate) mod settings;
 mod signals;
 pub(crate) mod stats;
+pub(crate) mod status;
 pub(crate) mod stream;
+pub(crate) mod token;
 mod words;
 
 pub(crate) use list::List;

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use model::{AgentId, Timestamp};
 use serde::Serialize;
-use store::{ConversationRow, Figures, Span, Tally};
+use store::{ConversationRow, Figures, Period, Span, Tally};
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -157,15 +157,15 @@ pub(crate) struct StatsView {
     conversations: Option<Vec<ConversationStats>>,
 }
 
-impl From<Figures> for StatsView {
-    fn from(figures: Figures) -> StatsView {
+impl StatsView {
+    fn new(figures: Figures, previous: &Tally) -> StatsView {
         let named = |name: String| (!name.is_empty()).then_some(name);
         let providers = figures.providers().into_iter();
         StatsView {
             from: figures.period.from(),
             to: figures.period.to(),
             sums: SumsView::from(&figures.total),
-            previous: SumsView::from(&figures.previous),
+            previous: SumsView::from(previous),
             step: match figures.period.step() {
                 Span::Hour => "hour",
                 Span::Day => "day",
@@ -198,7 +198,7 @@ pub(crate) async fn overview(
 ) -> Result<Json<StatsView>, Problem> {
     let (web, period) = (app.web(), query.period(app.web().clock.now())?);
     web.recorder.catch_up().await;
-    let mut stats = StatsView::from(web.store.figures(None, period).await?);
+    let mut stats = read(&app, None, period).await?;
     let agents = web.store.agent_figures(period, LISTED).await?.into_iter();
     stats.agents = Some(agents.map(|(agent_id, tally)| AgentStats { agent_id, sums: (&tally).into() }).collect());
     Ok(Json(stats))
@@ -218,8 +218,15 @@ pub(crate) async fn agent(
     if web.guard.agent(&id).is_none() && web.store.agent(&id).await?.is_none() {
         return Err(Problem::not_found(format!("There is no agent {id}.")));
     }
-    let mut stats = StatsView::from(web.store.figures(Some(&id), period).await?);
+    let mut stats = read(&app, Some(&id), period).await?;
     let conversations = web.store.conversation_figures(&id, period, LISTED).await?;
     stats.conversations = Some(conversations.into_iter().map(ConversationStats::from).collect());
     Ok(Json(stats))
+}
+
+/// What happened in a period and in as much time before it, to one agent or to all.
+async fn read(app: &App, agent: Option<&AgentId>, period: Period) -> Result<StatsView, Problem> {
+    let store = &app.web().store;
+    let previous = store.total_before(agent, period).await?;
+    Ok(StatsView::new(store.figures(agent, period).await?, &previous))
 }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::Sse;
 use axum::response::sse::{Event as SseEvent, KeepAlive};
 use model::EventType;
@@ -17,10 +18,12 @@ use tokio_stream::{Stream, StreamExt};
 use super::events::EventView;
 use super::kill_switch::SettingsView;
 use crate::app::App;
+use crate::gate::is_known;
 use crate::problem::Refusals;
 
-/// How soon a stream ends once the server is stopping: an endless answer would hold up its end.
-const DRAIN_CHECK: Duration = Duration::from_millis(500);
+/// How soon a stream ends once the server is stopping (an endless answer would hold up its end) or its client is let in no
+/// more.
+const END_CHECK: Duration = Duration::from_millis(500);
 
 /// Calls, blocks, kills, activations, incidents and settings as they are written.
 ///
@@ -28,12 +31,16 @@ const DRAIN_CHECK: Duration = Duration::from_millis(500);
 /// `configured` (`agent_id`, `kill_switch`), and `lagged` (`missed`) for a client that is too slow.
 #[utoipa::path(get, path = "/api/stream", tag = "stream", operation_id = "stream",
     responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
-pub(crate) async fn get(State(app): State<App>) -> Sse<impl Stream<Item = Result<SseEvent, Infallible>>> {
+pub(crate) async fn get(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Sse<impl Stream<Item = Result<SseEvent, Infallible>>> {
     let notices = BroadcastStream::new(app.web().recorder.subscribe()).map(Some);
-    let ticks = IntervalStream::new(interval(DRAIN_CHECK)).map(|_| None);
+    let ticks = IntervalStream::new(interval(END_CHECK)).map(|_| None);
     let events = notices
         .merge(ticks)
-        .take_while(move |_| !app.is_draining())
+        // A stream outlives neither its session nor its token.
+        .take_while(move |_| !app.is_draining() && is_known(&app, &headers))
         .filter_map(|notice| Some(Ok(notice?.map_or_else(|lag| lagged(&lag), show))));
     Sse::new(events).keep_alive(KeepAlive::default())
 }

@@ -12,5 +12,5 @@ pub(crate) use headers::{PAGE_POLICY, answer_safely};
 pub(crate) use host::only_our_hosts;
 pub(crate) use login_limit::LoginLimit;
 pub(crate) use origin::refuse_other_sites;
-pub(crate) use session::{Sessions, clear_cookie, set_cookie};
-pub(crate) use who::{Caller, cookie, is_token, only_known_callers, session_id};
+pub(crate) use session::{Sessions, clear_cookie, random_id, set_cookie};
+pub(crate) use who::{Caller, cookie, is_known, is_token, only_known_callers, session_id};

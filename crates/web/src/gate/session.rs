@@ -1,4 +1,4 @@
-//! Sessions of browsers: a random id each, kept in memory only, so that a restart (and with it a new token) ends them all.
+//! Sessions of browsers: a random id each, kept in memory only, so that a restart ends them all. So does a new token.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -64,7 +64,7 @@ pub(crate) fn clear_cookie() -> String {
 }
 
 /// 256 random bits in hexadecimal.
-fn random_id() -> Option<String> {
+pub(crate) fn random_id() -> Option<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).ok()?;
     Some(bytes.iter().fold(String::with_capacity(64), |mut id, byte| {

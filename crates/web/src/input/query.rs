@@ -26,14 +26,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> 
     }
 }
 
-/// The filters of a page, from a form: what was left empty, and the page's own parameter `done`, do not count.
+/// The filters of a page, from a form: what was left empty, and what an action leads back with, do not count.
 pub(crate) struct Filters<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Filters<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        let given = |pair: &&str| !pair.is_empty() && !pair.ends_with('=') && !pair.starts_with("done=");
+        let is_ours = |pair: &str| pair.starts_with("done=") || pair.starts_with("undo=");
+        let given = |pair: &&str| !pair.is_empty() && !pair.ends_with('=') && !is_ours(pair);
         let query = parts.uri.query().unwrap_or_default().split('&').filter(given).collect::<Vec<_>>().join("&");
         let uri: Uri = format!("/?{query}").parse().map_err(|_| Problem::bad_request("The query cannot be read."))?;
         Query::<T>::try_from_uri(&uri).map(|Query(query)| Filters(query)).map_err(|error| problem(&error))

@@ -3,6 +3,8 @@
 
 use model::Timestamp;
 
+use super::words::labels;
+
 /// The chart in its own units: the room for bars, and what is left of it and below it for the axes.
 const WIDTH: f64 = 420.0;
 const HEIGHT: f64 = 140.0;
@@ -75,7 +77,7 @@ impl Series {
         let step = WIDTH / self.points.len().max(1) as f64;
         let total: f64 = self.points.iter().map(|(_, value)| value).sum();
         Chart {
-            label: format!("{}: {} in all, at most {} at a time", self.title, (self.write)(total), (self.write)(top)),
+            label: labels::chart(&self.title, &(self.write)(total), &(self.write)(top)),
             bars: self.points.iter().enumerate().map(|(place, point)| self.bar(place, *point, (step, top))).collect(),
             lines: [0.0, 0.5, 1.0].map(|share| self.line(share, top)).into(),
             times: self.times(step),

@@ -85,15 +85,6 @@ impl Range {
             Range::Month => 30 * 24,
         }
     }
-
-    /// The same in words.
-    fn words(self) -> &'static str {
-        match self {
-            Range::Day => "the last 24 hours",
-            Range::Week => "the last 7 days",
-            Range::Month => "the last 30 days",
-        }
-    }
 }
 
 /// Draws the page.
@@ -101,14 +92,18 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
     let range = query.range.unwrap_or(Range::Week);
     let period = Period::last_hours(range.hours(), app.web().clock.now());
     app.web().recorder.catch_up().await;
-    let figures = app.web().store.figures(None, period).await?;
-    let agents = app.web().store.agent_figures(period, AGENTS_SHOWN).await?;
+    let store = &app.web().store;
+    let (figures, previous, agents) = tokio::try_join!(
+        store.figures(None, period),
+        store.total_before(None, period),
+        store.agent_figures(period, AGENTS_SHOWN),
+    )?;
     let all = figures.total.cost.usd();
     draw(&CostsPage {
         frame,
         range,
         total: figures.total.cost.into(),
-        previous: figures.previous.cost.into(),
+        previous: previous.cost.into(),
         unpriced: figures.total.unpriced.into(),
         estimated: figures.total.estimated.into(),
         charts: [figures::cost_chart(&figures), figures::calls_chart(&figures)],

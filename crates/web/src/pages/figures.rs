@@ -6,6 +6,7 @@ use store::{Figures, Period, Span, Tally};
 
 use super::chart::{self, Chart, Series};
 use super::number::{Count, Money, grouped};
+use super::words::labels::{self, figure};
 use crate::app::App;
 use crate::gate::cookie;
 use crate::problem::Problem;
@@ -49,14 +50,13 @@ pub(super) struct Compared {
 /// Calls, cost, errors and kills of today against yesterday.
 pub(super) async fn today(app: &App, day: Day) -> Result<[Compared; 4], Problem> {
     let store = &app.web().store;
-    let (today, yesterday) =
-        (store.figures(None, day.today()).await?.total, store.figures(None, day.yesterday()).await?.total);
+    let (today, yesterday) = (store.total(None, day.today()).await?, store.total(None, day.yesterday()).await?);
     let kills = |period: Period| store.incident_count(period.from(), period.to());
     Ok([
-        counts("Calls today", today.requests, yesterday.requests, false),
-        money("Cost today", &today, &yesterday),
-        counts("Errors today", today.errors, yesterday.errors, false),
-        counts("Incidents today", kills(day.today()).await?, kills(day.yesterday()).await?, true),
+        counts(figure::CALLS_TODAY, today.requests, yesterday.requests, false),
+        money(figure::COST_TODAY, &today, &yesterday),
+        counts(figure::ERRORS_TODAY, today.errors, yesterday.errors, false),
+        counts(figure::INCIDENTS_TODAY, kills(day.today()).await?, kills(day.yesterday()).await?, true),
     ])
 }
 
@@ -86,12 +86,12 @@ pub(super) async fn charts(app: &App, agent: Option<&AgentId>) -> Result<Vec<Cha
 /// How many calls there were over time.
 pub(super) fn calls_chart(figures: &Figures) -> Chart {
     let write = |value: f64| grouped(value.round() as u64);
-    series(figures, "Calls", "Calls", |tally| tally.requests as f64, write).chart()
+    series(figures, figure::CALLS, figure::CALLS, |tally| tally.requests as f64, write).chart()
 }
 
 /// What was spent over time.
 pub(super) fn cost_chart(figures: &Figures) -> Chart {
-    series(figures, "Cost", "US dollars", |tally| tally.cost.usd(), axis_money).chart()
+    series(figures, figure::COST, figure::DOLLARS, |tally| tally.cost.usd(), axis_money).chart()
 }
 
 /// Money on an axis: small amounts have as many digits as tell them apart.
@@ -110,12 +110,13 @@ fn series(
     value: fn(&Tally) -> f64,
     write: fn(f64) -> String,
 ) -> Series {
-    let (span, step) = match figures.period.step() {
-        Span::Hour => (chart::Span::Hour, "by the hour"),
-        Span::Day => (chart::Span::Day, "by the day"),
+    let step = figures.period.step();
+    let span = match step {
+        Span::Hour => chart::Span::Hour,
+        Span::Day => chart::Span::Day,
     };
     let points = figures.series.iter().map(|(at, tally)| (*at, value(tally))).collect();
-    Series { title: format!("{title} {step}"), unit, span, points, write }
+    Series { title: labels::chart_title(title, step), unit, span, points, write }
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 
+use super::undo::{self, Undo};
 use super::words;
+use super::words::labels::page;
 use crate::app::App;
 use crate::gate::cookie;
 
@@ -22,6 +24,8 @@ pub(crate) struct Frame {
     pub(super) stopped: u64,
     /// What was just done.
     pub(super) notice: Option<&'static str>,
+    /// What takes that back.
+    pub(super) undo: Option<Undo>,
     pub(super) theme: Theme,
 }
 
@@ -57,22 +61,24 @@ pub(super) struct Entry {
 }
 
 const ENTRIES: [Entry; 7] = [
-    Entry { path: "/", word: "Overview", more: false },
-    Entry { path: "/agents", word: "Agents", more: false },
-    Entry { path: "/incidents", word: "Incidents", more: false },
-    Entry { path: "/requests", word: "Requests", more: false },
-    Entry { path: "/alerts", word: "Alerts", more: true },
-    Entry { path: "/costs", word: "Costs", more: true },
-    Entry { path: "/settings", word: "Settings", more: true },
+    Entry { path: "/", word: page::OVERVIEW, more: false },
+    Entry { path: "/agents", word: page::AGENTS, more: false },
+    Entry { path: "/incidents", word: page::INCIDENTS, more: false },
+    Entry { path: "/requests", word: page::REQUESTS, more: false },
+    Entry { path: "/alerts", word: page::ALERTS, more: true },
+    Entry { path: "/costs", word: page::COSTS, more: true },
+    Entry { path: "/settings", word: page::SETTINGS, more: true },
 ];
 
 impl Frame {
     pub(super) async fn new(app: &App, headers: &HeaderMap, uri: &Uri) -> Frame {
         let counts = app.web().store.agent_counts().await;
+        let query = uri.query().unwrap_or_default();
         Frame {
             path: uri.path().to_owned(),
             stopped: counts.map(|counts| counts.stopped).unwrap_or_default(),
-            notice: done(uri.query().unwrap_or_default()).and_then(words::done),
+            notice: done(query).and_then(words::done),
+            undo: done(query).and_then(|done| undo::of(uri.path(), done, query)),
             theme: cookie(headers, THEME_COOKIE).and_then(Theme::parse).unwrap_or(Theme::System),
         }
     }
@@ -120,7 +126,8 @@ mod tests {
 
     #[test]
     fn the_navigation_says_where_we_are() {
-        let frame = |path: &str| Frame { path: path.to_owned(), stopped: 0, notice: None, theme: Theme::System };
+        let frame =
+            |path: &str| Frame { path: path.to_owned(), stopped: 0, notice: None, undo: None, theme: Theme::System };
         let here = |path: &str| {
             let frame = frame(path);
             let here: Vec<_> = ENTRIES.iter().filter(|entry| frame.is_here(entry)).map(|entry| entry.word).collect();

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 
+use super::words::labels;
 use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
 use crate::gate::{clear_cookie, is_token, session_id, set_cookie};
@@ -48,7 +49,7 @@ pub(crate) async fn submit(State(app): State<App>, Form(form): Form<LoginForm>) 
         return too_many(next, seconds);
     }
     if !is_token(&app, form.token.trim()) {
-        let error = Some("This is not the token. `agentgazer token` prints it.");
+        let error = Some(labels::WRONG_TOKEN);
         return draw_as(StatusCode::UNAUTHORIZED, &LoginPage { next, error });
     }
     app.logins.give_back();
@@ -78,7 +79,7 @@ pub(super) fn local_path(path: &str) -> &str {
 }
 
 fn too_many(next: &str, seconds: u64) -> Drawn {
-    let error = format!("Too many wrong tokens. Try again in {seconds} s.");
+    let error = labels::too_many_tokens(seconds);
     let mut response = draw_as(StatusCode::TOO_MANY_REQUESTS, &LoginPage { next, error: Some(&error) })?;
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     Ok(response)

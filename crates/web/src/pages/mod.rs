@@ -24,6 +24,7 @@ pub(crate) mod requests;
 mod score_bar;
 pub(crate) mod settings;
 pub(crate) mod theme;
+mod undo;
 mod words;
 
 use askama::Template;

@@ -13,6 +13,7 @@ use super::frame::Frame;
 use super::incidents::IncidentLine;
 use super::{Drawn, assets, draw, words};
 use crate::api::agents;
+use crate::api::status::{self, StatusView};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -31,6 +32,7 @@ struct OverviewPage {
     stopped: Vec<AgentLine>,
     nearest: Vec<AgentLine>,
     incidents: Vec<IncidentLine>,
+    status: StatusView,
     proxy_url: String,
 }
 
@@ -51,6 +53,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMa
         stopped: stopped.items.iter().map(|agent| AgentLine::new(agent, now)).collect(),
         nearest: nearest(&app, now).await?,
         incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
+        status: status::read(&app),
         proxy_url: app.web().proxy_url.clone(),
     })
 }

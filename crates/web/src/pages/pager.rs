@@ -14,7 +14,7 @@ impl Pager {
         let pairs = || query.split('&').filter(|pair| !pair.is_empty());
         let is_kept = |pair: &&str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            !value.is_empty() && !["cursor", "done"].contains(&name)
+            !value.is_empty() && !["cursor", "done", "undo"].contains(&name)
         };
         let kept = pairs().filter(is_kept).collect::<Vec<_>>().join("&");
         let first = pairs().any(|pair| pair.starts_with("cursor=")).then(|| join(path, &kept, ""));

@@ -9,6 +9,7 @@ use super::number::{Money, duration, grouped};
 use super::plain::cut;
 use super::requests::{self, RequestLine};
 use super::score_bar::ScoreBar;
+use super::words::labels::{request as labels, yes_or_no};
 use super::{Drawn, assets, draw, words};
 use crate::app::App;
 use crate::input::EventPath;
@@ -74,19 +75,19 @@ fn fields(row: &EventRow) -> Vec<(&'static str, String)> {
     let event = &row.event;
     let number = |number: Option<u64>| number.map(grouped);
     let fields = [
-        ("Request id", Some(event.id.to_string())),
-        ("Time (UTC)", Some(event.time.to_string())),
-        ("Model asked for", event.model_asked.as_deref().map(|model| cut(model, LONGEST))),
-        ("Status", event.status.map(|status| status.to_string())),
-        ("Time to first byte", event.first_byte_ms.map(duration)),
-        ("Time in all", event.latency_ms.map(duration)),
-        ("Streamed", Some(if event.streamed { "yes" } else { "no" }.to_owned())),
-        ("Tokens in", number(event.usage.input)),
-        ("of them cached", number(event.usage.cached)),
-        ("Tokens out", number(event.usage.output)),
-        ("of them reasoning", number(event.usage.reasoning)),
-        ("Cost", event.cost.map(|cost| Money::from(cost).exact)),
-        ("Calls it stands for", (row.count > 1).then(|| grouped(row.count))),
+        (labels::ID, Some(event.id.to_string())),
+        (labels::TIME, Some(event.time.to_string())),
+        (labels::MODEL_ASKED, event.model_asked.as_deref().map(|model| cut(model, LONGEST))),
+        (labels::STATUS, event.status.map(|status| status.to_string())),
+        (labels::FIRST_BYTE, event.first_byte_ms.map(duration)),
+        (labels::LATENCY, event.latency_ms.map(duration)),
+        (labels::STREAMED, Some(yes_or_no(event.streamed).to_owned())),
+        (labels::TOKENS_IN, number(event.usage.input)),
+        (labels::CACHED, number(event.usage.cached)),
+        (labels::TOKENS_OUT, number(event.usage.output)),
+        (labels::REASONING, number(event.usage.reasoning)),
+        (labels::COST, event.cost.map(|cost| Money::from(cost).exact)),
+        (labels::COUNT, (row.count > 1).then(|| grouped(row.count))),
     ];
     fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

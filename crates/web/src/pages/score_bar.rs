@@ -1,6 +1,7 @@
 //! The score bar, the product's face: the threshold in the middle, twice the threshold at the right, filled to the score,
 //! the three signals as segments.
 
+use super::words::labels;
 use crate::api::Signals;
 
 /// The bar's width in its own units; the threshold is in the middle.
@@ -31,10 +32,7 @@ impl ScoreBar {
     pub(super) fn new(score: f64, threshold: f64, signals: &Signals) -> ScoreBar {
         let share = score / threshold;
         let percent = format!("{:.0} %", share * 100.0);
-        let label = format!(
-            "Loop score {score:.1} of {threshold}, {percent}: {} similar prompts, {} similar responses, {} repeated tool calls",
-            signals.similar_prompts.count, signals.similar_responses.count, signals.repeated_tool_calls.count
-        );
+        let label = labels::score(score, threshold, &percent, signals);
         ScoreBar {
             segments: segments(threshold, signals),
             level: level(share),

@@ -1,15 +1,22 @@
 //! What holds for all agents: providers and their keys, what new agents start with, how long things are kept, who is
 //! logged in.
 
+pub(crate) mod general;
+pub(crate) mod token;
+
 use askama::Template;
 use axum::extract::State;
-use model::{Format, KillSwitch};
+use axum::http::StatusCode;
+use model::Format;
 use serde::Deserialize;
-use store::Retention;
+use store::SettingsChange;
 
+use self::general::RetentionForm;
+use super::agent::settings::SettingsForm;
 use super::frame::Frame;
-use super::{Drawn, assets, draw, see_other, words};
+use super::{Drawn, assets, draw_as, see_other, words};
 use crate::api::providers::{self, ProviderView};
+use crate::api::status::{self, StatusView};
 use crate::app::App;
 use crate::input::{Fields, ProviderPath};
 
@@ -18,11 +25,27 @@ use crate::input::{Fields, ProviderPath};
 struct SettingsPage {
     frame: Frame,
     providers: Vec<ProviderView>,
-    defaults: KillSwitch,
+    defaults: SettingsForm,
     /// The policy of agents that have none of their own, in sentences.
     default_policy: Vec<String>,
-    retention: Retention,
+    retention: RetentionForm,
+    /// Whether anything was set here, and so differs from the configuration or may.
+    is_set_here: bool,
+    error: Option<String>,
     sessions: usize,
+    /// Whether the token is of our own making.
+    has_own_token: bool,
+    status: StatusView,
+}
+
+/// What a form has to tell on the page that it leads to.
+#[derive(Default)]
+struct News {
+    /// What is wrong with what was sent.
+    error: Option<String>,
+    /// What was sent.
+    defaults: Option<SettingsForm>,
+    retention: Option<RetentionForm>,
 }
 
 /// What the form of a provider sends. An empty field keeps its value.
@@ -36,15 +59,27 @@ pub(crate) struct ProviderForm {
 
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
-    let policy = app.web().guard.policies().default_policy();
-    draw(&SettingsPage {
+    draw_with(&app, frame, News::default()).await
+}
+
+/// Draws the page with what a form has to tell.
+async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
+    let (web, settings) = (app.web(), app.web().store.settings());
+    let policy = web.guard.policies().default_policy();
+    let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let page = SettingsPage {
         frame,
-        providers: app.web().providers.all().iter().map(|provider| provider.as_ref().into()).collect(),
-        defaults: app.web().guard.defaults(),
+        providers: web.providers.all().iter().map(|provider| provider.as_ref().into()).collect(),
+        defaults: news.defaults.unwrap_or_else(|| SettingsForm::new(&settings.kill_switch.into())),
         default_policy: [words::policy::budgets(&policy), words::policy::other_limits(&policy)].concat(),
-        retention: app.web().store.retention(),
-        sessions: app.sessions.count(app.web().clock.now()),
-    })
+        retention: news.retention.unwrap_or_else(|| settings.retention.into()),
+        is_set_here: web.store.settings_change() != SettingsChange::default(),
+        error: news.error,
+        sessions: app.sessions.count(web.clock.now()),
+        has_own_token: web.token.is_replaceable(),
+        status: status::read(app),
+    };
+    draw_as(status, &page)
 }
 
 /// Adds or changes a provider.

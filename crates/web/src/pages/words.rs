@@ -1,4 +1,8 @@
-//! The sentences that pages put together. All other words stand in `templates/`; no page has any of its own.
+//! The sentences that pages put together. All other words stand in `templates/` and, for the scripts, in `static/words.js`; no
+//! page has any of its own.
+
+pub(super) mod alerts;
+pub(super) mod labels;
 
 pub(super) mod policy;
 
@@ -176,6 +180,12 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "revoked" => "It counts again, from the next call on.",
         "provider" => "The provider is saved. The next call uses it.",
         "alerts" => "Saved.",
+        "channel-on" => "The channel is on.",
+        "channel-off" => "The channel is off: nothing goes through it.",
+        "rule-on" => "The rule is on.",
+        "rule-off" => "The rule is off: it tells nobody.",
+        "settings" => "Saved. It holds for the next new agent and the next time old things are deleted.",
+        "as-configured" => "All of it is as configured again.",
         "retried" => "It is tried again now.",
         "provider-removed" => "What was stored of the provider is gone, its key with it.",
         _ => return None,

@@ -11,6 +11,7 @@ mod pages;
 mod policies;
 mod providers;
 mod server;
+mod settings;
 mod shapes;
 mod stats;
 mod stream;

@@ -1,8 +1,8 @@
 //! A router on a fresh store, and a client of it.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Body;
@@ -11,9 +11,10 @@ use axum::response::Response;
 use guard::{Decision, Guard, GuardConfig, NewCall, Scored, Verdict};
 use http_body_util::BodyExt;
 use model::{
-    AgentId, AllowedHosts, Answered, Asked, CallId, Clock, Event, EventType, Evidence, Format, Incident, IncidentId,
-    IncidentState, Kill, MatchedCall, Policy, Provider, Providers, RecorderHandle, Timestamp,
+    AgentId, AllowedHosts, Answered, Asked, CallId, Clock, Event, EventType, Evidence, Failures, Format, Incident,
+    IncidentId, IncidentState, Kill, MatchedCall, Policy, Provider, Providers, RecorderHandle, Timestamp,
 };
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use store::{Recorder, Store, StoreConfig};
 use tempfile::TempDir;
@@ -27,6 +28,7 @@ pub(crate) const PROMPT: &str = "please fix the <script>alert('import')</script>
 pub(crate) struct Server {
     pub(crate) router: Router,
     pub(crate) web: Web,
+    kept: Arc<Mutex<String>>,
     _directory: TempDir,
 }
 
@@ -54,6 +56,21 @@ impl Server {
 
     /// With a default policy.
     pub(crate) async fn with_policy(policy: Policy) -> Server {
+        let kept = Arc::new(Mutex::new(String::new()));
+        let keep = Arc::clone(&kept);
+        let token = web::Token::kept(TOKEN, move |token| {
+            *keep.lock().unwrap() = token.expose_secret().to_owned();
+            Ok(())
+        });
+        Server { kept, ..Server::made(policy, token).await }
+    }
+
+    /// With a token that may be replaced or not.
+    pub(crate) async fn with_token(token: web::Token) -> Server {
+        Server::made(Policy::default(), token).await
+    }
+
+    async fn made(policy: Policy, token: web::Token) -> Server {
         let directory = TempDir::new().unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_705_314_600_000));
         let config = StoreConfig::new(directory.path(), directory.path().join("provider.key"));
@@ -72,12 +89,18 @@ impl Server {
             configured_providers: Arc::new(vec![openai]),
             alerts: web::AlertTargets { allow_private: false, mail: true },
             proxy_url: "http://127.0.0.1:18900".into(),
-            token: TOKEN.into(),
+            token,
+            detection_failures: Failures::default(),
             hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),
             draining: Arc::new(AtomicBool::new(false)),
             clock,
         };
-        Server { router: web::router(web.clone()), web, _directory: directory }
+        Server { router: web::router(web.clone()), web, kept: Arc::default(), _directory: directory }
+    }
+
+    /// The token that was stored last.
+    pub(crate) fn kept_token(&self) -> String {
+        self.kept.lock().unwrap().clone()
     }
 
     /// Sends a request as it is, and returns the answer before its body is read.

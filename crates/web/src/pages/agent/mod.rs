@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use model::{AgentId, Timestamp};
-use store::{ConversationRow, EventFilter, IncidentFilter, PageRequest, Period};
+use store::{ConversationRow, EventFilter, EventRow, IncidentFilter, IncidentRow, PageRequest, Period};
 
 use self::policy::PolicySection;
 use self::settings::SettingsForm;
@@ -108,17 +108,21 @@ async fn draw_with(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> R
 }
 
 async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result<AgentPage, Problem> {
-    let (store, now, id) = (&app.web().store, app.web().clock.now(), &agent.agent_id);
+    let (now, id) = (app.web().clock.now(), &agent.agent_id);
     app.web().recorder.catch_up().await;
-    let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
-    let events = store.events(&of_agent, &first(REQUESTS_SHOWN)).await?;
-    let filter = IncidentFilter { agent: Some(id.clone()), ..IncidentFilter::default() };
-    let incidents = store.incidents(&filter, &first(INCIDENTS_SHOWN)).await?;
+    // At the same time: there are several readers, and the what-if reads more than all others.
+    let (what_if, stop, charts, conversations, lists) = tokio::try_join!(
+        what_if::read(app, &agent, forms.what_if),
+        stop(app, &agent),
+        figures::charts(app, Some(id)),
+        conversations(app, id, now),
+        lists(app, id),
+    )?;
     Ok(AgentPage {
         frame,
         is_active: agent.active,
         since: agent.deactivated_at.map(|at| Moment::new(at, now)),
-        stop: stop(app, &agent).await?,
+        stop,
         signals: agent.signals,
         why: words::why(&agent.signals),
         form: forms.settings.unwrap_or_else(|| SettingsForm::new(&agent.kill_switch)),
@@ -126,15 +130,33 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
             Some(sent) => sent,
             None => PolicySection::read(app, id).await?,
         },
-        what_if: what_if::read(app, &agent, forms.what_if).await?,
-        charts: figures::charts(app, Some(id)).await?,
-        would_have_stopped: store.would_have_stopped(id).await?.into(),
-        conversations: conversations(app, id, now).await?,
-        incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
+        what_if,
+        charts,
+        would_have_stopped: lists.would_have_stopped.into(),
+        conversations,
+        incidents: lists.incidents.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
         exemptions: exemptions::read(app, id).await?.iter().map(ExemptionLine::new).collect(),
-        requests: requests::lines(&events.items, now),
+        requests: requests::lines(&lists.events, now),
         agent: AgentLine::new(&agent, now),
         proxy_url: app.web().proxy_url.clone(),
+    })
+}
+
+/// What is listed of the agent.
+struct Lists {
+    events: Vec<EventRow>,
+    incidents: Vec<IncidentRow>,
+    would_have_stopped: u64,
+}
+
+async fn lists(app: &App, agent: &AgentId) -> Result<Lists, Problem> {
+    let store = &app.web().store;
+    let events = EventFilter { agent: Some(agent.clone()), ..EventFilter::default() };
+    let incidents = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
+    Ok(Lists {
+        events: store.events(&events, &first(REQUESTS_SHOWN)).await?.items,
+        incidents: store.incidents(&incidents, &first(INCIDENTS_SHOWN)).await?.items,
+        would_have_stopped: store.would_have_stopped(agent).await?,
     })
 }
 

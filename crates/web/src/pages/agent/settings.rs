@@ -12,34 +12,35 @@ use crate::app::App;
 use crate::changes;
 use crate::input::{AgentPath, Fields};
 use crate::pages::frame::Frame;
-use crate::pages::{Drawn, see_other};
+use crate::pages::words::labels::preset;
+use crate::pages::{Drawn, see_other, undo};
 
 /// The form as it is drawn.
-pub(super) struct SettingsForm {
-    pub(super) enabled: bool,
-    pub(super) window_size: String,
-    pub(super) threshold: String,
-    pub(super) action: Action,
-    pub(super) counting: Counting,
+pub(in crate::pages) struct SettingsForm {
+    pub(in crate::pages) enabled: bool,
+    pub(in crate::pages) window_size: String,
+    pub(in crate::pages) threshold: String,
+    pub(in crate::pages) action: Action,
+    pub(in crate::pages) counting: Counting,
     /// What is wrong with what was sent.
-    pub(super) error: Option<String>,
+    pub(in crate::pages) error: Option<String>,
     /// Whether to ask if it is to be turned on although nobody would hear of it.
-    pub(super) asks: bool,
+    pub(in crate::pages) asks: bool,
 }
 
 /// A recommended pair of settings.
-pub(super) struct Preset {
-    pub(super) key: &'static str,
-    pub(super) name: &'static str,
-    pub(super) window_size: u16,
-    pub(super) threshold: f64,
+pub(in crate::pages) struct Preset {
+    pub(in crate::pages) key: &'static str,
+    pub(in crate::pages) name: &'static str,
+    pub(in crate::pages) window_size: u16,
+    pub(in crate::pages) threshold: f64,
 }
 
 /// The recommendations of the guide.
 pub(super) const PRESETS: [Preset; 3] = [
-    Preset { key: "tight", name: "Tight budget control", window_size: 10, threshold: 5.0 },
-    Preset { key: "balanced", name: "Balanced", window_size: 20, threshold: 10.0 },
-    Preset { key: "tolerant", name: "Tolerant", window_size: 50, threshold: 20.0 },
+    Preset { key: "tight", name: preset::TIGHT, window_size: 10, threshold: 5.0 },
+    Preset { key: "balanced", name: preset::BALANCED, window_size: 20, threshold: 10.0 },
+    Preset { key: "tolerant", name: preset::TOLERANT, window_size: 50, threshold: 20.0 },
 ];
 
 /// What the form sends.
@@ -58,7 +59,7 @@ pub(crate) struct SettingsFields {
 
 impl SettingsForm {
     /// The settings as they are.
-    pub(super) fn new(settings: &SettingsView) -> SettingsForm {
+    pub(in crate::pages) fn new(settings: &SettingsView) -> SettingsForm {
         SettingsForm {
             enabled: settings.enabled,
             window_size: settings.window_size.to_string(),
@@ -71,7 +72,7 @@ impl SettingsForm {
     }
 
     /// The settings as they were sent.
-    fn sent(fields: &SettingsFields) -> SettingsForm {
+    pub(in crate::pages) fn sent(fields: &SettingsFields) -> SettingsForm {
         SettingsForm {
             enabled: fields.enabled.is_some(),
             window_size: fields.window_size.clone(),
@@ -83,20 +84,20 @@ impl SettingsForm {
         }
     }
 
-    pub(super) fn presets(&self) -> &'static [Preset] {
+    pub(in crate::pages) fn presets(&self) -> &'static [Preset] {
         &PRESETS
     }
 
     /// Whether the form holds the settings of `preset`.
-    pub(super) fn is(&self, preset: &Preset) -> bool {
+    pub(in crate::pages) fn is(&self, preset: &Preset) -> bool {
         self.window_size.parse() == Ok(preset.window_size) && self.threshold.parse() == Ok(preset.threshold)
     }
 
-    pub(super) fn has_action(&self, word: &str) -> bool {
+    pub(in crate::pages) fn has_action(&self, word: &str) -> bool {
         self.action.as_str() == word
     }
 
-    pub(super) fn has_counting(&self, word: &str) -> bool {
+    pub(in crate::pages) fn has_counting(&self, word: &str) -> bool {
         self.counting.as_str() == word
     }
 
@@ -112,7 +113,7 @@ impl SettingsForm {
 
 impl SettingsFields {
     /// With the settings of the preset that was chosen, if one was.
-    fn with_preset(mut self) -> SettingsFields {
+    pub(in crate::pages) fn with_preset(mut self) -> SettingsFields {
         let chosen = PRESETS.iter().find(|preset| self.preset.as_deref() == Some(preset.key));
         if let Some(preset) = chosen {
             self.window_size = preset.window_size.to_string();
@@ -121,7 +122,7 @@ impl SettingsFields {
         self
     }
 
-    fn change(&self) -> Result<KillSwitchChange, FieldError> {
+    pub(in crate::pages) fn change(&self) -> Result<KillSwitchChange, FieldError> {
         let window_size = self.window_size.trim().parse();
         let threshold = self.threshold.trim().parse();
         Ok(KillSwitchChange {
@@ -161,5 +162,6 @@ pub(crate) async fn save(
         return draw_with(&app, frame, agent, Forms { settings: Some(form), ..Forms::default() }).await;
     }
     app.alone(changes::configure(app.clone(), id.clone(), change)).await?;
-    Ok(see_other(&format!("/agents/{id}?done=saved")))
+    let before = undo::settings_before(agent.kill_switch.into());
+    Ok(see_other(&format!("/agents/{id}?done=saved&undo={before}")))
 }

@@ -54,7 +54,6 @@ pub(super) struct Bar {
 /// Judges the newest calls of the agent's epoch by the settings that are asked for.
 pub(super) async fn read(app: &App, agent: &AgentView, query: WhatIfQuery) -> Result<WhatIf, Problem> {
     let current: KillSwitch = agent.kill_switch.into();
-    app.web().recorder.catch_up().await;
     let change = KillSwitchChange { window_size: query.window, threshold: query.threshold, ..Default::default() };
     let tried = change.apply(current)?;
     let prints = app.web().store.fingerprints(&agent.agent_id, CALLS).await?;

@@ -44,8 +44,20 @@ pub(crate) struct RuleForm {
     pub(super) amount_usd: String,
     #[serde(default)]
     pub(super) period: String,
+    #[serde(flatten)]
+    pub(super) telling: TellingForm,
+}
+
+/// How often a rule tells. An empty field is the usual.
+#[derive(Default, Deserialize)]
+pub(crate) struct TellingForm {
     #[serde(default)]
     pub(super) cooldown_minutes: String,
+    #[serde(default)]
+    pub(super) repeat_minutes: String,
+    /// A checkbox is sent only if it is on.
+    #[serde(default)]
+    pub(super) notify_recovery: Option<String>,
 }
 
 /// Whether a channel or a rule is on.
@@ -91,9 +103,9 @@ pub(crate) async fn switch_channel(
     path: ChannelPath,
     Fields(form): Fields<SwitchForm>,
 ) -> Drawn {
-    let body = read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?;
+    let (body, id) = (read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?, path.0);
     let _ = channels::patch(State(app), path, Body(body)).await?;
-    Ok(back())
+    Ok(see_other(&format!("/alerts?done=channel-{}&undo={id}", on_or_off(form.enabled))))
 }
 
 /// Deletes a channel.
@@ -110,17 +122,9 @@ pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form):
     if !form.channel.is_empty() {
         body.insert("channels".to_owned(), json!([form.channel]));
     }
-    for (field, text) in [
-        ("minutes", &form.minutes),
-        ("percent", &form.percent),
-        ("amount_usd", &form.amount_usd),
-        ("cooldown_minutes", &form.cooldown_minutes),
-    ] {
-        if !text.trim().is_empty() {
-            // What is no number is sent on as the text it is, so that the answer names the field.
-            body.insert(field.to_owned(), serde_json::from_str(text.trim()).unwrap_or_else(|_| json!(text)));
-        }
-    }
+    let own = [("minutes", &form.minutes), ("percent", &form.percent), ("amount_usd", &form.amount_usd)];
+    body.extend(own.into_iter().filter_map(|(field, text)| number(field, text)));
+    body.extend(form.telling.fields());
     let made = match read_body(body) {
         Ok(body) => alerts::create(State(app.clone()), Body(body)).await,
         Err(problem) => Err(problem),
@@ -131,11 +135,31 @@ pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form):
     }
 }
 
+/// Changes how often a rule tells.
+pub(crate) async fn change_rule(
+    State(app): State<App>,
+    frame: Frame,
+    path: RulePath,
+    Fields(form): Fields<TellingForm>,
+) -> Drawn {
+    let mut fields = form.fields();
+    // What was emptied is never repeated.
+    fields.entry("repeat_minutes").or_insert(Value::Null);
+    let changed = match read_body(fields) {
+        Ok(body) => alerts::patch(State(app.clone()), path, Body(body)).await,
+        Err(problem) => Err(problem),
+    };
+    match changed {
+        Ok(_) => Ok(back()),
+        Err(problem) => draw_with(&app, frame, wrong(&problem)?).await,
+    }
+}
+
 /// Turns a rule on or off.
 pub(crate) async fn switch_rule(State(app): State<App>, path: RulePath, Fields(form): Fields<SwitchForm>) -> Drawn {
-    let body = read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?;
+    let (body, id) = (read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?, path.0);
     let _ = alerts::patch(State(app), path, Body(body)).await?;
-    Ok(back())
+    Ok(see_other(&format!("/alerts?done=rule-{}&undo={id}", on_or_off(form.enabled))))
 }
 
 /// Deletes a rule.
@@ -148,6 +172,26 @@ pub(crate) async fn delete_rule(State(app): State<App>, path: RulePath) -> Drawn
 pub(crate) async fn retry(State(app): State<App>, path: DeliveryPath) -> Drawn {
     let _ = alert_history::retry(State(app), path).await?;
     Ok(see_other("/alerts?done=retried"))
+}
+
+impl TellingForm {
+    fn fields(&self) -> Map<String, Value> {
+        let numbers = [("cooldown_minutes", &self.cooldown_minutes), ("repeat_minutes", &self.repeat_minutes)];
+        let mut fields: Map<_, _> = numbers.into_iter().filter_map(|(field, text)| number(field, text)).collect();
+        fields.insert("notify_recovery".to_owned(), json!(self.notify_recovery.is_some()));
+        fields
+    }
+}
+
+/// A field that was filled in. What is no number is sent on as the text it is, so that the answer names the field.
+fn number(field: &str, text: &str) -> Option<(String, Value)> {
+    let text = text.trim();
+    let value = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+    (!text.is_empty()).then(|| (field.to_owned(), value))
+}
+
+fn on_or_off(enabled: bool) -> &'static str {
+    if enabled { "on" } else { "off" }
 }
 
 fn back() -> Response {

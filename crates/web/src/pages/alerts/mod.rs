@@ -7,15 +7,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use model::{BudgetPeriod, DeliveryState, RuleType, Timestamp};
+use model::{DeliveryState, Timestamp};
 use serde::Deserialize;
 use store::DeliveryFilter;
 
 use self::actions::RuleForm;
 use super::frame::Frame;
-use super::number::{Moment, Money, duration};
+use super::number::{Moment, duration};
 use super::pager::Pager;
 use super::plain::cut;
+use super::words::alerts as words;
 use super::{Drawn, assets, draw_as};
 use crate::api::alert_history::{AttemptView, DeliveryView};
 use crate::api::alerts::{self, RuleView};
@@ -70,6 +71,8 @@ struct RuleLine {
     what: String,
     channels: String,
     cooldown: u32,
+    repeat: Option<u32>,
+    tells_recovery: bool,
     enabled: bool,
 }
 
@@ -168,40 +171,22 @@ fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
     let names: Vec<_> = rule.channels.iter().filter_map(|id| name(*id)).collect();
     RuleLine {
         id: rule.id.to_string(),
-        agent: if rule.agent_id == "*" { "all agents".to_owned() } else { rule.agent_id.clone() },
-        what: what(rule),
-        channels: if names.is_empty() { "every channel".to_owned() } else { cut(&names.join(", "), ANSWER_LENGTH) },
+        agent: if rule.agent_id == "*" { words::ALL_AGENTS.to_owned() } else { rule.agent_id.clone() },
+        what: words::rule(rule),
+        channels: if names.is_empty() {
+            words::EVERY_CHANNEL.to_owned()
+        } else {
+            cut(&names.join(", "), ANSWER_LENGTH)
+        },
         cooldown: rule.cooldown_minutes,
+        repeat: rule.repeat_minutes,
+        tells_recovery: rule.notify_recovery,
         enabled: rule.enabled,
     }
 }
 
-/// What a rule tells of, in words.
-fn what(rule: &RuleView) -> String {
-    let minutes = rule.minutes.unwrap_or_default();
-    match rule.rule_type {
-        RuleType::KillSwitch => "the kill switch fires".to_owned(),
-        RuleType::AgentDown => format!("no call for {minutes} minutes"),
-        RuleType::ErrorRate => {
-            format!("{} % of the calls of {minutes} minutes fail", rule.percent.unwrap_or_default())
-        }
-        RuleType::Budget if rule.percent.is_some() => {
-            format!("{} % of a budget is spent", rule.percent.unwrap_or_default())
-        }
-        RuleType::Budget => {
-            let amount = Money::from(rule.amount_usd.unwrap_or_default()).short;
-            format!("{amount} are spent in a {}", rule.period.map(BudgetPeriod::as_str).unwrap_or_default())
-        }
-    }
-}
-
 fn delivery_line(delivery: DeliveryView, now: Timestamp) -> DeliveryLine {
-    let (state, tone) = match delivery.state {
-        DeliveryState::Delivered => ("Delivered", "green"),
-        DeliveryState::Queued => ("Queued", ""),
-        DeliveryState::Failed => ("Failed", "red"),
-        DeliveryState::Digested => ("In a digest", "grey"),
-    };
+    let (state, tone) = words::delivery(delivery.state);
     DeliveryLine {
         id: delivery.id.to_string(),
         at: Moment::new(delivery.timestamp, now),

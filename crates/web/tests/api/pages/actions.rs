@@ -21,6 +21,9 @@ async fn an_agent_is_activated_and_deactivated_from_its_page() {
     assert!(browser.page("/agents/import-fixer?done=activated").await.contains("Active again."));
     browser.submit("/agents/import-fixer/deactivate", "", "/agents/import-fixer?done=deactivated").await;
     assert_eq!(server.json("/api/agents/import-fixer").await["deactivated_by"], "manual");
+    let text = browser.page("/agents/import-fixer?done=deactivated").await;
+    let notice = text.split("id=\"notice\"").nth(1).unwrap().split("<p class=\"crumbs\"").next().unwrap();
+    assert!(notice.contains("action=\"/agents/import-fixer/activate\"") && notice.contains("Undo"), "{notice}");
 }
 
 #[tokio::test]

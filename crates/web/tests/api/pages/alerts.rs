@@ -1,6 +1,7 @@
 //! Channels, rules and their history on the page of alerts.
 
 use axum::http::StatusCode;
+use serde_json::json;
 
 use super::Browser;
 use crate::server::Server;
@@ -37,7 +38,9 @@ async fn with_a_channel_nothing_is_asked_on_enable() {
     browser.post("/alerts/channels", WEBHOOK).await;
     server.put("/api/agents/heard/kill-switch", serde_json::json!({})).await;
     let fields = "enabled=on&window_size=20&threshold=10&action=deactivate&counting=adaptive";
-    browser.submit("/agents/heard/kill-switch", fields, "/agents/heard?done=saved").await;
+    browser
+        .submit("/agents/heard/kill-switch", fields, "/agents/heard?done=saved&undo=off,20,10,deactivate,adaptive")
+        .await;
 }
 
 #[tokio::test]
@@ -60,11 +63,52 @@ async fn channels_and_rules_are_switched_and_deleted() {
     assert!(browser.page("/alerts").await.contains("80 % of a budget is spent"));
 
     let rule = server.json("/api/alerts").await["items"][0]["id"].as_str().unwrap().to_owned();
-    browser.submit(&format!("/alerts/rules/{rule}/switch"), "enabled=false", "/alerts?done=alerts").await;
+    let off = format!("/alerts?done=rule-off&undo={rule}");
+    browser.submit(&format!("/alerts/rules/{rule}/switch"), "enabled=false", &off).await;
     assert_eq!(server.json("/api/alerts").await["items"][0]["enabled"], false);
     browser.submit(&format!("/alerts/rules/{rule}/delete"), "", "/alerts?done=deleted").await;
-    browser.submit(&format!("/alerts/channels/{channel}/switch"), "enabled=false", "/alerts?done=alerts").await;
+    let off = format!("/alerts?done=channel-off&undo={channel}");
+    browser.submit(&format!("/alerts/channels/{channel}/switch"), "enabled=false", &off).await;
     assert_eq!(server.json("/api/channels").await["items"][0]["enabled"], false);
     browser.submit(&format!("/alerts/channels/{channel}/delete"), "", "/alerts?done=deleted").await;
     assert!(browser.page("/alerts").await.contains("Nobody hears of a kill."));
+}
+
+#[tokio::test]
+async fn a_rule_says_how_often_it_tells_and_whether_its_end_is_told() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    let fields = "rule_type=agent_down&agent_id=&minutes=5&cooldown_minutes=30&repeat_minutes=60&notify_recovery=on";
+    browser.submit("/alerts/rules", fields, "/alerts?done=alerts").await;
+    let rule = async || server.json("/api/alerts").await["items"][0].clone();
+    let told = |rule: &serde_json::Value| {
+        ["cooldown_minutes", "repeat_minutes", "notify_recovery"].map(|field| rule[field].clone())
+    };
+    assert_eq!(told(&rule().await), [json!(30), json!(60), json!(true)]);
+    let text = browser.page("/alerts").await;
+    assert!(text.contains("again every 60 min") && text.contains("<td>told</td>"), "{text}");
+
+    let path = format!("/alerts/rules/{}", rule().await["id"].as_str().unwrap());
+    let wrong = browser.post(&path, "cooldown_minutes=15&repeat_minutes=often").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.text.contains("repeat_minutes must be a whole number"), "{}", wrong.text);
+    browser.submit(&path, "cooldown_minutes=15&repeat_minutes=", "/alerts?done=alerts").await;
+    assert_eq!(told(&rule().await), [json!(15), json!(null), json!(false)]);
+}
+
+#[tokio::test]
+async fn what_was_switched_off_is_switched_on_again_from_the_notice() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    browser.submit("/alerts/rules", "rule_type=kill_switch&agent_id=", "/alerts?done=alerts").await;
+    let id = server.json("/api/alerts").await["items"][0]["id"].as_str().unwrap().to_owned();
+    let switch = format!("/alerts/rules/{id}/switch");
+    let off = format!("/alerts?done=rule-off&undo={id}");
+    browser.submit(&switch, "enabled=false", &off).await;
+    let notice =
+        browser.page(&off).await.split("id=\"notice\"").nth(1).unwrap().split("<h1>").next().unwrap().to_owned();
+    assert!(notice.contains("The rule is off") && notice.contains(&format!("action=\"{switch}\"")), "{notice}");
+    assert!(notice.contains("name=\"enabled\" value=\"true\"") && notice.contains("Undo"), "{notice}");
+    browser.submit(&switch, "enabled=true", &format!("/alerts?done=rule-on&undo={id}")).await;
+    assert_eq!(server.json("/api/alerts").await["items"][0]["enabled"], true);
 }

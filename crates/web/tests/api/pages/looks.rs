@@ -8,7 +8,8 @@ use crate::server::Server;
 fn masked(html: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in html.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
-        lines.push(mask_version(&mask_ids(line)));
+        let released = concat!("<dd>", env!("CARGO_PKG_VERSION"), "</dd>");
+        lines.push(mask_version(&mask_ids(&line.replace(released, "<dd><RELEASE></dd>"))));
     }
     lines.join("\n")
 }

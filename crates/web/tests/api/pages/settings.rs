@@ -21,7 +21,9 @@ async fn toggle_visibility_and_configure_parameters() {
         assert!(text.contains(field), "{field}");
     }
     let fields = "window_size=7&threshold=2.5&action=observe&counting=literal";
-    browser.submit("/agents/tuned/kill-switch", fields, "/agents/tuned?done=saved").await;
+    browser
+        .submit("/agents/tuned/kill-switch", fields, "/agents/tuned?done=saved&undo=off,20,10,deactivate,adaptive")
+        .await;
     let settings = &server.json("/api/agents/tuned").await["kill_switch"];
     let expected =
         json!({"enabled": false, "window_size": 7, "threshold": 2.5, "action": "observe", "counting": "literal"});
@@ -46,7 +48,9 @@ async fn notification_check_on_enable() {
     assert_eq!(server.json("/api/agents/alone").await["kill_switch"]["enabled"], false);
 
     let anyway = format!("{fields}&anyway=yes");
-    browser.submit("/agents/alone/kill-switch", &anyway, "/agents/alone?done=saved").await;
+    browser
+        .submit("/agents/alone/kill-switch", &anyway, "/agents/alone?done=saved&undo=off,20,10,deactivate,adaptive")
+        .await;
     let settings = &server.json("/api/agents/alone").await["kill_switch"];
     assert_eq!(
         (&settings["enabled"], &settings["window_size"], &settings["threshold"]),

@@ -1,0 +1,48 @@
+//! How the server fares, for those who run it.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::problem::Refusals;
+
+/// How the server fares.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Status)]
+pub(crate) struct StatusView {
+    /// Which version runs.
+    pub(crate) version: &'static str,
+    /// Why nothing can be recorded at the moment; `null` if all is well.
+    pub(crate) database_trouble: Option<String>,
+    /// How many events could not be recorded since the start.
+    pub(crate) dropped_events: u64,
+    /// How often reading or scoring a call failed since the start. Each of those calls was let through without a score.
+    pub(crate) detection_failures: u64,
+}
+
+impl StatusView {
+    /// Whether there is nothing to tell.
+    pub(crate) fn is_well(&self) -> bool {
+        self.database_trouble.is_none() && self.dropped_events == 0 && self.detection_failures == 0
+    }
+}
+
+/// How the server fares since its start.
+#[utoipa::path(get, path = "/api/status", tag = "health", operation_id = "get_status",
+    responses((status = 200, body = StatusView), Refusals))]
+pub(crate) async fn get(State(app): State<App>) -> Json<StatusView> {
+    Json(read(&app))
+}
+
+/// How the server fares.
+pub(crate) fn read(app: &App) -> StatusView {
+    let (web, health) = (app.web(), app.web().recorder.health());
+    StatusView {
+        version: env!("CARGO_PKG_VERSION"),
+        database_trouble: health.trouble(),
+        dropped_events: web.recorder_handle.dropped_events() + health.dropped_events(),
+        detection_failures: web.detection_failures.count(),
+    }
+}

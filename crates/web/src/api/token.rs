@@ -1,0 +1,43 @@
+//! The token, replaced: the one before lets nobody in any more, and no session stays open.
+
+use axum::Json;
+use axum::extract::State;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::problem::{Problem, Refusals};
+
+/// The new token.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Token)]
+pub(crate) struct TokenView {
+    /// Shown this once; `agentgazer token` prints it on the machine that runs the server.
+    token: String,
+}
+
+/// Replaces the token. The one before stops working at once, and all sessions end. One that the configuration sets can only be
+/// changed there (409).
+#[utoipa::path(post, path = "/api/token", tag = "settings", operation_id = "replace_token",
+    responses((status = 200, body = TokenView), (status = 409, body = crate::problem::ProblemBody, content_type = "application/problem+json"), Refusals))]
+pub(crate) async fn replace(State(app): State<App>) -> Result<Json<TokenView>, Problem> {
+    let token = replaced(app).await?;
+    Ok(Json(TokenView { token: token.expose_secret().to_owned() }))
+}
+
+/// Replaces the token and ends all sessions.
+pub(crate) async fn replaced(app: App) -> Result<SecretString, Problem> {
+    if !app.web().token.is_replaceable() {
+        return Err(Problem::conflict(
+            "The token is set by the configuration (AGENTGAZER_TOKEN, --token or token in the file): change it there and start again.",
+        ));
+    }
+    let token = app.web().token.replace().map_err(|error| {
+        tracing::error!(%error, "the token could not be replaced");
+        Problem::unavailable("The new token could not be stored, so the one before stays.")
+    })?;
+    app.sessions.close_all();
+    tracing::info!("the token was replaced and all sessions were ended");
+    Ok(token)
+}

@@ -1,0 +1,91 @@
+//! The forms of what holds for all agents. What they save goes before the configuration.
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+use store::{Retention, RetentionChange, SettingsChange};
+
+use super::{News, draw_with};
+use crate::app::App;
+use crate::changes;
+use crate::input::Fields;
+use crate::pages::agent::settings::{SettingsFields, SettingsForm};
+use crate::pages::frame::Frame;
+use crate::pages::{Drawn, see_other};
+use crate::problem::Problem;
+
+/// How long things are kept, as the form holds it and as it sends it.
+#[derive(Clone, Deserialize)]
+pub(crate) struct RetentionForm {
+    pub(super) event_days: String,
+    pub(super) incident_days: String,
+    pub(super) statistics_days: String,
+}
+
+impl From<Retention> for RetentionForm {
+    fn from(retention: Retention) -> RetentionForm {
+        RetentionForm {
+            event_days: retention.event_days.to_string(),
+            incident_days: retention.incident_days.to_string(),
+            statistics_days: retention.statistics_days.to_string(),
+        }
+    }
+}
+
+impl RetentionForm {
+    fn change(&self) -> RetentionChange {
+        // What is no number is none that is allowed: the answer then names the field.
+        let days = |text: &str| Some(text.trim().parse().unwrap_or(0));
+        RetentionChange {
+            event_days: days(&self.event_days),
+            incident_days: days(&self.incident_days),
+            statistics_days: days(&self.statistics_days),
+        }
+    }
+}
+
+/// Saves what new agents start with, or draws the form again with what is wrong.
+pub(crate) async fn save_defaults(
+    State(app): State<App>,
+    frame: Frame,
+    Fields(fields): Fields<SettingsFields>,
+) -> Drawn {
+    let fields = fields.with_preset();
+    let saved = match fields.change() {
+        Ok(kill_switch) => save(&app, SettingsChange { kill_switch, ..SettingsChange::default() }).await,
+        Err(error) => Err(Problem::from(error)),
+    };
+    let news = |error| News { error, defaults: Some(SettingsForm::sent(&fields)), ..News::default() };
+    answer(&app, frame, saved, news).await
+}
+
+/// Saves how long things are kept, or draws the form again with what is wrong.
+pub(crate) async fn save_retention(State(app): State<App>, frame: Frame, Fields(form): Fields<RetentionForm>) -> Drawn {
+    let saved = save(&app, SettingsChange { retention: form.change(), ..SettingsChange::default() }).await;
+    let news = |error| News { error, retention: Some(form), ..News::default() };
+    answer(&app, frame, saved, news).await
+}
+
+/// Takes back what was saved here.
+pub(crate) async fn reset(State(app): State<App>) -> Drawn {
+    app.alone(changes::reset_settings(app.clone())).await?;
+    Ok(see_other("/settings?done=as-configured"))
+}
+
+async fn save(app: &App, change: SettingsChange) -> Result<(), Problem> {
+    app.alone(changes::change_settings(app.clone(), change)).await
+}
+
+/// Leads back, or draws the page with what is wrong with what was sent; any other problem has a page of its own.
+async fn answer(
+    app: &App,
+    frame: Frame,
+    saved: Result<(), Problem>,
+    news: impl FnOnce(Option<String>) -> News,
+) -> Result<Response, Problem> {
+    match saved {
+        Ok(()) => Ok(see_other("/settings?done=settings")),
+        Err(problem) if problem.status().is_client_error() => draw_with(app, frame, news(Some(problem.detail()))).await,
+        Err(problem) => Err(problem),
+    }
+}

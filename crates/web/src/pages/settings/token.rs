@@ -1,0 +1,23 @@
+//! A new token: shown once, on a page that needs no session, since none is left.
+
+use askama::Template;
+use axum::extract::State;
+use secrecy::ExposeSecret;
+
+use crate::api::token::replaced;
+use crate::app::App;
+use crate::gate::clear_cookie;
+use crate::pages::{Drawn, assets, draw, with_cookie};
+
+#[derive(Template)]
+#[template(path = "token.html")]
+struct TokenPage<'a> {
+    token: &'a str,
+}
+
+/// Replaces the token.
+pub(crate) async fn replace(State(app): State<App>) -> Drawn {
+    let token = replaced(app).await?;
+    let page = draw(&TokenPage { token: token.expose_secret() })?;
+    Ok(with_cookie(page, &clear_cookie()))
+}

@@ -1,0 +1,83 @@
+//! The names of things that code lists: pages, figures, presets, the fields of a request.
+
+use store::Span;
+
+use crate::api::Signals;
+
+/// The pages, as the navigation names them.
+pub(in crate::pages) mod page {
+    pub(in crate::pages) const OVERVIEW: &str = "Overview";
+    pub(in crate::pages) const AGENTS: &str = "Agents";
+    pub(in crate::pages) const INCIDENTS: &str = "Incidents";
+    pub(in crate::pages) const REQUESTS: &str = "Requests";
+    pub(in crate::pages) const ALERTS: &str = "Alerts";
+    pub(in crate::pages) const COSTS: &str = "Costs";
+    pub(in crate::pages) const SETTINGS: &str = "Settings";
+}
+
+/// Figures and charts.
+pub(in crate::pages) mod figure {
+    pub(in crate::pages) const CALLS_TODAY: &str = "Calls today";
+    pub(in crate::pages) const COST_TODAY: &str = "Cost today";
+    pub(in crate::pages) const ERRORS_TODAY: &str = "Errors today";
+    pub(in crate::pages) const INCIDENTS_TODAY: &str = "Incidents today";
+    pub(in crate::pages) const CALLS: &str = "Calls";
+    pub(in crate::pages) const COST: &str = "Cost";
+    pub(in crate::pages) const DOLLARS: &str = "US dollars";
+}
+
+/// Recommended settings.
+pub(in crate::pages) mod preset {
+    pub(in crate::pages) const TIGHT: &str = "Tight budget control";
+    pub(in crate::pages) const BALANCED: &str = "Balanced";
+    pub(in crate::pages) const TOLERANT: &str = "Tolerant";
+}
+
+/// What is on record of a request.
+pub(in crate::pages) mod request {
+    pub(in crate::pages) const ID: &str = "Request id";
+    pub(in crate::pages) const TIME: &str = "Time (UTC)";
+    pub(in crate::pages) const MODEL_ASKED: &str = "Model asked for";
+    pub(in crate::pages) const STATUS: &str = "Status";
+    pub(in crate::pages) const FIRST_BYTE: &str = "Time to first byte";
+    pub(in crate::pages) const LATENCY: &str = "Time in all";
+    pub(in crate::pages) const STREAMED: &str = "Streamed";
+    pub(in crate::pages) const TOKENS_IN: &str = "Tokens in";
+    pub(in crate::pages) const CACHED: &str = "of them cached";
+    pub(in crate::pages) const TOKENS_OUT: &str = "Tokens out";
+    pub(in crate::pages) const REASONING: &str = "of them reasoning";
+    pub(in crate::pages) const COST: &str = "Cost";
+    pub(in crate::pages) const COUNT: &str = "Calls it stands for";
+}
+
+pub(in crate::pages) fn yes_or_no(answer: bool) -> &'static str {
+    if answer { "yes" } else { "no" }
+}
+
+/// `Calls by the hour`
+pub(in crate::pages) fn chart_title(what: &str, step: Span) -> String {
+    match step {
+        Span::Hour => format!("{what} by the hour"),
+        Span::Day => format!("{what} by the day"),
+    }
+}
+
+/// What a chart shows, for those who cannot see it.
+pub(in crate::pages) fn chart(title: &str, total: &str, top: &str) -> String {
+    format!("{title}: {total} in all, at most {top} at a time")
+}
+
+/// What a score bar shows, for those who cannot see it.
+pub(in crate::pages) fn score(score: f64, threshold: f64, percent: &str, signals: &Signals) -> String {
+    format!(
+        "Loop score {score:.1} of {threshold}, {percent}: {} similar prompts, {} similar responses, {} repeated tool calls",
+        signals.similar_prompts.count, signals.similar_responses.count, signals.repeated_tool_calls.count
+    )
+}
+
+/// A token that is none.
+pub(in crate::pages) const WRONG_TOKEN: &str = "This is not the token. `agentgazer token` prints it.";
+
+pub(in crate::pages) fn too_many_tokens(seconds: u64) -> String {
+    format!("Too many wrong tokens. Try again in {seconds} s.")
+}
