@@ -46,16 +46,22 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(events::list))
         .routes(routes!(export::get))
         .routes(routes!(events::get))
-        .routes(routes!(providers::list))
-        .routes(routes!(providers::get, providers::put, providers::delete))
         .routes(routes!(stats::overview))
         .merge(incidents_api())
         .merge(alerts_api())
+        .merge(server_api())
+        .routes(routes!(stream::get))
+        .routes(routes!(openapi::get))
+}
+
+/// The part of it about the server itself.
+fn server_api() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(providers::list))
+        .routes(routes!(providers::get, providers::put, providers::delete))
         .routes(routes!(settings::get, settings::put, settings::delete))
         .routes(routes!(token::replace))
         .routes(routes!(status::get))
-        .routes(routes!(stream::get))
-        .routes(routes!(openapi::get))
 }
 
 /// The part of it about agents.
