@@ -154,7 +154,6 @@ const SUMS_BY_AGENT: &str = "
         sum(unpriced_out) as unpriced_out, sum(estimated) as estimated, x'' as latency
     from (";
 
-
 /// The rows of all agents in `pieces`, one range of the key after the other.
 pub(crate) fn push_pieces(query: &mut QueryBuilder<Sqlite>, pieces: &[Piece]) {
     for (number, piece) in pieces.iter().enumerate() {

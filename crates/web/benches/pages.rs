@@ -14,9 +14,9 @@ use axum::http::Request;
 use guard::{Guard, GuardConfig};
 use http_body_util::BodyExt;
 use model::{
-    AgentId, AllowedHosts, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Failures, Fingerprint, Incident,
-    IncidentId, IncidentState, Kill, KillSwitch, Matched, Outcome, Providers, RecorderHandle, Score, SignalCounts,
-    Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
+    AgentId, AllowedHosts, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Failures, Fingerprint,
+    Incident, IncidentId, IncidentState, Kill, KillSwitch, Matched, Outcome, Providers, RecorderHandle, Score,
+    SignalCounts, Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
 };
 use store::{Recorder, Store, StoreConfig};
 use tower::ServiceExt;

@@ -140,6 +140,10 @@ impl Browser {
         }
         eventually(&format!("click {selector}"), async || {
             let element = self.find(selector).await?;
+            // As a person does: until nothing is in its way, like the bar at the bottom of a phone.
+            let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
+            let scroll = json!({"script": script, "args": [{ELEMENT: element}]});
+            self.command(Method::POST, "/execute/sync", Some(scroll)).await.ok()?;
             self.command(Method::POST, &format!("/element/{element}/click"), Some(json!({}))).await.ok()
         })
         .await;

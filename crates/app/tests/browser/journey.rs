@@ -159,10 +159,13 @@ impl Journey {
         self.browser.wait_for_text("#score", "Loop score 0.0").await;
     }
 
-    async fn it_is_switched_off_by_hand(&self) {
+    async fn it_is_switched_off_by_hand_and_that_is_taken_back(&self) {
         self.browser.click("button[role=switch][aria-checked=true]").await;
         self.browser.wait_for_text("#state", "Inactive").await;
         assert!(self.server.agent(AGENT).ask(QUESTION).await.is_inactive_response());
+        self.browser.click("#notice form button").await;
+        self.browser.wait_for_text("#notice", "Active again.").await;
+        assert_eq!(self.server.agent(AGENT).ask(QUESTION).await.status, 200);
     }
 }
 
@@ -175,7 +178,7 @@ async fn journey(kind: Kind) {
     journey.a_channel_is_added_and_tested().await;
     let incident = journey.it_loops_and_the_badge_appears().await;
     journey.activated_it_runs_again(&incident).await;
-    journey.it_is_switched_off_by_hand().await;
+    journey.it_is_switched_off_by_hand_and_that_is_taken_back().await;
     assert_eq!(journey.browser.log().await, Vec::<String>::new(), "nothing was refused or failed");
 }
 

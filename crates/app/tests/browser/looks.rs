@@ -25,10 +25,11 @@ fn problems(value: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn every_page_can_be_read_and_operated() {
-    let (_provider, server) = scene::start().await;
+    let scene = scene::start().await;
+    let server = &scene.server;
     for kind in [Kind::DESKTOP, Kind::PHONE] {
-        let browser = Browser::logged_in(&server, kind).await;
-        for path in paths(&server).await {
+        let browser = Browser::logged_in(server, kind).await;
+        for path in paths(server).await {
             browser.go(&path).await;
             for theme in ["light", "dark"] {
                 browser.run(&format!("document.documentElement.dataset.theme = '{theme}'")).await;
@@ -51,8 +52,9 @@ async fn every_page_can_be_read_and_operated() {
 
 #[tokio::test]
 async fn the_keyboard_skips_to_the_content() {
-    let (_provider, server) = scene::start().await;
-    let browser = Browser::logged_in(&server, Kind::BY_KEYBOARD).await;
+    let scene = scene::start().await;
+    let server = &scene.server;
+    let browser = Browser::logged_in(server, Kind::BY_KEYBOARD).await;
     browser.go(&format!("/agents/{}", scene::STUCK)).await;
     browser.press(TAB).await;
     assert_eq!(browser.run("return document.activeElement.textContent").await, "Skip to the content");

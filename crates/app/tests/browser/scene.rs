@@ -3,7 +3,7 @@
 use app::provider::{Behaviour, BuiltinProvider, Script};
 use serde_json::{Value, json};
 
-use crate::support::{Server, ServerBuilder, eventually};
+use crate::support::{Receiver, Server, ServerBuilder, eventually};
 
 /// The agent that is stopped.
 pub(crate) const STUCK: &str = "import-fixer";
@@ -20,10 +20,19 @@ const QUESTIONS: [&str; 6] = [
     "Write a haiku about a database migration that went well on a Friday.",
 ];
 
-/// A server whose agents have done all that.
-pub(crate) async fn start() -> (BuiltinProvider, Server) {
+/// A server whose agents have done all that, and whom it talks to.
+pub(crate) struct Scene {
+    pub(crate) server: Server,
+    _provider: BuiltinProvider,
+    _receiver: Receiver,
+}
+
+/// Lets it all happen.
+pub(crate) async fn start() -> Scene {
     let provider = BuiltinProvider::start(0, script()).await.unwrap();
-    let server = ServerBuilder::new(&provider.url()).start();
+    let receiver = Receiver::start(http::StatusCode::OK, std::time::Duration::ZERO).await;
+    let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
+    alerts(&server, &receiver.url).await;
     for agent in ["research-bot", "support-chat", "translator", "nightly-report"] {
         server.kill_switch(agent, json!({"enabled": true})).await;
         for question in QUESTIONS.iter().cycle().take(4) {
@@ -40,7 +49,21 @@ pub(crate) async fn start() -> (BuiltinProvider, Server) {
     limit(&server, LIMITED, 0.85).await;
     limit(&server, "translator", 1.0).await;
     limit(&server, "nightly-report", 0.3).await;
-    (provider, server)
+    Scene { server, _provider: provider, _receiver: receiver }
+}
+
+/// A channel that listens, one that does not, and rules.
+async fn alerts(server: &Server, url: &str) {
+    let make = async |path: &str, body: Value| server.api(http::Method::POST, path, Some(body)).await;
+    make("/api/channels", json!({"kind": "webhook", "name": "ops", "url": url})).await;
+    make("/api/channels", json!({"kind": "webhook", "name": "night shift", "url": "http://127.0.0.1:9/hook"})).await;
+    let rule = json!({"rule_type": "error_rate", "percent": 20.0, "minutes": 10, "repeat_minutes": 60, "notify_recovery": true});
+    make("/api/alerts", rule).await;
+    make(
+        "/api/alerts",
+        json!({"rule_type": "agent_down", "agent_id": "nightly-report", "minutes": 30, "enabled": false}),
+    )
+    .await;
 }
 
 /// Gives an agent a policy, with a budget of which it has spent this share.

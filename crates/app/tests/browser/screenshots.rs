@@ -11,7 +11,8 @@ use crate::support::{ServerBuilder, provider};
 async fn screenshots() {
     let folder = PathBuf::from(std::env::var_os("SCREENSHOTS").expect("SCREENSHOTS names the folder"));
     std::fs::create_dir_all(&folder).unwrap();
-    let (_provider, server) = scene::start().await;
+    let scene = scene::start().await;
+    let server = &scene.server;
     let incident = server.incidents(scene::STUCK).await[0]["id"].as_str().unwrap().to_owned();
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
     let pages = [
@@ -32,7 +33,7 @@ async fn screenshots() {
     let fresh = provider().await;
     let empty = ServerBuilder::new(&fresh.url()).start();
     for (kind, name) in [(Kind::DESKTOP, "desktop"), (Kind::PHONE, "phone")] {
-        let browser = Browser::logged_in(&server, kind).await;
+        let browser = Browser::logged_in(server, kind).await;
         let newcomer = Browser::logged_in(&empty, kind).await;
         for theme in ["light", "dark"] {
             choose_theme(&browser, theme).await;
@@ -47,7 +48,7 @@ async fn screenshots() {
             newcomer.go("/").await;
             std::fs::write(folder.join(format!("empty-{theme}-{name}.png")), newcomer.picture().await).unwrap();
         }
-        let stranger = Browser::start(&server, kind).await;
+        let stranger = Browser::start(server, kind).await;
         stranger.go("/login").await;
         std::fs::write(folder.join(format!("login-light-{name}.png")), stranger.picture().await).unwrap();
     }

@@ -6,9 +6,9 @@ use model::Timestamp;
 use super::words::labels;
 
 /// The chart in its own units: the room for bars, and what is left of it and below it for the axes.
-const WIDTH: f64 = 420.0;
+const WIDTH: f64 = 412.0;
 const HEIGHT: f64 = 140.0;
-const LEFT: f64 = 52.0;
+const LEFT: f64 = 60.0;
 const TOP: f64 = 8.0;
 
 /// How many labels the time axis has at most.

@@ -18,13 +18,14 @@ use crate::api::incidents::CycleView;
 
 /// What needs someone, in one sentence.
 pub(super) fn summary(counts: AgentCounts) -> String {
-    let agents = |count: u64| if count == 1 { "agent is" } else { "agents are" };
+    let agents = if counts.all == 1 { "agent" } else { "agents" };
+    let are = |count: u64| if count == 1 { "is" } else { "are" };
     let AgentCounts { all, inactive, stopped } = counts;
     match (stopped, inactive) {
         _ if all == 0 => "No agents yet.".to_owned(),
         (0, 0) => "Nothing needs you.".to_owned(),
-        (0, inactive) => format!("Nothing needs you. {inactive} of {all} {} inactive.", agents(all)),
-        (stopped, _) => format!("{stopped} of {all} {} stopped.", agents(all)),
+        (0, inactive) => format!("Nothing needs you. {inactive} of {all} {agents} {} inactive.", are(inactive)),
+        (stopped, _) => format!("{stopped} of {all} {agents} {} stopped.", are(stopped)),
     }
 }
 
@@ -207,7 +208,7 @@ mod tests {
         check(0, 0, 3, "Nothing needs you.");
         check(2, 2, 3, "2 of 3 agents are stopped.");
         check(1, 1, 1, "1 of 1 agent is stopped.");
-        check(0, 1, 3, "Nothing needs you. 1 of 3 agents are inactive.");
+        check(0, 1, 3, "Nothing needs you. 1 of 3 agents is inactive.");
     }
 
     #[test]

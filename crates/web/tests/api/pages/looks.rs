@@ -85,7 +85,7 @@ async fn display_deactivation_reason_in_dashboard() {
 
     let browser = Browser::new(&server).await;
     let text = browser.page("/agents").await;
-    assert!(text.contains("1 of 3 agents are stopped."), "{text}");
+    assert!(text.contains("1 of 3 agents is stopped."), "{text}");
     for badge in ["killed\">Deactivated by Kill Switch<", "inactive\">Inactive<", "active\">Active<"] {
         assert!(text.contains(badge), "{badge}: {text}");
     }
