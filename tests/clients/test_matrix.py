@@ -1,5 +1,7 @@
 """Every client, unchanged but for its base URL: request, stream, tools, the refusal, and what does not count."""
 
+import datetime
+
 import pytest
 from drivers import Failed
 from table import CLIENTS
@@ -89,6 +91,31 @@ def test_a_loop_is_refused_once_and_readably(session, server, stream):
 
     server.api("PATCH", f"/api/agents/{session.agent}", {"active": True})
     session.do("ask", stream)
+
+
+def another_day() -> str:
+    """Neither today nor tomorrow, whichever of the two it is when this is asked."""
+    now = datetime.datetime.now(datetime.UTC)
+    return (now + datetime.timedelta(days=3)).strftime("%a").lower()
+
+
+POLICIES = {
+    "budget": ({"budget_daily_usd": 0}, "budget"),
+    "hours": ({"allowed_hours": [{"days": [another_day()], "from": "00:00", "to": "24:00"}]}, "hours"),
+}
+
+
+@clients()
+@streamed_or_not
+@pytest.mark.parametrize(("policy", "word"), POLICIES.values(), ids=POLICIES)
+def test_a_policy_refuses_once_and_readably(session, server, stream, policy, word):
+    server.api("PUT", f"/api/agents/{session.agent}/policy", policy)
+    seen = server.seen_by_provider()
+    with pytest.raises(Failed) as failed:
+        session.do("ask", stream)
+    assert session.agent in failed.value.message and word in failed.value.message, failed.value
+    assert server.requests(session.agent) == 1, "one request, and no other try"
+    assert server.seen_by_provider() == seen, "a refused call does not reach the provider"
 
 
 def ask_until_answered(session, **how) -> int:
