@@ -102,6 +102,13 @@ impl Limits {
         budgets.spent(policy, now)
     }
 
+    /// Whether a budget for the day, week or month that it is has been spent.
+    pub fn is_spent(&self, now: Timestamp) -> bool {
+        let State { policy, budgets, .. } = &mut *self.state.lock();
+        let mut spent = BudgetPeriod::ALL.into_iter().zip(budgets.spent(policy, now));
+        spent.any(|(period, spent)| policy.budget(period).is_some_and(|limit| spent >= limit))
+    }
+
     /// Whether hours and rates let a call to `provider` through, before anything else is known of it. Nothing is used.
     pub fn precheck(&self, provider: &str, now: Timestamp) -> Result<(), Refused> {
         let state = &mut *self.state.lock();

@@ -73,6 +73,7 @@ fn each_budget_holds_for_its_own_time() {
         assert_eq!(spend(&policies, charge(1, 60)), Ok(()), "the call that goes over it is the last one");
         assert_eq!(spend(&policies, charge(2, 1)), exceeded(budget, 100));
         assert_eq!(spend(&policies, charge(over - 1, 1)), exceeded(budget, 100));
+        assert!(limits(&policies).is_spent(at(over - 1)) && !limits(&policies).is_spent(at(over)));
         assert_eq!(spend(&policies, charge(over, 1)), Ok(()));
     };
     let midnight = DAY / 2;

@@ -49,6 +49,8 @@ pub(super) struct AgentLine {
     pub(super) incident: Option<String>,
     /// Calls and cost of today, where they are shown.
     pub(super) today: Option<(Count, Money)>,
+    /// Whether its calls are refused because a budget is spent, where that is shown.
+    pub(super) budget_is_spent: bool,
 }
 
 /// What the filters of the page are.
@@ -101,7 +103,9 @@ pub(crate) async fn show(
     let mut lines: Vec<_> = list.items.iter().map(|agent| AgentLine::new(agent, now)).collect();
     let today = app.web().store.agent_figures(Day::new(&headers, now).today(), MOST_AGENTS).await?;
     let today: HashMap<String, Tally> = today.into_iter().map(|(id, tally)| (id.into(), tally)).collect();
-    for line in &mut lines {
+    for (line, agent) in lines.iter_mut().zip(&list.items) {
+        let limits = app.web().guard.policies().counted(&agent.agent_id);
+        line.budget_is_spent = agent.active && limits.is_some_and(|limits| limits.is_spent(now));
         let tally = today.get(&line.id).cloned().unwrap_or_default();
         line.today = Some((tally.requests.into(), tally.cost.into()));
     }
@@ -129,6 +133,7 @@ impl AgentLine {
             seen: agent.last_seen.map(|seen| Moment::new(seen, now)),
             incident: agent.incident_id.map(|id| id.to_string()),
             today: None,
+            budget_is_spent: false,
         }
     }
 }

@@ -91,6 +91,11 @@ async fn the_agents_nearest_to_a_budget_come_first() {
     let places = ["budget-spent", "budget-near", "budget-far"].map(|key| page.find(key).unwrap());
     assert!(places.is_sorted(), "{places:?}");
     assert!(page.contains("100 %, refused") && page.contains("$4.50 of $5.00"), "{page}");
+    let agents = browser.page("/agents").await;
+    assert!(
+        agents.contains("href=\"/agents/spent#policy\">Budget spent") && !agents.contains("near#policy"),
+        "{agents}"
+    );
 }
 
 #[tokio::test]
