@@ -17,7 +17,7 @@ use store::{AgentBudget, Recorder, Store, StoreConfig, Unpriced};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
-use web::{AlertTargets, Token, Web};
+use web::{AlertTargets, Names, Token, Web};
 
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir};
@@ -201,6 +201,7 @@ impl Parts {
                 allow_private: config.alerts.allow_private_targets,
                 mail: config.alerts.smtp.host.is_some(),
             },
+            names: Names::System,
             proxy_url: addresses.proxy.clone(),
             token,
             detection_failures: Failures::default(),

@@ -170,6 +170,7 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         providers: Providers::default(),
         configured_providers: Arc::default(),
         alerts: web::AlertTargets::default(),
+        names: web::Names::System,
         proxy_url: "http://127.0.0.1:18900".into(),
         token: web::Token::configured(TOKEN),
         detection_failures: Failures::default(),

@@ -6,6 +6,7 @@ mod app;
 mod changes;
 mod gate;
 mod input;
+mod names;
 mod pages;
 mod problem;
 mod routes;
@@ -18,6 +19,7 @@ use guard::Guard;
 use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle};
 use store::{Recorder, Store};
 
+pub use names::Names;
 pub use routes::{openapi_json, router};
 pub use token::Token;
 
@@ -47,6 +49,8 @@ pub struct Web {
     pub configured_providers: Arc<Vec<Provider>>,
     /// Where alerts may go.
     pub alerts: AlertTargets,
+    /// What the names of their targets lead to.
+    pub names: Names,
     /// Where agents call, for people to copy.
     pub proxy_url: String,
     /// What every caller must know.

@@ -133,8 +133,18 @@ impl ChannelSettings {
         }
     }
 
+    /// Where it leads, if that is an address that is called.
+    pub fn target(&self) -> Option<Target> {
+        let url = match self {
+            ChannelSettings::Webhook { url, .. } | ChannelSettings::Telegram { url, .. } => url,
+            ChannelSettings::Slack { url } | ChannelSettings::Discord { url } => url.expose_secret(),
+            ChannelSettings::Email { .. } => return None,
+        };
+        Target::parse(url).ok()
+    }
+
     /// Whether these settings can be used, or the field that is wrong. Targets that are private for sure are refused
-    /// unless `allow_private`; what a name leads to is found out when it is called.
+    /// unless `allow_private`; what a name leads to is for others to look up.
     pub fn check(&self, allow_private: bool) -> Result<(), FieldError> {
         let check_url = |url: &str| Target::parse(url).and_then(|target| target.check(allow_private));
         match self {

@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use model::{Channel, ChannelId, ChannelKind, ChannelSettings, DeliveryId, Target, Timestamp};
+use model::{Channel, ChannelId, ChannelKind, ChannelSettings, DeliveryId, Target, TargetHost, Timestamp, is_global};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use store::{AlertChange, Change, StoreError};
@@ -151,6 +151,7 @@ pub(crate) async fn create(
     let missing = |field| Problem::field(field, "must be given");
     let kind = body.kind.ok_or_else(|| missing("kind"))?;
     let settings = settings(kind, body.fields(), None, app.web().alerts)?;
+    check_name_of_target(&app, &settings).await?;
     let name = body.name.ok_or_else(|| missing("name"))?;
     Channel::check_name(&name)?;
     let secret = match &settings {
@@ -168,6 +169,23 @@ pub(crate) async fn create(
     };
     app.alone(add(app.clone(), channel.clone())).await?;
     Ok((StatusCode::CREATED, Json(ChannelView { secret, ..channel.into() })))
+}
+
+/// Refuses a target whose name leads to private addresses only. One that leads nowhere at the moment is let be: names come
+/// and go, and every call checks again.
+async fn check_name_of_target(app: &App, settings: &ChannelSettings) -> Result<(), Problem> {
+    let target = settings.target().filter(|_| !app.web().alerts.allow_private);
+    let Some(TargetHost::Name(name)) = target.map(|target| target.host()) else { return Ok(()) };
+    let addresses = app.web().names.look_up(&name).await;
+    match addresses.first() {
+        Some(first) if !addresses.iter().any(|address| is_global(*address)) => {
+            let message = format!(
+                "leads to {first}, which is a private address (the server allows them with --allow-private-targets)"
+            );
+            Err(Problem::field("url", message))
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn add(app: App, channel: Channel) -> Result<(), Problem> {
@@ -211,7 +229,9 @@ async fn change(app: App, id: ChannelId, mut body: ChannelBody) -> Result<(), Pr
     if body.kind.is_some_and(|kind| kind != channel.kind) {
         return Err(Problem::field("kind", "cannot be changed: make another channel"));
     }
-    channel.settings = Some(settings(channel.kind, body.fields(), channel.settings.take(), app.web().alerts)?);
+    let settings = settings(channel.kind, body.fields(), channel.settings.take(), app.web().alerts)?;
+    check_name_of_target(&app, &settings).await?;
+    channel.settings = Some(settings);
     if let Some(name) = body.name {
         Channel::check_name(&name)?;
         channel.name = name;

@@ -102,6 +102,8 @@ async fn targets_that_are_private_or_no_web_addresses_are_refused() {
         "http://100.64.0.1/",
         "http://[fec0::1]/",
         "http://169.254.169.254/latest/meta-data/",
+        "https://intranet.test/",
+        "https://INTRANET.test./",
     ];
     let malformed = [
         "ftp://example.com/",
@@ -128,6 +130,20 @@ async fn targets_that_are_private_or_no_web_addresses_are_refused() {
     let moved = server.patch(&format!("/api/channels/{id}"), json!({"url": "http://10.0.0.1/"})).await;
     assert_eq!(moved.json()["field"], "url");
     assert_eq!(server.json(&format!("/api/channels/{id}")).await["url"], "https://example.com/hook");
+}
+
+/// Whether a name that leads nowhere will lead to a private address is found out when it is called.
+#[tokio::test]
+async fn a_name_with_a_public_address_or_none_is_taken() {
+    let server = Server::start().await;
+    for url in ["https://both.test/", "https://nowhere.test/"] {
+        let answer = post(&server, "/api/channels", json!({"kind": "webhook", "name": url, "url": url})).await;
+        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    }
+    let id = webhook(&server, "ops").await;
+    let moved = server.patch(&format!("/api/channels/{id}"), json!({"url": "https://intranet.test/"})).await;
+    assert_eq!((moved.status, &moved.json()["field"]), (StatusCode::BAD_REQUEST, &json!("url")));
+    assert!(moved.text.contains("leads to 10.0.0.7"), "{}", moved.text);
 }
 
 #[tokio::test]

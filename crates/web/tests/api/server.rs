@@ -88,6 +88,7 @@ impl Server {
             providers: Providers::new([openai.clone()]),
             configured_providers: Arc::new(vec![openai]),
             alerts: web::AlertTargets { allow_private: false, mail: true },
+            names: names(),
             proxy_url: "http://127.0.0.1:18900".into(),
             token,
             detection_failures: Failures::default(),
@@ -189,6 +190,16 @@ impl Server {
             Decision::Inactive(_) => panic!("{agent} is inactive"),
         }
     }
+}
+
+/// Names of the inside, one of them with an address of the outside too; all others lead nowhere.
+fn names() -> web::Names {
+    let addresses = |list: &[&str]| list.iter().map(|address| address.parse().unwrap()).collect();
+    let known = [
+        ("intranet.test", addresses(&["10.0.0.7", "fd00::7"])),
+        ("both.test", addresses(&["10.0.0.7", "93.184.215.14"])),
+    ];
+    web::Names::Known(Arc::new(known.map(|(name, addresses)| (name.to_owned(), addresses)).into()))
 }
 
 /// The record of a kill, as the proxy would write it.
