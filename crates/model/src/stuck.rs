@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{CallId, NanoUsd, Timestamp};
 
 const HOUR_MS: i128 = 60 * 60 * 1000;
+/// A burst of less than a second says nothing of an hour.
+const SHORTEST_MS: u64 = 1_000;
 
 /// Calls that come again and again in the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,9 +28,12 @@ pub struct Stuck {
     pub cycle: Option<Cycle>,
 }
 
-/// What an hour costs at the pace at which `cost` was spent in `millis`; none if no time passed.
+/// What an hour costs at the pace at which `cost` was spent in `millis`; none if that is too short to tell.
 pub fn cost_per_hour(cost: NanoUsd, millis: u64) -> Option<NanoUsd> {
-    let nanos = (i128::from(cost.nanos()) * HOUR_MS).checked_div(i128::from(millis))?;
+    if millis < SHORTEST_MS {
+        return None;
+    }
+    let nanos = i128::from(cost.nanos()) * HOUR_MS / i128::from(millis);
     i64::try_from(nanos).ok().map(NanoUsd::new)
 }
 
@@ -44,7 +49,9 @@ mod tests {
         check(1_000, 60_000, Some(60_000));
         check(0, 60_000, Some(0));
         check(3, 7_200_000, Some(1));
+        check(1_000, 1_000, Some(3_600_000));
+        check(1_000, 999, None);
         check(1_000, 0, None);
-        check(i64::MAX, 1, None);
+        check(i64::MAX, 1_000, None);
     }
 }

@@ -43,8 +43,6 @@ async fn a_false_alarm_is_let_pass() {
     let spent: f64 = server.events(AGENT, "llm_call").await.iter().map(|call| call["cost_usd"].as_f64().unwrap()).sum();
     let incident = server.get(&format!("/api/incidents/{id}")).await;
     assert!((incident["loop_cost_usd"].as_f64().unwrap() - spent).abs() < 1e-9, "{incident}: {spent}");
-    assert!(incident["loop_cost_per_hour_usd"].as_f64().unwrap() > spent, "{incident}");
-    assert!(browser.text("#story").await.contains("an hour"));
     let evidence = browser.text("details.evidence summary").await;
     assert!(evidence.contains("prompt like that of call 6 (the same), response like that of call 5"), "{evidence}");
     // Refusals are counted live.

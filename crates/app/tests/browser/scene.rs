@@ -1,6 +1,7 @@
 //! A system with something of everything: agents that work, rest, repeat themselves, and one that was stopped.
 
 use app::provider::{Behaviour, BuiltinProvider, Script};
+use model::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{Receiver, Server, ServerBuilder, eventually};
@@ -10,6 +11,9 @@ pub(crate) const STUCK: &str = "import-fixer";
 
 /// The agent that has a policy with something of everything.
 pub(crate) const LIMITED: &str = "research-bot";
+
+/// The agent that is only watched.
+pub(crate) const WATCHED: &str = "log-reader";
 
 const QUESTIONS: [&str; 6] = [
     "Summarise the open tickets about invoices that were sent twice last week.",
@@ -42,7 +46,7 @@ pub(crate) async fn start() -> Scene {
     server.api(http::Method::PATCH, "/api/agents/support-chat", Some(json!({"name": "Support chat (EU)"}))).await;
     repeat(&server, "price-watcher", json!({"enabled": true, "threshold": 12.0}), 4).await;
     repeat(&server, "page-crawler", json!({"enabled": false}), 8).await;
-    repeat(&server, "log-reader", json!({"enabled": true, "action": "observe", "threshold": 5.0}), 5).await;
+    repeat(&server, WATCHED, json!({"enabled": true, "action": "observe", "threshold": 5.0}), 5).await;
     ask(&server, "old-crawler", QUESTIONS[1]).await;
     server.api(http::Method::PATCH, "/api/agents/old-crawler", Some(json!({"active": false}))).await;
     kill(&server, STUCK).await;
@@ -106,6 +110,17 @@ pub(crate) async fn kill(server: &Server, agent: &str) -> String {
     }
     let incident = eventually("the kill is recorded", async || server.incidents(agent).await.pop()).await;
     incident["id"].as_str().unwrap().to_owned()
+}
+
+/// Has the incident of the agent that is only watched called a false alarm, and its prompt exempt; returns the incident.
+pub(crate) async fn false_alarm(server: &Server) -> String {
+    let id = server.incidents(WATCHED).await[0]["id"].as_str().unwrap().to_owned();
+    let feedback = format!("/api/incidents/{id}/feedback");
+    server.api(http::Method::POST, &feedback, Some(json!({"feedback": "false_alarm"}))).await;
+    let until = Timestamp::from_millis(Clock::System.now().as_millis() + 30 * 24 * 60 * 60 * 1000);
+    let body = json!({"incident_id": id, "what": "prompt", "until": until});
+    server.api(http::Method::POST, &format!("/api/agents/{WATCHED}/exemptions"), Some(body)).await;
+    id
 }
 
 /// The same answer to what repeats, another one to everything else.

@@ -14,6 +14,7 @@ async fn screenshots() {
     let scene = scene::start().await;
     let server = &scene.server;
     let incident = server.incidents(scene::STUCK).await[0]["id"].as_str().unwrap().to_owned();
+    let false_alarm = scene::false_alarm(server).await;
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
     let pages = [
         ("overview", "/".to_owned()),
@@ -23,6 +24,8 @@ async fn screenshots() {
         ("agent-policy", format!("/agents/{}#policy-form", scene::LIMITED)),
         ("incidents", "/incidents".to_owned()),
         ("incident", format!("/incidents/{incident}")),
+        ("incident-false-alarm", format!("/incidents/{false_alarm}")),
+        ("agent-exempt", format!("/agents/{}", scene::WATCHED)),
         ("requests", "/requests".to_owned()),
         ("request", format!("/requests/{call}")),
         ("alerts", "/alerts".to_owned()),

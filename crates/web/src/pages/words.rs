@@ -96,13 +96,22 @@ pub(super) fn incident_story(state: IncidentState) -> &'static str {
     }
 }
 
-pub(super) fn matched(matched: Matched) -> &'static str {
+/// Why a call is part of an incident in this state.
+pub(super) fn matched(matched: Matched, state: IncidentState) -> &'static str {
     match matched {
         Matched::Prompt => "prompt alike",
         Matched::Response => "response alike",
         Matched::ToolCall => "same tool calls",
-        Matched::Trigger => "the call that was stopped",
+        Matched::Trigger => trigger(state),
         Matched::Failed => "failed",
+    }
+}
+
+/// The call that an incident is about.
+pub(super) fn trigger(state: IncidentState) -> &'static str {
+    match state {
+        IncidentState::Open | IncidentState::Closed => "the call that was stopped",
+        IncidentState::Observed => "the call that would have been stopped",
     }
 }
 

@@ -1,11 +1,12 @@
 //! What answers look like.
 
 use axum::http::{Method, StatusCode};
-use model::{AgentId, CallId, Epoch, Event, EventType, Usage};
+use guard::Verdict;
+use model::{AgentId, Answered, CallId, Epoch, Event, EventType, NanoUsd, Usage};
 use serde_json::{Value, json};
 use store::Notice;
 
-use crate::server::Server;
+use crate::server::{Server, record};
 
 /// The answer with every id replaced: they are random.
 fn without_ids(mut value: Value) -> Value {
@@ -105,4 +106,30 @@ async fn feedback_is_kept_and_an_incident_can_be_deleted() {
     }
     let agent = server.json("/api/agents/looper").await;
     assert_eq!((&agent["active"], &agent["incident_id"]), (&json!(false), &json!(null)), "it stays stopped");
+}
+
+#[tokio::test]
+async fn a_loop_is_told_with_its_cost_and_its_pace() {
+    let server = Server::start().await;
+    server.put("/api/agents/looper/kill-switch", json!({"enabled": true, "threshold": 5.0})).await;
+    let agent = AgentId::parse("looper").unwrap();
+    let kill = loop {
+        let scored = server.call(&agent);
+        let now = server.web.clock.now();
+        if let Verdict::Kill(kill) = scored.verdict {
+            break kill;
+        }
+        server.web.guard.on_answer(&scored.ticket, &Answered { text: "I cannot".into(), tool_calls: vec![] }, now);
+        let mut event = Event::new(scored.ticket.call, agent.clone(), Epoch::default(), EventType::LlmCall, now);
+        event.cost = NanoUsd::from_usd(0.25);
+        server.web.recorder_handle.event(event);
+        server.web.clock.advance(10_000);
+    };
+    let (incident, event) = record(kill);
+    let id = incident.kill.incident;
+    assert!(server.web.recorder_handle.kill(incident, event).wait().await);
+    let incident = server.json(&format!("/api/incidents/{id}")).await;
+    assert_eq!((&incident["stuck_calls"], &incident["cycle"]), (&json!(4), &json!({"period": 1, "laps": 4})));
+    let costs = (&incident["loop_cost_usd"], &incident["loop_cost_per_hour_usd"]);
+    assert_eq!(costs, (&json!(0.75), &json!(90.0)), "three calls were paid for in half a minute");
 }

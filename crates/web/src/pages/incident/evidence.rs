@@ -1,7 +1,7 @@
 //! The calls that made the score: the beginning of what was asked and answered, with what repeats and what changed told
 //! apart. Whole bodies are a link away, since they may be as long as a book.
 
-use model::{Matched, Timestamp};
+use model::{IncidentState, Matched, Timestamp};
 use store::EvidenceHead;
 
 use super::timeline::Timeline;
@@ -44,14 +44,19 @@ pub(super) async fn read(app: &App, incident: &IncidentView) -> Result<Vec<Evide
 /// The lines of the page. Every prompt is compared with that of the call that was stopped, every response with the newest.
 ///
 /// A call has the number that it has in the window.
-pub(super) fn lines(heads: Vec<EvidenceHead>, timeline: &Timeline, now: Timestamp) -> Vec<EvidenceLine> {
+pub(super) fn lines(
+    heads: Vec<EvidenceHead>,
+    timeline: &Timeline,
+    state: IncidentState,
+    now: Timestamp,
+) -> Vec<EvidenceLine> {
     let prompts: Vec<_> = heads.iter().map(|head| head.prompt.as_deref().map(plain)).collect();
     let responses: Vec<_> = heads.iter().map(|head| head.response.as_deref().map(plain)).collect();
     let line = |(index, head): (usize, EvidenceHead)| EvidenceLine {
         number: timeline.number_of(head.call).unwrap_or(index + 1),
         call: head.call.to_string(),
         at: head.time.map(|time| Moment::new(time, now)),
-        matched: why(&head, timeline),
+        matched: why(&head, timeline, state),
         is_trigger: head.matched.contains(&Matched::Trigger),
         tool_calls: head.tool_calls.as_deref().map(plain),
         request: marked(&prompts, index),
@@ -64,14 +69,14 @@ pub(super) fn lines(heads: Vec<EvidenceHead>, timeline: &Timeline, now: Timestam
 }
 
 /// Why a call is here: which later call it is like, by which signal, and how near.
-fn why(head: &EvidenceHead, timeline: &Timeline) -> String {
+fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String {
     let reason = |matched: &Matched| {
         let likeness = head.alike.iter().find(|likeness| likeness.by == *matched);
         match likeness.and_then(|likeness| Some((timeline.number_of(likeness.with)?, likeness.distance))) {
             Some((call, distance)) => words::likeness(*matched, call, distance),
             // It is what the others are compared with.
             None if *matched == Matched::Response => "the newest response".to_owned(),
-            None => words::matched(*matched).to_owned(),
+            None => words::matched(*matched, state).to_owned(),
         }
     };
     head.matched.iter().map(reason).collect::<Vec<_>>().join(", ")

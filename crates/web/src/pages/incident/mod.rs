@@ -35,6 +35,9 @@ struct IncidentPage {
     agent: String,
     at: Moment,
     story: &'static str,
+    /// What to call the call that it is about.
+    trigger: &'static str,
+    is_observed: bool,
     why: String,
     state: &'static str,
     course: Course,
@@ -75,6 +78,8 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
         agent: incident.agent_id.to_string(),
         at: Moment::new(incident.timestamp, now),
         story: words::incident_story(incident.state),
+        trigger: words::trigger(incident.state),
+        is_observed: incident.state == IncidentState::Observed,
         why: words::why(signals),
         state: words::incident_state(incident.state),
         course: Course::new(&incident, now),
@@ -89,7 +94,7 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
             signal_line("Repeated tool calls", signals.repeated_tool_calls),
         ],
         total: format!("{:.1}", incident.score),
-        evidence: evidence::lines(heads, &timeline, now),
+        evidence: evidence::lines(heads, &timeline, incident.state, now),
         timeline,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{CallId, Matched};
+use model::{CallId, IncidentState, Matched};
 use store::EvidenceHead;
 
 use crate::api::incidents::IncidentView;
@@ -59,13 +59,14 @@ pub(super) async fn read(
     if calls.len() < evidence.len() {
         calls = evidence.iter().map(|head| head.call).collect();
     }
-    Ok(draw(&calls, evidence))
+    Ok(draw(&calls, evidence, incident.state))
 }
 
-fn draw(calls: &[CallId], evidence: &[EvidenceHead]) -> Timeline {
+fn draw(calls: &[CallId], evidence: &[EvidenceHead], state: IncidentState) -> Timeline {
     let matched: HashMap<CallId, &[Matched]> =
         evidence.iter().map(|head| (head.call, head.matched.as_slice())).collect();
-    let dots: Vec<Dot> = calls.iter().enumerate().map(|(index, call)| dot(index, *call, matched.get(call))).collect();
+    let dots: Vec<Dot> =
+        calls.iter().enumerate().map(|(index, call)| dot(index, *call, matched.get(call), state)).collect();
     let joined: Vec<usize> = dots.iter().filter(|dot| dot.kind != "other").map(|dot| dot.x).collect();
     Timeline {
         arcs: joined.windows(2).map(|pair| arc(pair[0], pair[1])).collect(),
@@ -74,7 +75,7 @@ fn draw(calls: &[CallId], evidence: &[EvidenceHead]) -> Timeline {
     }
 }
 
-fn dot(index: usize, call: CallId, matched: Option<&&[Matched]>) -> Dot {
+fn dot(index: usize, call: CallId, matched: Option<&&[Matched]>, state: IncidentState) -> Dot {
     let matched = matched.copied().unwrap_or_default();
     let is_alike = |reason: &Matched| matches!(reason, Matched::Prompt | Matched::Response | Matched::ToolCall);
     let kind = match matched {
@@ -82,7 +83,7 @@ fn dot(index: usize, call: CallId, matched: Option<&&[Matched]>) -> Dot {
         reasons if reasons.iter().any(is_alike) => "matched",
         _ => "other",
     };
-    let reasons: Vec<_> = matched.iter().map(|reason| words::matched(*reason)).collect();
+    let reasons: Vec<_> = matched.iter().map(|reason| words::matched(*reason, state)).collect();
     let title = if reasons.is_empty() { "not alike".to_owned() } else { reasons.join(", ") };
     Dot { x: STEP + index * STEP, number: index + 1, call: call.to_string(), kind, title }
 }
@@ -119,11 +120,12 @@ mod tests {
             head(calls[2], &[Matched::Failed]),
             head(calls[3], &[Matched::Trigger]),
         ];
-        let timeline = draw(&calls, &evidence);
+        let timeline = draw(&calls, &evidence, IncidentState::Observed);
         let kinds: Vec<_> = timeline.calls.iter().map(|dot| dot.kind).collect();
         assert_eq!(kinds, ["matched", "other", "other", "trigger"]);
         let paths: Vec<_> = timeline.arcs.iter().map(|arc| arc.path.as_str()).collect();
         assert_eq!(paths, ["M24 44 Q60 8 96 44"]);
         assert_eq!(timeline.calls[0].title, "prompt alike, response alike");
+        assert_eq!(timeline.calls[3].title, "the call that would have been stopped");
     }
 }
