@@ -142,7 +142,7 @@ pub(crate) fn parts<'a>(content: Json<'a>, mut each: impl FnMut(Part<'a>)) {
 }
 
 /// The texts and attachments of a content.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Content<'a> {
     pub(crate) texts: Vec<Cow<'a, str>>,
     pub(crate) attachments: Vec<&'a str>,

@@ -2,8 +2,11 @@
 //! `contents` (Gemini). One pass finds the last message that the user wrote and the newest step of work on it; only those
 //! are then read in full.
 
+use std::borrow::Cow;
+
 use model::Asked;
 
+use crate::content::Content;
 use crate::fenced;
 use crate::json::{Cursor, Json, Malformed};
 use crate::message::{Message, Role};
@@ -37,7 +40,7 @@ impl<'a> Turns<'a> {
     }
 
     /// Takes the next message from the cursor.
-    pub(crate) fn read_message(&mut self, cursor: &mut Cursor<'a>, nobody: Role) -> Result<(), Malformed> {
+    fn read_message(&mut self, cursor: &mut Cursor<'a>, nobody: Role) -> Result<(), Malformed> {
         self.take(Message::read(cursor, nobody)?);
         Ok(())
     }
@@ -54,7 +57,8 @@ impl<'a> Turns<'a> {
         self.newest_message.is_empty()
     }
 
-    fn take(&mut self, message: Message<'a>) {
+    /// Adds the next message.
+    pub(crate) fn take(&mut self, message: Message<'a>) {
         self.newest_message = message.raw();
         if message.is_by_user() {
             self.user_messages += 1;
@@ -81,13 +85,28 @@ impl<'a> Turns<'a> {
         }
     }
 
+    /// How many messages the user wrote.
+    pub(crate) fn user_messages(&self) -> u32 {
+        self.user_messages
+    }
+
+    /// The last message that the user wrote.
+    pub(crate) fn prompt(&self) -> Content<'a> {
+        self.prompt.map(|message| message.content()).unwrap_or_default()
+    }
+
     /// What is asked with the messages so far.
     pub(crate) fn asked(&self) -> Asked<'a> {
-        let prompt = self.prompt.map(|message| message.content()).unwrap_or_default();
+        let prompt = self.prompt();
         let first_user_message = match self.first_user_message {
             Some(first) if self.user_messages > 1 => first.content().texts,
             _ => prompt.texts.clone(),
         };
+        self.asked_with(prompt, first_user_message)
+    }
+
+    /// The same, for those who have read the user's messages already.
+    pub(crate) fn asked_with(&self, prompt: Content<'a>, first_user_message: Vec<Cow<'a, str>>) -> Asked<'a> {
         let written = self.said_before.filter(|_| self.depth == 0).map(fenced::calls).unwrap_or_default();
         let calls_are_written = !written.is_empty();
         let (tool_calls, tool_results) = match calls_are_written {

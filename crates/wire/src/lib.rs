@@ -46,4 +46,4 @@ pub use prices::{Price, Prices, Rates, Unpriced, estimated_tokens, estimated_usa
 pub use providers::{builtin_providers, chat_path};
 pub use refusal::{Refusal, RefusalKind, refuse};
 pub use request::{Unread, read_request};
-pub use transcript::{Transcript, read_assistant_message};
+pub use transcript::{Transcript, TranscriptMessage, read_assistant_message};

@@ -119,6 +119,11 @@ impl<'a> Message<'a> {
         self.role == Role::User && says_something && !self.holds.has(PartKind::ToolResult)
     }
 
+    /// Whether the model wrote it.
+    pub(crate) fn is_by_model(&self) -> bool {
+        self.role == Role::Assistant
+    }
+
     /// What it says and attaches.
     pub(crate) fn content(&self) -> Content<'a> {
         let mut read = self.content.map(Content::read).unwrap_or_default();

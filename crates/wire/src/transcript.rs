@@ -1,31 +1,64 @@
 //! A conversation that is read once, message by message, as it grew. A request holds all messages so far, so reading the
 //! requests of a recorded run one by one would read its beginning as often as it has calls.
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use model::{Answered, Asked};
 
+use crate::content::Content;
 use crate::history::Turns;
 use crate::json::Cursor;
-use crate::message::Role;
+use crate::message::{Message, Role};
 use crate::request::Unread;
 use crate::{AnswerReader, Dialect};
 
+/// One message of a transcript.
+#[derive(Clone, Copy, Debug)]
+pub struct TranscriptMessage<'a>(Message<'a>);
+
+impl<'a> TranscriptMessage<'a> {
+    /// Reads a message from its JSON.
+    pub fn read(message: &'a str) -> Result<TranscriptMessage<'a>, Unread> {
+        let mut cursor = Cursor::new(message);
+        let read = Message::read(&mut cursor, Role::Other)?;
+        cursor.end()?;
+        Ok(TranscriptMessage(read))
+    }
+
+    /// Whether the model wrote it.
+    pub fn is_by_model(&self) -> bool {
+        self.0.is_by_model()
+    }
+}
+
 /// The messages so far.
 #[derive(Debug, Default)]
-pub struct Transcript<'a>(Turns<'a>);
+pub struct Transcript<'a> {
+    turns: Turns<'a>,
+    /// The last message that the user wrote. Most calls of a run have that of the call before.
+    prompt: Content<'a>,
+    /// The first one.
+    first_user_message: Option<Vec<Cow<'a, str>>>,
+}
 
 impl<'a> Transcript<'a> {
-    /// Adds the next message, given as its JSON.
-    pub fn push(&mut self, message: &'a str) -> Result<(), Unread> {
-        let mut cursor = Cursor::new(message);
-        self.0.read_message(&mut cursor, Role::Other)?;
-        Ok(cursor.end()?)
+    /// Adds the next message.
+    pub fn push(&mut self, message: TranscriptMessage<'a>) {
+        let user_messages = self.turns.user_messages();
+        self.turns.take(message.0);
+        if self.turns.user_messages() == user_messages {
+            return;
+        }
+        let prompt = self.turns.prompt();
+        self.first_user_message.get_or_insert_with(|| prompt.texts.clone());
+        self.prompt = prompt;
     }
 
     /// What a request with these messages asks: the same as [`read_request`](crate::read_request) finds in
     /// `{"messages":[…]}`.
     pub fn asked(&self) -> Asked<'a> {
-        self.0.asked()
+        self.turns.asked_with(self.prompt.clone(), self.first_user_message.clone().unwrap_or_default())
     }
 }
 
@@ -61,7 +94,7 @@ mod tests {
     fn a_growing_transcript_asks_what_each_request_asks() {
         let mut transcript = Transcript::default();
         for (place, message) in MESSAGES.iter().enumerate() {
-            transcript.push(message).unwrap();
+            transcript.push(TranscriptMessage::read(message).unwrap());
             let body = format!(r#"{{"messages":[{}]}}"#, MESSAGES[..=place].join(","));
             assert_eq!(transcript.asked(), read_request(Dialect::ChatCompletions, body.as_bytes()).unwrap());
         }
@@ -69,8 +102,8 @@ mod tests {
 
     #[test]
     fn a_message_must_be_json() {
-        assert!(Transcript::default().push("{} {}").is_err());
-        assert!(Transcript::default().push("{").is_err());
+        assert!(TranscriptMessage::read("{} {}").is_err());
+        assert!(TranscriptMessage::read("{").is_err());
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! Runs recorded as one list of messages: each assistant message is the response to the messages before it. Every message
 //! is read once, however many calls follow it.
 
-use std::borrow::Cow;
-
 use guard::{GrowingBody, PastCall, PastCalls};
 use http::HeaderMap;
 use model::{Fingerprint, Timestamp};
-use serde::Deserialize;
 use serde_json::value::RawValue;
-use wire::Transcript;
+use wire::{Transcript, TranscriptMessage};
 
 /// Transcripts do not say when calls came: one a second is as fast as loops are.
 pub(super) const STEP_MS: i64 = 1_000;
@@ -21,10 +18,9 @@ pub(super) fn fingerprints(messages: &[&RawValue]) -> Result<Vec<Fingerprint>, S
     let mut calls = Vec::new();
     let mut past = PastCalls::default();
     for (place, message) in messages.iter().enumerate() {
-        let wrong = |reason: &dyn std::fmt::Display| format!("messages[{place}]: {reason}");
-        let is_answer = is_from_assistant(message).map_err(|error| wrong(&error))?;
+        let read = read(message).map_err(|reason| format!("messages[{place}]: {reason}"))?;
         // An answer to nothing is an example that stands before the run.
-        if is_answer && place > 0 {
+        if read.is_by_model() && place > 0 {
             let number = calls.len() as u64 + 1;
             let answered = wire::read_assistant_message(message.get(), usize::MAX);
             let asked = transcript.asked();
@@ -38,21 +34,18 @@ pub(super) fn fingerprints(messages: &[&RawValue]) -> Result<Vec<Fingerprint>, S
                 answered: answered.as_ref(),
             }));
         }
-        transcript.push(message.get()).map_err(|unread| wrong(&unread))?;
+        transcript.push(read);
         body.push(if place == 0 { b"" } else { b"," });
         body.push(message.get().as_bytes());
     }
     Ok(calls)
 }
 
-fn is_from_assistant(message: &RawValue) -> Result<bool, serde_json::Error> {
-    #[derive(Deserialize)]
-    struct Message<'a> {
-        #[serde(borrow, default)]
-        role: Option<Cow<'a, str>>,
+fn read(message: &RawValue) -> Result<TranscriptMessage<'_>, String> {
+    if !message.get().starts_with('{') {
+        return Err("must be an object".to_owned());
     }
-    let message: Message<'_> = serde_json::from_str(message.get())?;
-    Ok(message.role.is_some_and(|role| role == "assistant"))
+    TranscriptMessage::read(message.get()).map_err(|unread| unread.to_string())
 }
 
 #[cfg(test)]
@@ -76,7 +69,7 @@ mod tests {
     fn as_calls(messages: &[&RawValue]) -> Vec<Fingerprint> {
         let mut lines = Vec::new();
         for (place, message) in messages.iter().enumerate().skip(1) {
-            if is_from_assistant(message).unwrap() {
+            if read(message).unwrap().is_by_model() {
                 let before: Vec<&str> = messages[..place].iter().map(|message| message.get()).collect();
                 lines.push(format!(r#"{{"request":{{"messages":[{}]}},"response":{message}}}"#, before.join(",")));
             }
