@@ -4,6 +4,7 @@
 mod counting;
 mod driver;
 mod exemptions;
+mod exempts;
 mod kill_switch;
 mod memory;
 mod model_check;

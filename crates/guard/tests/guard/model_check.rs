@@ -2,7 +2,9 @@
 //! verdicts of the naive reference.
 
 use guard::{Decision, Guard, GuardConfig, Ticket, Verdict};
-use model::{Action, Answered, Counting, Epoch, KillSwitch, SavedAgent};
+use model::{
+    Action, Answered, Counting, Epoch, Exempt, ExemptKind, Exemption, ExemptionId, KillSwitch, SavedAgent, Timestamp,
+};
 use proptest::prelude::*;
 
 use crate::driver::{Ask, Driver, called, said};
@@ -25,6 +27,9 @@ enum Step {
     Answer(prop::sample::Index, Answered),
     Fail(prop::sample::Index),
     Configure(KillSwitch),
+    /// What the newest call has of this kind does not count for so many milliseconds.
+    Exempt(ExemptKind, i64),
+    Revoke,
     Activate,
     Deactivate,
     Restart,
@@ -68,6 +73,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         10 => (any::<prop::sample::Index>(), answers()).prop_map(|(open, answer)| Step::Answer(open, answer)),
         2 => any::<prop::sample::Index>().prop_map(Step::Fail),
         1 => settings().prop_map(Step::Configure),
+        1 => (prop::sample::select(vec![ExemptKind::Prompt, ExemptKind::ToolCall]), 1..20_i64)
+            .prop_map(|(kind, millis)| Step::Exempt(kind, millis)),
+        1 => Just(Step::Revoke),
         1 => Just(Step::Activate),
         1 => Just(Step::Restart),
         1 => Just(Step::Deactivate),
@@ -101,6 +109,11 @@ impl Pair {
                 assert_eq!(configured.before, self.naive.kill_switch);
                 assert_eq!(configured.window_floor, self.naive.configure(kill_switch));
             }
+            Step::Exempt(kind, millis) => self.exempt(kind, millis),
+            Step::Revoke => {
+                self.naive.exemptions.clear();
+                self.driver.guard.exempt(&self.driver.agent, Vec::new());
+            }
             Step::Activate => {
                 self.epoch = self.epoch.next();
                 self.driver.guard.activate(&self.driver.agent, self.epoch);
@@ -113,6 +126,14 @@ impl Pair {
             Step::Restart => self.restart(),
         }
         self.compare();
+    }
+
+    fn exempt(&mut self, kind: ExemptKind, millis: i64) {
+        let Some(exempt) = self.naive.newest().and_then(|newest| Exempt::of(newest, kind)) else { return };
+        let until = Timestamp::from_millis(self.driver.now.as_millis() + millis);
+        self.naive.exemptions.push(Exemption { id: ExemptionId::new(), exempt, until });
+        self.naive.exemptions.truncate(Exemption::MOST);
+        self.driver.guard.exempt(&self.driver.agent, self.naive.exemptions.clone());
     }
 
     fn call(&mut self, ask: &Ask) {
@@ -163,7 +184,7 @@ impl Pair {
             kill_switch: self.naive.kill_switch,
             window_floor,
             last_seen: view.and_then(|view| view.last_seen),
-            exemptions: Vec::new(),
+            exemptions: self.naive.exemptions.clone(),
             fingerprints,
         });
         self.naive.restart();

@@ -1,15 +1,18 @@
 //! The rules once more, as plainly as they can be said: everything is kept, and every window is worked out anew from it.
 
 use model::{
-    Action, CallId, ConversationId, Counting, Fingerprint, KillSwitch, Outcome, Score, SignalCounts, Timestamp,
-    WindowKind,
+    Action, CallId, ConversationId, Counting, Exemption, Fingerprint, KillSwitch, Outcome, Score, SignalCounts,
+    Timestamp, WindowKind,
 };
+
+use crate::exempts::Exempts;
 
 /// An agent that never forgets.
 pub(crate) struct Naive {
     pub(crate) kill_switch: KillSwitch,
     pub(crate) active: bool,
     pub(crate) score: Score,
+    pub(crate) exemptions: Vec<Exemption>,
     observed: bool,
     log: Vec<Fingerprint>,
     floor: u64,
@@ -34,6 +37,7 @@ impl Naive {
             kill_switch,
             active: true,
             score: Score::default(),
+            exemptions: Vec::new(),
             observed: false,
             log: Vec::new(),
             floor: 0,
@@ -91,8 +95,12 @@ impl Naive {
     }
 
     pub(crate) fn activate(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        *self = Naive { held, ..Naive::new(self.kill_switch, self.max_conversations) };
+        let (held, exemptions) = (std::mem::take(&mut self.held), std::mem::take(&mut self.exemptions));
+        *self = Naive { held, exemptions, ..Naive::new(self.kill_switch, self.max_conversations) };
+    }
+
+    pub(crate) fn newest(&self) -> Option<&Fingerprint> {
+        self.log.last()
     }
 
     /// What the store holds: calls that ended.
@@ -169,7 +177,9 @@ impl Naive {
         let agent = self.agent_window();
         let conversation = self.conversation_windows().pop().unwrap().1;
         let score = |window, calls: &[Fingerprint]| {
-            let signals = count(calls, self.kill_switch.counting);
+            let now = calls.last().unwrap().time;
+            let in_force = self.exemptions.iter().filter(|it| now < it.until).map(|it| it.exempt).collect();
+            let signals = count(calls, &Exempts { in_force, counting: self.kill_switch.counting });
             Score { value: signals.score(), signals, window }
         };
         let (agent, conversation) = (score(WindowKind::Agent, &agent), score(WindowKind::Conversation, &conversation));
@@ -177,7 +187,8 @@ impl Naive {
     }
 }
 
-fn count(window: &[Fingerprint], counting: Counting) -> SignalCounts {
+fn count(window: &[Fingerprint], exempts: &Exempts) -> SignalCounts {
+    let counting = exempts.counting;
     let current = *window.last().unwrap();
     let mut calls = window[..window.len() - 1].to_vec();
     if counting == Counting::Adaptive {
@@ -186,15 +197,20 @@ fn count(window: &[Fingerprint], counting: Counting) -> SignalCounts {
     let newest = calls.iter().rposition(|call| call.outcome == Outcome::Answered);
     let (calls, current) = (&calls, &current);
     if counting == Counting::Literal {
-        return literal(&View { calls, current, newest });
+        return literal(&View { calls, current, newest, exempts });
     }
-    let view = View { calls, current, newest };
+    let view = View { calls, current, newest, exempts };
     let all = calls.len();
     let until = newest.unwrap_or(0);
     SignalCounts {
-        similar_prompts: view.laps(all, false, |index| view.prompt(index)),
-        similar_responses: view.laps(until, true, |index| view.response(index)),
-        repeated_tool_calls: view.laps(all, true, |index| view.tools(index)),
+        similar_prompts: view.laps(all, false, |index| view.prompt(index)).filter(|at| view.prompt_holds(*at)).count()
+            as u32,
+        similar_responses: view
+            .laps(until, true, |index| view.response(index))
+            .filter(|at| view.response_holds(*at))
+            .count() as u32,
+        repeated_tool_calls: view.laps(all, true, |index| view.tools(index)).filter(|at| view.tools_hold(*at)).count()
+            as u32,
     }
 }
 
@@ -225,18 +241,22 @@ fn considered(window: &[Fingerprint]) -> Vec<Fingerprint> {
 }
 
 fn literal(view: &View<'_>) -> SignalCounts {
-    let count = |holds: &dyn Fn(&Fingerprint) -> bool| view.calls.iter().filter(|call| holds(call)).count() as u32;
     let newest = view.newest.and_then(|newest| view.calls[newest].response);
-    let before = view.calls[..view.newest.unwrap_or(0)].iter();
-    let alike_responses = before.filter(|call| {
-        call.response.is_some_and(|one| newest.is_some_and(|other| one.literal.distance(other.literal) < 3))
-    });
+    let all = 0..view.calls.len();
+    let alike_prompt = |at: &usize| alike(view.at(*at), view.current);
+    let alike_response = |at: &usize| {
+        let response = view.at(*at).response;
+        response.is_some_and(|one| newest.is_some_and(|other| one.literal.distance(other.literal) < 3))
+    };
+    let same_tools = |at: &usize| {
+        let tools = view.at(*at).tools;
+        tools.is_some_and(|one| view.current.tools.is_some_and(|other| one.literal == other.literal))
+    };
+    let before = 0..view.newest.unwrap_or(0);
     SignalCounts {
-        similar_prompts: count(&|call| alike(call, view.current)),
-        similar_responses: alike_responses.count() as u32,
-        repeated_tool_calls: count(&|call| {
-            call.tools.is_some_and(|one| view.current.tools.is_some_and(|other| one.literal == other.literal))
-        }),
+        similar_prompts: all.clone().filter(alike_prompt).filter(|at| view.prompt_holds(*at)).count() as u32,
+        similar_responses: before.filter(alike_response).filter(|at| view.response_holds(*at)).count() as u32,
+        repeated_tool_calls: all.filter(same_tools).filter(|at| view.tools_hold(*at)).count() as u32,
     }
 }
 
@@ -244,6 +264,7 @@ struct View<'a> {
     calls: &'a [Fingerprint],
     current: &'a Fingerprint,
     newest: Option<usize>,
+    exempts: &'a Exempts,
 }
 
 impl View<'_> {
@@ -251,9 +272,22 @@ impl View<'_> {
         self.calls.get(index).unwrap_or(self.current)
     }
 
-    /// How many calls before `from` count, back to where too much that is new lies between two of them.
-    fn laps(&self, from: usize, new_work_ends: bool, counts: impl Fn(usize) -> bool) -> u32 {
-        let (mut later, mut laps) = (from, 0);
+    fn prompt_holds(&self, index: usize) -> bool {
+        ![self.at(index), self.current].iter().any(|call| self.exempts.prompt(call) || self.exempts.step(call))
+    }
+
+    fn response_holds(&self, index: usize) -> bool {
+        let newest = self.newest.map(|newest| self.at(newest)).filter(|newest| newest.response.is_some());
+        !self.exempts.answer(self.at(index)) && !newest.is_some_and(|newest| self.exempts.answer(newest))
+    }
+
+    fn tools_hold(&self, index: usize) -> bool {
+        !self.exempts.step(self.at(index)) && !self.exempts.step(self.current)
+    }
+
+    /// Which calls before `from` count, back to where too much that is new lies between two of them.
+    fn laps(&self, from: usize, new_work_ends: bool, counts: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
+        let (mut later, mut laps) = (from, Vec::new());
         for index in (0..from).rev().filter(|index| counts(*index)) {
             let new = (index + 1..later).filter(|between| {
                 self.is_new(*between) && self.at(*between).conversation == self.at(later).conversation
@@ -261,9 +295,10 @@ impl View<'_> {
             if new_work_ends && new.count() > 2 {
                 break;
             }
-            (later, laps) = (index, laps + 1);
+            later = index;
+            laps.push(index);
         }
-        laps
+        laps.into_iter()
     }
 
     fn is_new(&self, index: usize) -> bool {
