@@ -7,8 +7,9 @@ use model::{Condition, Exempt, Exemption, ExemptionId};
 use sqlx::Row;
 
 /// How long each table is kept. A table that is not here is kept for ever, which nobody has thought about.
-const KEPT: [(&str, &str); 16] = [
+const KEPT: [(&str, &str); 18] = [
     ("agent_minutes", "a day"),
+    ("agent_sums", "statistics_days"),
     ("agents", "until deleted"),
     ("alert_rules", "until deleted"),
     ("alert_states", "with rule and agent"),
@@ -23,6 +24,7 @@ const KEPT: [(&str, &str); 16] = [
     ("policies", "until reset, with agent"),
     ("providers", "until deleted"),
     ("rollups", "statistics_days"),
+    ("settings", "until reset"),
     ("_sqlx_migrations", "for ever"),
 ];
 
