@@ -98,17 +98,25 @@ impl Store {
 
     /// The agents that did something in a period, the most expensive first, at most `limit`; without latencies.
     pub async fn agent_figures(&self, period: Period, limit: u32) -> Result<Vec<(AgentId, Tally)>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new(SUMS_BY_AGENT);
-        for (number, rung) in ladder::rungs(period).into_iter().enumerate() {
-            query.push(if number == 0 { "" } else { " union all " });
-            query.push("select * from agent_sums where hours = ").push_bind(rung.hours);
-            query.push(" and start >= ").push_bind(rung.from).push(" and start < ").push_bind(rung.to);
-        }
-        query.push(") group by agent_id order by sum(cost_nano_usd) desc, sum(requests) desc, agent_id limit ");
+        let mut query = sums_by_agent(period);
+        query.push(" group by agent_id order by sum(cost_nano_usd) desc, sum(requests) desc, agent_id limit ");
         query.push_bind(i64::from(limit));
-        let rows =
-            query.build().try_map(|row: SqliteRow| Ok((columns::agent_id(&row, "agent_id")?, Tally::of_row(&row)?)));
-        Ok(rows.fetch_all(&self.readers).await?)
+        Ok(query.build().try_map(agent_tally).fetch_all(&self.readers).await?)
+    }
+
+    /// What these agents did in a period, those of them that did something; without latencies.
+    pub async fn figures_of(
+        &self,
+        agents: impl Iterator<Item = &AgentId>,
+        period: Period,
+    ) -> Result<HashMap<AgentId, Tally>, StoreError> {
+        let mut query = sums_by_agent(period);
+        let mut list = query.push(" where agent_id in (").separated(", ");
+        for agent in agents {
+            list.push_bind(agent.as_str().to_owned());
+        }
+        query.push(") group by agent_id");
+        Ok(query.build().try_map(agent_tally).fetch_all(&self.readers).await?.into_iter().collect())
     }
 
     /// The conversations of an agent that were last seen in a period, the most expensive first, at most `limit`.
@@ -144,6 +152,22 @@ impl Store {
         }
         Ok(rows)
     }
+}
+
+/// The sums of agents in a period, up to how they are grouped.
+fn sums_by_agent(period: Period) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(SUMS_BY_AGENT);
+    for (number, rung) in ladder::rungs(period).into_iter().enumerate() {
+        query.push(if number == 0 { "" } else { " union all " });
+        query.push("select * from agent_sums where hours = ").push_bind(rung.hours);
+        query.push(" and start >= ").push_bind(rung.from).push(" and start < ").push_bind(rung.to);
+    }
+    query.push(")");
+    query
+}
+
+fn agent_tally(row: SqliteRow) -> Result<(AgentId, Tally), sqlx::Error> {
+    Ok((columns::agent_id(&row, "agent_id")?, Tally::of_row(&row)?))
 }
 
 const SUMS_BY_AGENT: &str = "

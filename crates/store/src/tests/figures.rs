@@ -95,6 +95,8 @@ proptest! {
                 let mine = scanned(events.iter().filter(within).filter(of_agent));
                 assert_eq!(fixture.store.figures(Some(&agent), period).await.unwrap().total, mine);
                 assert_eq!(tally, Tally { latency: crate::Sketch::default(), ..mine });
+                let alone = fixture.store.figures_of([&agent].into_iter(), period).await.unwrap();
+                assert_eq!(alone.into_iter().collect::<Vec<_>>(), [(agent, tally)]);
             }
         });
     }

@@ -1,13 +1,11 @@
 //! All agents: who is active, who is near its threshold, who was stopped.
 
-use std::collections::HashMap;
-
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use model::{DeactivatedBy, Timestamp};
 use serde::Deserialize;
-use store::{AgentFilter, PageRequest, Tally};
+use store::{AgentFilter, PageRequest};
 
 use super::figures::Day;
 use super::frame::Frame;
@@ -22,8 +20,6 @@ use crate::input::{Filters, Paging};
 
 /// How many agents a page shows.
 const SHOWN: u32 = 100;
-/// Of how many agents the figures of today are read at most.
-const MOST_AGENTS: u32 = 100_000;
 
 #[derive(Template)]
 #[template(path = "agents.html")]
@@ -101,12 +97,12 @@ pub(crate) async fn show(
     let list = agents::read_page(&app, &query.filter(), &page).await?;
     let now = app.web().clock.now();
     let mut lines: Vec<_> = list.items.iter().map(|agent| AgentLine::new(agent, now)).collect();
-    let today = app.web().store.agent_figures(Day::new(&headers, now).today(), MOST_AGENTS).await?;
-    let today: HashMap<String, Tally> = today.into_iter().map(|(id, tally)| (id.into(), tally)).collect();
+    let listed = list.items.iter().map(|agent| &agent.agent_id);
+    let mut today = app.web().store.figures_of(listed, Day::new(&headers, now).today()).await?;
     for (line, agent) in lines.iter_mut().zip(&list.items) {
         let limits = app.web().guard.policies().counted(&agent.agent_id);
         line.budget_is_spent = agent.active && limits.is_some_and(|limits| limits.is_spent(now));
-        let tally = today.get(&line.id).cloned().unwrap_or_default();
+        let tally = today.remove(&agent.agent_id).unwrap_or_default();
         line.today = Some((tally.requests.into(), tally.cost.into()));
     }
     draw(&AgentsPage {

@@ -10,7 +10,7 @@ use crate::pages::number::{Count, Moment};
 use crate::problem::Problem;
 
 /// How many of the newest calls are judged, and how many of those are drawn.
-const CALLS: u32 = 1_000;
+const CALLS: u32 = 500;
 const DRAWN: usize = 160;
 /// How wide all calls are drawn together, how wide one is at least and at most, and how high; the threshold is in the middle.
 const WIDTH: usize = 960;
