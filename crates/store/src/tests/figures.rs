@@ -74,14 +74,14 @@ proptest! {
             let figures = fixture.store.figures(None, period).await.unwrap();
             assert_eq!(figures.total, scanned(events.iter().filter(within)));
             let previous = period.before(NOON);
-            // Of the last hour of the time before, as much as has passed of the one that runs.
-            let last_hour = Timestamp::from_millis(previous.to().as_millis() - HOUR);
-            let passed = (NOON.as_millis() % HOUR) as f64 / HOUR as f64;
+            // Of the last hour or day of the time before, as much as has passed of the one that runs.
+            let (last_start, passed) = previous.last_span_share(period.left(NOON));
+            let last_start = Timestamp::from_millis(last_start);
             let between = |from: Timestamp, to: Timestamp| {
                 scanned(events.iter().filter(|event| (from..to).contains(&event.time)))
             };
-            let mut expected = between(previous.from(), last_hour);
-            expected.merge(&between(last_hour, previous.to()).part(passed));
+            let mut expected = between(previous.from(), last_start);
+            expected.merge(&between(last_start, previous.to()).part(passed));
             assert_eq!(fixture.store.total_before(None, period).await.unwrap(), expected);
             let mut steps = Tally::default();
             figures.series.iter().for_each(|(_, tally)| steps.merge(tally));
