@@ -22,8 +22,8 @@ pub(crate) struct Evaluator {
     pub(crate) store: Store,
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
-    /// The policy of agents that have none of their own.
-    pub(crate) default_policy: Policy,
+    /// The policy of agents that have none of their own, unless people have set another.
+    pub(crate) configured_policy: Policy,
 }
 
 impl Evaluator {

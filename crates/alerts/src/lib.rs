@@ -41,8 +41,8 @@ pub struct AlertsConfig {
     pub allow_private_targets: bool,
     /// The server that mails go through.
     pub smtp: Option<SmtpConfig>,
-    /// The policy of agents that have none of their own, for rules about budgets.
-    pub default_policy: Policy,
+    /// The policy of agents that have none of their own, unless people have set another. For rules about budgets.
+    pub configured_policy: Policy,
 }
 
 /// The running worker and evaluator.
@@ -65,7 +65,7 @@ impl Alerts {
         let (stop, stopped) = watch::channel(false);
         let worker = Worker::new(store.clone(), recorder.clone(), Arc::new(sender), clock.clone());
         let worker = tokio::spawn(worker.run(stopped.clone()));
-        let evaluator = Evaluator { store, recorder, clock, default_policy: config.default_policy };
+        let evaluator = Evaluator { store, recorder, clock, configured_policy: config.configured_policy };
         let evaluator = tokio::spawn(evaluator.run(stopped));
         Alerts { stop, worker, evaluator }
     }

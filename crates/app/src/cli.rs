@@ -433,7 +433,7 @@ pub struct KillSwitchArgs {
 /// The arguments of `policy`. Without any change, the present policy is shown; `none` takes a limit away.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
-    /// The agent
+    /// The agent, or * for all that have no policy of their own
     pub agent: String,
     /// The most it may spend in a day, in dollars
     #[arg(long, value_name = "USD")]
@@ -459,7 +459,7 @@ pub struct PolicyArgs {
     /// Another model than the one that is asked for, like openai/*=gpt-5-mini (repeatable; replaces all)
     #[arg(long = "model", value_name = "PROVIDER/MODEL=USE")]
     pub models: Vec<String>,
-    /// Back to the default policy
+    /// Back to the default policy, or with * to the configured one
     #[arg(long, conflicts_with_all = ["budget_daily", "budget_weekly", "budget_monthly", "budget_conversation", "time_zone", "hours", "rates", "models"])]
     pub reset: bool,
     /// Which server.

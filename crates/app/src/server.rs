@@ -202,6 +202,7 @@ impl Parts {
                 mail: config.alerts.smtp.host.is_some(),
             },
             names: Names::System,
+            configured_policy: Arc::new(config.policy.clone()),
             proxy_url: addresses.proxy.clone(),
             token,
             detection_failures: Failures::default(),
@@ -229,7 +230,8 @@ async fn restored_guard(config: &Config, store: &Store) -> anyhow::Result<Guard>
         max_agents: config.limits.max_agents,
         max_conversations: config.limits.max_conversations,
     };
-    let guard = Guard::with_policy(guard_config, config.policy.clone());
+    let policy = store.default_policy().await?.unwrap_or_else(|| config.policy.clone());
+    let guard = Guard::with_policy(guard_config, policy);
     for agent in store.saved_agents(defaults, config.limits.max_agents).await? {
         guard.restore(agent);
     }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use model::{AgentId, Policy, Spending, Timestamp};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,7 +26,7 @@ type Shard = ArcSwap<HashMap<AgentId, Arc<Limits>>>;
 #[derive(Debug)]
 pub struct Policies {
     /// The policy of agents that have none of their own; `None` if it limits nothing.
-    default: Option<Arc<Policy>>,
+    default: ArcSwapOption<Policy>,
     max_agents: usize,
     shards: Box<[Shard]>,
     /// How many agents have the default and are counted.
@@ -41,7 +41,7 @@ impl Policies {
     /// forgotten first.
     pub fn new(default: Policy, max_agents: usize) -> Policies {
         Policies {
-            default: (!default.is_empty()).then(|| Arc::new(default)),
+            default: ArcSwapOption::new((!default.is_empty()).then(|| Arc::new(default))),
             max_agents,
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
             by_default: AtomicUsize::new(0),
@@ -52,7 +52,7 @@ impl Policies {
 
     /// The policy of agents that have none of their own.
     pub fn default_policy(&self) -> Arc<Policy> {
-        self.default.clone().unwrap_or_default()
+        self.default.load_full().unwrap_or_default()
     }
 
     /// The policy that holds for an agent.
@@ -66,8 +66,14 @@ impl Policies {
             limits.touch(self.uses.fetch_add(1, Ordering::Relaxed));
             return Some(Arc::clone(limits));
         }
-        let default = self.default.as_ref()?;
-        Some(self.insert(agent, || Limits::new(Arc::clone(default), false, now)))
+        let default = self.default.load_full()?;
+        let limits = self.insert(agent, || Limits::new(Arc::clone(&default), false, now));
+        // Changed while the agent was added: whoever changed it did not find the agent.
+        let changed = self.default.load_full().filter(|current| !limits.is_own() && !Arc::ptr_eq(current, &default));
+        if let Some(current) = changed {
+            limits.change(current, None, now);
+        }
+        Some(limits)
     }
 
     /// What limits an agent and is counted already.
@@ -89,18 +95,33 @@ impl Policies {
 
     /// Takes an agent's own policy away: from the next call on it has the default. `spending` as in [`Policies::put`].
     pub fn reset(&self, agent: &AgentId, spending: Option<&Spending>, now: Timestamp) {
-        let Some(default) = &self.default else { return self.forget(agent) };
+        let Some(default) = self.default.load_full() else { return self.forget(agent) };
         let Some(limits) = self.counted(agent) else { return };
         if limits.is_own.swap(false, Ordering::Relaxed) {
             self.by_default.fetch_add(1, Ordering::Relaxed);
         }
-        limits.change(Arc::clone(default), spending, now);
+        limits.change(default, spending, now);
     }
 
     /// Tells what an agent has spent by now, after its policy was given to it: calls that ended while that was done count, too.
     pub fn raise(&self, agent: &AgentId, spending: &Spending, now: Timestamp) {
         if let Some(limits) = self.counted(agent) {
             limits.raise(spending, now);
+        }
+    }
+
+    /// Changes the policy of agents that have none of their own, from the next call on. What they have spent in the days of
+    /// another time zone is to be [restored](Policies::restore).
+    pub fn set_default(&self, policy: Policy, now: Timestamp) {
+        let before = self.default_policy();
+        let spending = (before.time_zone != policy.time_zone).then(Spending::default);
+        let policy = (!policy.is_empty()).then(|| Arc::new(policy));
+        self.default.store(policy.clone());
+        for (agent, limits) in self.all().into_iter().filter(|(_, limits)| !limits.is_own()) {
+            match &policy {
+                Some(policy) => limits.change(Arc::clone(policy), spending.as_ref(), now),
+                None => self.forget(&agent),
+            }
         }
     }
 

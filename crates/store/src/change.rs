@@ -36,6 +36,8 @@ pub enum Change {
     Configure { agent: AgentId, kill_switch: KillSwitch, window_floor: u64, at: Timestamp },
     /// The policy of an agent, which is created with `kill_switch` if it is unknown.
     SetPolicy { agent: AgentId, policy: Box<Policy>, kill_switch: KillSwitch, at: Timestamp },
+    /// The policy of agents that have none of their own; none: as configured.
+    SetDefaultPolicy { policy: Option<Box<Policy>> },
     /// The agent has the default policy again.
     ResetPolicy { agent: AgentId },
     /// `epoch` is the one that ends. `Conflict` unless the agent is stored as inactive in it (a kill may be on its way).

@@ -1,6 +1,6 @@
 //! Policies as they are stored.
 
-use model::{AgentId, Policy};
+use model::{ANY, AgentId, Policy};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -10,12 +10,19 @@ use crate::{Store, StoreError};
 impl Store {
     /// All agents that have a policy of their own. One that cannot be read is an error: to drop it would lift its limits.
     pub async fn policies(&self) -> Result<Vec<(AgentId, Policy)>, StoreError> {
-        let query = sqlx::query("select agent_id, policy from policies order by agent_id");
-        Ok(query.try_map(policy_row).fetch_all(&self.readers).await?)
+        let query =
+            sqlx::query("select agent_id, policy from policies where agent_id <> $1 order by agent_id").bind(ANY);
+        let row = |row: SqliteRow| Ok((columns::agent_id(&row, "agent_id")?, policy(&row)?));
+        Ok(query.try_map(row).fetch_all(&self.readers).await?)
+    }
+
+    /// The policy that people have set for all other agents. It goes before the configuration.
+    pub async fn default_policy(&self) -> Result<Option<Policy>, StoreError> {
+        let query = sqlx::query("select policy from policies where agent_id = $1").bind(ANY);
+        Ok(query.try_map(|row: SqliteRow| policy(&row)).fetch_optional(&self.readers).await?)
     }
 }
 
-fn policy_row(row: SqliteRow) -> Result<(AgentId, Policy), sqlx::Error> {
-    let policy = serde_json::from_str(row.try_get("policy")?).map_err(|_| odd("policy"))?;
-    Ok((columns::agent_id(&row, "agent_id")?, policy))
+fn policy(row: &SqliteRow) -> Result<Policy, sqlx::Error> {
+    serde_json::from_str(row.try_get("policy")?).map_err(|_| odd("policy"))
 }

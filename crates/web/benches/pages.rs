@@ -169,6 +169,7 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         recorder_handle,
         providers: Providers::default(),
         configured_providers: Arc::default(),
+        configured_policy: Arc::default(),
         alerts: web::AlertTargets::default(),
         names: web::Names::System,
         proxy_url: "http://127.0.0.1:18900".into(),

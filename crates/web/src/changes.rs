@@ -1,16 +1,20 @@
 //! The changes that people make, each in memory (`guard`) and on disk (`store`). Memory is what calls are judged by, disk
 //! is what a restart finds; the order of the two says which may be ahead of the other when the disk fails.
 
+mod policy;
+
 use std::time::Duration;
 
 use model::{
     ActivatedBy, AgentId, DeactivatedBy, Deactivation, Epoch, ExemptionId, FieldError, KillSwitch, KillSwitchChange,
-    Policy, PolicyChange, Provider, Spending, Timestamp,
+    Provider, Timestamp,
 };
 use store::{Change, Changed, ExemptionRow, Settings, SettingsChange, StoreError};
 
 use crate::app::App;
 use crate::problem::Problem;
+
+pub(crate) use policy::{reset_policy, set_default_policy, set_policy};
 
 /// How often, and how far apart, an activation is tried while the kill it follows is still on its way to disk.
 const ACTIVATION_ATTEMPTS: u32 = 40;
@@ -38,60 +42,6 @@ pub(crate) async fn configure(app: App, agent: AgentId, change: KillSwitchChange
         return Err(error.into());
     }
     Ok(())
-}
-
-/// Changes the policy of an agent, which is created if it is unknown: on disk first, so that a failure leaves it as it was.
-pub(crate) async fn set_policy(app: App, agent: AgentId, change: PolicyChange) -> Result<(), Problem> {
-    let web = app.web();
-    let policies = web.guard.policies();
-    let current = policies.policy(&agent);
-    let policy = change.apply(&current)?;
-
-    let now = web.clock.now();
-    let spending = spending(&app, &agent, &policy).await?;
-    let kill_switch = known(&app, &agent).await?.map_or(web.guard.defaults(), |known| known.kill_switch);
-    let stored = Box::new(policy.clone());
-    web.recorder.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
-    policies.put(&agent, policy, spending.as_ref(), now);
-    if spending.is_some() {
-        count_what_ended_meanwhile(&app, &agent).await;
-    }
-    Ok(())
-}
-
-/// Takes an agent's own policy away: it has the default again.
-pub(crate) async fn reset_policy(app: App, agent: AgentId) -> Result<(), Problem> {
-    must_be_known(&app, &agent).await?;
-    let web = app.web();
-    let policies = web.guard.policies();
-    let spending = spending(&app, &agent, &policies.default_policy()).await?;
-    web.recorder.change(Change::ResetPolicy { agent: agent.clone() }).await?;
-    policies.reset(&agent, spending.as_ref(), web.clock.now());
-    if spending.is_some() {
-        count_what_ended_meanwhile(&app, &agent).await;
-    }
-    Ok(())
-}
-
-/// Calls that ended between the reading of what was spent and the change are in neither. The change holds, whether or not
-/// the store can be asked again.
-async fn count_what_ended_meanwhile(app: &App, agent: &AgentId) {
-    let (web, policies) = (app.web(), app.web().guard.policies());
-    web.recorder.catch_up().await;
-    let now = web.clock.now();
-    if let Ok(spending) = web.store.spending_of(agent, &policies.policy(agent), now).await {
-        policies.raise(agent, &spending, now);
-    }
-}
-
-/// What an agent has spent as `policy` will count it; `None` if that is counted already.
-async fn spending(app: &App, agent: &AgentId, policy: &Policy) -> Result<Option<Spending>, Problem> {
-    let (web, policies) = (app.web(), app.web().guard.policies());
-    if policies.counted(agent).is_some_and(|limits| limits.policy().counts_like(policy)) {
-        return Ok(None);
-    }
-    web.recorder.catch_up().await;
-    Ok(Some(web.store.spending_of(agent, policy, web.clock.now()).await?))
 }
 
 /// Activates an agent: on disk first, because a call that passes must never be followed by a restart that refuses it again.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use guard::Guard;
-use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle};
+use model::{AllowedHosts, Clock, Failures, Policy, Provider, Providers, RecorderHandle};
 use store::{Recorder, Store};
 
 pub use names::Names;
@@ -47,6 +47,8 @@ pub struct Web {
     pub providers: Providers,
     /// The providers as they would be without what is stored: built in, or given by the operator's configuration.
     pub configured_providers: Arc<Vec<Provider>>,
+    /// The policy of agents that have none of their own, as it would be without what is stored.
+    pub configured_policy: Arc<Policy>,
     /// Where alerts may go.
     pub alerts: AlertTargets,
     /// What the names of their targets lead to.

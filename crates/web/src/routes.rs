@@ -60,6 +60,7 @@ fn server_api() -> OpenApiRouter<App> {
         .routes(routes!(providers::list))
         .routes(routes!(providers::get, providers::put, providers::delete))
         .routes(routes!(settings::get, settings::put, settings::delete))
+        .routes(routes!(policy::get_default, policy::put_default, policy::delete_default))
         .routes(routes!(token::replace))
         .routes(routes!(status::get))
 }
@@ -148,6 +149,8 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/settings/defaults", post(settings::general::save_defaults))
         .route("/settings/retention", post(settings::general::save_retention))
         .route("/settings/reset", post(settings::general::reset))
+        .route("/settings/policy", post(settings::policy::save))
+        .route("/settings/policy/reset", post(settings::policy::reset))
         .route("/settings/token", post(settings::token::replace))
         .route("/settings/providers", post(settings::save_provider))
         .route("/settings/providers/{name}/remove", post(settings::remove_provider))

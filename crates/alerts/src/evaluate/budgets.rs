@@ -30,7 +30,8 @@ pub(super) async fn findings(
             Ok(overspent(rule, firing, evaluator.store.spent_since(period_start).await?, data))
         }
         BudgetLimit::Share { percent } => {
-            let default = &evaluator.default_policy;
+            let set = evaluator.store.default_policy().await?;
+            let default = set.as_ref().unwrap_or(&evaluator.configured_policy);
             let budgets = evaluator.store.budgets(default, now).await?;
             Ok(near_their_budget(rule, firing, budgets, &Share { percent, default, now }))
         }

@@ -9,7 +9,7 @@ use store::Grouping;
 struct Minutes {
     rig: Rig,
     started: Timestamp,
-    default_policy: Policy,
+    configured_policy: Policy,
 }
 
 fn policy(json: &str) -> Policy {
@@ -22,7 +22,7 @@ impl Minutes {
         let rig = Rig::new(clock(), alone).await;
         rig.webhook("ops", "https://example.com/hook").await;
         let started = Timestamp::from_millis(rig.clock.now().as_millis() - 3_600_000);
-        Minutes { rig, started, default_policy: Policy::default() }
+        Minutes { rig, started, configured_policy: Policy::default() }
     }
 
     /// Lets minutes pass, with a look at the rules in each.
@@ -39,8 +39,8 @@ impl Minutes {
 
     fn evaluator(&self) -> Evaluator {
         let Rig { store, recorder, clock, .. } = &self.rig;
-        let default_policy = self.default_policy.clone();
-        Evaluator { store: store.clone(), recorder: recorder.clone(), clock: clock.clone(), default_policy }
+        let configured_policy = self.configured_policy.clone();
+        Evaluator { store: store.clone(), recorder: recorder.clone(), clock: clock.clone(), configured_policy }
     }
 
     async fn set_policy(&self, agent: &str, json: &str) {
@@ -264,7 +264,9 @@ async fn a_restart_neither_repeats_nor_forgets_a_budget_that_was_told() {
 #[tokio::test]
 async fn the_budgets_of_the_default_policy_are_watched_and_a_new_day_is_no_news() {
     let mut minutes = Minutes::new().await;
-    minutes.default_policy = policy(r#"{"budget_daily_usd":1,"time_zone":"Asia/Tokyo"}"#);
+    minutes.configured_policy = policy(r#"{"budget_daily_usd":100}"#);
+    let set = policy(r#"{"budget_daily_usd":1,"time_zone":"Asia/Tokyo"}"#);
+    minutes.rig.recorder.change(Change::SetDefaultPolicy { policy: Some(set.into()) }).await.unwrap();
     watch_budgets(&minutes).await;
     minutes.rig.spend("anyone", 1_000_000_000).await;
     minutes.set_policy("free", "{}").await;

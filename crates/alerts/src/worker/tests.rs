@@ -64,7 +64,7 @@ fn start(rig: &Rig) -> Alerts {
         public_url: "http://gazer.test".to_owned(),
         allow_private_targets: true,
         smtp: None,
-        default_policy: Default::default(),
+        configured_policy: Default::default(),
     };
     Alerts::start(config, rig.store.clone(), rig.recorder.clone(), rig.clock.clone())
 }
@@ -192,7 +192,7 @@ async fn a_private_target_is_refused_and_says_why() {
         public_url: String::new(),
         allow_private_targets: false,
         smtp: None,
-        default_policy: Default::default(),
+        configured_policy: Default::default(),
     };
     let _alerts = Alerts::start(config, rig.store.clone(), rig.recorder.clone(), Clock::System);
     rig.kill("looper").await;

@@ -1,7 +1,7 @@
 //! `policy AGENT`: shows what limits an agent, or changes it and shows what it is then.
 
 use http::Method;
-use model::{NanoUsd, Policy, PolicyChange};
+use model::{ANY, NanoUsd, Policy, PolicyChange};
 use serde::Deserialize;
 
 use super::agents::agent_id;
@@ -19,6 +19,13 @@ const NONE: &str = "none";
 struct Stands {
     #[serde(flatten)]
     policy: Policy,
+    #[serde(flatten)]
+    of_agent: Option<OfAgent>,
+}
+
+/// What is only said of an agent.
+#[derive(Clone, Copy, Deserialize)]
+struct OfAgent {
     is_default: bool,
     spent_daily_usd: NanoUsd,
     spent_weekly_usd: NanoUsd,
@@ -27,8 +34,10 @@ struct Stands {
 
 /// `policy AGENT …`.
 pub fn policy(args: &PolicyArgs) -> Result<(), Failure> {
-    let agent = agent_id(&args.agent)?;
-    let path = format!("/api/agents/{agent}/policy");
+    let path = match args.agent.as_str() {
+        ANY => "/api/policy".to_owned(),
+        agent => format!("/api/agents/{}/policy", agent_id(agent)?),
+    };
     let change = change(args).map_err(|message| Failure::new(Exit::Usage, anyhow::anyhow!(message)))?;
     let answer = on_one_thread(async {
         let client = client(&args.server)?;
@@ -43,7 +52,7 @@ pub fn policy(args: &PolicyArgs) -> Result<(), Failure> {
     if args.server.json {
         return print::json(&answer);
     }
-    print::line(&words(agent.as_str(), &client::read(&answer)?))
+    print::line(&words(&args.agent, &client::read(&answer)?))
 }
 
 /// The change that the arguments ask for. Ranges and names are the server's to judge.
@@ -85,16 +94,17 @@ fn list<T>(flag: &str, texts: &[String], read: fn(&str) -> Result<T, String>) ->
 }
 
 fn words(agent: &str, stands: &Stands) -> String {
-    let policy = &stands.policy;
-    let mut lines = vec![match (policy.is_empty(), stands.is_default) {
+    let Stands { policy, of_agent } = stands;
+    let agent = if agent == ANY { "all other agents" } else { agent };
+    let mut lines = vec![match (policy.is_empty(), of_agent.is_some_and(|agent| agent.is_default)) {
         (true, _) => format!("{agent}: no limits"),
         (false, true) => format!("{agent}: the default policy, time zone {}", policy.time_zone),
         (false, false) => format!("{agent}: time zone {}", policy.time_zone),
     }];
     let budgets = [
-        ("day", policy.budget_daily, Some(stands.spent_daily_usd)),
-        ("week", policy.budget_weekly, Some(stands.spent_weekly_usd)),
-        ("month", policy.budget_monthly, Some(stands.spent_monthly_usd)),
+        ("day", policy.budget_daily, of_agent.map(|agent| agent.spent_daily_usd)),
+        ("week", policy.budget_weekly, of_agent.map(|agent| agent.spent_weekly_usd)),
+        ("month", policy.budget_monthly, of_agent.map(|agent| agent.spent_monthly_usd)),
         ("conversation", policy.budget_conversation, None),
     ];
     for (name, budget, spent) in budgets {
@@ -162,9 +172,9 @@ mod tests {
             let change: PolicyChange = serde_json::from_str(policy).unwrap();
             let policy = change.apply(&Policy::default()).unwrap();
             let [day, week, month] = [1, 2, 3].map(|cents| NanoUsd::new(cents * 10_000_000));
-            let stands =
-                Stands { policy, is_default, spent_daily_usd: day, spent_weekly_usd: week, spent_monthly_usd: month };
-            assert_eq!(words("a", &stands), expected);
+            let of_agent =
+                OfAgent { is_default, spent_daily_usd: day, spent_weekly_usd: week, spent_monthly_usd: month };
+            assert_eq!(words("a", &Stands { policy, of_agent: Some(of_agent) }), expected);
         };
         check("{}", true, "a: no limits");
         check(

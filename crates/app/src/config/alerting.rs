@@ -72,12 +72,12 @@ impl Alerting {
     }
 
     /// The configuration of worker and evaluator, with links to `dashboard` unless another address was set.
-    pub(crate) fn config(&self, dashboard: &str, default_policy: &Policy) -> anyhow::Result<AlertsConfig> {
+    pub(crate) fn config(&self, dashboard: &str, configured_policy: &Policy) -> anyhow::Result<AlertsConfig> {
         Ok(AlertsConfig {
             public_url: self.public_url.clone().unwrap_or_else(|| dashboard.to_owned()),
             allow_private_targets: self.allow_private_targets,
             smtp: self.smtp.config()?,
-            default_policy: default_policy.clone(),
+            configured_policy: configured_policy.clone(),
         })
     }
 }

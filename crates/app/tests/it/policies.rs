@@ -114,6 +114,17 @@ async fn the_default_policy_is_for_agents_without_their_own() {
     assert!(is_refused(&refused, 429, "rate_limited"), "{refused:?}");
     assert_eq!(refused.header("retry-after"), refused.json()["retry_after_seconds"].to_string());
     assert_eq!(server.get("/api/agents/new/policy").await["is_default"], true);
+    // What people set goes before the configuration, also after a restart.
+    let said = server.run(&["policy", "*", "--rate", "*=3", "--budget-daily", "5"]);
+    assert_eq!(
+        said.said(),
+        "all other agents: time zone UTC\n  budget per day $5.00\n  rate to *: 3 calls per minute\n"
+    );
+    assert_eq!(agent.chat(&priced(3)).await.status, 200);
+    let (builder, _) = server.terminate();
+    let server = builder.start();
+    assert_eq!(server.get("/api/agents/new/policy").await["rate_limits"][0]["requests_per_minute"], 3);
+    let agent = server.agent("new");
     set_policy(&server, "new", json!({"rate_limits": []})).await;
     assert_eq!(agent.chat(&priced(3)).await.status, 200);
 }

@@ -297,6 +297,23 @@ fn agents_without_their_own_have_the_default_and_are_bounded() {
     assert_eq!(spent.map_err(|(refused, _)| refused), exceeded(Budget::Of(BudgetPeriod::Day), 100));
 }
 
+#[test]
+fn a_changed_default_holds_for_agents_without_their_own() {
+    let policies = Policies::new(Policy::default(), 100);
+    let own = AgentId::parse("own").unwrap();
+    policies.put(&own, policy(r#"{"budget_daily_usd":5}"#), None, at(0));
+    assert!(policies.of(&bot(), at(0)).is_none());
+    policies.set_default(policy(r#"{"budget_daily_usd":1e-7}"#), at(0));
+    assert_eq!(spend(&policies, charge(0, 100)), Ok(()));
+    assert_eq!(spend(&policies, charge(1, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
+    policies.set_default(policy(r#"{"budget_daily_usd":2e-7}"#), at(2));
+    assert_eq!(spend(&policies, charge(2, 1)), Ok(()), "what was spent stays, the budget is larger");
+    assert_eq!(limits(&policies).spent(at(2))[0], NanoUsd::new(101));
+    policies.set_default(Policy::default(), at(3));
+    assert!(policies.of(&bot(), at(3)).is_none());
+    assert_eq!(*policies.policy(&own), policy(r#"{"budget_daily_usd":5}"#));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -42,6 +42,20 @@ async fn a_policy_survives_a_restart_and_goes_with_its_agent() {
 }
 
 #[tokio::test]
+async fn the_default_policy_is_kept_beside_those_of_agents() {
+    let fixture = Fixture::new().await;
+    assert_eq!(fixture.store.default_policy().await.unwrap(), None);
+    let default = policy(r#"{"budget_daily_usd":5}"#);
+    let set = Change::SetDefaultPolicy { policy: Some(default.clone().into()) };
+    fixture.recorder.change(set).await.unwrap();
+    let fixture = fixture.restart().await;
+    assert_eq!(fixture.store.default_policy().await.unwrap(), Some(default));
+    assert_eq!(fixture.store.policies().await.unwrap(), []);
+    fixture.recorder.change(Change::SetDefaultPolicy { policy: None }).await.unwrap();
+    assert_eq!(fixture.store.default_policy().await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn refusals_by_policies_are_counted_by_reason_and_minute() {
     let fixture = Fixture::new().await;
     let refused = |reason: BlockReason, millis: i64| {

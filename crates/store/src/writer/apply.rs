@@ -1,7 +1,7 @@
 //! Changes that people make, each in a transaction that survives a power cut.
 
 use model::{
-    ActivatedBy, AgentId, CallId, DeactivatedBy, Epoch, Event, EventType, IncidentId, IncidentState, KillSwitch,
+    ANY, ActivatedBy, AgentId, CallId, DeactivatedBy, Epoch, Event, EventType, IncidentId, IncidentState, KillSwitch,
     Policy, Provider, Timestamp,
 };
 use sqlx::SqliteConnection;
@@ -51,7 +51,9 @@ pub(super) async fn apply(transaction: &mut SqliteConnection, change: &Change, s
             let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
             set_policy(transaction, new, policy).await
         }
-        Change::ResetPolicy { agent } => reset_policy(transaction, agent).await,
+        Change::ResetPolicy { agent } => reset_policy(transaction, agent.as_str()).await,
+        Change::SetDefaultPolicy { policy: Some(policy) } => put_policy(transaction, ANY, policy).await,
+        Change::SetDefaultPolicy { policy: None } => reset_policy(transaction, ANY).await,
         Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
         Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
         Change::DeleteAgent { agent } => done(u64::from(deletion::delete_rest(transaction, agent).await?)),
@@ -97,20 +99,25 @@ async fn configure(transaction: &mut SqliteConnection, agent: NewAgent<'_>, wind
 
 async fn set_policy(transaction: &mut SqliteConnection, agent: NewAgent<'_>, policy: &Policy) -> Outcome {
     agent.insert(transaction).await?;
+    put_policy(transaction, agent.id.as_str(), policy).await
+}
+
+/// Of an agent, or of all others: [`ANY`] is the name of none.
+async fn put_policy(transaction: &mut SqliteConnection, agent: &str, policy: &Policy) -> Outcome {
     let json = serde_json::to_string(policy).map_err(|error| sqlx::Error::Encode(error.into()))?;
     sqlx::query(
         "insert into policies (agent_id, policy) values ($1, $2)
          on conflict (agent_id) do update set policy = excluded.policy",
     )
-    .bind(agent.id.as_str())
+    .bind(agent)
     .bind(json)
     .execute(transaction)
     .await?;
     done(1)
 }
 
-async fn reset_policy(transaction: &mut SqliteConnection, agent: &AgentId) -> Outcome {
-    sqlx::query("delete from policies where agent_id = $1").bind(agent.as_str()).execute(transaction).await?;
+async fn reset_policy(transaction: &mut SqliteConnection, agent: &str) -> Outcome {
+    sqlx::query("delete from policies where agent_id = $1").bind(agent).execute(transaction).await?;
     // An agent that had none has the default already.
     done(1)
 }

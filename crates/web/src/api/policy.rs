@@ -67,6 +67,31 @@ pub(crate) struct PolicySchema {
     spent_monthly_usd: f64,
 }
 
+/// The policy of agents that have none of their own.
+#[derive(Serialize)]
+pub(crate) struct DefaultView {
+    #[serde(flatten)]
+    policy: Arc<Policy>,
+    is_configured: bool,
+}
+
+/// The policy of agents that have none of their own.
+#[derive(ToSchema)]
+#[schema(as = DefaultPolicy)]
+#[allow(dead_code, reason = "only describes what is shown")]
+pub(crate) struct DefaultSchema {
+    budget_daily_usd: Option<f64>,
+    budget_weekly_usd: Option<f64>,
+    budget_monthly_usd: Option<f64>,
+    budget_conversation_usd: Option<f64>,
+    time_zone: String,
+    allowed_hours: Option<Vec<AllowedHoursSchema>>,
+    rate_limits: Vec<RateLimitSchema>,
+    model_overrides: Vec<ModelOverrideSchema>,
+    /// Whether it is as the file, the environment and the flags say.
+    is_configured: bool,
+}
+
 /// A change of a policy: an absent field keeps its value, `null` takes a limit away.
 #[derive(ToSchema)]
 #[schema(as = PolicyChange)]
@@ -157,6 +182,34 @@ pub(crate) async fn put(
 pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
     app.alone(changes::reset_policy(app.clone(), agent.clone())).await?;
     read(&app, &agent).await.map(Json)
+}
+
+/// The policy of agents that have none of their own.
+#[utoipa::path(get, path = "/api/policy", tag = "settings", operation_id = "get_default_policy",
+    responses((status = 200, body = DefaultSchema), Refusals))]
+pub(crate) async fn get_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {
+    let policy = app.web().guard.policies().default_policy();
+    Ok(Json(DefaultView { policy, is_configured: app.web().store.default_policy().await?.is_none() }))
+}
+
+/// Changes the policy of agents that have none of their own, from the next call on. It goes before the configuration, also
+/// after a restart.
+#[utoipa::path(put, path = "/api/policy", tag = "settings", operation_id = "put_default_policy",
+    request_body = ChangeSchema, responses((status = 200, body = DefaultSchema), Refusals, BodyRefusals))]
+pub(crate) async fn put_default(
+    State(app): State<App>,
+    Body(change): Body<PolicyChange>,
+) -> Result<Json<DefaultView>, Problem> {
+    app.alone(changes::set_default_policy(app.clone(), Some(change))).await?;
+    get_default(State(app)).await
+}
+
+/// Takes back what was set: the policy of agents that have none of their own is as configured.
+#[utoipa::path(delete, path = "/api/policy", tag = "settings", operation_id = "delete_default_policy",
+    responses((status = 200, body = DefaultSchema), Refusals))]
+pub(crate) async fn delete_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {
+    app.alone(changes::set_default_policy(app.clone(), None)).await?;
+    get_default(State(app)).await
 }
 
 /// The policy of an agent and what was used of it.

@@ -19,6 +19,8 @@ mod number;
 pub(crate) mod overview;
 mod pager;
 mod plain;
+mod policy_fields;
+mod policy_form;
 pub(crate) mod request;
 pub(crate) mod requests;
 mod score_bar;

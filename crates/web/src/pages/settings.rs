@@ -2,6 +2,7 @@
 //! logged in.
 
 pub(crate) mod general;
+pub(crate) mod policy;
 pub(crate) mod token;
 
 use askama::Template;
@@ -12,9 +13,11 @@ use serde::Deserialize;
 use store::SettingsChange;
 
 use self::general::RetentionForm;
+use self::policy::DefaultPolicy;
 use super::agent::settings::SettingsForm;
 use super::frame::Frame;
-use super::{Drawn, assets, draw_as, see_other, words};
+use super::policy_fields::PolicyFields;
+use super::{Drawn, assets, draw_as, see_other};
 use crate::api::providers::{self, ProviderView};
 use crate::api::status::{self, StatusView};
 use crate::app::App;
@@ -26,8 +29,8 @@ struct SettingsPage {
     frame: Frame,
     providers: Vec<ProviderView>,
     defaults: SettingsForm,
-    /// The policy of agents that have none of their own, in sentences.
-    default_policy: Vec<String>,
+    /// Of agents that have none of their own.
+    policy: DefaultPolicy,
     retention: RetentionForm,
     /// Whether anything was set here, and so differs from the configuration or may.
     is_set_here: bool,
@@ -46,6 +49,7 @@ struct News {
     /// What was sent.
     defaults: Option<SettingsForm>,
     retention: Option<RetentionForm>,
+    policy: Option<PolicyFields>,
 }
 
 /// What the form of a provider sends. An empty field keeps its value.
@@ -65,13 +69,14 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
 /// Draws the page with what a form has to tell.
 async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
     let (web, settings) = (app.web(), app.web().store.settings());
-    let policy = web.guard.policies().default_policy();
     let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let policy = DefaultPolicy::read(app, news.policy).await?;
+    let status = status.max(policy.fields.status());
     let page = SettingsPage {
         frame,
         providers: web.providers.all().iter().map(|provider| provider.as_ref().into()).collect(),
         defaults: news.defaults.unwrap_or_else(|| SettingsForm::new(&settings.kill_switch.into())),
-        default_policy: [words::policy::budgets(&policy), words::policy::other_limits(&policy)].concat(),
+        policy,
         retention: news.retention.unwrap_or_else(|| settings.retention.into()),
         is_set_here: web.store.settings_change() != SettingsChange::default(),
         error: news.error,

@@ -53,6 +53,27 @@ async fn a_policy_that_is_taken_away_leaves_the_default() {
 }
 
 #[tokio::test]
+async fn the_default_policy_is_for_all_others_and_counts_what_they_spent() {
+    let server = Server::start().await;
+    let now = server.web.clock.now();
+    let mut event = Event::new(CallId::at(now), bot(), Epoch::default(), EventType::LlmCall, now);
+    event.usage = Usage { input: Some(1), output: Some(1), ..Usage::default() };
+    event.cost = NanoUsd::from_usd(1.5);
+    server.web.recorder_handle.event(event);
+    assert_eq!(server.json("/api/policy").await["is_configured"], true);
+    let set = server.ask(Method::PUT, "/api/policy", Some(json!({"budget_daily_usd": 2}))).await.json();
+    assert_eq!((&set["budget_daily_usd"], &set["is_configured"]), (&json!(2.0), &json!(false)));
+    let holds = server.json(POLICY).await;
+    assert_eq!((&holds["budget_daily_usd"], &holds["spent_daily_usd"]), (&json!(2.0), &json!(1.5)));
+    assert_eq!(holds["is_default"], true);
+    let wrong = server.ask(Method::PUT, "/api/policy", Some(json!({"time_zone": "Mars/Olympus"}))).await;
+    assert_eq!((wrong.status, &wrong.json()["field"]), (StatusCode::BAD_REQUEST, &json!("time_zone")));
+    let reset = server.ask(Method::DELETE, "/api/policy", None).await.json();
+    assert_eq!((&reset["budget_daily_usd"], &reset["is_configured"]), (&json!(null), &json!(true)));
+    assert!(server.web.guard.policies().counted(&bot()).is_none());
+}
+
+#[tokio::test]
 async fn what_was_spent_before_the_policy_came_counts() {
     let server = Server::start().await;
     let now = server.web.clock.now();

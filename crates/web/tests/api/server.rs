@@ -81,12 +81,13 @@ impl Server {
         let (recorder, _writer) = Recorder::start(store.clone(), inbox);
         let openai = Provider::new("openai", "https://api.openai.com", Format::Openai).unwrap();
         let web = Web {
-            guard: Arc::new(Guard::with_policy(GuardConfig::default(), policy)),
+            guard: Arc::new(Guard::with_policy(GuardConfig::default(), policy.clone())),
             store,
             recorder,
             recorder_handle,
             providers: Providers::new([openai.clone()]),
             configured_providers: Arc::new(vec![openai]),
+            configured_policy: Arc::new(policy),
             alerts: web::AlertTargets { allow_private: false, mail: true },
             names: names(),
             proxy_url: "http://127.0.0.1:18900".into(),

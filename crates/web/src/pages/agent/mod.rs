@@ -2,7 +2,6 @@
 
 pub(crate) mod actions;
 pub(crate) mod policy;
-mod policy_form;
 pub(crate) mod settings;
 mod what_if;
 
@@ -104,7 +103,7 @@ struct Forms {
 /// Draws the page with these forms.
 async fn draw_with(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result<Response, Problem> {
     let page = read(app, frame, agent, forms).await?;
-    draw_as(page.form.status().max(page.policy.status()), &page)
+    draw_as(page.form.status().max(page.policy.fields.status()), &page)
 }
 
 async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result<AgentPage, Problem> {

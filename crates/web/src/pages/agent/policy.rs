@@ -1,10 +1,8 @@
 //! The policy of an agent: what is spent of its budgets, what else limits it, and the form to change it.
 
 use axum::extract::State;
-use axum::http::StatusCode;
-use model::{AgentId, FieldError};
+use model::AgentId;
 
-use super::policy_form::PolicyForm;
 use super::{Forms, draw_with};
 use crate::api::{agents, policy};
 use crate::app::App;
@@ -12,6 +10,7 @@ use crate::changes;
 use crate::input::{AgentPath, Fields};
 use crate::pages::budget_bar::BudgetBar;
 use crate::pages::frame::Frame;
+use crate::pages::policy_fields::PolicyFields;
 use crate::pages::{Drawn, see_other, words};
 use crate::problem::Problem;
 
@@ -21,41 +20,19 @@ pub(super) struct PolicySection {
     pub(super) bars: Vec<BudgetBar>,
     /// What else limits the agent, in sentences.
     pub(super) limits: Vec<String>,
-    pub(super) form: PolicyForm,
-    /// The providers to choose from.
-    pub(super) providers: Vec<String>,
-    /// The field that is wrong in what was sent.
-    error: Option<FieldError>,
+    pub(super) fields: PolicyFields,
 }
 
 impl PolicySection {
     /// The policy as it holds.
     pub(super) async fn read(app: &App, agent: &AgentId) -> Result<PolicySection, Problem> {
         let view = policy::read(app, agent).await?;
-        let form = PolicyForm::new(&view.policy);
         Ok(PolicySection {
             is_default: view.is_default,
             bars: BudgetBar::all(&view.policy, |period| view.spent(period)),
             limits: words::policy::other_limits(&view.policy),
-            providers: form.providers(app.web().providers.all().iter().map(|provider| provider.name.clone())),
-            form,
-            error: None,
+            fields: PolicyFields::new(app, &view.policy),
         })
-    }
-
-    /// What is wrong, in words.
-    pub(super) fn error(&self) -> Option<String> {
-        self.error.as_ref().map(words::policy::wrong)
-    }
-
-    /// Whether it is this field that is wrong.
-    pub(super) fn is_wrong(&self, field: &str) -> bool {
-        self.error.as_ref().is_some_and(|error| error.field == field)
-    }
-
-    /// The status of a page with it.
-    pub(super) fn status(&self) -> StatusCode {
-        if self.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK }
     }
 }
 
@@ -67,17 +44,13 @@ pub(crate) async fn save(
     Fields(sent): Fields<Vec<(String, String)>>,
 ) -> Drawn {
     let agent = agents::read(&app, id.clone()).await?;
-    let form = PolicyForm::sent(sent);
-    let current = app.web().guard.policies().policy(&id);
-    let checked = form.change().and_then(|change| change.clone().apply(&current).map(|_| change));
-    match checked {
+    match PolicyFields::sent(&app, sent) {
         Ok(change) => {
             app.alone(changes::set_policy(app.clone(), id.clone(), change)).await?;
             Ok(see_other(&format!("/agents/{id}?done=saved")))
         }
-        Err(error) => {
-            let holds = PolicySection::read(&app, &id).await?;
-            let section = PolicySection { form, error: Some(error), ..holds };
+        Err(fields) => {
+            let section = PolicySection { fields: *fields, ..PolicySection::read(&app, &id).await? };
             draw_with(&app, frame, agent, Forms { policy: Some(section), ..Forms::default() }).await
         }
     }

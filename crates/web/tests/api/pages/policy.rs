@@ -99,7 +99,7 @@ async fn the_agents_nearest_to_a_budget_come_first() {
 }
 
 #[tokio::test]
-async fn the_default_policy_is_said_in_the_settings() {
+async fn the_default_policy_is_said_and_changed_in_the_settings() {
     let server = server().await;
     let browser = Browser::new(&server).await;
     assert!(browser.page("/settings").await.contains("No limits: agents may spend what they like"));
@@ -112,6 +112,15 @@ async fn the_default_policy_is_said_in_the_settings() {
     for said in ["At most $20.00 a week.", "At most 30 calls a minute to all providers together."] {
         assert!(page.contains(said), "{said}");
     }
+    browser.submit("/settings/policy", "budget_daily_usd=5&time_zone=Asia%2FTokyo", "/settings?done=saved").await;
+    let page = browser.page("/settings").await;
+    assert!(page.contains("At most $5.00 a day.") && !page.contains("$20.00"), "the form is the whole policy");
+    let wrong = browser.post("/settings/policy", "budget_daily_usd=much").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.text.contains("Budget per day must be") && wrong.text.contains("value=\"much\""), "{}", wrong.text);
     server.put("/api/agents/bot/kill-switch", json!({})).await;
+    assert!(browser.page("/agents/bot").await.contains("$0.00 of $5.00"));
+    browser.submit("/settings/policy/reset", "", "/settings?done=as-configured").await;
+    assert!(browser.page("/settings").await.contains("At most $20.00 a week."));
     assert!(browser.page("/agents/bot").await.contains("the <a href=\"/settings#default-policy\">default</a> holds"));
 }

@@ -7,7 +7,7 @@ use model::{
     ANY, AllowedHours, FieldError, ModelOverride, NanoUsd, Policy, PolicyChange, RateLimit, TimeOfDay, Weekday,
 };
 
-use crate::pages::words;
+use super::words;
 
 /// The form, as texts: what was typed stays, also if it is wrong.
 #[derive(Debug, Default, PartialEq)]

@@ -1,0 +1,50 @@
+//! The policy of agents that have none of their own, and the form to change it. What it saves goes before the configuration.
+
+use axum::extract::State;
+
+use super::{News, draw_with};
+use crate::app::App;
+use crate::changes;
+use crate::input::Fields;
+use crate::pages::frame::Frame;
+use crate::pages::policy_fields::PolicyFields;
+use crate::pages::{Drawn, see_other, words};
+use crate::problem::Problem;
+
+/// The policy as it is drawn.
+pub(super) struct DefaultPolicy {
+    /// In sentences.
+    pub(super) limits: Vec<String>,
+    /// Whether it was set here.
+    pub(super) is_set_here: bool,
+    pub(super) fields: PolicyFields,
+}
+
+impl DefaultPolicy {
+    /// The policy as it holds, with `sent` in its form if something is wrong with that.
+    pub(super) async fn read(app: &App, sent: Option<PolicyFields>) -> Result<DefaultPolicy, Problem> {
+        let policy = app.web().guard.policies().default_policy();
+        Ok(DefaultPolicy {
+            limits: [words::policy::budgets(&policy), words::policy::other_limits(&policy)].concat(),
+            is_set_here: app.web().store.default_policy().await?.is_some(),
+            fields: sent.unwrap_or_else(|| PolicyFields::new(app, &policy)),
+        })
+    }
+}
+
+/// Saves the policy, or draws the form again with what is wrong.
+pub(crate) async fn save(State(app): State<App>, frame: Frame, Fields(sent): Fields<Vec<(String, String)>>) -> Drawn {
+    match PolicyFields::sent(&app, sent) {
+        Ok(change) => {
+            app.alone(changes::set_default_policy(app.clone(), Some(change))).await?;
+            Ok(see_other("/settings?done=saved"))
+        }
+        Err(fields) => draw_with(&app, frame, News { policy: Some(*fields), ..News::default() }).await,
+    }
+}
+
+/// Takes back what was saved here.
+pub(crate) async fn reset(State(app): State<App>) -> Drawn {
+    app.alone(changes::set_default_policy(app.clone(), None)).await?;
+    Ok(see_other("/settings?done=as-configured"))
+}
