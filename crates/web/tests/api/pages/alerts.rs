@@ -86,7 +86,7 @@ async fn a_rule_says_how_often_it_tells_and_whether_its_end_is_told() {
     };
     assert_eq!(told(&rule().await), [json!(30), json!(60), json!(true)]);
     let text = browser.page("/alerts").await;
-    assert!(text.contains("again every 60 min") && text.contains("<td>told</td>"), "{text}");
+    assert!(text.contains("again every 60 min") && text.contains(", and when it is over"), "{text}");
 
     let path = format!("/alerts/rules/{}", rule().await["id"].as_str().unwrap());
     let wrong = browser.post(&path, "cooldown_minutes=15&repeat_minutes=often").await;
