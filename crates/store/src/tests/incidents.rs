@@ -52,7 +52,7 @@ async fn an_incident_keeps_what_the_loop_looked_like_and_what_it_cost() {
     let head = &fixture.store.evidence_heads(id, 6).await.unwrap()[0];
     assert_eq!((head.alike.as_slice(), head.tool_calls.as_deref()), (&[like][..], Some("search")));
 
-    fixture.recorder.catch_up().await;
+    fixture.recorder.stop().await;
     assert_eq!(fixture.count("select count(*) from events where event_type = 'llm_call'").await, 5, "none is lost");
 }
 

@@ -1,6 +1,6 @@
 //! Kills and observed incidents, each with its evidence, in transactions that survive a power cut.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
 
 use model::{CallId, DeactivatedBy, Event, Incident, IncidentId, NanoUsd, Record};
@@ -148,6 +148,8 @@ async fn cost_of(
     }
     query.push(")");
     let written: Option<i64> = query.build_query_scalar().fetch_one(transaction).await?;
+    // There may be very many of those: a kill must not wait for them to be compared with every call of a large window.
+    let calls: HashSet<CallId> = calls.iter().copied().collect();
     let unwritten = unwritten.iter().filter(|event| calls.contains(&event.id)).filter_map(|event| event.cost);
     Ok(written.map(NanoUsd::new).into_iter().chain(unwritten).reduce(|one, other| one + other))
 }
