@@ -101,38 +101,21 @@ impl Store {
             }
         }
         query.push(" order by id desc limit ").push_bind(page.rows());
-        let rows = query.build().try_map(delivery_row).fetch_all(&self.readers).await?;
+        // One transaction for both readings: an attempt that is recorded in between would stand beside the state before it.
+        let mut snapshot = self.readers.begin().await?;
+        let rows = query.build().try_map(delivery_row).fetch_all(&mut *snapshot).await?;
         let mut page = Page::of(rows, page, |delivery| delivery.id.to_string());
-        self.read_attempts(&mut page.items).await?;
+        read_attempts(&mut snapshot, &mut page.items).await?;
         Ok(page)
     }
 
     /// One delivery.
     pub async fn delivery(&self, id: DeliveryId) -> Result<Option<DeliveryRow>, StoreError> {
         let query = sqlx::query("select * from deliveries where id = $1").bind(id.to_string());
-        let mut found: Vec<_> = query.try_map(delivery_row).fetch_all(&self.readers).await?;
-        self.read_attempts(&mut found).await?;
+        let mut snapshot = self.readers.begin().await?;
+        let mut found: Vec<_> = query.try_map(delivery_row).fetch_all(&mut *snapshot).await?;
+        read_attempts(&mut snapshot, &mut found).await?;
         Ok(found.pop())
-    }
-
-    async fn read_attempts(&self, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {
-        if deliveries.is_empty() {
-            return Ok(());
-        }
-        let mut query = QueryBuilder::<Sqlite>::new("select * from delivery_attempts where delivery_id in (");
-        let mut ids = query.separated(", ");
-        for delivery in deliveries.iter() {
-            ids.push_bind(delivery.id.to_string());
-        }
-        query.push(") order by delivery_id, position");
-        let mut attempts: HashMap<String, Vec<AttemptRow>> = HashMap::new();
-        for (id, attempt) in query.build().try_map(attempt_row).fetch_all(&self.readers).await? {
-            attempts.entry(id).or_default().push(attempt);
-        }
-        for delivery in deliveries {
-            delivery.attempts = attempts.remove(&delivery.id.to_string()).unwrap_or_default();
-        }
-        Ok(())
     }
 
     /// The channels for which something is due at `now`.
@@ -158,6 +141,26 @@ impl Store {
         let due: Option<i64> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_one(&self.readers).await?;
         Ok(due.map(Timestamp::from_millis))
     }
+}
+
+async fn read_attempts(snapshot: &mut SqliteConnection, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {
+    if deliveries.is_empty() {
+        return Ok(());
+    }
+    let mut query = QueryBuilder::<Sqlite>::new("select * from delivery_attempts where delivery_id in (");
+    let mut ids = query.separated(", ");
+    for delivery in deliveries.iter() {
+        ids.push_bind(delivery.id.to_string());
+    }
+    query.push(") order by delivery_id, position");
+    let mut attempts: HashMap<String, Vec<AttemptRow>> = HashMap::new();
+    for (id, attempt) in query.build().try_map(attempt_row).fetch_all(snapshot).await? {
+        attempts.entry(id).or_default().push(attempt);
+    }
+    for delivery in deliveries {
+        delivery.attempts = attempts.remove(&delivery.id.to_string()).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// Queues again what was given up. `false`: it was not given up, or its channel is gone.
