@@ -189,6 +189,21 @@ fn work_that_goes_on_after_a_compaction() {
 }
 
 #[test]
+fn compactions_of_long_work() {
+    check(|client, round| {
+        if round % 3 == 2 {
+            client.say(
+                "The conversation has become long. Write a summary of it that holds every decision, every file that was \
+                 changed and what is left to do. Answer with the summary alone, and call no tools.",
+            );
+            client.hear(&words(round, 60));
+            client.start_over(&format!("Summary of the work so far: {}. Go on.", words(round, 60)));
+        }
+        client.tool("edit", &json!({"path": words(round, 1), "text": words(round, 20)}), "File updated");
+    });
+}
+
+#[test]
 fn scrolling() {
     check(|client, round| client.tool("scroll", &json!({"direction": "down"}), &words(round, 50)));
 }
