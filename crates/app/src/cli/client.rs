@@ -1,0 +1,254 @@
+//! The commands that talk to a running server.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Which server a command talks to.
+#[derive(Debug, Default, Args)]
+pub struct ServerArgs {
+    /// The server's dashboard address [env: AGENTGAZER_URL] [default: the one that was started on this data directory]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The server's token [env: AGENTGAZER_TOKEN] [default: the one in the data directory]
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// The server's data directory [env: AGENTGAZER_DATA_DIR]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// The server's configuration file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// An agent and the server that knows it.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// The agent
+    pub agent: String,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `incidents`.
+#[derive(Debug, Args)]
+pub struct IncidentsArgs {
+    /// Show this one with its evidence
+    pub id: Option<String>,
+    /// Only those of this agent
+    #[arg(long, value_name = "AGENT", conflicts_with = "id")]
+    pub agent: Option<String>,
+    /// Say whether it was a loop
+    #[arg(long, value_name = "ANSWER", requires = "id")]
+    pub feedback: Option<FeedbackArg>,
+    /// Delete it with its evidence; the agent stays as it is
+    #[arg(long, requires = "id", conflicts_with = "feedback")]
+    pub delete: bool,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What a person says of an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum FeedbackArg {
+    Loop,
+    FalseAlarm,
+}
+
+/// What kind of thing is not to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum ExemptArg {
+    Prompt,
+    ToolCall,
+}
+
+/// The arguments of `exemptions`. Without any change, those that hold are listed.
+#[derive(Debug, Args)]
+pub struct ExemptionsArgs {
+    /// The agent
+    pub agent: String,
+    /// Make one from this incident, which was a false alarm
+    #[arg(long, value_name = "INCIDENT", requires_all = ["what", "until"])]
+    pub incident: Option<String>,
+    /// What of the stopped call is not to count
+    #[arg(long, value_name = "WHAT", requires = "incident")]
+    pub what: Option<ExemptArg>,
+    /// Until the end of this day (UTC), like 2026-12-24, or until this time (RFC 3339)
+    #[arg(long, value_name = "WHEN", requires = "incident")]
+    pub until: Option<String>,
+    /// Let this one count again
+    #[arg(long, value_name = "EXEMPTION", conflicts_with = "incident")]
+    pub revoke: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `alerts`.
+#[derive(Debug, Args)]
+pub struct AlertsArgs {
+    /// What to do; without it, channels and rules are listed.
+    #[command(subcommand)]
+    pub command: Option<AlertsCommand>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What costs are added up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum CostsBy {
+    Model,
+    Provider,
+    Agent,
+    Conversation,
+    Time,
+}
+
+/// The arguments of `costs`.
+#[derive(Debug, Args)]
+pub struct CostsArgs {
+    /// What they are added up by
+    #[arg(long, value_enum, default_value = "model")]
+    pub by: CostsBy,
+    /// So many hours or days until now, like 24h or 7d
+    #[arg(long, value_name = "RANGE", default_value = "24h")]
+    pub since: String,
+    /// Only those of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What can be done with alerts.
+#[derive(Debug, Subcommand)]
+pub enum AlertsCommand {
+    /// List the channels and rules
+    List(ServerArgs),
+    /// Send a test through a channel and say what came of it
+    Test {
+        /// The channel, by name or id
+        channel: String,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+/// The arguments of `drill`.
+#[derive(Debug, Args)]
+pub struct DrillArgs {
+    /// The server's proxy address [default: the one that was started on this data directory]
+    #[arg(long, value_name = "URL")]
+    pub proxy_url: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `top`.
+#[derive(Debug, Args)]
+pub struct TopArgs {
+    /// Print a table and exit
+    #[arg(long)]
+    pub once: bool,
+    /// So many hours or days until now, like 1h or 7d
+    #[arg(long, value_name = "RANGE", default_value = "1h")]
+    pub since: String,
+    /// How many seconds from one look to the next
+    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    pub interval: u16,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Whether a kill switch stops anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum OnOff {
+    On,
+    Off,
+}
+
+/// The arguments of `kill-switch`. Without any change, the present settings are shown.
+#[derive(Debug, Args)]
+pub struct KillSwitchArgs {
+    /// The agent
+    pub agent: String,
+    /// Switch it on or off
+    pub state: Option<OnOff>,
+    /// How many calls are looked at (2 to 500)
+    #[arg(long, value_name = "CALLS")]
+    pub window: Option<u64>,
+    /// The score that must be exceeded
+    #[arg(long, value_name = "SCORE")]
+    pub threshold: Option<f64>,
+    /// What happens then: deactivate, block or observe
+    #[arg(long, value_name = "ACTION")]
+    pub action: Option<String>,
+    /// What counts as a repetition: adaptive or literal
+    #[arg(long, value_name = "COUNTING")]
+    pub counting: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `policy`. Without any change, the present policy is shown; `none` takes a limit away.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// The agent, or * for all that have no policy of their own
+    pub agent: String,
+    /// The most it may spend in a day, in dollars
+    #[arg(long, value_name = "USD")]
+    pub budget_daily: Option<String>,
+    /// In a week, from Monday on
+    #[arg(long, value_name = "USD")]
+    pub budget_weekly: Option<String>,
+    /// In a month
+    #[arg(long, value_name = "USD")]
+    pub budget_monthly: Option<String>,
+    /// In one conversation
+    #[arg(long, value_name = "USD")]
+    pub budget_conversation: Option<String>,
+    /// Where its days begin and its hours are counted, like Europe/Berlin
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+    /// When it may call, like "mon-fri 09:00-18:00" (repeatable; replaces all)
+    #[arg(long, value_name = "HOURS")]
+    pub hours: Vec<String>,
+    /// Calls and tokens per minute, like openai=60 or *=60,100000 (repeatable; replaces all)
+    #[arg(long = "rate", value_name = "PROVIDER=RATES")]
+    pub rates: Vec<String>,
+    /// Another model than the one that is asked for, like openai/*=gpt-5-mini (repeatable; replaces all)
+    #[arg(long = "model", value_name = "PROVIDER/MODEL=USE")]
+    pub models: Vec<String>,
+    /// Back to the default policy, or with * to the configured one
+    #[arg(long, conflicts_with_all = ["budget_daily", "budget_weekly", "budget_monthly", "budget_conversation", "time_zone", "hours", "rates", "models"])]
+    pub reset: bool,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `token`.
+#[derive(Debug, Args)]
+pub struct TokenArgs {
+    /// The server's data directory [env: AGENTGAZER_DATA_DIR]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// The server's configuration file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}

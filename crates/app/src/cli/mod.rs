@@ -1,0 +1,133 @@
+//! The command line as it is typed. What the settings mean is found out by `config`, together with the other layers.
+
+mod client;
+mod recordings;
+mod settings;
+
+use clap::{Parser, Subcommand};
+
+pub use client::{
+    AgentArgs, AlertsArgs, AlertsCommand, CostsArgs, CostsBy, DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg,
+    IncidentsArgs, KillSwitchArgs, OnOff, PolicyArgs, ServerArgs, TokenArgs, TopArgs,
+};
+pub use recordings::{CountingArg, ExportArgs, ReplayArgs};
+pub use settings::{DemoArgs, ProviderArgs, SettingArgs};
+
+/// The kill switch for AI agents: a proxy that stops an agent stuck in a loop.
+#[derive(Debug, Parser)]
+#[command(name = "agentgazer", version, about, disable_help_subcommand = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 failed, 2 mistake in arguments or configuration, 3 server not reachable, 4 not found, 5 refused.
+Every setting can be made in agentgazer.toml, as AGENTGAZER_… in the environment, and as a flag, in rising order.";
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the proxy, the dashboard and the API
+    Start(SettingArgs),
+    /// See a kill in ten seconds: a real server, a built-in provider, three agents, one of them stuck
+    Demo(DemoArgs),
+    /// Run the detector over recorded conversations and say what it would have stopped
+    Replay(ReplayArgs),
+    /// Write what was recorded in the form that replay reads
+    Export(ExportArgs),
+    /// List the agents
+    Agents(ServerArgs),
+    /// List the incidents, show one with its evidence, say whether it was a loop, or delete it
+    Incidents(IncidentsArgs),
+    /// List, make or revoke what does not count for an agent
+    Exemptions(ExemptionsArgs),
+    /// Show what was spent, by model, provider, agent, conversation or time
+    Costs(CostsArgs),
+    /// Watch agents, calls, costs and scores live
+    Top(TopArgs),
+    /// Let an agent's calls through again
+    Activate(AgentArgs),
+    /// Refuse an agent's calls until it is activated
+    Deactivate(AgentArgs),
+    /// Show or change an agent's kill switch
+    KillSwitch(KillSwitchArgs),
+    /// List the channels and rules, or send a test through a channel
+    Alerts(AlertsArgs),
+    /// Rehearse a kill: a fake agent loops through the running server, and every channel is watched
+    Drill(DrillArgs),
+    /// Show or change what an agent may spend, when and how often it may call, and which models it gets
+    Policy(Box<PolicyArgs>),
+    /// Print the token that the dashboard and the API ask for
+    Token(TokenArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Run the built-in provider alone
+    #[command(hide = true)]
+    Provider(ProviderArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn commands_are_read() {
+        let check = |line: &str, good: bool| {
+            assert_eq!(Cli::try_parse_from(line.split(' ')).is_ok(), good, "{line}");
+        };
+        check("agentgazer start", true);
+        check("agentgazer start --port 0 --proxy-port 0 --provider a=http://x --provider b=http://y", true);
+        check("agentgazer start --set limits.idle_timeout=9s", true);
+        check("agentgazer start --set limits.idle_timeout", false);
+        check("agentgazer demo --once", true);
+        check("agentgazer agents --json", true);
+        check("agentgazer incidents", true);
+        check("agentgazer incidents 0190 --json", true);
+        check("agentgazer incidents 0190 --feedback false-alarm", true);
+        check("agentgazer incidents --feedback loop", false);
+        check("agentgazer incidents 0190 --delete", true);
+        check("agentgazer incidents --delete", false);
+        check("agentgazer exemptions my-agent --json", true);
+        check("agentgazer exemptions my-agent --incident 0190 --what tool-call --until 2026-12-24", true);
+        check("agentgazer exemptions my-agent --incident 0190 --what prompt", false);
+        check("agentgazer exemptions my-agent --what prompt --until 2026-12-24", false);
+        check("agentgazer exemptions my-agent --revoke 0191", true);
+        check("agentgazer activate", false);
+        check("agentgazer activate my-agent --url http://127.0.0.1:1", true);
+        check("agentgazer kill-switch my-agent", true);
+        check("agentgazer kill-switch my-agent on --window 5 --threshold 2.5 --action block --counting literal", true);
+        check("agentgazer kill-switch my-agent maybe", false);
+        check("agentgazer alerts", true);
+        check("agentgazer alerts list --json", true);
+        check("agentgazer alerts test ops --data-dir x", true);
+        check("agentgazer alerts test", false);
+        check("agentgazer drill", true);
+        check("agentgazer costs --by model --since 7d", true);
+        check("agentgazer costs --by moon", false);
+        check("agentgazer top --once --json", true);
+        check("agentgazer policy my-agent", true);
+        check("agentgazer policy my-agent --budget-daily 5 --rate openai=60 --rate *=100", true);
+        check("agentgazer policy my-agent --reset", true);
+        check("agentgazer policy my-agent --reset --budget-daily 5", false);
+        check("agentgazer token", true);
+        check("agentgazer completions bash", true);
+        check("agentgazer provider --chunks 50", true);
+        check("agentgazer", false);
+        check("agentgazer replay", false);
+        check("agentgazer replay runs.jsonl - --window 10,20 --threshold 5,10.5 --counting adaptive,literal", true);
+        check("agentgazer replay runs.jsonl --counting some", false);
+        check("agentgazer export --agent my-agent --fingerprints", true);
+    }
+}
