@@ -19,6 +19,7 @@ mod listener;
 mod policy;
 mod room;
 mod route;
+mod scoring;
 mod shield;
 mod silence;
 mod tee;
