@@ -129,7 +129,7 @@ impl Agent {
         let verdict = self.decide(&print, &arrival);
         if matches!(verdict, Verdict::Block | Verdict::Kill(_)) {
             print.outcome = Outcome::Refused;
-            self.windows.update(print.call, |print| print.outcome = Outcome::Refused);
+            self.windows.end(print.call, |print| print.outcome = Outcome::Refused);
         }
         let ticket = Ticket {
             agent: arrival.agent.clone(),
@@ -164,7 +164,7 @@ impl Agent {
         let arriving = Fingerprint { response: None, outcome: Outcome::Pending, ..*print };
         self.windows.push(&arriving, self.bounds());
         self.score = self.score_of(&arriving);
-        self.windows.update(print.call, |arrived| *arrived = *print);
+        self.windows.end(print.call, |arrived| *arrived = *print);
         self.windows.take_left();
         self.score
     }
@@ -231,11 +231,9 @@ impl Agent {
             return None;
         }
         self.windows.on_activity(ticket.conversation, ended.at);
-        self.windows.update(ticket.call, |print| {
-            if print.outcome == Outcome::Pending {
-                print.outcome = ended.outcome;
-                print.response = ended.response;
-            }
+        self.windows.end(ticket.call, |print| {
+            print.outcome = ended.outcome;
+            print.response = ended.response;
         })
     }
 

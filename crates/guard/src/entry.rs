@@ -11,7 +11,7 @@ pub(crate) struct Entry {
     number_and_flags: u64,
     time: i64,
     pub(crate) conversation: u64,
-    body: u64,
+    pub(crate) body: u64,
     prompt: u64,
     turn_message: u64,
     turn_position: u32,
@@ -63,11 +63,6 @@ impl Entry {
     /// Whether it stands in any window.
     pub(crate) fn is_in_window(&self) -> bool {
         self.has(WINDOWS)
-    }
-
-    /// Whether it was sent with this body and has not ended.
-    pub(crate) fn is_in_flight(&self, body: u64) -> bool {
-        self.body == body && self.outcome() == Outcome::Pending
     }
 
     /// Whether it is a sample of another ask.

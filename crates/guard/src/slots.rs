@@ -53,9 +53,4 @@ impl Slots {
     pub(crate) fn in_windows(&self) -> impl Iterator<Item = &Entry> {
         self.chunks.iter().flat_map(|chunk| chunk.iter()).filter(|entry| entry.is_in_window())
     }
-
-    /// All that stand in a window.
-    pub(crate) fn in_windows_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
-        self.chunks.iter_mut().flat_map(|chunk| chunk.iter_mut()).filter(|entry| entry.is_in_window())
-    }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use model::{CallId, ConversationId, Fingerprint, Timestamp, WindowKind};
+use model::{CallId, ConversationId, Fingerprint, Outcome, Timestamp, WindowKind};
 
 use crate::entry::Entry;
 use crate::slots::{Slot, Slots};
@@ -22,6 +22,8 @@ pub(crate) struct Windows {
     all: VecDeque<Slot>,
     /// Least recently used first.
     conversations: Vec<Conversation>,
+    /// Those that have not ended. Few of many: an agent's answers are found without a look at all its calls.
+    in_flight: Vec<Slot>,
     newest: u64,
     floor: u64,
     left: Vec<CallId>,
@@ -69,6 +71,9 @@ impl Windows {
         }
         self.newest = self.newest.max(print.number);
         let slot = self.slots.insert(Entry::from(print));
+        if print.outcome == Outcome::Pending {
+            self.in_flight.push(slot);
+        }
         let mut all = std::mem::take(&mut self.all);
         self.enter(&mut all, slot, bounds.window_size);
         self.all = all;
@@ -105,20 +110,26 @@ impl Windows {
         self.all.back().map(|slot| Fingerprint::from(self.slots.get(*slot)))
     }
 
-    /// Changes what is known of `call`, if it still stands in a window.
-    pub(crate) fn update(&mut self, call: CallId, change: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
-        let entry = self.slots.in_windows_mut().find(|entry| entry.call == call)?;
+    /// Ends `call`, if it is in flight and still stands in a window: `end` changes what is known of it.
+    pub(crate) fn end(&mut self, call: CallId, end: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
+        let place = self.in_flight.iter().position(|slot| self.slots.get(*slot).call == call)?;
+        let entry = self.slots.get_mut(self.in_flight[place]);
         let mut print = Fingerprint::from(&*entry);
-        change(&mut print);
+        end(&mut print);
         entry.update(&print);
+        if print.outcome != Outcome::Pending {
+            self.in_flight.swap_remove(place);
+        }
         Some(print)
     }
 
     /// How many asks with this body are in flight, and how many samples of them.
     pub(crate) fn in_flight(&self, body: u64) -> (usize, usize) {
-        let in_flight = || self.slots.in_windows().filter(|entry| entry.is_in_flight(body));
-        let samples = in_flight().filter(|entry| entry.is_sample()).count();
-        (in_flight().count() - samples, samples)
+        let in_flight = self.in_flight.iter().map(|slot| self.slots.get(*slot)).filter(|entry| entry.body == body);
+        in_flight.fold((0, 0), |(asks, samples), entry| match entry.is_sample() {
+            true => (asks, samples + 1),
+            false => (asks + 1, samples),
+        })
     }
 
     /// For how many milliseconds nothing has happened in a conversation.
@@ -196,6 +207,7 @@ impl Windows {
         if entry.leave_window() {
             self.left.push(entry.call);
             self.slots.release(slot);
+            self.in_flight.retain(|other| *other != slot);
         }
     }
 

@@ -121,11 +121,17 @@ fn an_answer_reaches_its_own_call_only() {
 
 #[test]
 fn what_ended_once_stays_as_it_is() {
-    let mut driver = Driver::new(KillSwitch::default());
+    let mut driver = Driver::new(enabled(100.0, Counting::Literal));
     let ticket = driver.call(&Ask::new(QUESTION)).ticket;
-    let answered = driver.guard.on_answer(&ticket, &said(ANSWER), driver.now);
-    assert_eq!(driver.guard.on_failure(&ticket, driver.now), answered);
-    assert_eq!(driver.guard.on_answer(&ticket, &said(OTHER), driver.now), answered);
+    assert!(driver.guard.on_answer(&ticket, &said(ANSWER), driver.now).is_some());
+    assert_eq!(driver.guard.on_failure(&ticket, driver.now), None);
+    assert_eq!(driver.guard.on_answer(&ticket, &said(OTHER), driver.now), None);
+    driver.exchange(&Ask::new(QUESTION), &said(ANSWER));
+    assert_eq!(
+        counts(&driver.call(&Ask::new(QUESTION))),
+        (2, 1, 0),
+        "the first answer is still the one of the first call"
+    );
 }
 
 #[test]
