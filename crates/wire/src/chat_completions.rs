@@ -6,7 +6,7 @@ use model::Usage;
 use crate::answer::{Answer, error_text};
 use crate::choices::Choices;
 use crate::content::{Part, parts};
-use crate::json::Json;
+use crate::json::{Cursor, Json, Malformed};
 use crate::said::{Room, Said};
 use crate::{step, usage};
 
@@ -68,7 +68,7 @@ impl ChatAnswer {
             return;
         }
         if let Some(choices) = choices {
-            choices.items(|choice| self.read_choice(choice));
+            choices.each(|cursor| self.read_choice(cursor));
         }
         if let Some(usage) = usage {
             usage::read_openai(&mut self.usage, usage);
@@ -81,9 +81,9 @@ impl ChatAnswer {
         }
     }
 
-    fn read_choice(&mut self, choice: Json<'_>) {
+    fn read_choice(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         let (mut index, mut message, mut text, mut finished) = (0, None, None, false);
-        choice.fields(|key, value| match key {
+        cursor.fields(|key, value| match key {
             "index" => index = value.number().unwrap_or(0),
             "finish_reason" => finished = value.is_text(),
             "message" | "delta" if !value.is_null() => message = Some(value),
@@ -91,8 +91,8 @@ impl ChatAnswer {
             // Moonshot, which has it here in streams.
             "usage" => usage::read_openai(&mut self.usage, value),
             _ => {}
-        });
-        let Some((said, room)) = self.choices.at(index) else { return };
+        })?;
+        let Some((said, room)) = self.choices.at(index) else { return Ok(()) };
         if let Some(message) = message {
             read_message(message, said, room);
         }
@@ -102,6 +102,7 @@ impl ChatAnswer {
         if finished {
             self.choices.finish_one(index);
         }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use model::Format;
 
-use crate::json::Json;
+use crate::json::{Cursor, Malformed};
 
 /// One shape of requests, responses and streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,20 +53,20 @@ impl Dialect {
     /// The path does not decide: gateways answer on one dialect's path in another.
     pub(crate) fn of_answer(text: &str) -> Option<Dialect> {
         let mut found = None;
-        Json::parse_fields(text, |key, value| {
-            let dialect = match key {
+        let _ = Cursor::new(text).object(|cursor, key| {
+            found = match key {
                 "choices" => Some(Dialect::ChatCompletions),
                 "candidates" | "usageMetadata" | "promptFeedback" => Some(Dialect::Gemini),
                 "done" => Some(Dialect::Ollama),
                 "output" => Some(Dialect::Responses),
                 // Google's own clients are answered inside an envelope.
-                "response" => value.field("candidates").map(|_| Dialect::Gemini),
-                "type" => Dialect::of_type(&value.text().unwrap_or_default()),
-                _ => None,
+                "response" => cursor.value()?.field("candidates").map(|_| Dialect::Gemini),
+                "type" => Dialect::of_type(&cursor.value()?.text().unwrap_or_default()),
+                _ => cursor.value().map(|_| None)?,
             };
-            found = found.or(dialect);
-        })
-        .ok()?;
+            // The first that tells it is enough.
+            if found.is_some() { Err(Malformed::Invalid) } else { Ok(()) }
+        });
         found
     }
 

@@ -9,7 +9,7 @@ pub(crate) use value::Json;
 
 use std::borrow::Cow;
 
-use scan::{number_end, string_end};
+use scan::{StringEnd, number_end, string_end};
 use value::text;
 
 /// How deep objects and arrays may nest. The same as serde_json's, which reads some of these values again elsewhere.
@@ -40,8 +40,8 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0, depth: 0 }
     }
 
-    /// Visits the fields of an object; `each` takes the field's value from the cursor. Anything but an object is passed
-    /// over, and the answer is `false`.
+    /// Visits the fields of an object; `each` takes the field's value from the cursor, or ends the visit with an error.
+    /// Anything but an object is passed over, and the answer is `false`.
     pub(crate) fn object(&mut self, mut each: impl FnMut(&mut Self, &str) -> Result<()>) -> Result<bool> {
         if self.peek()? != b'{' {
             return self.skip().map(|()| false);
@@ -61,6 +61,14 @@ impl<'a> Cursor<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Visits the fields of an object and passes over their values.
+    pub(crate) fn fields(&mut self, mut each: impl FnMut(&str, Json<'a>)) -> Result<bool> {
+        self.object(|cursor, key| {
+            each(key, cursor.value()?);
+            Ok(())
+        })
     }
 
     /// Visits the items of an array, as [`Cursor::object`] does with fields.
@@ -196,24 +204,25 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A string's content as it is written. The cursor stands at the opening quote.
-    fn string(&mut self) -> Result<&'a str> {
-        let start = self.at + 1;
-        let end = string_end(self.text.as_bytes(), start).ok_or(Malformed::Invalid)?;
-        self.at = end + 1;
-        Ok(&self.text[start..end])
+    /// Passes over a string. The cursor stands at the opening quote.
+    fn string(&mut self) -> Result<StringEnd> {
+        let end = string_end(self.text.as_bytes(), self.at + 1).ok_or(Malformed::Invalid)?;
+        self.at = end.at + 1;
+        Ok(end)
     }
 
     fn key(&mut self) -> Result<Cow<'a, str>> {
         if self.peek()? != b'"' {
             return Err(Malformed::Invalid);
         }
-        let written = self.string()?;
+        let start = self.at + 1;
+        let end = self.string()?;
         if self.peek()? != b':' {
             return Err(Malformed::Invalid);
         }
         self.at += 1;
-        Ok(text(written))
+        let written = &self.text[start..end.at];
+        Ok(if end.is_plain { Cow::Borrowed(written) } else { text(written) })
     }
 
     fn open(&mut self) -> Result<()> {

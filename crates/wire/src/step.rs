@@ -13,11 +13,13 @@ use crate::message::Message;
 pub(crate) fn read<'a>(called: &[Message<'a>], results: &[Message<'a>]) -> (Vec<ToolCall<'a>>, Vec<Cow<'a, str>>) {
     let calls: Vec<Call<'a>> = called.iter().flat_map(calls_of).collect();
     let mut answers: Vec<Answer<'a>> = results.iter().flat_map(results_of).collect();
-    // A map, not a search per result: a hostile body may hold a hundred thousand of both.
-    let places: HashMap<&str, usize> =
-        calls.iter().enumerate().filter_map(|(place, call)| Some((call.id.as_deref()?, place))).collect();
-    // Stable: results without a known id keep their order, after the others.
-    answers.sort_by_key(|answer| answer.id.as_deref().and_then(|id| places.get(id)).copied().unwrap_or(usize::MAX));
+    if answers.len() > 1 {
+        // A map, not a search per result: a hostile body may hold a hundred thousand of both.
+        let places: HashMap<&str, usize> =
+            calls.iter().enumerate().filter_map(|(place, call)| Some((call.id.as_deref()?, place))).collect();
+        // Stable: results without a known id keep their order, after the others.
+        answers.sort_by_key(|answer| answer.id.as_deref().and_then(|id| places.get(id)).copied().unwrap_or(usize::MAX));
+    }
     let answers = answers.into_iter().map(|answer| answer.text).collect();
     (calls.into_iter().map(|call| call.call).collect(), answers)
 }

@@ -4,15 +4,24 @@ use memchr::memchr_iter;
 
 use crate::eight_bytes::{below, equal, position};
 
-/// Where the string ends whose content starts at `start`: the place of its closing quote.
+/// Where a string ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StringEnd {
+    /// The place of its closing quote.
+    pub(super) at: usize,
+    /// Whether it is known to have no escapes.
+    pub(super) is_plain: bool,
+}
+
+/// Where the string ends whose content starts at `start`.
 ///
 /// What stands behind a backslash is not looked at. Most of a body is long strings with an escape in every line, of which
 /// nearly all are passed over; whoever reads one takes an escape that there is not for the character itself.
-pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
     let content = bytes.get(start..)?;
     match position(&content[..content.len().min(SHORT)], special) {
-        Some(end) if content[end] == b'"' => Some(start + end),
-        _ => long_string_end(content).map(|end| start + end),
+        Some(end) if content[end] == b'"' => Some(StringEnd { at: start + end, is_plain: true }),
+        _ => long_string_end(content).map(|end| StringEnd { at: start + end, is_plain: false }),
     }
 }
 

@@ -20,12 +20,9 @@ impl<'a> Json<'a> {
     }
 
     /// Checks all of `text` and visits its fields in the same pass; those before a fault are visited, too.
-    pub(crate) fn parse_fields(text: &'a str, mut each: impl FnMut(&str, Json<'a>)) -> Result<(), Malformed> {
+    pub(crate) fn parse_fields(text: &'a str, each: impl FnMut(&str, Json<'a>)) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(text);
-        cursor.object(|cursor, key| {
-            each(key, cursor.value()?);
-            Ok(())
-        })?;
+        cursor.fields(each)?;
         cursor.end()
     }
 
@@ -72,11 +69,16 @@ impl<'a> Json<'a> {
 
     /// Visits the items of an array; of anything else there are none.
     pub(crate) fn items(self, mut each: impl FnMut(Json<'a>)) {
-        // Cannot fail, as above.
-        let _ = Cursor::new(self.0).array(|cursor| {
+        self.each(|cursor| {
             each(cursor.value()?);
             Ok(())
         });
+    }
+
+    /// The same for those who read an item while they pass over it.
+    pub(crate) fn each(self, each: impl FnMut(&mut Cursor<'a>) -> Result<(), Malformed>) {
+        // Cannot fail, as above.
+        let _ = Cursor::new(self.0).array(each);
     }
 
     /// The value of one field of an object.

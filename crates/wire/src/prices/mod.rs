@@ -52,8 +52,8 @@ impl Unpriced {
 pub struct Prices {
     books: HashMap<String, Book>,
     unpriced: Unpriced,
-    /// What was looked up: the same few names with every call.
-    found: RwLock<HashMap<String, Option<Price>>>,
+    /// What was looked up, by provider and model: the same few names with every call.
+    found: RwLock<HashMap<String, HashMap<String, Option<Price>>>>,
 }
 
 impl Prices {
@@ -84,18 +84,17 @@ impl Prices {
         if model.len() > LONGEST_NAME {
             return None;
         }
-        let key = format!("{provider}\n{model}");
         if let Ok(found) = self.found.read()
-            && let Some(price) = found.get(&key)
+            && let Some(price) = found.get(provider).and_then(|models| models.get(model))
         {
             return *price;
         }
         let price = self.look_up(provider, model);
         if let Ok(mut found) = self.found.write() {
-            if found.len() >= REMEMBERED {
+            if found.values().map(HashMap::len).sum::<usize>() >= REMEMBERED {
                 found.clear();
             }
-            found.insert(key, price);
+            found.entry(provider.to_owned()).or_default().insert(model.to_owned(), price);
         }
         price
     }
