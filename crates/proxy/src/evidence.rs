@@ -5,124 +5,14 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::HeaderValue;
-use model::{CallId, Timestamp};
+use model::CallId;
 use parking_lot::{Mutex, MutexGuard};
-use wire::Dialect;
+
+use crate::held::{Held, HeldCall, HeldResponse};
 
 /// The most that is kept of one response.
 pub(crate) const MAX_RESPONSE: usize = 1 << 20;
-/// A piece smaller than this is copied: it may be a small part of a large read buffer, which it would keep alive.
-const COPIED_BELOW: usize = 32 << 10;
-/// A body smaller than this is not worth compressing.
-const PACKED_FROM: usize = 512;
-/// What an entry costs beside its bodies, roughly.
-const ENTRY: usize = 256;
-
-/// One body as it is held.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
-    /// As it came.
-    Raw(Bytes),
-    /// Compressed with zstd; the number is its length as it came.
-    Packed(Bytes, usize),
-    /// As it came, for good: compressing it gains nothing.
-    Settled(Bytes),
-}
-
-impl Held {
-    fn new(body: Bytes) -> Held {
-        if body.len() < PACKED_FROM { Held::Settled(body) } else { Held::Raw(body) }
-    }
-
-    fn stored(&self) -> usize {
-        match self {
-            Held::Raw(bytes) | Held::Packed(bytes, _) | Held::Settled(bytes) => bytes.len(),
-        }
-    }
-
-    fn raw(&self) -> usize {
-        match self {
-            Held::Raw(bytes) => bytes.len(),
-            Held::Packed(..) | Held::Settled(_) => 0,
-        }
-    }
-
-    fn packed(self) -> Held {
-        let Held::Raw(bytes) = self else { return self };
-        match zstd::bulk::compress(&bytes, 1) {
-            Ok(packed) if packed.len() < bytes.len() => Held::Packed(packed.into(), bytes.len()),
-            _ => Held::Settled(bytes),
-        }
-    }
-
-    /// Its length as it came.
-    fn length(&self) -> usize {
-        match self {
-            Held::Raw(bytes) | Held::Settled(bytes) => bytes.len(),
-            Held::Packed(_, length) => *length,
-        }
-    }
-
-    /// The body as it came; none if it cannot be had.
-    pub(crate) fn read(&self) -> Option<Vec<u8>> {
-        match self {
-            Held::Raw(bytes) | Held::Settled(bytes) => Some(bytes.to_vec()),
-            Held::Packed(bytes, length) => zstd::bulk::decompress(bytes, *length).ok(),
-        }
-    }
-}
-
-/// The bodies of one call.
-#[derive(Clone, Debug)]
-pub(crate) struct HeldCall {
-    /// When it came.
-    pub(crate) time: Timestamp,
-    /// How its bodies are to be read.
-    pub(crate) dialect: Dialect,
-    /// What was asked.
-    pub(crate) request: Held,
-    /// What was answered, so far as there was an answer.
-    pub(crate) response: Option<HeldResponse>,
-}
-
-/// The answer to one call.
-#[derive(Clone, Debug)]
-pub(crate) struct HeldResponse {
-    /// What was answered.
-    pub(crate) body: Held,
-    /// Tells a stream from a body.
-    pub(crate) content_type: Option<HeaderValue>,
-    /// Whether it is only the beginning.
-    pub(crate) cut: bool,
-}
-
-impl HeldCall {
-    /// A call that has not been answered.
-    pub(crate) fn new(time: Timestamp, dialect: Dialect, request: &Bytes) -> HeldCall {
-        let small = request.len() < COPIED_BELOW;
-        let request = if small { Bytes::copy_from_slice(request) } else { request.clone() };
-        HeldCall { time, dialect, request: Held::new(request), response: None }
-    }
-
-    /// The length of its bodies as they came.
-    pub(crate) fn length(&self) -> usize {
-        self.sum(Held::length)
-    }
-
-    fn sum(&self, size: impl Fn(&Held) -> usize) -> usize {
-        size(&self.request) + self.response.as_ref().map_or(0, |response| size(&response.body))
-    }
-
-    fn stored(&self) -> usize {
-        ENTRY + self.sum(Held::stored)
-    }
-
-    fn raw(&self) -> usize {
-        self.sum(Held::raw)
-    }
-}
 
 /// Where the bodies are. Cloning is cheap.
 #[derive(Clone)]
@@ -158,10 +48,9 @@ impl Shelf {
     pub(crate) fn answer(&self, id: CallId, body: Vec<u8>, content_type: Option<HeaderValue>, cut: bool) {
         let response = HeldResponse { body: Held::new(body.into()), content_type, cut };
         let mut calls = self.calls.lock();
-        let Some(mut call) = calls.remove(id) else { return };
-        call.response = Some(response);
-        calls.insert(id, call);
-        self.keep_within_budget(calls, Vec::new());
+        if calls.answer(id, response) {
+            self.keep_within_budget(calls, Vec::new());
+        }
     }
 
     /// The bodies of a call, if they are still here.
@@ -227,6 +116,15 @@ impl Calls {
         self.by_id.insert(id, call);
     }
 
+    /// `false`: the call is gone, or had its answer.
+    fn answer(&mut self, id: CallId, response: HeldResponse) -> bool {
+        let Some(call) = self.by_id.get_mut(&id).filter(|call| call.response.is_none()) else { return false };
+        self.stored += response.body.stored();
+        self.raw += response.body.raw();
+        call.response = Some(response);
+        true
+    }
+
     fn remove(&mut self, id: CallId) -> Option<HeldCall> {
         let call = self.by_id.remove(&id)?;
         self.stored -= call.stored();
@@ -244,7 +142,12 @@ impl Calls {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+    use model::Timestamp;
+    use wire::Dialect;
+
     use super::*;
+    use crate::held::ENTRY;
 
     const BODY: usize = 1000;
 

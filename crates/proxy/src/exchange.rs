@@ -49,9 +49,10 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn new(core: &Arc<Core>, call: CallId, agent: AgentId, format: Format) -> Exchange {
+    /// Boxed, because it is handed on several times on its way from the request to the end of the answer.
+    pub(crate) fn new(core: &Arc<Core>, call: CallId, agent: AgentId, format: Format) -> Box<Exchange> {
         let event = Event::new(call, agent, model::Epoch::default(), EventType::LlmCall, core.clock.now());
-        Exchange {
+        Box::new(Exchange {
             core: Arc::clone(core),
             format,
             spoken: format,
@@ -69,7 +70,7 @@ impl Exchange {
             link: None,
             started: Instant::now(),
             recorded: false,
-        }
+        })
     }
 
     /// Stops a call of an inactive agent, once the kill that made it so is on disk.
@@ -111,7 +112,7 @@ impl Exchange {
     }
 
     /// Ends it without its provider's answer.
-    pub(crate) fn stop(mut self, stop: Stop) -> Response<Body> {
+    pub(crate) fn stop(mut self: Box<Self>, stop: Stop) -> Response<Body> {
         self.event.status = Some(stop.status().as_u16());
         match &stop {
             Stop::Inactive(deactivation, _) => self.block(BlockReason::Inactive, deactivation.incident),

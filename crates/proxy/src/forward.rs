@@ -25,7 +25,7 @@ use crate::upload::{Outgoing, Upload};
 
 /// Forwards a call to its provider, or refuses it.
 pub(crate) async fn forward(
-    mut exchange: Exchange,
+    mut exchange: Box<Exchange>,
     route: Route<'_>,
     mut parts: Parts,
     body: Incoming,

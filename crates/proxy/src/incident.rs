@@ -11,8 +11,9 @@ use model::{
 use wire::AnswerReader;
 
 use crate::Core;
-use crate::evidence::{HeldCall, MAX_RESPONSE};
+use crate::evidence::MAX_RESPONSE;
 use crate::fault;
+use crate::held::HeldCall;
 
 /// How much of the bodies becomes evidence of one incident. Compressed they are a small part of their length, and reading
 /// five hundred calls with all their history at once could take all the memory there is.

@@ -13,6 +13,7 @@ mod fault;
 mod forward;
 mod gather;
 mod headers;
+mod held;
 mod incident;
 mod kills;
 mod listener;

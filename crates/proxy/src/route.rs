@@ -59,7 +59,7 @@ pub(crate) fn identify(
     call: CallId,
     uri: &Uri,
     parts: &Parts,
-) -> Result<Exchange, (Option<Format>, Stop)> {
+) -> Result<Box<Exchange>, (Option<Format>, Stop)> {
     check_host(&core.config.hosts, uri, &parts.headers).map_err(|stop| (None, stop))?;
     let route = Route::parse(uri).map_err(|stop| (None, stop))?;
     let format = core.destinations.format(route.provider);

@@ -10,9 +10,9 @@ use model::{Answered, Asked, Continues, Fingerprint, Outcome};
 use wire::{Dialect, Link, Unread};
 
 use crate::decoding::{Encoding, decoded};
-use crate::evidence::HeldCall;
 use crate::exchange::Exchange;
 use crate::fault;
+use crate::held::HeldCall;
 use crate::usage;
 
 impl Exchange {

@@ -23,7 +23,7 @@ const WENT_SILENT: &str = "the provider went silent in the middle of its answer"
 /// A provider's body on its way to the client.
 pub(crate) struct Tee {
     incoming: Incoming,
-    exchange: Exchange,
+    exchange: Box<Exchange>,
     silence: Silence,
     /// Takes out what the client did not ask for.
     filter: Option<UsageFilter>,
@@ -31,7 +31,7 @@ pub(crate) struct Tee {
 }
 
 /// Hands a provider's answer on: status, headers and bytes as they are.
-pub(crate) fn tee(mut exchange: Exchange, answer: Response<Incoming>, mut silence: Silence) -> Response<Body> {
+pub(crate) fn tee(mut exchange: Box<Exchange>, answer: Response<Incoming>, mut silence: Silence) -> Response<Body> {
     let (mut parts, incoming) = answer.into_parts();
     exchange.answer_begins(&parts);
     headers::drop_hop_by_hop(&mut parts.headers);
