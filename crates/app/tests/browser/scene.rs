@@ -70,12 +70,12 @@ async fn alerts(server: &Server, url: &str) {
     .await;
 }
 
-/// Gives an agent a policy, with a budget of which it has spent this share.
+/// Gives an agent a policy, with a budget in whole cents of which it has spent this share or a little more.
 async fn limit(server: &Server, agent: &str, share: f64) {
     let path = format!("/api/agents/{agent}/policy");
     let spent = server.get(&path).await["spent_daily_usd"].as_f64().unwrap();
     let policy = json!({
-        "budget_daily_usd": spent / share, "budget_monthly_usd": 5, "time_zone": "Europe/Berlin",
+        "budget_daily_usd": (spent / share * 100.0).floor() / 100.0, "budget_monthly_usd": 5, "time_zone": "Europe/Berlin",
         "allowed_hours": [{"days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"], "from": "00:00", "to": "24:00"}],
         "rate_limits": [{"provider": "*", "requests_per_minute": 60}],
         "model_overrides": [{"provider": "openai", "model": "gpt-5", "use": "gpt-5-mini"}],
@@ -83,9 +83,10 @@ async fn limit(server: &Server, agent: &str, share: f64) {
     server.api(http::Method::PUT, &path, Some(policy)).await;
 }
 
-/// Asks one question, of a model whose price is known.
+/// Asks one question, of a model whose price is known, with as much to read before it as agents carry around.
 async fn ask(server: &Server, agent: &str, question: &str) {
-    let messages = json!([{"role": "user", "content": question}]);
+    let context = "Work only with the files of this project, and say what you changed. ".repeat(600);
+    let messages = json!([{"role": "system", "content": context}, {"role": "user", "content": question}]);
     server.agent(agent).chat(&json!({"model": "gpt-4o", "messages": messages})).await;
 }
 

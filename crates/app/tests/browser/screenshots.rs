@@ -1,10 +1,16 @@
-//! Pictures of every page, light and dark, on a desktop and on a phone. Run by `scripts/screenshots`.
+//! Pictures of every page, light and dark, on a desktop and on a phone: full, empty, and when something is wrong. Run by
+//! `scripts/screenshots`.
 
 use std::path::PathBuf;
 
+use serde_json::json;
+
 use crate::driver::{Browser, Kind};
-use crate::scene;
-use crate::support::{ServerBuilder, provider};
+use crate::scene::{self, Scene};
+use crate::support::{Server, ServerBuilder, provider};
+
+/// An agent of the system that has nothing else.
+const FIRST: &str = "my-agent";
 
 #[tokio::test]
 #[ignore = "writes pictures; run scripts/screenshots"]
@@ -12,59 +18,142 @@ async fn screenshots() {
     let folder = PathBuf::from(std::env::var_os("SCREENSHOTS").expect("SCREENSHOTS names the folder"));
     std::fs::create_dir_all(&folder).unwrap();
     let scene = scene::start().await;
+    let pages = pages(&scene).await;
+    let upstream = provider().await;
+    for (kind, device) in [(Kind::DESKTOP, "desktop"), (Kind::PHONE, "phone")] {
+        for theme in ["light", "dark"] {
+            let suffix = format!("{theme}-{device}");
+            let browser = Browser::logged_in(&scene.server, kind).await;
+            let camera = Camera { browser, folder: folder.clone(), suffix: suffix.clone() };
+            camera.choose_theme(theme).await;
+            for (page, path) in &pages {
+                camera.look_at(page, path).await;
+            }
+            camera.mistakes().await;
+
+            let empty = ServerBuilder::new(&upstream.url()).start();
+            let browser = Browser::logged_in(&empty, kind).await;
+            let camera = Camera { browser, folder: folder.clone(), suffix };
+            camera.choose_theme(theme).await;
+            camera.nothing_yet(&empty).await;
+            drop(empty);
+            camera.browser.wait_for_text("#connection", "Not live").await;
+            camera.take("not-live").await;
+        }
+    }
+}
+
+/// Every page of a system with something of everything.
+async fn pages(scene: &Scene) -> Vec<(&'static str, String)> {
     let server = &scene.server;
     let incident = server.incidents(scene::STUCK).await[0]["id"].as_str().unwrap().to_owned();
     let false_alarm = scene::false_alarm(server).await;
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
-    let pages = [
+    vec![
         ("overview", "/".to_owned()),
         ("agents", "/agents".to_owned()),
+        ("agents-no-match", "/agents?search=nobody".to_owned()),
         ("agent-stopped", format!("/agents/{}", scene::STUCK)),
-        ("agent", "/agents/page-crawler".to_owned()),
+        ("agent-watched", "/agents/page-crawler?window=10&threshold=5".to_owned()),
+        ("agent-inactive", "/agents/old-crawler".to_owned()),
         ("agent-policy", format!("/agents/{}#policy-form", scene::LIMITED)),
+        ("agent-exempt", format!("/agents/{}", scene::WATCHED)),
         ("incidents", "/incidents".to_owned()),
         ("incident", format!("/incidents/{incident}")),
         ("incident-false-alarm", format!("/incidents/{false_alarm}")),
-        ("agent-exempt", format!("/agents/{}", scene::WATCHED)),
         ("requests", "/requests".to_owned()),
         ("request", format!("/requests/{call}")),
         ("alerts", "/alerts".to_owned()),
+        ("alerts-add-rule", "/alerts#add-rule".to_owned()),
         ("costs", "/costs?range=24h".to_owned()),
         ("settings", "/settings".to_owned()),
         ("problem", "/agents/nobody".to_owned()),
-    ];
-    let fresh = provider().await;
-    let empty = ServerBuilder::new(&fresh.url()).start();
-    for (kind, name) in [(Kind::DESKTOP, "desktop"), (Kind::PHONE, "phone")] {
-        let browser = Browser::logged_in(server, kind).await;
-        let newcomer = Browser::logged_in(&empty, kind).await;
-        for theme in ["light", "dark"] {
-            choose_theme(&browser, theme).await;
-            choose_theme(&newcomer, theme).await;
-            for (page, path) in &pages {
-                browser.go(path).await;
-                browser.wait_for_text("#connection", "Live").await;
-                std::fs::write(folder.join(format!("{page}-{theme}-{name}.png")), browser.whole_picture().await)
-                    .unwrap();
-                std::fs::write(folder.join(format!("{page}-{theme}-{name}-top.png")), browser.picture().await).unwrap();
-            }
-            newcomer.go("/").await;
-            std::fs::write(folder.join(format!("empty-{theme}-{name}.png")), newcomer.picture().await).unwrap();
-        }
-        let stranger = Browser::start(server, kind).await;
-        stranger.go("/login").await;
-        std::fs::write(folder.join(format!("login-light-{name}.png")), stranger.picture().await).unwrap();
-    }
+    ]
 }
 
-/// Sends the form of the theme, whichever theme its button offers.
-async fn choose_theme(browser: &Browser, theme: &str) {
-    browser.go("/settings").await;
-    let script = format!(
-        "const form = document.querySelector('form[action=\"/theme\"]'); form.dataset.plain = ''; \
-         const button = form.querySelector('button'); button.value = '{theme}'; \
-         document.querySelectorAll('.foot > form').forEach((form) => (form.style.display = 'block')); button.click();"
-    );
-    browser.run(&script).await;
-    browser.wait_for(&format!("html[data-theme=\"{theme}\"]")).await;
+/// A browser that takes pictures.
+struct Camera {
+    browser: Browser,
+    folder: PathBuf,
+    /// `light-phone`
+    suffix: String,
+}
+
+impl Camera {
+    /// Opens a page and takes its picture.
+    async fn look_at(&self, name: &str, path: &str) {
+        self.browser.go(path).await;
+        self.browser.wait_for_text("#connection", "Live").await;
+        self.take(name).await;
+    }
+
+    /// Takes a picture of what is in the window, and one of the whole page.
+    async fn take(&self, name: &str) {
+        self.write(&format!("{name}-{}-top.png", self.suffix), self.browser.picture().await);
+        if self.browser.kind.is_phone {
+            // The bar at the bottom would stand in the middle of a long picture.
+            self.browser.run("document.getElementById('navigation').style.visibility = 'hidden'").await;
+        }
+        self.write(&format!("{name}-{}.png", self.suffix), self.browser.whole_picture().await);
+        self.browser.run("document.getElementById('navigation').style.visibility = ''").await;
+    }
+
+    fn write(&self, name: &str, picture: Vec<u8>) {
+        std::fs::write(self.folder.join(name), picture).unwrap();
+    }
+
+    /// Forms that were sent with something wrong.
+    async fn mistakes(&self) {
+        self.browser.go("/settings").await;
+        self.send_wrong("#defaults-form", "window_size", "1").await;
+        self.take("settings-wrong").await;
+        self.browser.go(&format!("/agents/{}#policy-form", scene::LIMITED)).await;
+        self.send_wrong("#policy-form form", "budget_daily_usd", "much").await;
+        self.take("agent-policy-wrong").await;
+        self.browser.go("/alerts#add-rule").await;
+        self.send_wrong("#add-rule form", "minutes", "soon").await;
+        self.take("alerts-wrong").await;
+    }
+
+    /// Types what a field cannot take, and has the browser send it all the same.
+    async fn send_wrong(&self, form: &str, field: &str, typed: &str) {
+        self.browser.type_into(&format!("{form} [name={field}]"), typed).await;
+        self.browser.run(&format!("document.querySelector('{form}').noValidate = true")).await;
+        self.browser.run(&format!("document.querySelector('{form} button:not([name])').click()")).await;
+        self.browser.wait_for("[role=alert]").await;
+    }
+
+    /// Every page of a system where nothing has happened yet, and what is asked of who turns the first switch on.
+    async fn nothing_yet(&self, server: &Server) {
+        for page in ["overview", "agents", "incidents", "requests", "alerts", "costs"] {
+            let path = if page == "overview" { "/".to_owned() } else { format!("/{page}") };
+            self.look_at(&format!("empty-{page}"), &path).await;
+        }
+        server.kill_switch(FIRST, json!({"enabled": false})).await;
+        self.look_at("empty-agent", &format!("/agents/{FIRST}")).await;
+        self.browser.go(&format!("/agents/{FIRST}")).await;
+        self.browser.click("input[name=enabled]").await;
+        self.browser.click("#kill-switch .row button:not([name])").await;
+        self.browser.wait_for("[role=alertdialog]").await;
+        self.take("agent-asks").await;
+
+        let stranger = Browser::start(server, self.browser.kind).await;
+        stranger.go("/login").await;
+        stranger.type_into("#token", "a guess").await;
+        stranger.click("form#login button").await;
+        stranger.wait_for("#error").await;
+        self.write(&format!("login-wrong-{}.png", self.suffix), stranger.picture().await);
+    }
+
+    /// Sends the form of the theme, whichever theme its button offers.
+    async fn choose_theme(&self, theme: &str) {
+        self.browser.go("/settings").await;
+        let script = format!(
+            "const form = document.querySelector('form[action=\"/theme\"]'); form.dataset.plain = ''; \
+             const button = form.querySelector('button'); button.value = '{theme}'; \
+             document.querySelectorAll('.foot > form').forEach((form) => (form.style.display = 'block')); button.click();"
+        );
+        self.browser.run(&script).await;
+        self.browser.wait_for(&format!("html[data-theme=\"{theme}\"]")).await;
+    }
 }
