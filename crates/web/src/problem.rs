@@ -169,6 +169,11 @@ impl Problem {
         }
     }
 
+    /// The field that is wrong, if it is one, and what it takes.
+    pub(crate) fn wrong_field(&self) -> Option<(&str, &str)> {
+        Some((self.field.as_deref()?, &self.detail))
+    }
+
     fn body(&self) -> ProblemBody {
         let wrong = |field: &String| WrongField { field: field.clone(), message: self.detail.clone() };
         ProblemBody {

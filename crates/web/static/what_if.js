@@ -5,6 +5,8 @@ import { refresh } from "./patch.js";
 export function enhanceWhatIf() {
   const form = document.getElementById("what-if-form");
   if (!form) return;
+  // It is answered before anyone could press this.
+  form.querySelector("button").hidden = true;
   if (location.search.includes("threshold=")) keep(form);
   let asking = false;
   let again = false;

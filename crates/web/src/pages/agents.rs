@@ -39,7 +39,10 @@ pub(super) struct AgentLine {
     pub(super) name: Option<String>,
     pub(super) state: &'static str,
     pub(super) colour: &'static str,
+    /// What its kill switch does.
     pub(super) switch: &'static str,
+    /// Whether that is nothing.
+    pub(super) is_watched_only: bool,
     pub(super) bar: ScoreBar,
     pub(super) seen: Option<Moment>,
     pub(super) incident: Option<String>,
@@ -124,7 +127,8 @@ impl AgentLine {
             name: agent.name.as_deref().map(plain),
             state,
             colour,
-            switch: if agent.kill_switch.enabled { "on" } else { "off" },
+            switch: words::switch(agent.kill_switch.enabled, agent.kill_switch.action),
+            is_watched_only: !agent.kill_switch.enabled,
             bar: ScoreBar::new(agent.current_score, agent.kill_switch.threshold, &agent.signals),
             seen: agent.last_seen.map(|seen| Moment::new(seen, now)),
             incident: agent.incident_id.map(|id| id.to_string()),

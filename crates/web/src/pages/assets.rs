@@ -7,6 +7,7 @@ use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
+use super::words::problem::NO_FILE;
 use crate::problem::Problem;
 
 const CSS: &str = "text/css; charset=utf-8";
@@ -36,7 +37,7 @@ pub(super) fn url(name: &str) -> String {
 /// One file. Whatever version is asked for, there is only this one.
 pub(crate) async fn file(Path((_version, name)): Path<(String, String)>) -> Response {
     let Some((_, content_type, content)) = FILES.iter().find(|(file, _, _)| *file == name) else {
-        return Problem::not_found("There is no such file.").into_response();
+        return Problem::not_found(NO_FILE).into_response();
     };
     ([(CONTENT_TYPE, *content_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")], *content).into_response()
 }

@@ -34,14 +34,14 @@ impl BudgetBar {
     fn new(period: BudgetPeriod, spent: NanoUsd, limit: NanoUsd) -> BudgetBar {
         // Of a budget of nothing, nothing is left.
         let share = if limit > NanoUsd::ZERO { spent.usd() / limit.usd() } else { 1.0 };
-        let (period, text, percent) =
-            (words::policy::period(period), format!("{} of {limit}", shown(spent)), percent(share));
+        let (period, percent) = (words::policy::period(period), percent(share));
+        let text = words::policy::spent_of(&shown(spent), limit);
         BudgetBar {
             period,
             share,
             width: format!("{:.1}", share.min(1.0) * WIDTH),
             level: level(share),
-            label: format!("{period}: {text} spent, {percent}"),
+            label: words::policy::budget(period, &text, &percent),
             text,
             percent,
         }

@@ -6,9 +6,9 @@ use model::Timestamp;
 use super::words::labels;
 
 /// The chart in its own units: the room for bars, and what is left of it and below it for the axes.
-const WIDTH: f64 = 412.0;
+const WIDTH: f64 = 396.0;
 const HEIGHT: f64 = 140.0;
-const LEFT: f64 = 60.0;
+const LEFT: f64 = 64.0;
 const TOP: f64 = 8.0;
 
 /// How many labels the time axis has at most.
@@ -68,16 +68,19 @@ pub(super) struct Series {
     pub(super) points: Vec<(Timestamp, f64)>,
     /// How a value is written.
     pub(super) write: fn(f64) -> String,
+    /// The axis ends here at least.
+    pub(super) least_top: f64,
 }
 
 impl Series {
     /// Draws it.
     pub(super) fn chart(self) -> Chart {
-        let top = nice_top(self.points.iter().map(|(_, value)| *value).fold(0.0, f64::max));
+        let most = self.points.iter().map(|(_, value)| *value).fold(0.0, f64::max);
+        let top = nice_top(most).max(self.least_top);
         let step = WIDTH / self.points.len().max(1) as f64;
         let total: f64 = self.points.iter().map(|(_, value)| value).sum();
         Chart {
-            label: labels::chart(&self.title, &(self.write)(total), &(self.write)(top)),
+            label: labels::chart(&self.title, &(self.write)(total), &(self.write)(most)),
             bars: self.points.iter().enumerate().map(|(place, point)| self.bar(place, *point, (step, top))).collect(),
             lines: [0.0, 0.5, 1.0].map(|share| self.line(share, top)).into(),
             times: self.times(step),
@@ -107,14 +110,16 @@ impl Series {
         Line { y: short(y), text_y: short(y + 4.0), shown: (self.write)(top * share) }
     }
 
+    /// The newest always has a label.
     fn times(&self, step: f64) -> Vec<TimeLabel> {
         let every = self.points.len().div_ceil(TIME_LABELS).max(1);
+        let first = self.points.len().saturating_sub(1) % every;
         let label = |(place, (at, _)): (usize, &(Timestamp, f64))| TimeLabel {
             x: short(LEFT + (place as f64 + 0.5) * step),
             at: at.to_string(),
             shown: self.time(*at),
         };
-        self.points.iter().enumerate().step_by(every).map(label).collect()
+        self.points.iter().enumerate().skip(first).step_by(every).map(label).collect()
     }
 
     /// `14:00` or `01-15`, in UTC; the browser writes it in the viewer's zone.
@@ -127,13 +132,13 @@ impl Series {
     }
 }
 
-/// The least of 1, 2, 5, 10, 20, … that is not below `most`.
+/// The least of 1, 2, 4, 10, 20, 40, … that is not below `most`: half of it is round, too.
 fn nice_top(most: f64) -> f64 {
     if most <= 0.0 {
         return 1.0;
     }
     let unit = 10_f64.powf(most.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0];
+    let steps = [1.0, 2.0, 4.0, 10.0];
     steps.into_iter().map(|step| step * unit).find(|top| *top >= most * 0.999_999).unwrap_or(most)
 }
 
@@ -150,10 +155,22 @@ mod tests {
     #[test]
     fn the_axis_ends_at_a_round_number() {
         for (most, top) in
-            [(0.0, 1.0), (0.03, 0.05), (1.0, 1.0), (7.0, 10.0), (11.0, 20.0), (340.0, 500.0), (1000.0, 1000.0)]
+            [(0.0, 1.0), (0.03, 0.04), (1.0, 1.0), (7.0, 10.0), (11.0, 20.0), (340.0, 400.0), (1000.0, 1000.0)]
         {
             assert!((nice_top(most) - top).abs() < 1e-9, "{most}: {}", nice_top(most));
         }
+    }
+
+    #[test]
+    fn the_newest_time_has_a_label() {
+        let points = (0..24).map(|hour| (Timestamp::from_millis(hour * 3_600_000), 0.0)).collect();
+        let write = |value: f64| format!("{value:.0}");
+        let (title, unit) = (String::new(), "");
+        let chart = Series { title, unit, span: Span::Hour, points, write, least_top: 2.0 }.chart();
+        let times: Vec<_> = chart.times.iter().map(|time| time.shown.as_str()).collect();
+        assert_eq!(times, ["03:00", "08:00", "13:00", "18:00", "23:00"]);
+        let lines: Vec<_> = chart.lines.iter().map(|line| line.shown.as_str()).collect();
+        assert_eq!(lines, ["0", "1", "2"], "no line lies where its number does not");
     }
 
     #[test]
@@ -165,6 +182,7 @@ mod tests {
             span: Span::Hour,
             points: vec![(hour(0), 0.0), (hour(1), 5.0), (hour(2), 10.0)],
             write: |value| format!("{value:.0}"),
+            least_top: 2.0,
         };
         let chart = series.chart();
         let heights: Vec<_> = chart.bars.iter().map(|bar| bar.height.as_str()).collect();

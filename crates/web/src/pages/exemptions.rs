@@ -25,20 +25,16 @@ impl ExemptionLine {
         let until = view.until.to_string();
         ExemptionLine {
             id: view.id.to_string(),
-            what: words::exempt_kind(view.what),
+            what: words::incident::exempt_kind(view.what),
             text: shown(view.what, &view.text),
-            until: format!("{} UTC", until.get(..16).unwrap_or(&until).replace('T', " ")),
+            until: words::incident::until(&until.get(..16).unwrap_or(&until).replace('T', " ")),
         }
     }
 }
 
 /// The text of something exempt, which may not have been kept.
 pub(super) fn shown(kind: ExemptKind, text: &str) -> String {
-    match (text, kind) {
-        ("", ExemptKind::Prompt) => "(its text was not kept)".to_owned(),
-        ("", ExemptKind::ToolCall) => "(its arguments were not kept)".to_owned(),
-        (text, _) => plain(text),
-    }
+    if text.is_empty() { words::incident::text_not_kept(kind).to_owned() } else { plain(text) }
 }
 
 /// Where a revocation leads back to.

@@ -86,7 +86,9 @@ pub(super) async fn charts(app: &App, agent: Option<&AgentId>) -> Result<Vec<Cha
 /// How many calls there were over time.
 pub(super) fn calls_chart(figures: &Figures) -> Chart {
     let write = |value: f64| grouped(value.round() as u64);
-    series(figures, figure::CALLS, figure::CALLS, |tally| tally.requests as f64, write).chart()
+    let calls = series(figures, figure::CALLS, figure::CALLS, |tally| tally.requests as f64, write);
+    // There is no half of a call for the line in the middle.
+    Series { least_top: 2.0, ..calls }.chart()
 }
 
 /// What was spent over time.
@@ -116,7 +118,7 @@ fn series(
         Span::Day => chart::Span::Day,
     };
     let points = figures.series.iter().map(|(at, tally)| (*at, value(tally))).collect();
-    Series { title: labels::chart_title(title, step), unit, span, points, write }
+    Series { title: labels::chart_title(title, step), unit, span, points, write, least_top: 0.0 }
 }
 
 #[cfg(test)]

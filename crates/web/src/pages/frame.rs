@@ -47,6 +47,11 @@ impl Theme {
         }
     }
 
+    /// The one that this browser has chosen.
+    pub(super) fn of(headers: &HeaderMap) -> Theme {
+        cookie(headers, THEME_COOKIE).and_then(Theme::parse).unwrap_or(Theme::System)
+    }
+
     pub(super) fn parse(word: &str) -> Option<Theme> {
         [Theme::System, Theme::Light, Theme::Dark].into_iter().find(|theme| theme.as_str() == word)
     }
@@ -55,19 +60,21 @@ impl Theme {
 /// One entry of the navigation.
 pub(super) struct Entry {
     pub(super) path: &'static str,
+    /// The name of its picture.
+    pub(super) icon: &'static str,
     pub(super) word: &'static str,
     /// Beyond the four that fit on a phone.
     pub(super) more: bool,
 }
 
 const ENTRIES: [Entry; 7] = [
-    Entry { path: "/", word: page::OVERVIEW, more: false },
-    Entry { path: "/agents", word: page::AGENTS, more: false },
-    Entry { path: "/incidents", word: page::INCIDENTS, more: false },
-    Entry { path: "/requests", word: page::REQUESTS, more: false },
-    Entry { path: "/alerts", word: page::ALERTS, more: true },
-    Entry { path: "/costs", word: page::COSTS, more: true },
-    Entry { path: "/settings", word: page::SETTINGS, more: true },
+    Entry { path: "/", icon: "overview", word: page::OVERVIEW, more: false },
+    Entry { path: "/agents", icon: "agents", word: page::AGENTS, more: false },
+    Entry { path: "/incidents", icon: "incidents", word: page::INCIDENTS, more: false },
+    Entry { path: "/requests", icon: "requests", word: page::REQUESTS, more: false },
+    Entry { path: "/alerts", icon: "alerts", word: page::ALERTS, more: true },
+    Entry { path: "/costs", icon: "costs", word: page::COSTS, more: true },
+    Entry { path: "/settings", icon: "settings", word: page::SETTINGS, more: true },
 ];
 
 impl Frame {
@@ -79,7 +86,7 @@ impl Frame {
             stopped: counts.map(|counts| counts.stopped).unwrap_or_default(),
             notice: done(query).and_then(words::done),
             undo: done(query).and_then(|done| undo::of(uri.path(), done, query)),
-            theme: cookie(headers, THEME_COOKIE).and_then(Theme::parse).unwrap_or(Theme::System),
+            theme: Theme::of(headers),
         }
     }
 
@@ -95,6 +102,11 @@ impl Frame {
         } else {
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         }
+    }
+
+    /// The theme, in words.
+    pub(super) fn theme_word(&self) -> &'static str {
+        words::theme(self.theme)
     }
 
     /// The theme that the button leads to.

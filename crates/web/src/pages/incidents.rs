@@ -92,7 +92,7 @@ impl IncidentLine {
             window_size: incident.window_size,
             bar: ScoreBar::new(incident.score, incident.threshold, &incident.signals),
             signals: incident.signals,
-            state: words::incident_state(incident.state),
+            state: words::incident::state(incident.state),
             is_open: incident.state == IncidentState::Open,
         }
     }

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 
+use super::frame::Theme;
 use super::words::labels;
 use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
@@ -17,6 +18,7 @@ use crate::problem::Problem;
 #[derive(Template)]
 #[template(path = "login.html")]
 struct LoginPage<'a> {
+    theme: Theme,
     next: &'a str,
     error: Option<&'a str>,
 }
@@ -37,20 +39,20 @@ pub(crate) struct LoginQuery {
 }
 
 /// The form.
-pub(crate) async fn form(Query(query): Query<LoginQuery>) -> Drawn {
-    draw(&LoginPage { next: local_path(&query.next), error: None })
+pub(crate) async fn form(headers: HeaderMap, Query(query): Query<LoginQuery>) -> Drawn {
+    draw(&LoginPage { theme: Theme::of(&headers), next: local_path(&query.next), error: None })
 }
 
 /// Opens a session for whoever knows the token.
-pub(crate) async fn submit(State(app): State<App>, Form(form): Form<LoginForm>) -> Drawn {
-    let next = local_path(&form.next);
+pub(crate) async fn submit(State(app): State<App>, headers: HeaderMap, Form(form): Form<LoginForm>) -> Drawn {
+    let (theme, next) = (Theme::of(&headers), local_path(&form.next));
     let now = app.web().clock.now();
     if let Err(seconds) = app.logins.take(now) {
-        return too_many(next, seconds);
+        return too_many(theme, next, seconds);
     }
     if !is_token(&app, form.token.trim()) {
         let error = Some(labels::WRONG_TOKEN);
-        return draw_as(StatusCode::UNAUTHORIZED, &LoginPage { next, error });
+        return draw_as(StatusCode::UNAUTHORIZED, &LoginPage { theme, next, error });
     }
     app.logins.give_back();
     let id = app.sessions.open(now).ok_or_else(Problem::internal)?;
@@ -78,9 +80,9 @@ pub(super) fn local_path(path: &str) -> &str {
     if local && path.bytes().all(plain) { path } else { "/" }
 }
 
-fn too_many(next: &str, seconds: u64) -> Drawn {
+fn too_many(theme: Theme, next: &str, seconds: u64) -> Drawn {
     let error = labels::too_many_tokens(seconds);
-    let mut response = draw_as(StatusCode::TOO_MANY_REQUESTS, &LoginPage { next, error: Some(&error) })?;
+    let mut response = draw_as(StatusCode::TOO_MANY_REQUESTS, &LoginPage { theme, next, error: Some(&error) })?;
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     Ok(response)
 }

@@ -53,6 +53,12 @@ struct ProblemPage {
     detail: String,
 }
 
+impl ProblemPage {
+    fn new(frame: Frame, problem: &Problem) -> ProblemPage {
+        ProblemPage { frame, title: words::problem::title(problem.status()), detail: words::problem::said(problem) }
+    }
+}
+
 /// Draws a page.
 fn draw(template: &impl Template) -> Drawn {
     draw_as(StatusCode::OK, template)
@@ -74,19 +80,16 @@ pub(crate) async fn say_on_a_page(State(app): State<App>, request: Request, next
     let mut response = next.run(request).await;
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
     let frame = Frame::new(&app, &headers, &uri).await;
-    let title = problem.status().canonical_reason().unwrap_or_default();
-    let page = ProblemPage { frame, title, detail: problem.detail() };
-    draw_as(problem.status(), &page).unwrap_or(response)
+    draw_as(problem.status(), &ProblemPage::new(frame, &problem)).unwrap_or(response)
 }
 
 /// Nothing is here: said as a page or, under the API, as a problem.
 pub(crate) async fn not_found(frame: Frame, uri: Uri) -> Response {
-    let problem = Problem::not_found(format!("There is nothing at {}.", uri.path()));
+    let problem = Problem::not_found(words::problem::nothing_at(uri.path()));
     if uri.path().starts_with("/api/") {
         return problem.into_response();
     }
-    let page = ProblemPage { frame, title: "Not Found", detail: problem.detail() };
-    draw_as(StatusCode::NOT_FOUND, &page).unwrap_or_else(IntoResponse::into_response)
+    draw_as(problem.status(), &ProblemPage::new(frame, &problem)).unwrap_or_else(IntoResponse::into_response)
 }
 
 /// Leads to the login, and from there back to `uri`. The fragment, which may carry the token, follows by itself.

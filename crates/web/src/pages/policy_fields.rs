@@ -36,7 +36,7 @@ impl PolicyFields {
 
     /// What is wrong, in words.
     pub(super) fn error(&self) -> Option<String> {
-        self.error.as_ref().map(words::policy::wrong)
+        self.error.as_ref().map(words::problem::wrong)
     }
 
     /// Whether it is this field that is wrong.

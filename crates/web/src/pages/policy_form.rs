@@ -1,13 +1,14 @@
 //! The fields of a policy's form: as they are shown, as they are sent, and the change that they ask for. A line that is left
 //! empty is none; there is always one to add.
 
+mod lines;
+
 use std::collections::HashMap;
 
-use model::{
-    ANY, AllowedHours, FieldError, ModelOverride, NanoUsd, Policy, PolicyChange, RateLimit, TimeOfDay, Weekday,
-};
+use model::{ANY, AllowedHours, FieldError, NanoUsd, Policy, PolicyChange, Weekday};
 
-use super::words;
+use self::lines::{HoursLine, ModelLine, RateLine};
+use super::words::problem::takes;
 
 /// The form, as texts: what was typed stays, also if it is wrong.
 #[derive(Debug, Default, PartialEq)]
@@ -20,30 +21,6 @@ pub(super) struct PolicyForm {
     pub(super) hours: Vec<HoursLine>,
     pub(super) rates: Vec<RateLine>,
     pub(super) models: Vec<ModelLine>,
-}
-
-/// Hours on some days.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct HoursLine {
-    days: Vec<Weekday>,
-    pub(super) from: String,
-    pub(super) to: String,
-}
-
-/// Rates to a provider.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct RateLine {
-    pub(super) provider: String,
-    pub(super) requests: String,
-    pub(super) tokens: String,
-}
-
-/// Another model.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct ModelLine {
-    pub(super) provider: String,
-    pub(super) model: String,
-    pub(super) used: String,
 }
 
 impl PolicyForm {
@@ -152,67 +129,10 @@ impl PolicyForm {
     }
 }
 
-impl HoursLine {
-    fn is_empty(&self) -> bool {
-        self.days.is_empty() && self.from.is_empty() && self.to.is_empty()
-    }
-
-    /// The days to choose from: the word, the name, and whether it is chosen.
-    pub(super) fn days(&self) -> [(&'static str, &'static str, bool); 7] {
-        Weekday::ALL.map(|day| (day.as_str(), words::policy::day(day), self.days.contains(&day)))
-    }
-
-    fn read(&self, number: usize) -> Result<AllowedHours, FieldError> {
-        let time = |name: &str, text: &str| {
-            let wrong = || FieldError::new("allowed_hours", format!("{number}: {name} {}", TimeOfDay::EXPECTED));
-            TimeOfDay::parse(text).ok_or_else(wrong)
-        };
-        Ok(AllowedHours { days: self.days.clone(), from: time("from", &self.from)?, to: time("to", &self.to)? })
-    }
-}
-
-impl RateLine {
-    fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.tokens.is_empty()
-    }
-
-    fn read(&self, number: usize) -> Result<RateLimit, FieldError> {
-        let rate = |name: &str, text: &str| match text {
-            "" => Ok(None),
-            text => text.parse().map(Some).map_err(|_| {
-                FieldError::new(
-                    "rate_limits",
-                    format!("{number}: {name} must be a whole number, or empty for no limit"),
-                )
-            }),
-        };
-        Ok(RateLimit {
-            provider: self.provider.clone(),
-            requests_per_minute: rate("calls", &self.requests)?,
-            tokens_per_minute: rate("tokens", &self.tokens)?,
-        })
-    }
-}
-
-impl ModelLine {
-    fn is_empty(&self) -> bool {
-        self.used.is_empty() && (self.model.is_empty() || self.model == ANY)
-    }
-
-    fn read(&self) -> ModelOverride {
-        let model = if self.model.is_empty() { ANY } else { &self.model };
-        ModelOverride { provider: self.provider.clone(), model: model.to_owned(), used: self.used.clone() }
-    }
-}
-
 fn dollars(field: &'static str, text: &str) -> Result<Option<f64>, FieldError> {
     match text.trim_start_matches('$') {
         "" => Ok(None),
-        text => {
-            let wrong =
-                |_| FieldError::new(field, "must be a number of dollars from 0 to 1000000, or empty for no budget");
-            text.parse().map(Some).map_err(wrong)
-        }
+        text => text.parse().map(Some).map_err(|_| FieldError::new(field, takes::DOLLARS)),
     }
 }
 

@@ -5,11 +5,12 @@ use axum::extract::State;
 use store::{Cursor, EventFilter, EventRow, PageRequest};
 
 use super::frame::Frame;
-use super::number::{Money, duration, grouped};
+use super::number::{Money, grouped};
 use super::plain::cut;
 use super::requests::{self, RequestLine};
 use super::score_bar::ScoreBar;
 use super::words::labels::{request as labels, yes_or_no};
+use super::words::units::duration;
 use super::{Drawn, assets, draw, words};
 use crate::app::App;
 use crate::input::EventPath;
@@ -38,8 +39,7 @@ struct RequestPage {
 pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): EventPath) -> Drawn {
     app.web().recorder.catch_up().await;
     let row = app.web().store.event(id).await?;
-    let row =
-        row.ok_or_else(|| Problem::not_found(format!("There is no request {id}. It may be older than what is kept.")))?;
+    let row = row.ok_or_else(|| Problem::not_found(words::problem::no_request(id)))?;
     let bar = score_bar(&app, &row).await?;
     let event = &row.event;
     let of_agent = EventFilter { agent: Some(event.agent.clone()), ..EventFilter::default() };
@@ -76,7 +76,7 @@ fn fields(row: &EventRow) -> Vec<(&'static str, String)> {
     let number = |number: Option<u64>| number.map(grouped);
     let fields = [
         (labels::ID, Some(event.id.to_string())),
-        (labels::TIME, Some(event.time.to_string())),
+        (labels::TIME, Some(event.time.to_string().replace('T', " ").replace('Z', ""))),
         (labels::MODEL_ASKED, event.model_asked.as_deref().map(|model| cut(model, LONGEST))),
         (labels::STATUS, event.status.map(|status| status.to_string())),
         (labels::FIRST_BYTE, event.first_byte_ms.map(duration)),

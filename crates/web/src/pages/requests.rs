@@ -8,9 +8,10 @@ use serde::Deserialize;
 use store::{EventFilter, EventRow};
 
 use super::frame::Frame;
-use super::number::{Count, Moment, Money, duration};
+use super::number::{Count, Moment, Money};
 use super::pager::Pager;
 use super::plain::cut;
+use super::words::units::duration;
 use super::{Drawn, assets, draw, words};
 use crate::app::App;
 use crate::input::{Filters, Paging};
@@ -26,6 +27,7 @@ const COLOURS: usize = 6;
 #[template(path = "requests.html")]
 struct RequestsPage {
     frame: Frame,
+    summary: String,
     query: RequestsQuery,
     requests: Vec<RequestLine>,
     pager: Pager,
@@ -126,6 +128,13 @@ impl RequestsQuery {
         self.range.is_some_and(|range| range.as_str() == word)
     }
 
+    /// Whether not everything is asked for.
+    fn is_filtered(&self) -> bool {
+        let words = [&self.provider, &self.model, &self.conversation, &self.cursor];
+        let is_narrowed = self.agent.is_some() || self.event_type.is_some() || self.range.is_some();
+        is_narrowed || self.status.is_some() || self.blocked.is_some() || words.iter().any(|word| word.is_some())
+    }
+
     fn filter(&self, now: Timestamp) -> EventFilter {
         EventFilter {
             agent: self.agent.clone(),
@@ -151,9 +160,11 @@ pub(crate) async fn show(
     let (page, now) = (query.page()?, app.web().clock.now());
     app.web().recorder.catch_up().await;
     let events = app.web().store.events(&query.filter(now), &page).await.map_err(Problem::of_page)?;
+    let requests = lines(&events.items, now);
     draw(&RequestsPage {
         frame,
-        requests: lines(&events.items, now),
+        summary: words::repeats(requests.iter().filter(|line| line.alike.is_some()).count(), requests.len()),
+        requests,
         pager: Pager::new("/requests", uri.query().unwrap_or_default(), events.next.map(|cursor| cursor.0)),
         is_live: query.cursor.is_none(),
         query,
@@ -179,7 +190,8 @@ impl RequestLine {
             provider: name(&event.provider),
             model: name(&event.model),
             status: event.status,
-            reason: event.block_reason.map(words::refusal),
+            // Of a kill, the reason is the kill.
+            reason: event.block_reason.filter(|_| event.event_type == EventType::Blocked).map(words::refusal),
             count: row.count,
             latency: event.latency_ms.map(duration),
             tokens: event.usage.input.zip(event.usage.output).map(|(input, output)| (input.into(), output.into())),

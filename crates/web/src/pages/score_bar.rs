@@ -1,13 +1,13 @@
 //! The score bar, the product's face: the threshold in the middle, twice the threshold at the right, filled to the score,
 //! the three signals as segments.
 
-use super::words::labels;
+use super::words::labels::{self, signal};
 use crate::api::Signals;
 
 /// The bar's width in its own units; the threshold is in the middle.
 const WIDTH: f64 = 200.0;
 
-/// A bar, ready to be drawn by `score_bar.html`.
+/// A bar, ready to be drawn.
 pub(super) struct ScoreBar {
     pub(super) segments: Vec<Segment>,
     /// Colour by how near the threshold is.
@@ -54,13 +54,13 @@ fn level(share: f64) -> &'static str {
 
 fn segments(threshold: f64, signals: &Signals) -> Vec<Segment> {
     let parts = [
-        ("prompts", "P", signals.similar_prompts),
-        ("responses", "R", signals.similar_responses),
-        ("tools", "T", signals.repeated_tool_calls),
+        ("prompts", signal::PROMPTS, signals.similar_prompts),
+        ("responses", signal::RESPONSES, signals.similar_responses),
+        ("tools", signal::TOOL_CALLS, signals.repeated_tool_calls),
     ];
     let mut start = 0.0_f64;
     let mut segments = Vec::new();
-    for (tint, letter, signal) in parts {
+    for (tint, (letter, _), signal) in parts {
         let end = (start + signal.score / threshold * WIDTH / 2.0).min(WIDTH);
         if end > start {
             let title = format!("{letter}: {} × {:.1} = {:.1}", signal.count, signal.weight, signal.score);

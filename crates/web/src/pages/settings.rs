@@ -35,6 +35,7 @@ struct SettingsPage {
     /// Whether anything was set here, and so differs from the configuration or may.
     is_set_here: bool,
     error: Option<String>,
+    retention_error: Option<String>,
     sessions: usize,
     /// Whether the token is of our own making.
     has_own_token: bool,
@@ -46,6 +47,7 @@ struct SettingsPage {
 struct News {
     /// What is wrong with what was sent.
     error: Option<String>,
+    retention_error: Option<String>,
     /// What was sent.
     defaults: Option<SettingsForm>,
     retention: Option<RetentionForm>,
@@ -69,7 +71,8 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
 /// Draws the page with what a form has to tell.
 async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
     let (web, settings) = (app.web(), app.web().store.settings());
-    let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let is_wrong = news.error.is_some() || news.retention_error.is_some();
+    let status = if is_wrong { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let policy = DefaultPolicy::read(app, news.policy).await?;
     let status = status.max(policy.fields.status());
     let page = SettingsPage {
@@ -80,6 +83,7 @@ async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
         retention: news.retention.unwrap_or_else(|| settings.retention.into()),
         is_set_here: web.store.settings_change() != SettingsChange::default(),
         error: news.error,
+        retention_error: news.retention_error,
         sessions: app.sessions.count(web.clock.now()),
         has_own_token: web.token.is_replaceable(),
         status: status::read(app),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::frame::{THEME_COOKIE, Theme};
 use super::login::local_path;
+use super::words::problem::takes;
 use super::{see_other, with_cookie};
 use crate::problem::Problem;
 
@@ -20,7 +21,7 @@ pub(crate) struct ThemeForm {
 /// Keeps the theme and leads back.
 pub(crate) async fn submit(Form(form): Form<ThemeForm>) -> Result<Response, Problem> {
     let theme = Theme::parse(&form.theme);
-    let theme = theme.ok_or_else(|| Problem::field("theme", "must be one of system, light, dark"))?;
+    let theme = theme.ok_or_else(|| Problem::field("theme", takes::THEME))?;
     let cookie = format!("{THEME_COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000", theme.as_str());
     Ok(with_cookie(see_other(local_path(&form.next)), &cookie))
 }

@@ -1,20 +1,19 @@
-//! The sentences that pages put together. All other words stand in `templates/` and, for the scripts, in `static/words.js`; no
-//! page has any of its own.
+//! All words that page code puts on a page: here, or by what they are about in `words/`. All others stand in `templates/` and,
+//! for the scripts, in `static/words.js`; a test of the pages keeps it so.
 
 pub(super) mod alerts;
+pub(super) mod incident;
 pub(super) mod labels;
-
 pub(super) mod policy;
+pub(super) mod problem;
+pub(super) mod units;
 
-use model::{
-    Action, ActivatedBy, BlockReason, Counting, DeactivatedBy, EventType, ExemptKind, IncidentState, Matched,
-    WindowKind,
-};
+use model::{Action, BlockReason, Counting, DeactivatedBy, EventType};
 use store::AgentCounts;
 
 use crate::api::Signals;
 use crate::api::agents::AgentView;
-use crate::api::incidents::CycleView;
+use crate::pages::frame::Theme;
 
 /// What needs someone, in one sentence.
 pub(super) fn summary(counts: AgentCounts) -> String {
@@ -38,6 +37,26 @@ pub(super) fn state(agent: &AgentView) -> (&'static str, &'static str) {
     }
 }
 
+/// What a kill switch does, shortly.
+pub(super) fn switch(enabled: bool, action: Action) -> &'static str {
+    match action {
+        _ if !enabled => "off",
+        Action::Deactivate => "on",
+        Action::Block => "blocks",
+        Action::Observe => "observes",
+    }
+}
+
+/// How much of a list repeats.
+pub(super) fn repeats(alike: usize, all: usize) -> String {
+    match (alike, all) {
+        (_, 0) => "No requests.".to_owned(),
+        (0, 1) => "1 request.".to_owned(),
+        (0, all) => format!("Nothing repeats in {all} requests."),
+        (alike, all) => format!("{alike} of {all} requests asked alike."),
+    }
+}
+
 /// What the signals of a score mean: `It asked the same thing 6 times and got the same answer 5 times.`
 pub(super) fn why(signals: &Signals) -> String {
     // A signal counts earlier calls: with the one that they are like, it was one more.
@@ -55,6 +74,15 @@ pub(super) fn why(signals: &Signals) -> String {
     }
 }
 
+/// How bright the pages are.
+pub(super) fn theme(theme: Theme) -> &'static str {
+    match theme {
+        Theme::System => "system",
+        Theme::Light => "light",
+        Theme::Dark => "dark",
+    }
+}
+
 /// What happens when the kill switch fires.
 pub(super) fn action(action: Action) -> &'static str {
     match action {
@@ -68,90 +96,6 @@ pub(super) fn counting(counting: Counting) -> &'static str {
     match counting {
         Counting::Adaptive => "Adaptive",
         Counting::Literal => "Literal",
-    }
-}
-
-/// Which window fired.
-pub(super) fn window(window: WindowKind) -> &'static str {
-    match window {
-        WindowKind::Agent => "all calls of the agent",
-        WindowKind::Conversation => "one conversation",
-    }
-}
-
-pub(super) fn incident_state(state: IncidentState) -> &'static str {
-    match state {
-        IncidentState::Open => "Open",
-        IncidentState::Closed => "Closed",
-        IncidentState::Observed => "Observed",
-    }
-}
-
-/// What became of the agent.
-pub(super) fn incident_story(state: IncidentState) -> &'static str {
-    match state {
-        IncidentState::Open => "Stopped by the kill switch. It stays inactive until someone activates it.",
-        IncidentState::Closed => "Stopped by the kill switch.",
-        IncidentState::Observed => "Observed only: its calls went through.",
-    }
-}
-
-/// Why a call is part of an incident in this state.
-pub(super) fn matched(matched: Matched, state: IncidentState) -> &'static str {
-    match matched {
-        Matched::Prompt => "prompt alike",
-        Matched::Response => "response alike",
-        Matched::ToolCall => "same tool calls",
-        Matched::Trigger => trigger(state),
-        Matched::Failed => "failed",
-    }
-}
-
-/// The call that an incident is about.
-pub(super) fn trigger(state: IncidentState) -> &'static str {
-    match state {
-        IncidentState::Open | IncidentState::Closed => "the call that was stopped",
-        IncidentState::Observed => "the call that would have been stopped",
-    }
-}
-
-/// Which later call one is like: `prompt like that of call 9 (distance 1)`.
-pub(super) fn likeness(by: Matched, call: usize, distance: Option<u32>) -> String {
-    let what = match by {
-        Matched::Prompt => "prompt like that",
-        Matched::Response => "response like that",
-        _ => "same tool calls as those",
-    };
-    match distance {
-        Some(0) => format!("{what} of call {call} (the same)"),
-        Some(distance) => format!("{what} of call {call} (distance {distance})"),
-        None => format!("{what} of call {call}"),
-    }
-}
-
-/// The cycle that a loop went round.
-pub(super) fn cycle(cycle: Option<&CycleView>) -> String {
-    match cycle {
-        None => "No fixed order".to_owned(),
-        Some(CycleView { period: 1, laps }) => format!("The same call {laps} times in a row"),
-        Some(CycleView { period, laps }) => format!("{period} calls in the same order, {laps} laps"),
-    }
-}
-
-/// What kind of thing does not count.
-pub(super) fn exempt_kind(kind: ExemptKind) -> &'static str {
-    match kind {
-        ExemptKind::Prompt => "This prompt",
-        ExemptKind::ToolCall => "This tool call",
-    }
-}
-
-/// Whence an agent was activated.
-pub(super) fn activated_by(by: ActivatedBy) -> &'static str {
-    match by {
-        ActivatedBy::Dashboard => "from the dashboard",
-        ActivatedBy::Api => "by the API",
-        ActivatedBy::CommandLine => "from the command line",
     }
 }
 
@@ -218,6 +162,18 @@ mod tests {
         check(2, 2, 3, "2 of 3 agents are stopped.");
         check(1, 1, 1, "1 of 1 agent is stopped.");
         check(0, 1, 3, "Nothing needs you. 1 of 3 agents is inactive.");
+    }
+
+    #[test]
+    fn a_list_says_how_much_of_it_repeats() {
+        for (alike, all, expected) in [
+            (0, 0, "No requests."),
+            (0, 1, "1 request."),
+            (0, 50, "Nothing repeats in 50 requests."),
+            (6, 50, "6 of 50 requests asked alike."),
+        ] {
+            assert_eq!(repeats(alike, all), expected);
+        }
     }
 
     #[test]

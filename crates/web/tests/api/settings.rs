@@ -97,13 +97,9 @@ async fn the_forms_set_the_same() {
     assert_eq!(server.json("/api/settings").await["retention"]["incident_days"], 90);
 
     for (path, fields, said) in [
-        (
-            "/settings/defaults",
-            "window_size=1&threshold=9&action=block&counting=literal",
-            "kill_switch.window_size must be",
-        ),
-        ("/settings/defaults", "window_size=x&threshold=9&action=block&counting=literal", "window_size must be"),
-        ("/settings/retention", "event_days=&incident_days=90&statistics_days=400", "retention.event_days must be"),
+        ("/settings/defaults", "window_size=1&threshold=9&action=block&counting=literal", "Window size must be"),
+        ("/settings/defaults", "window_size=x&threshold=9&action=block&counting=literal", "Window size must be"),
+        ("/settings/retention", "event_days=&incident_days=90&statistics_days=400", "Requests, in days must be"),
     ] {
         let answer = browser.post(path, fields).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);

@@ -8,7 +8,7 @@ mod what_if;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use model::{AgentId, Timestamp};
+use model::{AgentId, DeactivatedBy, Timestamp};
 use store::{ConversationRow, EventFilter, EventRow, IncidentFilter, IncidentRow, PageRequest, Period};
 
 use self::policy::PolicySection;
@@ -25,7 +25,6 @@ use super::requests::{self, RequestLine};
 use super::{Drawn, assets, draw_as, figures, words};
 use crate::api::Signals;
 use crate::api::agents::{self, AgentView};
-use crate::api::exemptions;
 use crate::app::App;
 use crate::input::{AgentPath, Filters};
 use crate::problem::Problem;
@@ -47,6 +46,8 @@ struct AgentPage {
     stop: Option<Stop>,
     signals: Signals,
     why: String,
+    /// Whether the score is older than something that does not count any more.
+    was_scored_before: bool,
     form: SettingsForm,
     policy: PolicySection,
     would_have_stopped: Count,
@@ -110,9 +111,10 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
     let (now, id) = (app.web().clock.now(), &agent.agent_id);
     app.web().recorder.catch_up().await;
     // At the same time: there are several readers, and the what-if reads more than all others.
-    let (what_if, stop, charts, conversations, lists) = tokio::try_join!(
+    let ((what_if, exemptions), stop, policy, charts, conversations, lists) = tokio::try_join!(
         what_if::read(app, &agent, forms.what_if),
         stop(app, &agent),
+        PolicySection::sent_or_read(forms.policy, app, id),
         figures::charts(app, Some(id)),
         conversations(app, id, now),
         lists(app, id),
@@ -124,17 +126,15 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
         stop,
         signals: agent.signals,
         why: words::why(&agent.signals),
+        was_scored_before: agent.last_seen.is_some_and(|seen| exemptions.iter().any(|it| seen <= it.created_at)),
         form: forms.settings.unwrap_or_else(|| SettingsForm::new(&agent.kill_switch)),
-        policy: match forms.policy {
-            Some(sent) => sent,
-            None => PolicySection::read(app, id).await?,
-        },
+        policy,
         what_if,
         charts,
         would_have_stopped: lists.would_have_stopped.into(),
         conversations,
         incidents: lists.incidents.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
-        exemptions: exemptions::read(app, id).await?.iter().map(ExemptionLine::new).collect(),
+        exemptions: exemptions.into_iter().map(|row| ExemptionLine::new(&row.into())).collect(),
         requests: requests::lines(&lists.events, now),
         agent: AgentLine::new(&agent, now),
         proxy_url: app.web().proxy_url.clone(),
@@ -152,16 +152,18 @@ async fn lists(app: &App, agent: &AgentId) -> Result<Lists, Problem> {
     let store = &app.web().store;
     let events = EventFilter { agent: Some(agent.clone()), ..EventFilter::default() };
     let incidents = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
-    Ok(Lists {
-        events: store.events(&events, &first(REQUESTS_SHOWN)).await?.items,
-        incidents: store.incidents(&incidents, &first(INCIDENTS_SHOWN)).await?.items,
-        would_have_stopped: store.would_have_stopped(agent).await?,
-    })
+    let (requests_page, incidents_page) = (first(REQUESTS_SHOWN), first(INCIDENTS_SHOWN));
+    let (events, incidents, would_have_stopped) = tokio::try_join!(
+        store.events(&events, &requests_page),
+        store.incidents(&incidents, &incidents_page),
+        store.would_have_stopped(agent),
+    )?;
+    Ok(Lists { events: events.items, incidents: incidents.items, would_have_stopped })
 }
 
 /// What the kill switch did to the agent, if it did.
 async fn stop(app: &App, agent: &AgentView) -> Result<Option<Stop>, Problem> {
-    if words::state(agent).1 != "killed" {
+    if agent.deactivated_by != Some(DeactivatedBy::KillSwitch) {
         return Ok(None);
     }
     let incident = match agent.incident_id {

@@ -24,14 +24,34 @@ pub(super) struct PolicySection {
 }
 
 impl PolicySection {
+    /// What was sent, if something is wrong with it; else the policy as it holds.
+    pub(super) async fn sent_or_read(
+        sent: Option<PolicySection>,
+        app: &App,
+        agent: &AgentId,
+    ) -> Result<PolicySection, Problem> {
+        match sent {
+            Some(sent) => Ok(sent),
+            None => PolicySection::read(app, agent).await,
+        }
+    }
+
     /// The policy as it holds.
     pub(super) async fn read(app: &App, agent: &AgentId) -> Result<PolicySection, Problem> {
-        let view = policy::read(app, agent).await?;
+        let policies = app.web().guard.policies();
+        let policy = policies.policy(agent);
+        // What was spent is asked for only where there is a budget to hold it against.
+        let bars = if policy.has_budget() {
+            let view = policy::read(app, agent).await?;
+            BudgetBar::all(&policy, |period| view.spent(period))
+        } else {
+            Vec::new()
+        };
         Ok(PolicySection {
-            is_default: view.is_default,
-            bars: BudgetBar::all(&view.policy, |period| view.spent(period)),
-            limits: words::policy::other_limits(&view.policy),
-            fields: PolicyFields::new(app, &view.policy),
+            is_default: !policies.counted(agent).is_some_and(|limits| limits.is_own()),
+            bars,
+            limits: words::policy::other_limits(&policy),
+            fields: PolicyFields::new(app, &policy),
         })
     }
 }

@@ -13,6 +13,7 @@ use crate::changes;
 use crate::input::{AgentPath, Fields};
 use crate::pages::frame::Frame;
 use crate::pages::words::labels::preset;
+use crate::pages::words::problem::{self, takes};
 use crate::pages::{Drawn, see_other, undo};
 
 /// The form as it is drawn.
@@ -127,12 +128,8 @@ impl SettingsFields {
         let threshold = self.threshold.trim().parse();
         Ok(KillSwitchChange {
             enabled: Some(self.enabled.is_some()),
-            window_size: Some(
-                window_size.map_err(|_| FieldError::new("window_size", "must be a whole number from 2 to 500"))?,
-            ),
-            threshold: Some(
-                threshold.map_err(|_| FieldError::new("threshold", "must be a number above 0, at most 10000"))?,
-            ),
+            window_size: Some(window_size.map_err(|_| FieldError::new("window_size", takes::WINDOW_SIZE))?),
+            threshold: Some(threshold.map_err(|_| FieldError::new("threshold", takes::THRESHOLD))?),
             action: Some(self.action),
             counting: Some(self.counting),
         })
@@ -152,7 +149,7 @@ pub(crate) async fn save(
     let change = match checked {
         Ok(change) => change,
         Err(error) => {
-            let form = SettingsForm { error: Some(error.to_string()), ..SettingsForm::sent(&fields) };
+            let form = SettingsForm { error: Some(problem::wrong(&error)), ..SettingsForm::sent(&fields) };
             return draw_with(&app, frame, agent, Forms { settings: Some(form), ..Forms::default() }).await;
         }
     };

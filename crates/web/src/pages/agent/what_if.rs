@@ -3,10 +3,12 @@
 use guard::Judged;
 use model::{Fingerprint, KillSwitch, KillSwitchChange, Timestamp};
 use serde::Deserialize;
+use store::ExemptionRow;
 
 use crate::api::agents::AgentView;
 use crate::app::App;
 use crate::pages::number::{Count, Moment};
+use crate::pages::words::labels::scored;
 use crate::problem::Problem;
 
 /// How many of the newest calls are judged, and how many of those are drawn.
@@ -52,15 +54,20 @@ pub(super) struct Bar {
 }
 
 /// Judges the newest calls of the agent's epoch by the settings that are asked for.
-pub(super) async fn read(app: &App, agent: &AgentView, query: WhatIfQuery) -> Result<WhatIf, Problem> {
+/// Also gives what does not count for the agent, which the answer takes into account.
+pub(super) async fn read(
+    app: &App,
+    agent: &AgentView,
+    query: WhatIfQuery,
+) -> Result<(WhatIf, Vec<ExemptionRow>), Problem> {
     let current: KillSwitch = agent.kill_switch.into();
     let change = KillSwitchChange { window_size: query.window, threshold: query.threshold, ..Default::default() };
     let tried = change.apply(current)?;
-    let prints = app.web().store.fingerprints(&agent.agent_id, CALLS).await?;
-    let now = app.web().clock.now();
-    let exemptions = app.web().store.exemptions(&agent.agent_id, now).await?;
-    let judged = guard::what_if(&prints, tried, exemptions.into_iter().map(|row| row.exemption).collect());
-    Ok(answer(&prints, &judged, (current, tried), now))
+    let (store, now) = (&app.web().store, app.web().clock.now());
+    let (prints, exemptions) =
+        tokio::try_join!(store.fingerprints(&agent.agent_id, CALLS), store.exemptions(&agent.agent_id, now))?;
+    let judged = guard::what_if(&prints, tried, exemptions.iter().map(|row| row.exemption).collect());
+    Ok((answer(&prints, &judged, (current, tried), now), exemptions))
 }
 
 fn answer(
@@ -108,7 +115,7 @@ fn bar(print: &Fingerprint, call: &Judged, threshold: f64) -> Bar {
         y: format!("{:.1}", HEIGHT - height),
         height: format!("{height:.1}"),
         is_stopped: call.is_stopped,
-        title: format!("{}: score {:.1}", print.time, call.score.value),
+        title: scored(print.time, call.score.value),
     }
 }
 

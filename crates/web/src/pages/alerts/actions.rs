@@ -11,22 +11,23 @@ use crate::api::{alert_history, alerts, channels};
 use crate::app::App;
 use crate::input::{Body, ChannelPath, DeliveryPath, Fields, RulePath};
 use crate::pages::frame::Frame;
+use crate::pages::words::problem::said;
 use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
 /// What the form of a channel sends. A kind takes only some of it; the rest is left empty.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct ChannelForm {
-    kind: String,
-    name: String,
+    pub(super) kind: String,
+    pub(super) name: String,
     #[serde(default)]
-    url: String,
+    pub(super) url: String,
     #[serde(default)]
-    to: String,
+    pub(super) to: String,
     #[serde(default)]
     bot_token: String,
     #[serde(default)]
-    chat_id: String,
+    pub(super) chat_id: String,
 }
 
 /// What the form of a rule sends.
@@ -85,7 +86,7 @@ pub(crate) async fn add_channel(State(app): State<App>, frame: Frame, Fields(for
     };
     let news = match made {
         Ok((_, Json(channel))) => News { secret: channel.secret, ..News::default() },
-        Err(problem) => wrong(&problem)?,
+        Err(problem) => News { channel: form, ..wrong(&problem)? },
     };
     draw_with(&app, frame, news).await
 }
@@ -214,5 +215,5 @@ fn wrong(problem: &Problem) -> Result<News, Problem> {
     if !problem.status().is_client_error() {
         return Err(problem.clone());
     }
-    Ok(News { error: Some(problem.detail()), ..News::default() })
+    Ok(News { error: Some(said(problem)), ..News::default() })
 }

@@ -7,16 +7,17 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use model::{DeliveryState, Timestamp};
+use model::{DeliveryState, RuleType, Timestamp};
 use serde::Deserialize;
 use store::DeliveryFilter;
 
-use self::actions::RuleForm;
+use self::actions::{ChannelForm, RuleForm};
 use super::frame::Frame;
-use super::number::{Moment, duration};
+use super::number::Moment;
 use super::pager::Pager;
 use super::plain::cut;
 use super::words::alerts as words;
+use super::words::units::duration;
 use super::{Drawn, assets, draw_as};
 use crate::api::alert_history::{AttemptView, DeliveryView};
 use crate::api::alerts::{self, RuleView};
@@ -33,6 +34,7 @@ const ANSWER_LENGTH: usize = 300;
 #[template(path = "alerts.html")]
 struct AlertsPage {
     frame: Frame,
+    summary: String,
     channels: Vec<ChannelLine>,
     rules: Vec<RuleLine>,
     history: Vec<DeliveryLine>,
@@ -48,7 +50,8 @@ struct AlertsPage {
 struct News {
     /// What is wrong with what was sent.
     error: Option<String>,
-    /// The rule that was sent, if something is wrong with it: what was typed stays.
+    /// The channel or the rule that was sent, if something is wrong with it: what was typed stays, secrets apart.
+    channel: ChannelForm,
     rule: RuleForm,
     /// The secret of a webhook that was just made: it is shown this once.
     secret: Option<String>,
@@ -142,8 +145,11 @@ async fn read(
     let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
+    let channels_on = channels.items.iter().filter(|channel| channel.enabled).count();
+    let is_about_kills = |rule: &RuleView| rule.enabled && rule.rule_type == RuleType::KillSwitch;
     Ok(AlertsPage {
         frame,
+        summary: words::summary(channels_on, rules.items.iter().any(is_about_kills)),
         rules: rules.items.iter().map(named).collect(),
         channels: channels.items.into_iter().map(channel_line).collect(),
         state: query.state,
@@ -159,7 +165,7 @@ fn channel_line(channel: ChannelView) -> ChannelLine {
     ChannelLine {
         id: channel.id.to_string(),
         name: cut(&channel.name, ANSWER_LENGTH),
-        kind: channel.kind.as_str(),
+        kind: words::kind(channel.kind),
         target: cut(&target.unwrap_or_default(), ANSWER_LENGTH),
         enabled: channel.enabled,
         disabled_reason: channel.disabled_reason.map(|reason| cut(&reason, ANSWER_LENGTH)),
@@ -186,7 +192,7 @@ fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
 }
 
 fn delivery_line(delivery: DeliveryView, now: Timestamp) -> DeliveryLine {
-    let (state, tone) = words::delivery(delivery.state);
+    let (state, tone) = words::delivery(delivery.state, !delivery.attempts.is_empty());
     DeliveryLine {
         id: delivery.id.to_string(),
         at: Moment::new(delivery.timestamp, now),

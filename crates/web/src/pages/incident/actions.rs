@@ -11,6 +11,7 @@ use crate::api::incidents;
 use crate::app::App;
 use crate::changes;
 use crate::input::{Fields, IncidentPath};
+use crate::pages::words::problem::NO_BODY;
 use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
@@ -48,7 +49,7 @@ pub(crate) async fn body(
     State(app): State<App>,
     Path((incident, call, which)): Path<(String, String, String)>,
 ) -> Drawn {
-    let gone = || Problem::not_found("There is no such body. It may not have been kept.");
+    let gone = || Problem::not_found(NO_BODY);
     let incident = IncidentId::parse(&incident).ok_or_else(gone)?;
     let call = CallId::parse(&call).ok_or_else(gone)?;
     let which_body = match which.as_str() {

@@ -4,7 +4,7 @@ use model::{IncidentState, Timestamp};
 
 use crate::api::incidents::IncidentView;
 use crate::pages::number::{Count, Moment, Money};
-use crate::pages::words;
+use crate::pages::words::incident as words;
 
 /// The course, ready to be drawn.
 pub(super) struct Course {

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::pages::marks::{self, Run};
 use crate::pages::number::{Count, Moment};
 use crate::pages::plain::plain;
-use crate::pages::words;
+use crate::pages::words::incident as words;
 use crate::problem::Problem;
 
 /// All texts of a page together have about this many characters, so that it stays small however many calls there are.
@@ -75,7 +75,7 @@ fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String
         match likeness.and_then(|likeness| Some((timeline.number_of(likeness.with)?, likeness.distance))) {
             Some((call, distance)) => words::likeness(*matched, call, distance),
             // It is what the others are compared with.
-            None if *matched == Matched::Response => "the newest response".to_owned(),
+            None if *matched == Matched::Response => words::NEWEST_RESPONSE.to_owned(),
             None => words::matched(*matched, state).to_owned(),
         }
     };

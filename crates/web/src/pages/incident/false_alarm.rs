@@ -11,8 +11,9 @@ use crate::api::offers::{self, OfferView};
 use crate::app::App;
 use crate::input::{Fields, IncidentPath};
 use crate::pages::exemptions::{ExemptionLine, shown};
-use crate::pages::number::grouped;
-use crate::pages::{Drawn, see_other, words};
+use crate::pages::words::incident as words;
+use crate::pages::words::problem::takes;
+use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
 /// For how many days an exemption is suggested to hold.
@@ -44,11 +45,13 @@ pub(super) async fn read(app: &App, incident: &IncidentView, now: Timestamp) -> 
         return Ok(None);
     }
     let of_agent = exemptions::read(app, &incident.agent_id).await?;
-    let of_incident = of_agent.iter().filter(|exemption| exemption.incident_id == Some(incident.id));
-    let offers = offers::read(app, incident).await?;
+    let of_incident: Vec<_> = of_agent.iter().filter(|exemption| exemption.incident_id == Some(incident.id)).collect();
+    // What is exempt already is not offered again.
+    let is_new = |offer: &OfferView| of_incident.iter().all(|exemption| exemption.what != offer.what);
+    let offers = offers::read(app, incident).await?.into_iter().filter(is_new);
     Ok(Some(FalseAlarm {
-        offers: offers.into_iter().map(|offer| Offer::new(offer, incident.threshold)).collect(),
-        exemptions: of_incident.map(ExemptionLine::new).collect(),
+        offers: offers.map(|offer| Offer::new(offer, incident.threshold)).collect(),
+        exemptions: of_incident.into_iter().map(ExemptionLine::new).collect(),
         suggested: day(now, SUGGESTED_DAYS),
         first: day(now, 0),
         last: day(now, LONGEST_DAYS - 1),
@@ -58,14 +61,12 @@ pub(super) async fn read(app: &App, incident: &IncidentView, now: Timestamp) -> 
 impl Offer {
     fn new(offer: OfferView, threshold: f64) -> Offer {
         let OfferView { what, text, score, would_have_passed, covered_calls, of_calls } = offer;
-        let fate = if would_have_passed { "it would have gone through" } else { "it would still have been stopped" };
-        let (covered, all) = (grouped(covered_calls as u64), grouped(of_calls as u64));
         Offer {
             key: what.as_str(),
             what: words::exempt_kind(what),
             text: shown(what, &text),
-            effect: format!("With this, the call would have scored {score:.1} / {threshold}: {fate}."),
-            covers: format!("It covers {covered} of the newest {all} calls on record."),
+            effect: words::effect(score, threshold, would_have_passed),
+            covers: words::covers(covered_calls, of_calls),
         }
     }
 }
@@ -90,7 +91,7 @@ pub(crate) async fn exempt(
     Fields(form): Fields<ExemptForm>,
 ) -> Drawn {
     let incident = incidents::read(&app, id).await?;
-    let until = end_of(&form.until).ok_or_else(|| Problem::field("until", "must be a day such as 2026-12-24"))?;
+    let until = end_of(&form.until).ok_or_else(|| Problem::field("until", takes::DAY))?;
     let new = NewExemption { incident_id: id, what: form.what, until };
     exemptions::exempt(&app, &incident.agent_id, new).await?;
     Ok(see_other(&format!("/incidents/{id}?done=exempted")))

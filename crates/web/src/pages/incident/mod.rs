@@ -19,6 +19,8 @@ use super::frame::Frame;
 use super::number::Moment;
 use super::plain::plain;
 use super::score_bar::ScoreBar;
+use super::words::incident::setting;
+use super::words::labels::signal;
 use super::{Drawn, assets, draw, words};
 use crate::api::Signal;
 use crate::api::agents;
@@ -77,11 +79,11 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
         id: incident.id.to_string(),
         agent: incident.agent_id.to_string(),
         at: Moment::new(incident.timestamp, now),
-        story: words::incident_story(incident.state),
-        trigger: words::trigger(incident.state),
+        story: words::incident::story(incident.state),
+        trigger: words::incident::trigger(incident.state),
         is_observed: incident.state == IncidentState::Observed,
         why: words::why(signals),
-        state: words::incident_state(incident.state),
+        state: words::incident::state(incident.state),
         course: Course::new(&incident, now),
         holds: incident.state == IncidentState::Open && holds(app, &incident).await,
         feedback: incident.feedback,
@@ -89,9 +91,9 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
         settings: settings(&incident),
         bar: ScoreBar::new(incident.score, incident.threshold, signals),
         signals: [
-            signal_line("Similar prompts", signals.similar_prompts),
-            signal_line("Similar responses", signals.similar_responses),
-            signal_line("Repeated tool calls", signals.repeated_tool_calls),
+            signal_line(signal::PROMPTS, signals.similar_prompts),
+            signal_line(signal::RESPONSES, signals.similar_responses),
+            signal_line(signal::TOOL_CALLS, signals.repeated_tool_calls),
         ],
         total: format!("{:.1}", incident.score),
         evidence: evidence::lines(heads, &timeline, incident.state, now),
@@ -107,18 +109,18 @@ async fn holds(app: &App, incident: &IncidentView) -> bool {
 fn settings(incident: &IncidentView) -> Vec<(&'static str, String)> {
     let optional = |text: &Option<String>| text.as_deref().map(plain);
     let settings = [
-        ("Provider", Some(plain(&incident.provider))),
-        ("Model", optional(&incident.model)),
-        ("Conversation", optional(&incident.conversation)),
-        ("Window", Some(format!("{} calls, {}", incident.window_size, words::window(incident.window)))),
-        ("Threshold", Some(incident.threshold.to_string())),
-        ("Action", Some(words::action(incident.action).to_owned())),
-        ("Counting", Some(words::counting(incident.counting).to_owned())),
+        (setting::PROVIDER, Some(plain(&incident.provider))),
+        (setting::MODEL, optional(&incident.model)),
+        (setting::CONVERSATION, optional(&incident.conversation)),
+        (setting::WINDOW, Some(words::incident::window_of(incident.window_size, incident.window))),
+        (setting::THRESHOLD, Some(incident.threshold.to_string())),
+        (setting::ACTION, Some(words::action(incident.action).to_owned())),
+        (setting::COUNTING, Some(words::counting(incident.counting).to_owned())),
     ];
     settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn signal_line(name: &'static str, signal: Signal) -> SignalLine {
+fn signal_line((_, name): (&str, &'static str), signal: Signal) -> SignalLine {
     SignalLine {
         name,
         count: signal.count,

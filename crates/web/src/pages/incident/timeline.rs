@@ -7,7 +7,7 @@ use store::EvidenceHead;
 
 use crate::api::incidents::IncidentView;
 use crate::app::App;
-use crate::pages::words;
+use crate::pages::words::incident as words;
 use crate::problem::Problem;
 
 /// How far apart two calls are drawn, and where the row lies.
@@ -84,7 +84,7 @@ fn dot(index: usize, call: CallId, matched: Option<&&[Matched]>, state: Incident
         _ => "other",
     };
     let reasons: Vec<_> = matched.iter().map(|reason| words::matched(*reason, state)).collect();
-    let title = if reasons.is_empty() { "not alike".to_owned() } else { reasons.join(", ") };
+    let title = if reasons.is_empty() { words::NOT_ALIKE.to_owned() } else { reasons.join(", ") };
     Dot { x: STEP + index * STEP, number: index + 1, call: call.to_string(), kind, title }
 }
 

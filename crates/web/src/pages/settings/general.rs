@@ -11,6 +11,7 @@ use crate::changes;
 use crate::input::Fields;
 use crate::pages::agent::settings::{SettingsFields, SettingsForm};
 use crate::pages::frame::Frame;
+use crate::pages::words::problem::said;
 use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
@@ -62,7 +63,7 @@ pub(crate) async fn save_defaults(
 /// Saves how long things are kept, or draws the form again with what is wrong.
 pub(crate) async fn save_retention(State(app): State<App>, frame: Frame, Fields(form): Fields<RetentionForm>) -> Drawn {
     let saved = save(&app, SettingsChange { retention: form.change(), ..SettingsChange::default() }).await;
-    let news = |error| News { error, retention: Some(form), ..News::default() };
+    let news = |retention_error| News { retention_error, retention: Some(form), ..News::default() };
     answer(&app, frame, saved, news).await
 }
 
@@ -85,7 +86,7 @@ async fn answer(
 ) -> Result<Response, Problem> {
     match saved {
         Ok(()) => Ok(see_other("/settings?done=settings")),
-        Err(problem) if problem.status().is_client_error() => draw_with(app, frame, news(Some(problem.detail()))).await,
+        Err(problem) if problem.status().is_client_error() => draw_with(app, frame, news(Some(said(&problem)))).await,
         Err(problem) => Err(problem),
     }
 }

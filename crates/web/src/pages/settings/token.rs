@@ -2,22 +2,25 @@
 
 use askama::Template;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use secrecy::ExposeSecret;
 
 use crate::api::token::replaced;
 use crate::app::App;
 use crate::gate::clear_cookie;
+use crate::pages::frame::Theme;
 use crate::pages::{Drawn, assets, draw, with_cookie};
 
 #[derive(Template)]
 #[template(path = "token.html")]
 struct TokenPage<'a> {
+    theme: Theme,
     token: &'a str,
 }
 
 /// Replaces the token.
-pub(crate) async fn replace(State(app): State<App>) -> Drawn {
+pub(crate) async fn replace(State(app): State<App>, headers: HeaderMap) -> Drawn {
     let token = replaced(app).await?;
-    let page = draw(&TokenPage { token: token.expose_secret() })?;
+    let page = draw(&TokenPage { theme: Theme::of(&headers), token: token.expose_secret() })?;
     Ok(with_cookie(page, &clear_cookie()))
 }

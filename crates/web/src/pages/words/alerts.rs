@@ -1,12 +1,34 @@
 //! What the page of alerts says of rules and of what became of an alert.
 
-use model::{BudgetPeriod, DeliveryState, RuleType};
+use model::{ChannelKind, DeliveryState, RuleType};
 
+use super::policy::each;
 use crate::api::alerts::RuleView;
 use crate::pages::number::Money;
 
 pub(in crate::pages) const ALL_AGENTS: &str = "all agents";
 pub(in crate::pages) const EVERY_CHANNEL: &str = "every channel";
+
+/// Who hears of a kill, in one sentence.
+pub(in crate::pages) fn summary(channels_on: usize, rules_say: bool) -> String {
+    match channels_on {
+        0 => "Nobody hears of a kill.".to_owned(),
+        _ if rules_say => "Rules say who hears of a kill.".to_owned(),
+        1 => "1 channel hears of every kill.".to_owned(),
+        count => format!("{count} channels hear of every kill."),
+    }
+}
+
+/// What a channel is.
+pub(in crate::pages) fn kind(kind: ChannelKind) -> &'static str {
+    match kind {
+        ChannelKind::Webhook => "Webhook",
+        ChannelKind::Email => "Email",
+        ChannelKind::Slack => "Slack",
+        ChannelKind::Discord => "Discord",
+        ChannelKind::Telegram => "Telegram",
+    }
+}
 
 /// What a rule tells of.
 pub(in crate::pages) fn rule(rule: &RuleView) -> String {
@@ -22,14 +44,15 @@ pub(in crate::pages) fn rule(rule: &RuleView) -> String {
         }
         RuleType::Budget => {
             let amount = Money::from(rule.amount_usd.unwrap_or_default()).short;
-            format!("{amount} are spent in a {}", rule.period.map(BudgetPeriod::as_str).unwrap_or_default())
+            format!("{amount} are spent in {}", rule.period.map(each).unwrap_or_default())
         }
     }
 }
 
-/// What became of an alert: its word and its tone.
-pub(in crate::pages) fn delivery(state: DeliveryState) -> (&'static str, &'static str) {
+/// What became of an alert, which was tried before or not: its word and its tone.
+pub(in crate::pages) fn delivery(state: DeliveryState, was_tried: bool) -> (&'static str, &'static str) {
     match state {
+        DeliveryState::Queued if was_tried => ("Trying again", "amber"),
         DeliveryState::Delivered => ("Delivered", "green"),
         DeliveryState::Queued => ("Queued", ""),
         DeliveryState::Failed => ("Failed", "red"),

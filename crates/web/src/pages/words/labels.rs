@@ -1,5 +1,6 @@
 //! The names of things that code lists: pages, figures, presets, the fields of a request.
 
+use model::Timestamp;
 use store::Span;
 
 use crate::api::Signals;
@@ -31,6 +32,13 @@ pub(in crate::pages) mod preset {
     pub(in crate::pages) const TIGHT: &str = "Tight budget control";
     pub(in crate::pages) const BALANCED: &str = "Balanced";
     pub(in crate::pages) const TOLERANT: &str = "Tolerant";
+}
+
+/// The signals of a score, and the letters that stand for them.
+pub(in crate::pages) mod signal {
+    pub(in crate::pages) const PROMPTS: (&str, &str) = ("P", "Similar prompts");
+    pub(in crate::pages) const RESPONSES: (&str, &str) = ("R", "Similar responses");
+    pub(in crate::pages) const TOOL_CALLS: (&str, &str) = ("T", "Repeated tool calls");
 }
 
 /// What is on record of a request.
@@ -75,8 +83,13 @@ pub(in crate::pages) fn score(score: f64, threshold: f64, percent: &str, signals
     )
 }
 
+/// A call of the what-if, on hover.
+pub(in crate::pages) fn scored(time: Timestamp, score: f64) -> String {
+    format!("{time}: score {score:.1}")
+}
+
 /// A token that is none.
-pub(in crate::pages) const WRONG_TOKEN: &str = "This is not the token. `agentgazer token` prints it.";
+pub(in crate::pages) const WRONG_TOKEN: &str = "This is not the token.";
 
 pub(in crate::pages) fn too_many_tokens(seconds: u64) -> String {
     format!("Too many wrong tokens. Try again in {seconds} s.")

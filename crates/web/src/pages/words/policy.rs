@@ -1,12 +1,20 @@
 //! What a policy says, in sentences.
 
-use model::{ANY, AllowedHours, BudgetPeriod, FieldError, ModelOverride, Policy, RateLimit, Weekday};
+use model::{ANY, AllowedHours, BudgetPeriod, ModelOverride, NanoUsd, Policy, RateLimit, Weekday};
 
 use crate::pages::number::grouped;
 
+/// The fields of a line of the form, as its labels name them.
+pub(in crate::pages) mod line {
+    pub(in crate::pages) const FROM: &str = "from";
+    pub(in crate::pages) const TO: &str = "to";
+    pub(in crate::pages) const CALLS: &str = "calls";
+    pub(in crate::pages) const TOKENS: &str = "tokens";
+}
+
 /// The budgets of a policy: `At most $5.00 a day.`
 pub(in crate::pages) fn budgets(policy: &Policy) -> Vec<String> {
-    let budget = |period| Some(format!("At most {} a {}.", policy.budget(period)?, BudgetPeriod::as_str(period)));
+    let budget = |period| Some(format!("At most {} {}.", policy.budget(period)?, each(period)));
     BudgetPeriod::ALL.into_iter().filter_map(budget).collect()
 }
 
@@ -37,6 +45,15 @@ pub(in crate::pages) fn period(period: BudgetPeriod) -> &'static str {
     }
 }
 
+/// How often a period comes: `a day`.
+pub(super) fn each(period: BudgetPeriod) -> &'static str {
+    match period {
+        BudgetPeriod::Day => "a day",
+        BudgetPeriod::Week => "a week",
+        BudgetPeriod::Month => "a month",
+    }
+}
+
 /// The name of a day.
 pub(in crate::pages) fn day(day: Weekday) -> &'static str {
     match day {
@@ -50,25 +67,14 @@ pub(in crate::pages) fn day(day: Weekday) -> &'static str {
     }
 }
 
-/// What is wrong with a form, by the name that the field has on the page. What is `null` in the API is an empty field there.
-pub(in crate::pages) fn wrong(error: &FieldError) -> String {
-    let name = match error.field {
-        "budget_daily_usd" => "Budget per day",
-        "budget_weekly_usd" => "Budget per week",
-        "budget_monthly_usd" => "Budget per month",
-        "budget_conversation_usd" => "Budget per conversation",
-        "time_zone" => "Time zone",
-        "allowed_hours" => "Allowed hours",
-        "rate_limits" => "Rates",
-        "model_overrides" => "Models",
-        other => other,
-    };
-    let message = error.message.replace("null", "empty");
-    // `2: days must …` is about the second line.
-    match message.split_once(": ").filter(|(line, _)| line.parse::<usize>().is_ok()) {
-        Some((line, message)) => format!("{name}, line {line}: {message}"),
-        None => format!("{name} {message}"),
-    }
+/// How much of a budget is spent: `$1.20 of $5.00`.
+pub(in crate::pages) fn spent_of(spent: &str, limit: NanoUsd) -> String {
+    format!("{spent} of {limit}")
+}
+
+/// The same with its period and share, for those who cannot see the bar.
+pub(in crate::pages) fn budget(period: &str, spent_of: &str, percent: &str) -> String {
+    format!("{period}: {spent_of} spent, {percent}")
 }
 
 /// `Mon–Fri 09:00–18:00`
@@ -88,7 +94,7 @@ fn range(hours: &AllowedHours) -> String {
 }
 
 fn rate(limit: &RateLimit) -> String {
-    let rates = [(limit.requests_per_minute, "calls"), (limit.tokens_per_minute, "tokens")];
+    let rates = [(limit.requests_per_minute, line::CALLS), (limit.tokens_per_minute, line::TOKENS)];
     let rates: Vec<String> =
         rates.iter().filter_map(|(rate, of)| Some(format!("{} {of}", grouped((*rate)?)))).collect();
     let target = if limit.provider == ANY { "all providers together" } else { &limit.provider };
@@ -152,21 +158,5 @@ mod tests {
         check("mon tue", "Mon, Tue 22:00–06:00");
         check("mon tue thu", "Mon, Tue, Thu 22:00–06:00");
         check("sun sat fri thu wed tue mon", "every day 22:00–06:00");
-    }
-
-    #[test]
-    fn what_is_wrong_is_said_by_the_name_on_the_page() {
-        let check = |json: &str, expected: &str| {
-            let change: PolicyChange = serde_json::from_str(json).unwrap();
-            assert_eq!(wrong(&change.apply(&Policy::default()).unwrap_err()), expected);
-        };
-        check(
-            r#"{"budget_daily_usd":-1}"#,
-            "Budget per day must be a number of dollars from 0 to 1000000, or empty for no budget",
-        );
-        check(
-            r#"{"allowed_hours":[{"days":["mon"],"from":"01:00","to":"02:00"},{"days":[],"from":"01:00","to":"02:00"}]}"#,
-            "Allowed hours, line 2: days must name at least one of mon, tue, wed, thu, fri, sat, sun",
-        );
     }
 }

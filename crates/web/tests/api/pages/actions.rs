@@ -77,6 +77,8 @@ async fn a_false_alarm_offers_the_narrowest_exemption() {
         assert!(text.contains(&format!("/agents/import-fixer/exemptions/{id}/revoke")), "{path}: {text}");
         assert!(text.contains("2024-02-15 00:00 UTC"), "{path}: {text}");
     }
+    assert!(!browser.page(&page).await.contains("Do not count it"), "it is exempt already");
+    assert!(browser.page("/agents/import-fixer").await.contains("Its newest call was scored before"));
     let revoke = format!("/agents/import-fixer/exemptions/{id}/revoke");
     browser.submit(&revoke, &format!("incident={incident}"), &format!("{page}?done=revoked")).await;
     assert!(!browser.page("/agents/import-fixer").await.contains("Exemptions"));
@@ -122,7 +124,7 @@ async fn what_is_wrong_is_said_on_a_page() {
     let browser = Browser::new(&server).await;
     for (path, status, said) in [
         ("/agents/nobody", StatusCode::NOT_FOUND, "There is no agent nobody."),
-        ("/agents/a%20b", StatusCode::BAD_REQUEST, "agent_id is not valid"),
+        ("/agents/a%20b", StatusCode::BAD_REQUEST, "Agent is not valid"),
         ("/incidents/none", StatusCode::NOT_FOUND, "There is no incident none."),
         ("/requests/none", StatusCode::NOT_FOUND, "There is no event none."),
         ("/requests?cursor=%21", StatusCode::BAD_REQUEST, "cursor"),

@@ -70,7 +70,7 @@ async fn an_empty_system_says_what_to_do_first() {
         );
     }
     assert!(browser.page("/incidents").await.contains("Nothing was stopped so far"));
-    assert!(browser.page("/requests").await.contains("No request is on record here."));
+    assert!(browser.page("/requests").await.contains("Every call that agents make stands here at once"));
 }
 
 /// Seeds: “Display deactivation reason in dashboard”, “Display manual deactivation in dashboard”.

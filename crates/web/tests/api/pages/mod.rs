@@ -7,6 +7,7 @@ mod looks;
 mod policy;
 mod safety;
 mod settings;
+mod words;
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};

@@ -64,10 +64,10 @@ async fn a_bad_value_names_its_field_and_changes_nothing() {
     server.put("/api/agents/tuned/kill-switch", json!({})).await;
     let browser = Browser::new(&server).await;
     for (fields, said) in [
-        ("window_size=1&threshold=5&action=block&counting=literal", "window_size must be a whole number from 2 to 500"),
-        ("window_size=many&threshold=5&action=block&counting=literal", "window_size must be"),
-        ("window_size=9&threshold=0&action=block&counting=literal", "threshold must be a number above 0"),
-        ("window_size=9&threshold=NaN&action=block&counting=literal", "threshold must be a number above 0"),
+        ("window_size=1&threshold=5&action=block&counting=literal", "Window size must be a whole number from 2 to 500"),
+        ("window_size=many&threshold=5&action=block&counting=literal", "Window size must be"),
+        ("window_size=9&threshold=0&action=block&counting=literal", "Threshold must be a number above 0"),
+        ("window_size=9&threshold=NaN&action=block&counting=literal", "Threshold must be a number above 0"),
     ] {
         let answer = browser.post("/agents/tuned/kill-switch", fields).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
@@ -90,7 +90,7 @@ async fn a_provider_key_goes_in_and_never_comes_out() {
 
     let moved = browser.post("/settings/providers", "name=local&base_url=http://evil.test&format=ollama&key=").await;
     assert_eq!(moved.status, StatusCode::BAD_REQUEST);
-    assert!(moved.text.contains("key must be given again"), "{}", moved.text);
+    assert!(moved.text.contains("Key must be given again"), "{}", moved.text);
     browser.submit("/settings/providers/local/remove", "", "/settings?done=provider-removed").await;
     assert!(!browser.page("/settings").await.contains("127.0.0.1:9"));
 }

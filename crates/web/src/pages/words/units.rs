@@ -1,0 +1,47 @@
+//! Times and amounts with their units. What a browser can say in the viewer's own language, `static/words.js` says again.
+
+/// What thousands, millions and billions are cut short with: `12.4k`.
+pub(in crate::pages) const THOUSAND: &str = "k";
+pub(in crate::pages) const MILLION: &str = "M";
+pub(in crate::pages) const BILLION: &str = "B";
+
+/// How long ago something was: `3 min ago`.
+pub(in crate::pages) fn ago(seconds: u64) -> String {
+    match seconds {
+        0..5 => "just now".to_owned(),
+        5..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
+}
+
+/// How long something took: `340 ms`, `1.2 s`.
+pub(in crate::pages) fn duration(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{:.1} s", millis as f64 / 1e3),
+        _ => format!("{:.1} min", millis as f64 / 60e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_relative() {
+        for (seconds, expected) in
+            [(0, "just now"), (12, "12 s ago"), (190, "3 min ago"), (7_300, "2 h ago"), (200_000, "2 d ago")]
+        {
+            assert_eq!(ago(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn durations_have_the_unit_that_fits() {
+        for (millis, expected) in [(0, "0 ms"), (999, "999 ms"), (1_240, "1.2 s"), (90_000, "1.5 min")] {
+            assert_eq!(duration(millis), expected);
+        }
+    }
+}
