@@ -13,7 +13,7 @@ const REFRESH_MS = 10_000;
 export function localise(root) {
   for (const element of root.querySelectorAll("time[datetime]")) showTime(element);
   for (const element of root.querySelectorAll("data[value]")) showNumber(element);
-  for (const element of root.querySelectorAll(".chart [data-at]")) showAxis(element);
+  for (const element of root.querySelectorAll("svg [data-at]")) showAxis(element);
 }
 
 /** Tells the server how far from UTC this viewer's day begins. */
@@ -39,7 +39,7 @@ function showNumber(element) {
   element.textContent = number < 1000 ? WHOLE.format(number) : SHORT.format(number).replace(/K$/, "k");
 }
 
-/** A time of a chart: the label of its axis, or what a bar says on hover. */
+/** A time in a picture: the label of an axis, or what a bar says on hover. */
 function showAxis(element) {
   const at = new Date(element.dataset.at);
   const [, value] = element.textContent.split(/Z: /);

@@ -50,6 +50,8 @@ pub(super) struct Bar {
     pub(super) y: String,
     pub(super) height: String,
     pub(super) is_stopped: bool,
+    /// When it came, in UTC.
+    pub(super) at: String,
     pub(super) title: String,
 }
 
@@ -115,6 +117,7 @@ fn bar(print: &Fingerprint, call: &Judged, threshold: f64) -> Bar {
         y: format!("{:.1}", HEIGHT - height),
         height: format!("{height:.1}"),
         is_stopped: call.is_stopped,
+        at: print.time.to_string(),
         title: scored(print.time, call.score.value),
     }
 }

@@ -16,7 +16,7 @@ const NO_WORDS: [&str; 16] = [
     "M{from} {ROW} Q{} {height} {to} {ROW}",
     "[role=alertdialog] button, [role=alert]",
     "[data-copy], [data-copy-from]",
-    ".chart [data-at]",
+    "svg [data-at]",
     "[data-live][id]",
     "tr[data-key]",
     "(prefers-reduced-motion: reduce)",
