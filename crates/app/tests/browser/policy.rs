@@ -7,11 +7,11 @@ use crate::support::{Answer, Server, ServerBuilder, provider};
 
 const AGENT: &str = "saver";
 
-/// Asks a question of a model whose price is known.
-async fn ask(server: &Server, number: usize) -> Answer {
+/// Lets `agent` ask a question of a model whose price is known.
+pub(crate) async fn ask(server: &Server, agent: &str, number: usize) -> Answer {
     let question = format!("Question {number}: why does the import of customer records fail?");
     let messages = json!([{"role": "user", "content": question}]);
-    server.agent(AGENT).chat(&json!({"model": "gpt-4o", "messages": messages})).await
+    server.agent(agent).chat(&json!({"model": "gpt-4o", "messages": messages})).await
 }
 
 async fn policy(server: &Server) -> Value {
@@ -22,7 +22,7 @@ async fn policy(server: &Server) -> Value {
 async fn spend_a_budget(kind: Kind, is_live: bool) {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
-    assert_eq!(ask(&server, 0).await.status, 200);
+    assert_eq!(ask(&server, AGENT, 0).await.status, 200);
     let cost = server.events(AGENT, "llm_call").await[0]["cost_usd"].as_f64().unwrap();
     let browser = Browser::logged_in(&server, kind).await;
     browser.go(&format!("/agents/{AGENT}")).await;
@@ -31,14 +31,14 @@ async fn spend_a_budget(kind: Kind, is_live: bool) {
     type_nonsense(&server, &browser).await;
     // Half a call more than what is spent: one call passes, the next is refused.
     set_a_budget(&server, &browser, cost * 1.5).await;
-    assert_eq!(ask(&server, 1).await.status, 200);
-    let refused = ask(&server, 2).await;
+    assert_eq!(ask(&server, AGENT, 1).await.status, 200);
+    let refused = ask(&server, AGENT, 2).await;
     assert_eq!((refused.status.as_u16(), refused.header("x-agentgazer-blocked")), (400, "budget_exceeded"));
     if !is_live {
         browser.reload().await;
     }
     see_it_spent_and_take_it_back(&browser).await;
-    assert_eq!(ask(&server, 3).await.status, 200);
+    assert_eq!(ask(&server, AGENT, 3).await.status, 200);
 }
 
 /// What is wrong is named, what was typed stays, and nothing is changed.
