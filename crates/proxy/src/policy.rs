@@ -24,12 +24,11 @@ use crate::usage;
 const MOST_OUTPUT: u64 = 16_384;
 /// What is known of a text is about how many tokens it has; what is reserved has to be more than it can have.
 const INPUT_MARGIN: u64 = 2;
-/// How long a call waits for others that have reserved the rest of a budget.
+/// How long a call waits for others that have reserved the rest of a budget. When to try again after that nobody knows: what
+/// took so long is as likely as not to take as long again.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How often it looks whether the budget was changed meanwhile.
 const LOOK: Duration = Duration::from_secs(1);
-/// When to try again after that, in seconds.
-const LATER: u64 = 5;
 
 /// Tells calls that wait for a budget that another call of their agent has been settled. Agents share one of so many bells,
 /// so that one with many calls that wait does not wake them with every call of all others.
@@ -63,7 +62,7 @@ struct Facts {
 }
 
 impl Exchange {
-    /// Hours and rates, before the body is read: a call that they refuse must cost us little.
+    /// Hours and calls per minute, before the body is read: a call that they refuse must cost us little.
     pub(crate) fn check_policy(&mut self, provider: &str) -> Result<(), Stop> {
         let now = self.event.time;
         self.limits = self.core.guard.policies().of(&self.event.agent, now);
@@ -90,7 +89,10 @@ impl Exchange {
         let model = self.model_to_use.as_ref().or(facts.model.as_ref());
         let cost = self.core.config.prices.counted(&provider, model.map_or("", String::as_str), &facts.most);
         let conversation = facts.conversation.as_deref().map(conversation_id);
-        self.wait_for_budget(Charge { time: self.event.time, provider, conversation, cost, tokens: facts.tokens }).await
+        let Facts { tokens, most, .. } = facts;
+        let tokens_at_most = most.input.unwrap_or(0).saturating_add(most.output.unwrap_or(0));
+        self.wait_for_budget(Charge { time: self.event.time, provider, conversation, cost, tokens, tokens_at_most })
+            .await
     }
 
     /// Reserves `charge`. While the rest of a budget is reserved for other calls it is not known whether there is room: they
@@ -107,7 +109,7 @@ impl Exchange {
                     self.reservation = Some(reservation);
                     return Ok(());
                 }
-                Err((Refused::BudgetHeld, charge)) if Instant::now() < deadline => charge,
+                Err((Refused::BudgetHeld { .. }, charge)) if Instant::now() < deadline => charge,
                 Err((refused, _)) => return Err(self.refused(refused)),
             };
             let _ = timeout(LOOK, settled).await;
@@ -163,12 +165,14 @@ impl Exchange {
         }
         let conversation = self.event.conversation.as_deref().map(conversation_id);
         let reserved = reservation.as_ref().map(|reservation| reservation.charge());
+        let tokens = self.event.usage.input.unwrap_or(0).saturating_add(self.event.usage.output.unwrap_or(0));
         let actual = Charge {
             time: self.event.time,
             provider: self.event.provider.clone().unwrap_or_default(),
             conversation: reserved.and_then(|charge| charge.conversation).or(conversation),
             cost: self.counted_cost(),
-            tokens: self.event.usage.input.unwrap_or(0).saturating_add(self.event.usage.output.unwrap_or(0)),
+            tokens,
+            tokens_at_most: tokens,
         };
         policies.settle(&self.event.agent, reservation, &actual);
         self.core.settled.of(&self.event.agent).notify_waiters();
@@ -194,14 +198,20 @@ impl Exchange {
                 let time_zone = time_zone.unwrap_or_default();
                 (BlockReason::OutsideHours, RefusalKind::OutsideHours { time_zone, status })
             }
-            Refused::BudgetExceeded { budget, limit } => {
+            Refused::BudgetExceeded { budget, limit, renewed_in_seconds: retry_after_seconds } => {
                 let budget = budget_name(budget);
-                (BlockReason::BudgetExceeded, RefusalKind::BudgetExceeded { budget, limit, status })
+                (
+                    BlockReason::BudgetExceeded,
+                    RefusalKind::BudgetExceeded { budget, limit, retry_after_seconds, status },
+                )
             }
             Refused::RateLimited { retry_after_seconds } => {
                 (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds })
             }
-            Refused::BudgetHeld => (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds: LATER }),
+            Refused::BudgetHeld { renewed_in_seconds } => {
+                let retry_after_seconds = renewed_in_seconds.unwrap_or(u64::MAX).min(PATIENCE.as_secs());
+                (BlockReason::RateLimited, RefusalKind::BudgetHeld { retry_after_seconds })
+            }
         };
         Stop::Policy(reason, Box::new(kind))
     }

@@ -43,8 +43,15 @@ pub enum RefusalKind {
         budget: &'static str,
         /// How much it was.
         limit: NanoUsd,
+        /// When it begins anew; `None`: never.
+        retry_after_seconds: Option<u64>,
         /// The status to answer with.
         status: StatusCode,
+    },
+    /// What is left of a budget is held for calls in flight.
+    BudgetHeld {
+        /// When to try again.
+        retry_after_seconds: u64,
     },
     /// The agent called too often.
     RateLimited {
@@ -84,7 +91,9 @@ impl RefusalKind {
             | RefusalKind::OutsideHours { status, .. }
             | RefusalKind::BudgetExceeded { status, .. }
             | RefusalKind::Error { status, .. } => *status,
-            RefusalKind::RateLimited { .. } | RefusalKind::LoopDetected { .. } => StatusCode::TOO_MANY_REQUESTS,
+            RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } | RefusalKind::LoopDetected { .. } => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
         }
     }
 }
@@ -95,7 +104,7 @@ impl Refusal {
             RefusalKind::Inactive { .. } => Some(BlockReason::Inactive),
             RefusalKind::OutsideHours { .. } => Some(BlockReason::OutsideHours),
             RefusalKind::BudgetExceeded { .. } => Some(BlockReason::BudgetExceeded),
-            RefusalKind::RateLimited { .. } => Some(BlockReason::RateLimited),
+            RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } => Some(BlockReason::RateLimited),
             RefusalKind::LoopDetected { .. } => Some(BlockReason::LoopDetected),
             RefusalKind::Error { .. } => None,
         }
@@ -107,7 +116,7 @@ impl Refusal {
             RefusalKind::Inactive { .. } => "agent_deactivated",
             RefusalKind::OutsideHours { .. } => "outside_hours",
             RefusalKind::BudgetExceeded { .. } => "budget_exceeded",
-            RefusalKind::RateLimited { .. } => "rate_limited",
+            RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } => "rate_limited",
             RefusalKind::LoopDetected { .. } => "loop_detected",
             RefusalKind::Error { status, .. } if status.is_server_error() => "provider_failed",
             RefusalKind::Error { .. } => "request_refused",
@@ -125,6 +134,10 @@ impl Refusal {
             RefusalKind::BudgetExceeded { budget, limit, .. } => format!(
                 "AgentGazer stopped this call of agent '{agent}': its {budget} budget of {limit} is spent. A person can raise \
                  it: run `agentgazer policy {agent}` or use the dashboard."
+            ),
+            RefusalKind::BudgetHeld { retry_after_seconds } => format!(
+                "AgentGazer stopped this call of agent '{agent}': its calls in flight may take what is left of its budget. Try \
+                 again in {retry_after_seconds} s."
             ),
             RefusalKind::RateLimited { retry_after_seconds } => format!(
                 "AgentGazer stopped this call of agent '{agent}': it called as often as it may for the moment. Try again in \
@@ -196,7 +209,12 @@ fn own_fields(refusal: &Refusal) -> Map<String, Value> {
                 fields.insert("incident_id".into(), incident.to_string().into());
             }
         }
-        RefusalKind::RateLimited { retry_after_seconds } | RefusalKind::LoopDetected { retry_after_seconds } => {
+        RefusalKind::BudgetExceeded { retry_after_seconds: Some(seconds), .. } => {
+            fields.insert("retry_after_seconds".into(), (*seconds).into());
+        }
+        RefusalKind::BudgetHeld { retry_after_seconds }
+        | RefusalKind::RateLimited { retry_after_seconds }
+        | RefusalKind::LoopDetected { retry_after_seconds } => {
             fields.insert("retry_after_seconds".into(), (*retry_after_seconds).into());
         }
         RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } | RefusalKind::Error { .. } => {}
@@ -226,10 +244,13 @@ fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
                 put(&mut headers, "x-agentgazer-incident", &incident.to_string());
             }
         }
+        // No `Retry-After`, though it may be known: a client that waits for hours looks as if it hung.
         RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } => {
             put(&mut headers, "x-should-retry", "false");
         }
-        RefusalKind::RateLimited { retry_after_seconds } | RefusalKind::LoopDetected { retry_after_seconds } => {
+        RefusalKind::BudgetHeld { retry_after_seconds }
+        | RefusalKind::RateLimited { retry_after_seconds }
+        | RefusalKind::LoopDetected { retry_after_seconds } => {
             headers.insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
         }
         // The same request will be wrong again; a provider that failed may be back.

@@ -76,17 +76,19 @@ impl Budgets {
         }
     }
 
-    /// Whether a call may be made at all.
+    /// Whether a call may be made at all. Of all that speaks against it, what does so for longest is told.
     pub(super) fn check(&mut self, policy: &Policy, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
         self.turn(&policy.time_zone, now);
-        let mut held = false;
-        for Period { period, tab, .. } in &self.periods {
-            held |= tab.check(Budget::Of(*period), policy.budget(*period))?;
+        let conversation = charge.conversation.zip(policy.budget_conversation);
+        let conversation = conversation.map(|(id, limit)| (*self.conversation(id), limit));
+        let conversation = conversation.and_then(|(tab, limit)| tab.against(Budget::Conversation, limit, None));
+        let periods = self.periods.iter().filter_map(|Period { period, range, tab, .. }| {
+            tab.against(Budget::Of(*period), policy.budget(*period)?, Some(range.end))
+        });
+        match periods.chain(conversation).max_by_key(|it| (it.is_spent, it.until.is_none(), it.until)) {
+            Some(against) => Err(against.refused(now)),
+            None => Ok(()),
         }
-        if let (Some(conversation), limit @ Some(_)) = (charge.conversation, policy.budget_conversation) {
-            held |= self.conversation(conversation).check(Budget::Conversation, limit)?;
-        }
-        if held { Err(Refused::BudgetHeld) } else { Ok(()) }
     }
 
     /// Notes what a call in flight may cost.
@@ -158,13 +160,34 @@ impl Budgets {
     }
 }
 
+/// A budget that speaks against a call.
+struct Against {
+    budget: Budget,
+    limit: NanoUsd,
+    /// Otherwise its rest is reserved for calls in flight.
+    is_spent: bool,
+    /// When it begins anew; `None`: never.
+    until: Option<Timestamp>,
+}
+
 impl Tab {
-    /// `Ok(true)`: the rest of the limit is reserved for calls in flight.
-    fn check(&self, budget: Budget, limit: Option<NanoUsd>) -> Result<bool, Refused> {
-        let Some(limit) = limit else { return Ok(false) };
-        if self.spent >= limit {
-            return Err(Refused::BudgetExceeded { budget, limit });
+    fn against(self, budget: Budget, limit: NanoUsd, until: Option<Timestamp>) -> Option<Against> {
+        if self.spent + self.reserved < limit {
+            return None;
         }
-        Ok(self.spent + self.reserved >= limit)
+        // A budget of nothing is none the day after, either.
+        let until = until.filter(|_| limit > NanoUsd::ZERO);
+        Some(Against { budget, limit, is_spent: self.spent >= limit, until })
+    }
+}
+
+impl Against {
+    fn refused(self, now: Timestamp) -> Refused {
+        let millis = self.until.map(|until| until.as_millis().saturating_sub(now.as_millis()).max(1).unsigned_abs());
+        let renewed_in_seconds = millis.map(|millis| millis.div_ceil(1000));
+        match self.is_spent {
+            true => Refused::BudgetExceeded { budget: self.budget, limit: self.limit, renewed_in_seconds },
+            false => Refused::BudgetHeld { renewed_in_seconds },
+        }
     }
 }

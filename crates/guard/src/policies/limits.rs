@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use model::{BudgetPeriod, ConversationId, NanoUsd, Policy, Spending, Timestamp};
+use model::{BudgetPeriod, ConversationId, NanoUsd, Policy, RateLimit, Spending, Timestamp};
 use parking_lot::Mutex;
 
 use super::budget::{Booked, Budgets};
@@ -31,10 +31,39 @@ struct State {
 struct Used {
     requests: Minute,
     tokens: Minute,
+    /// The same with all that calls in flight may still come to.
+    tokens_at_most: Minute,
+}
+
+/// After how many seconds a call passes; `None`: now.
+#[derive(Clone, Copy, Default)]
+struct Wait {
+    /// As far as is known.
+    about: Option<u64>,
+    /// Also if the calls in flight come to all the tokens that they may.
+    at_most: Option<u64>,
+}
+
+impl Wait {
+    fn longer(self, other: Wait) -> Wait {
+        Wait { about: self.about.max(other.about), at_most: self.at_most.max(other.at_most) }
+    }
+}
+
+impl Used {
+    fn wait_for_call(&mut self, limit: &RateLimit, now: Timestamp) -> Wait {
+        let wait = limit.requests_per_minute.and_then(|most| self.requests.wait(now, 1, most));
+        Wait { about: wait, at_most: wait }
+    }
+
+    fn wait_for_tokens(&mut self, limit: &RateLimit, tokens: u64, now: Timestamp) -> Wait {
+        let Some(most) = limit.tokens_per_minute else { return Wait::default() };
+        Wait { about: self.tokens.wait(now, tokens, most), at_most: self.tokens_at_most.wait(now, tokens, most) }
+    }
 }
 
 /// What a call takes, before it is made an upper bound and afterwards what it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Charge {
     /// When it came.
     pub time: Timestamp,
@@ -46,6 +75,8 @@ pub struct Charge {
     pub cost: NanoUsd,
     /// Its tokens, in and out.
     pub tokens: u64,
+    /// How many those may become before it is over.
+    pub tokens_at_most: u64,
 }
 
 /// Which budget.
@@ -73,9 +104,14 @@ pub enum Refused {
         budget: Budget,
         /// How much it was.
         limit: NanoUsd,
+        /// After so many seconds it begins anew; never, if there are none.
+        renewed_in_seconds: Option<u64>,
     },
     /// What is left of a budget is reserved for calls in flight: it is open until those are settled.
-    BudgetHeld,
+    BudgetHeld {
+        /// After so many seconds the budget begins anew, whatever they do; never, if there are none.
+        renewed_in_seconds: Option<u64>,
+    },
 }
 
 impl Limits {
@@ -109,11 +145,12 @@ impl Limits {
         spent.any(|(period, spent)| policy.budget(period).is_some_and(|limit| spent >= limit))
     }
 
-    /// Whether hours and rates let a call to `provider` through, before anything else is known of it. Nothing is used.
+    /// Whether hours and calls per minute let a call to `provider` through, before anything else is known of it. Nothing is
+    /// used. Without its tokens nobody could tell when it is to come back because of those.
     pub fn precheck(&self, provider: &str, now: Timestamp) -> Result<(), Refused> {
         let state = &mut *self.state.lock();
         state.check_hours(now)?;
-        state.check_rates(provider, 1, now)
+        state.check_rates(provider, |limit, used| used.wait_for_call(limit, now))
     }
 
     /// Lets a call through and reserves what it may take, or refuses it and changes nothing.
@@ -135,9 +172,11 @@ impl Limits {
         }
         budgets.spend(policy, actual);
         // A call may be admitted long after it came: its tokens were counted then.
-        let (counted_at, counted) = held.map_or((actual.time, 0), |held| (held.admitted, held.charge.tokens));
+        let counted_at = held.map_or(actual.time, |held| held.admitted);
+        let (counted, at_most) = held.map_or((0, 0), |held| held.charge.counted_tokens());
         for (_, used) in policy.rate_limits.iter().zip(used).filter(|(limit, _)| limit.covers(&actual.provider)) {
             used.tokens.correct(counted_at, counted, actual.tokens);
+            used.tokens_at_most.correct(counted_at, at_most, actual.tokens);
         }
     }
 
@@ -171,12 +210,16 @@ impl Limits {
 impl State {
     fn admit(&mut self, charge: &Charge, now: Timestamp) -> Result<Booked, Refused> {
         self.check_hours(now)?;
-        self.check_rates(&charge.provider, charge.tokens, now)?;
+        self.check_rates(&charge.provider, |limit, used| {
+            used.wait_for_call(limit, now).longer(used.wait_for_tokens(limit, charge.tokens, now))
+        })?;
         self.budgets.check(&self.policy, charge, now)?;
+        let (tokens, at_most) = charge.counted_tokens();
         for (limit, used) in self.policy.rate_limits.iter().zip(&mut self.used) {
             if limit.covers(&charge.provider) {
                 used.requests.add(now, 1);
-                used.tokens.add(now, charge.tokens);
+                used.tokens.add(now, tokens);
+                used.tokens_at_most.add(now, at_most);
             }
         }
         Ok(self.budgets.reserve(&self.policy, charge))
@@ -189,18 +232,22 @@ impl State {
         }
     }
 
-    /// The longest that any of the limits asks for.
-    fn check_rates(&mut self, provider: &str, tokens: u64, now: Timestamp) -> Result<(), Refused> {
+    /// The longest `wait` for any of the limits. What calls in flight may still come to does not say whether there is one,
+    /// since most come to less, but how long it is: whoever comes back then finds room.
+    fn check_rates(&mut self, provider: &str, wait: impl Fn(&RateLimit, &mut Used) -> Wait) -> Result<(), Refused> {
         let limits = self.policy.rate_limits.iter().zip(&mut self.used).filter(|(limit, _)| limit.covers(provider));
-        let waits = limits.flat_map(|(limit, used)| {
-            let requests = limit.requests_per_minute.and_then(|most| used.requests.wait(now, 1, most));
-            let tokens = limit.tokens_per_minute.and_then(|most| used.tokens.wait(now, tokens, most));
-            [requests, tokens]
-        });
-        match waits.flatten().max() {
+        let Wait { about, at_most } = limits.map(|(limit, used)| wait(limit, used)).fold(Wait::default(), Wait::longer);
+        match about.max(at_most.filter(|_| about.is_some())) {
             Some(retry_after_seconds) => Err(Refused::RateLimited { retry_after_seconds }),
             None => Ok(()),
         }
+    }
+}
+
+impl Charge {
+    /// Its tokens as they are counted before it is over, and at most.
+    fn counted_tokens(&self) -> (u64, u64) {
+        (self.tokens, self.tokens_at_most.max(self.tokens))
     }
 }
 
@@ -240,7 +287,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.is_open {
-            let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, ..self.held.charge.clone() };
+            let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, tokens_at_most: 0, ..self.held.charge.clone() };
             self.limits.settle(Some(&self.held), &nothing);
         }
     }

@@ -12,4 +12,5 @@ mod naive;
 mod policies;
 mod races;
 mod restart;
+mod retry_after;
 mod scenarios;

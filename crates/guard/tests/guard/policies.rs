@@ -9,11 +9,11 @@ use proptest::prelude::*;
 const NOON: i64 = 1_794_744_000_000; // 2026-11-15T12:00:00Z, a Sunday
 const DAY: i64 = 86_400_000;
 
-fn at(millis: i64) -> Timestamp {
+pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(NOON + millis)
 }
 
-fn bot() -> AgentId {
+pub(crate) fn bot() -> AgentId {
     AgentId::parse("bot").unwrap()
 }
 
@@ -21,29 +21,42 @@ fn policy(json: &str) -> Policy {
     serde_json::from_str::<PolicyChange>(json).unwrap().apply(&Policy::default()).unwrap()
 }
 
-fn policies(json: &str) -> Policies {
+pub(crate) fn policies(json: &str) -> Policies {
     let policies = Policies::new(Policy::default(), 100);
     policies.put(&bot(), policy(json), None, at(0));
     policies
 }
 
-fn limits(policies: &Policies) -> Arc<Limits> {
+pub(crate) fn limits(policies: &Policies) -> Arc<Limits> {
     policies.of(&bot(), at(0)).unwrap()
 }
 
-fn charge(millis: i64, nanos: i64) -> Charge {
+pub(crate) fn charge(millis: i64, nanos: i64) -> Charge {
     Charge {
         time: at(millis),
         provider: "openai".to_owned(),
         conversation: Some(conversation_id("c1")),
         cost: NanoUsd::new(nanos),
-        tokens: 0,
+        ..Charge::default()
+    }
+}
+
+const HELD: Refused = Refused::BudgetHeld { renewed_in_seconds: None };
+
+/// Why it is refused; for how long is told in `retry_after`.
+fn why(refused: Refused) -> Refused {
+    match refused {
+        Refused::BudgetExceeded { budget, limit, .. } => {
+            Refused::BudgetExceeded { budget, limit, renewed_in_seconds: None }
+        }
+        Refused::BudgetHeld { .. } => HELD,
+        other => other,
     }
 }
 
 fn admit(policies: &Policies, charge: Charge) -> Result<Reservation, Refused> {
     let now = charge.time;
-    limits(policies).admit(charge, now).map_err(|(refused, _)| refused)
+    limits(policies).admit(charge, now).map_err(|(refused, _)| why(refused))
 }
 
 /// A call that costs what it was thought to.
@@ -54,7 +67,7 @@ fn spend(policies: &Policies, charge: Charge) -> Result<(), Refused> {
 }
 
 fn exceeded(budget: Budget, nanos: i64) -> Result<(), Refused> {
-    Err(Refused::BudgetExceeded { budget, limit: NanoUsd::new(nanos) })
+    Err(Refused::BudgetExceeded { budget, limit: NanoUsd::new(nanos), renewed_in_seconds: None })
 }
 
 #[test]
@@ -99,7 +112,7 @@ fn a_conversation_has_a_budget_of_its_own() {
         assert_eq!(spend(&policies, other), Ok(()));
     }
     let busy = Charge { conversation: Some(conversation_id("busy")), ..charge(5, 1) };
-    assert_eq!(admit(&policies, busy).err(), Some(Refused::BudgetHeld));
+    assert_eq!(admit(&policies, busy).err(), Some(HELD));
 }
 
 #[test]
@@ -112,7 +125,7 @@ fn what_calls_in_flight_may_cost_is_held_until_they_are_settled() {
     let policies = policies(r#"{"budget_daily_usd":1e-7}"#);
     let first = admit(&policies, charge(0, 50)).unwrap();
     let second = admit(&policies, charge(0, 50)).unwrap();
-    assert_eq!(admit(&policies, charge(0, 50)).err(), Some(Refused::BudgetHeld));
+    assert_eq!(admit(&policies, charge(0, 50)).err(), Some(HELD));
     // It came to nothing: its client went away, or something broke.
     drop(first);
     let third = admit(&policies, charge(0, 50)).unwrap();
@@ -191,7 +204,7 @@ fn a_change_keeps_what_was_used_and_what_is_in_flight() {
     let spending = Spending { day: NanoUsd::new(30), ..Spending::default() };
     let changed = r#"{"budget_daily_usd":7e-8,"rate_limits":[{"provider":"*","requests_per_minute":5}]}"#;
     policies.put(&bot(), policy(changed), Some(&spending), at(1));
-    assert_eq!(admit(&policies, charge(2, 1)).err(), Some(Refused::BudgetHeld));
+    assert_eq!(admit(&policies, charge(2, 1)).err(), Some(HELD));
     policies.settle(&bot(), Some(in_flight), &charge(0, 20));
     for millis in 3..7 {
         assert_eq!(spend(&policies, charge(millis, 1)), Ok(()));
@@ -294,7 +307,7 @@ fn agents_without_their_own_have_the_default_and_are_bounded() {
     assert!(free.admit(charge(0, 1_000), at(0)).is_ok() && free.policy().is_empty());
     policies.restore(&agent(499), &Spending { day: NanoUsd::new(100), ..Spending::default() }, at(0));
     let spent = policies.of(&agent(499), at(0)).unwrap().admit(charge(0, 1), at(0)).map(drop);
-    assert_eq!(spent.map_err(|(refused, _)| refused), exceeded(Budget::Of(BudgetPeriod::Day), 100));
+    assert_eq!(spent.map_err(|(refused, _)| why(refused)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
 }
 
 #[test]
@@ -343,7 +356,7 @@ proptest! {
         prop_assert_eq!(limits(&policies).spent(at(0))[0], NanoUsd::new(spent));
         // Nothing is reserved any more: it passes unless all is spent.
         let refused = admit(&policies, charge(0, 1)).err();
-        prop_assert_eq!(refused == Some(Refused::BudgetHeld), false);
+        prop_assert_eq!(refused == Some(HELD), false);
         prop_assert_eq!(refused.is_some(), spent >= limit);
     }
 }

@@ -57,12 +57,17 @@ fn a_loop() {
     check("loop_detected", &refusal(RefusalKind::LoopDetected { retry_after_seconds: 60 }));
 }
 
-fn policies() -> [(&'static str, Refusal); 3] {
+fn policies() -> [(&'static str, Refusal); 5] {
     let status = StatusCode::BAD_REQUEST;
     let limit = NanoUsd::new(5_000_000_000);
+    let exceeded = |budget, retry_after_seconds| {
+        refusal(RefusalKind::BudgetExceeded { budget, limit, retry_after_seconds, status })
+    };
     [
         ("outside_hours", refusal(RefusalKind::OutsideHours { time_zone: "Europe/Berlin".to_owned(), status })),
-        ("budget_exceeded", refusal(RefusalKind::BudgetExceeded { budget: "daily", limit, status })),
+        ("budget_exceeded", exceeded("daily", Some(7200))),
+        ("budget_exceeded_for_good", exceeded("conversation", None)),
+        ("budget_held", refusal(RefusalKind::BudgetHeld { retry_after_seconds: 30 })),
         ("rate_limited", refusal(RefusalKind::RateLimited { retry_after_seconds: 17 })),
     ]
 }

@@ -19,7 +19,7 @@ async fn server() -> Server {
 fn charge(server: &Server, agent: &str, nanos: i64) {
     let agent = AgentId::parse(agent).unwrap();
     let (time, provider) = (server.web.clock.now(), "openai".to_owned());
-    let charge = Charge { time, provider, conversation: None, cost: NanoUsd::new(nanos), tokens: 0 };
+    let charge = Charge { time, provider, cost: NanoUsd::new(nanos), ..Charge::default() };
     server.web.guard.policies().settle(&agent, None, &charge);
 }
 
