@@ -8,6 +8,7 @@ use sqlx::{QueryBuilder, Row, Sqlite};
 
 use crate::columns::{self, unsigned};
 use crate::ladder;
+use crate::made::Made;
 use crate::period::Piece;
 use crate::span::Span;
 use crate::{Period, Store, StoreError, Tally};
@@ -87,9 +88,10 @@ impl Store {
     pub async fn total_before(&self, agent: Option<&AgentId>, period: Period) -> Result<Tally, StoreError> {
         let now = self.config.clock.now();
         let before = period.before(now);
-        let (last_start, share) = before.last_span_share(period.left(now));
+        let made = self.made().await?;
+        let (last_start, share) = before.last_span_share(period.left(now), &made);
         let (mut whole, mut last) = (Tally::default(), Tally::default());
-        for (start, _, tally) in self.rollups(agent, before).await? {
+        for (start, _, tally) in self.rollups_of(agent, before.pieces(&made)).await? {
             if start == last_start { last.merge(&tally) } else { whole.merge(&tally) }
         }
         whole.merge(&last.part(share));
@@ -98,7 +100,7 @@ impl Store {
 
     /// The agents that did something in a period, the most expensive first, at most `limit`; without latencies.
     pub async fn agent_figures(&self, period: Period, limit: u32) -> Result<Vec<(AgentId, Tally)>, StoreError> {
-        let mut query = sums_by_agent(period);
+        let mut query = sums_by_agent(period, &self.made().await?);
         query.push(" group by agent_id order by sum(cost_nano_usd) desc, sum(requests) desc, agent_id limit ");
         query.push_bind(i64::from(limit));
         Ok(query.build().try_map(agent_tally).fetch_all(&self.readers).await?)
@@ -110,7 +112,7 @@ impl Store {
         agents: impl Iterator<Item = &AgentId>,
         period: Period,
     ) -> Result<HashMap<AgentId, Tally>, StoreError> {
-        let mut query = sums_by_agent(period);
+        let mut query = sums_by_agent(period, &self.made().await?);
         let mut list = query.push(" where agent_id in (").separated(", ");
         for agent in agents {
             list.push_bind(agent.as_str().to_owned());
@@ -140,9 +142,22 @@ impl Store {
         agent: Option<&AgentId>,
         period: Period,
     ) -> Result<Vec<(i64, ModelName, Tally)>, StoreError> {
+        self.rollups_of(agent, period.pieces(&self.made().await?)).await
+    }
+
+    /// How far sums are made. To be asked before they are read: what is made in between is then read from what it is made of.
+    pub(crate) async fn made(&self) -> Result<Made, StoreError> {
+        Ok(Made::read(&self.readers).await?)
+    }
+
+    async fn rollups_of(
+        &self,
+        agent: Option<&AgentId>,
+        pieces: Vec<Piece>,
+    ) -> Result<Vec<(i64, ModelName, Tally)>, StoreError> {
         let agent = agent.map_or("", AgentId::as_str);
         let mut rows = Vec::new();
-        for piece in period.pieces() {
+        for piece in pieces {
             // The time comes first in the key: naming each span finds its rows at once, a range would pass all agents by.
             let mut query = QueryBuilder::<Sqlite>::new("select * from rollups where span = ");
             query.push_bind(piece.span.code()).push(" and start in (");
@@ -155,11 +170,14 @@ impl Store {
 }
 
 /// The sums of agents in a period, up to how they are grouped.
-fn sums_by_agent(period: Period) -> QueryBuilder<Sqlite> {
+fn sums_by_agent(period: Period, made: &Made) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(SUMS_BY_AGENT);
-    for (number, rung) in ladder::rungs(period).into_iter().enumerate() {
-        query.push(if number == 0 { "" } else { " union all " });
-        query.push("select * from agent_sums where hours = ").push_bind(rung.hours);
+    for (number, rung) in ladder::rungs(period, made).into_iter().enumerate() {
+        query.push(if number == 0 { "select " } else { " union all select " }).push(COUNTS_BY_AGENT);
+        match rung.hours {
+            Some(hours) => query.push(" from agent_sums where hours = ").push_bind(hours),
+            None => query.push(" from rollups where agent_id <> '' and span = ").push_bind(Span::Hour.code()),
+        };
         query.push(" and start >= ").push_bind(rung.from).push(" and start < ").push_bind(rung.to);
     }
     query.push(")");
@@ -169,6 +187,10 @@ fn sums_by_agent(period: Period) -> QueryBuilder<Sqlite> {
 fn agent_tally(row: SqliteRow) -> Result<(AgentId, Tally), sqlx::Error> {
     Ok((columns::agent_id(&row, "agent_id")?, Tally::of_row(&row)?))
 }
+
+const COUNTS_BY_AGENT: &str =
+    "agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning,
+    cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
 
 const SUMS_BY_AGENT: &str = "
     select agent_id, sum(requests) as requests, sum(errors) as errors, sum(blocked) as blocked,

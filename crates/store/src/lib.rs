@@ -16,6 +16,7 @@ mod health;
 mod incidents;
 mod key_file;
 mod ladder;
+mod made;
 mod page;
 mod period;
 mod policies;

@@ -2,7 +2,11 @@
 
 use model::Timestamp;
 
+use crate::made::Made;
 use crate::span::Span;
+
+/// How long the sums are that a day is made with.
+pub(crate) const DAY_HOURS: i64 = 24;
 
 /// For how many days hours are kept. Long enough to compare a month with the one before.
 pub(crate) const HOURS_KEPT_DAYS: i64 = 62;
@@ -77,8 +81,8 @@ impl Period {
     }
 
     /// When the last hour or day begins that it is read by, and how much of that is left if `cut` milliseconds go from its end.
-    pub(crate) fn last_span_share(self, cut: i64) -> (i64, f64) {
-        let length = self.pieces().last().map_or(Span::Hour, |piece| piece.span).millis();
+    pub(crate) fn last_span_share(self, cut: i64, made: &Made) -> (i64, f64) {
+        let length = self.pieces(made).last().map_or(Span::Hour, |piece| piece.span).millis();
         (self.to - length, 1.0 - (cut.min(length) as f64 / length as f64))
     }
 
@@ -93,9 +97,11 @@ impl Period {
         Piece { span, from: first, to: span.end(self.to()) }.starts()
     }
 
-    /// Its hours up to the first whole day, its whole days, and its hours after the last one: few rows, however long it is.
-    pub(crate) fn pieces(self) -> Vec<Piece> {
-        let (first_day, last_day) = (Span::Day.end(self.from()), Span::Day.start(self.to()));
+    /// Its hours up to the first whole day, its whole days as far as they are made, and its hours after the last one: few
+    /// rows, however long it is.
+    pub(crate) fn pieces(self, made: &Made) -> Vec<Piece> {
+        let made = Timestamp::from_millis(self.to.min(made.until(DAY_HOURS)));
+        let (first_day, last_day) = (Span::Day.end(self.from()), Span::Day.start(made));
         if self.step() == Span::Hour || first_day >= last_day {
             return vec![Piece { span: Span::Hour, from: self.from, to: self.to }];
         }
@@ -119,6 +125,11 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
+    /// All that was.
+    fn made() -> Made {
+        Made::up_to([1, 6, 24, 168].map(|hours| (hours, i64::MAX)))
+    }
+
     #[test]
     fn a_period_ends_with_the_hour_that_runs() {
         let now = at("2026-03-10T10:20:00Z");
@@ -139,16 +150,20 @@ mod tests {
         let check = |hours: u32, last_start: &str, share: f64| {
             let period = Period::last_hours(hours, now);
             let before = period.before(now);
-            assert_eq!(before.last_span_share(period.left(now)), (at(last_start).as_millis(), share), "{hours}");
+            assert_eq!(
+                before.last_span_share(period.left(now), &made()),
+                (at(last_start).as_millis(), share),
+                "{hours}"
+            );
         };
         check(1, "2026-03-10T09:00:00Z", 0.25);
         check(24, "2026-03-09T10:00:00Z", 0.25);
         check(168, "2026-03-03T10:00:00Z", 0.25);
         let over = Period::between(at("2026-03-08T10:20:00Z"), at("2026-03-09T11:00:00Z"), now);
-        assert_eq!(over.before(now).last_span_share(over.left(now)).1, 1.0, "nothing of it is still to come");
+        assert_eq!(over.before(now).last_span_share(over.left(now), &made()).1, 1.0, "nothing of it is still to come");
         // By whole days, ten hours and a quarter have passed of today.
         let year = Period::between(at("2025-03-10T00:00:00Z"), now, now);
-        let (_, share) = year.before(now).last_span_share(year.left(now));
+        let (_, share) = year.before(now).last_span_share(year.left(now), &made());
         assert!((share - 10.25 / 24.0).abs() < 1e-9, "{share}");
     }
 
@@ -161,11 +176,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_pieces_are_the_period(from in 0_i64..5000, hours in 1_i64..3000) {
+        fn the_pieces_are_the_period(from in 0_i64..5000, hours in 1_i64..3000, days in 0_i64..400) {
             let hour = Span::Hour.millis();
             let period = Period { from: from * hour, to: (from + hours) * hour };
             let mut at = period.from;
-            for piece in period.pieces() {
+            let made = Made::up_to([1, 6, 24, 168].map(|hours| (hours, days * Span::Day.millis())));
+            for piece in period.pieces(&made) {
+                prop_assert!(piece.span == Span::Hour || piece.to <= made.until(DAY_HOURS));
                 prop_assert_eq!(piece.from, at);
                 prop_assert_eq!(Timestamp::from_millis(piece.from), Timestamp::from_millis(piece.span.start(Timestamp::from_millis(piece.from))));
                 prop_assert_eq!(piece.starts().count() as i64 * piece.span.millis(), piece.to - piece.from);

@@ -11,8 +11,6 @@ use crate::{Change, Changed, Health, Store, StoreError};
 
 /// How far a watcher may fall behind before it misses something.
 const NOTICES: usize = 1024;
-/// How long a reader waits for the writer.
-const MOMENT: Duration = Duration::from_millis(250);
 
 /// What was written, for those who watch live.
 #[derive(Clone, Debug)]
@@ -33,7 +31,8 @@ pub struct Recorder {
     notices: broadcast::Sender<Notice>,
     health: Health,
     outbox: watch::Sender<u64>,
-    patience: Duration,
+    change_patience: Duration,
+    catch_up_patience: Duration,
 }
 
 impl Recorder {
@@ -49,7 +48,8 @@ impl Recorder {
             notices: broadcast::channel(NOTICES).0,
             health: Health::default(),
             outbox: watch::Sender::new(0),
-            patience: store.tuning.change_patience,
+            change_patience: store.tuning.change_patience,
+            catch_up_patience: store.tuning.catch_up_patience,
         };
         let writer = Writer::new(&store, recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
         (recorder, tokio::spawn(writer.run(inbox, requests_inbox)))
@@ -57,7 +57,7 @@ impl Recorder {
 
     /// Makes a change and waits until it is on disk. `Unavailable` after a few seconds: nothing was changed.
     pub async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        writer::send(&self.requests, change, self.patience).await
+        writer::send(&self.requests, change, self.change_patience).await
     }
 
     /// Waits until the events that were sent so far are written, so that whoever reads next sees them; only for a moment,
@@ -65,7 +65,7 @@ impl Recorder {
     pub async fn catch_up(&self) {
         let (done, caught_up) = oneshot::channel();
         if self.requests.send(Request::CatchUp(done)).is_ok() {
-            let _ = tokio::time::timeout(MOMENT, caught_up).await;
+            let _ = tokio::time::timeout(self.catch_up_patience, caught_up).await;
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use model::{AgentId, BudgetPeriod, NanoUsd, Policy, Spending, Timestamp};
+use model::{AgentId, BudgetPeriod, Event, EventType, NanoUsd, Policy, Spending, Timestamp, Usage};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
@@ -41,6 +41,15 @@ impl Unpriced {
     /// As much as `counts_as` says of a provider and its tokens in and out.
     pub fn new(counts_as: impl Fn(&str, u64, u64) -> NanoUsd + Send + Sync + 'static) -> Unpriced {
         Unpriced(Arc::new(counts_as))
+    }
+
+    /// What an event counts whose tokens are known and whose price is not; nothing if it is no such event.
+    pub(crate) fn of(&self, event: &Event) -> NanoUsd {
+        let Usage { input, output, .. } = event.usage;
+        if event.event_type != EventType::LlmCall || event.cost.is_some() || input.or(output).is_none() {
+            return NanoUsd::ZERO;
+        }
+        (self.0)(event.provider.as_deref().unwrap_or_default(), input.unwrap_or(0), output.unwrap_or(0))
     }
 
     fn counted(&self, spent: &Spent) -> NanoUsd {
@@ -140,7 +149,7 @@ impl Store {
     /// What each agent spent since `from`, exactly: for budgets, which are counted in memory and begin with this.
     pub async fn spent_since(&self, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
         let whole = Timestamp::from_millis(Span::Hour.end(from));
-        let pieces = Period::between(whole, self.config.clock.now().max(whole), whole).pieces();
+        let pieces = Period::between(whole, self.config.clock.now().max(whole), whole).pieces(&self.made().await?);
         let mut query = QueryBuilder::<Sqlite>::new(SPENT);
         push_pieces(&mut query, &pieces);
         // A day does not begin with an hour of UTC everywhere; this reads an hour of events at most.
@@ -169,14 +178,16 @@ impl Store {
         Ok(all)
     }
 
-    /// What the conversations that were seen since `from` have cost so far, of one agent or of all, the most recent last.
+    /// What the conversations that were seen since `from` have cost so far, as budgets count it, of one agent or of all, the
+    /// most recent last.
     pub async fn conversations_since(
         &self,
         agent: Option<&AgentId>,
         from: Timestamp,
     ) -> Result<Vec<(AgentId, String, NanoUsd)>, StoreError> {
         let mut query = QueryBuilder::<Sqlite>::new(
-            "select agent_id, conversation, cost_nano_usd from conversations where last_hour >= ",
+            "select agent_id, conversation, cost_nano_usd + unpriced_nano_usd as cost_nano_usd from conversations
+             where last_hour >= ",
         );
         query.push_bind(Span::Hour.start(from));
         if let Some(agent) = agent {

@@ -20,6 +20,8 @@ pub(crate) struct Tuning {
     pub(crate) longest_pause: Duration,
     /// How long a change is tried before it is given up.
     pub(crate) change_patience: Duration,
+    /// How long a reader waits for the writer to catch up.
+    pub(crate) catch_up_patience: Duration,
     /// How long what is left is tried to be written at the end.
     pub(crate) stop_patience: Duration,
     /// How many events are kept while nothing can be written.
@@ -30,6 +32,8 @@ pub(crate) struct Tuning {
     pub(crate) retention_rows: i64,
     /// How many rows of a deleted agent are deleted at a time. It is what a kill may have to wait for.
     pub(crate) deletion_rows: i64,
+    /// Of how many agents sums are made at a time.
+    pub(crate) sum_agents: i64,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,
     /// Settings of the writer's connection that make it fail.
@@ -48,11 +52,13 @@ impl Default for Tuning {
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(1),
             change_patience: Duration::from_secs(5),
+            catch_up_patience: Duration::from_millis(250),
             stop_patience: Duration::from_secs(10),
             kept_events: 50_000,
             kept_evidence_bytes: 256 << 20,
             retention_rows: 500,
             deletion_rows: 2_000,
+            sum_agents: 500,
             retention_interval: Duration::from_secs(3600),
             #[cfg(test)]
             faults: std::sync::Arc::default(),

@@ -4,7 +4,6 @@ use model::{BlockReason, NanoUsd, Usage};
 use proptest::prelude::*;
 
 use super::*;
-use sqlx::Connection;
 
 use crate::{Period, Retention, Tally};
 
@@ -58,16 +57,25 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn figures_are_what_a_scan_of_the_events_gives(made in prop::collection::vec(any_event(), 1..60), hours in 1_u32..200) {
+    fn figures_are_what_a_scan_of_the_events_gives(
+        made in prop::collection::vec(any_event(), 1..60), hours in 1_u32..200, (in_order, all_made) in any::<(bool, bool)>()
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let fixture = Fixture::new().await;
-            let events: Vec<Event> = made.iter().map(event_of).collect();
+            let mut events: Vec<Event> = made.iter().map(event_of).collect();
+            if in_order {
+                events.sort_by_key(|event| event.time);
+            }
             // In two parts, with a restart in between: sums are added to sums.
             let (first, second) = events.split_at(events.len() / 2);
             fixture.record_all(first.to_vec()).await;
             let fixture = fixture.restart().await;
             fixture.record_all(second.to_vec()).await;
+            // However many of the sums over longer times are made when they are asked for.
+            if all_made {
+                fixture.make_sums().await;
+            }
 
             let period = Period::last_hours(hours, NOON);
             let within = |event: &&Event| (period.from()..period.to()).contains(&event.time);
@@ -75,7 +83,7 @@ proptest! {
             assert_eq!(figures.total, scanned(events.iter().filter(within)));
             let previous = period.before(NOON);
             // Of the last hour or day of the time before, as much as has passed of the one that runs.
-            let (last_start, passed) = previous.last_span_share(period.left(NOON));
+            let (last_start, passed) = previous.last_span_share(period.left(NOON), &fixture.store.made().await.unwrap());
             let last_start = Timestamp::from_millis(last_start);
             let between = |from: Timestamp, to: Timestamp| {
                 scanned(events.iter().filter(|event| (from..to).contains(&event.time)))
@@ -183,20 +191,18 @@ async fn an_agents_figures_go_with_it_and_the_sum_stays() {
 #[tokio::test]
 async fn old_figures_go_hours_before_days() {
     let fixture = Fixture::new().await;
-    for days_ago in [1, 70, 500] {
-        let made = Made { agent: 0, model: 0, hours_ago: days_ago * 24, kind: 3, tokens: 100 };
-        fixture.record(event_of(&made)).await;
-    }
-    fixture.recorder.stop().await;
-    let options = crate::connect::writer(&fixture.store.config.database(), &fixture.tuning);
-    let mut writer = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    let events = [500, 70, 1, 0]
+        .map(|days_ago| event_of(&Made { agent: 0, model: 0, hours_ago: days_ago * 24, kind: 3, tokens: 100 }));
+    fixture.record_all(events.to_vec()).await;
+    fixture.make_sums().await;
+    let mut writer = fixture.connect().await;
     while Retention::default().sweep(&mut writer, NOON, 1).await.unwrap() {}
     let count = async |query| fixture.count(query).await;
-    assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 0").await, 1);
+    assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 0").await, 2);
     assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 1").await, 2);
     assert_eq!(count("select count(*) from agent_sums where hours = 1").await, 1);
     assert_eq!(count("select count(*) from agent_sums where hours = 6").await, 1);
     assert_eq!(count("select count(*) from agent_sums where hours = 24").await, 2);
-    assert_eq!(count("select count(*) from agent_sums where hours = 168").await, 2);
-    assert_eq!(count("select requests from conversations").await, 3, "it was seen yesterday");
+    assert_eq!(count("select count(*) from agent_sums where hours = 168").await, 1, "the week runs");
+    assert_eq!(count("select requests from conversations").await, 4, "it was seen today");
 }

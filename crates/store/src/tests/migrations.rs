@@ -6,12 +6,9 @@ use sqlx::Connection;
 use super::*;
 use crate::Period;
 
-/// Sums of agents that are made from the older ones are what the writer would have made.
-#[tokio::test]
-async fn sums_of_agents_are_made_from_what_was_kept_before() {
-    let fixture = Fixture::new().await;
-    let events = (0_i64..300).map(|number| {
-        let time = Timestamp::from_millis(NOON.as_millis() - number * 3 * 60 * 60 * 1000);
+fn hours_from(first: i64, count: i64) -> Vec<Event> {
+    let events = (first..first + count).map(|number| {
+        let time = Timestamp::from_millis(NOON.as_millis() - (400 - number) * 3 * 60 * 60 * 1000);
         let mut event =
             Event::new(CallId::at(time), id(["ann", "ben"][number as usize % 2]), Epoch(0), EventType::LlmCall, time);
         event.model = Some(["gpt-4o", "gpt-5", "o3"][number as usize % 3].to_owned());
@@ -19,19 +16,52 @@ async fn sums_of_agents_are_made_from_what_was_kept_before() {
         event.cost = Some(NanoUsd::new(number));
         event
     });
-    fixture.record_all(events.collect()).await;
-    let period = Period::last_hours(30 * 24, NOON);
+    events.collect()
+}
+
+/// As the sixth version left it: days are kept with every event, sums of agents are not kept at all.
+const SIXTH_VERSION: [&str; 6] = [
+    "insert or replace into rollups
+     select 1, start - start % 86400000, agent_id, provider, model, sum(requests), sum(errors), sum(blocked), sum(tokens_in),
+        sum(tokens_out), sum(tokens_cached), sum(tokens_cache_write), sum(tokens_reasoning), sum(cost_nano_usd),
+        sum(unpriced), sum(unpriced_in), sum(unpriced_out), sum(estimated), x''
+     from rollups where span = 0 group by 2, 3, 4, 5",
+    "drop table agent_sums",
+    "drop table settings",
+    "drop table sums_made",
+    "alter table conversations drop column unpriced_nano_usd",
+    "delete from _sqlx_migrations where version >= 7",
+];
+
+/// Sums that are made from the older ones, and go on from there, are what they would be had they been made from the start.
+#[tokio::test]
+async fn sums_go_on_from_what_was_kept_before() {
+    let (before, after) = (hours_from(0, 300), hours_from(300, 100));
+    let fixture = Fixture::new().await;
+    fixture.record_all(before.clone()).await;
+    let period = Period::last_hours(60 * 24, NOON);
     let kept = fixture.store.agent_figures(period, 10).await.unwrap();
     assert_eq!(kept.len(), 2);
 
     fixture.recorder.stop().await;
-    let options = crate::connect::writer(&fixture.store.config.database(), &fixture.tuning);
-    let mut writer = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-    for statement in ["drop table agent_sums", "drop table settings", "delete from _sqlx_migrations where version = 7"]
-    {
+    let mut writer = fixture.connect().await;
+    for statement in SIXTH_VERSION {
         sqlx::query(statement).execute(&mut writer).await.unwrap();
     }
     writer.close().await.unwrap();
     let fixture = fixture.restart().await;
     assert_eq!(fixture.store.agent_figures(period, 10).await.unwrap(), kept);
+
+    fixture.record_all(after.clone()).await;
+    let fresh = Fixture::new().await;
+    fresh.record_all([before, after].concat()).await;
+    for hours in [1, 30, 200, 60 * 24] {
+        let period = Period::last_hours(hours, NOON);
+        let expected = fresh.store.agent_figures(period, 10).await.unwrap();
+        assert_eq!(fixture.store.agent_figures(period, 10).await.unwrap(), expected, "{hours}");
+        for agent in ["ann", "ben"].map(id) {
+            let [ours, theirs] = [&fixture, &fresh].map(|it| it.store.total(Some(&agent), period));
+            assert_eq!(ours.await.unwrap(), theirs.await.unwrap(), "{hours}");
+        }
+    }
 }

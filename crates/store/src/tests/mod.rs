@@ -30,12 +30,13 @@ use model::{
     IncidentId, IncidentState, Kill, KillCommit, KillSwitch, Matched, Outcome, RecorderHandle, Score, SignalCounts,
     Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
 };
+use sqlx::Connection;
 use tempfile::TempDir;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
 use crate::tuning::Tuning;
-use crate::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError};
+use crate::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError, writer};
 
 /// The moment at which tests happen.
 const NOON: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -120,6 +121,20 @@ impl Fixture {
         self.change(Change::Activate { agent: id(agent), epoch: Epoch(epoch), by: ActivatedBy::Api, at: NOON }).await
     }
 
+    /// Makes all sums over longer times that are due, without the writer.
+    async fn make_sums(&self) {
+        self.recorder.stop().await;
+        let mut writer = self.connect().await;
+        while writer::make_some(&mut writer, NOON, self.tuning.sum_agents).await.unwrap() {}
+        writer.close().await.unwrap();
+    }
+
+    /// A connection that may write.
+    async fn connect(&self) -> sqlx::SqliteConnection {
+        let options = crate::connect::writer(&self.store.config.database(), &self.tuning);
+        sqlx::SqliteConnection::connect_with(&options).await.unwrap()
+    }
+
     async fn is_active(&self, agent: &str) -> bool {
         self.store.agent(&id(agent)).await.unwrap().unwrap().deactivation.is_none()
     }
@@ -136,7 +151,7 @@ fn config(directory: &TempDir) -> StoreConfig {
     config
 }
 
-/// The writer in a hurry.
+/// The writer in a hurry; those who wait for it are not.
 fn quick() -> Tuning {
     Tuning {
         batch_delay: Duration::from_millis(1),
@@ -144,6 +159,8 @@ fn quick() -> Tuning {
         busy_timeout: Duration::from_millis(1),
         first_pause: Duration::from_millis(1),
         longest_pause: Duration::from_millis(2),
+        catch_up_patience: Duration::from_secs(60),
+        sum_agents: 2,
         stop_patience: Duration::from_millis(50),
         ..Tuning::default()
     }

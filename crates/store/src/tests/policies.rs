@@ -134,7 +134,7 @@ async fn models_without_a_price_count_too() {
     assert_eq!(spending.day, NanoUsd::new(20_006));
     let mut conversations = spending.conversations;
     conversations.sort();
-    assert_eq!(conversations, [("c1".to_owned(), NanoUsd::new(1)), ("c2".to_owned(), NanoUsd::new(5))]);
+    assert_eq!(conversations, [("c1".to_owned(), NanoUsd::new(20_001)), ("c2".to_owned(), NanoUsd::new(5))]);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use sqlx::{Arguments, SqliteConnection};
 use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
-use crate::{alerts, fingerprint};
+use crate::{Store, alerts, fingerprint};
 
 /// `count` and `minute` have their defaults.
 static INSERT_EVENTS: LazyLock<Insert> = LazyLock::new(|| {
@@ -34,14 +34,14 @@ static TOUCH_AGENTS: LazyLock<Insert> = LazyLock::new(|| {
 pub(super) async fn write(
     transaction: &mut SqliteConnection,
     events: &[Event],
-    defaults: KillSwitch,
+    store: &Store,
 ) -> Result<(), sqlx::Error> {
-    touch_agents(transaction, events, defaults).await?;
+    touch_agents(transaction, events, store.settings().kill_switch).await?;
     let (refusals, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_counted(event));
     insert(transaction, &others).await?;
     count_refusals(transaction, &refusals).await?;
     alerts::count_minutes(transaction, events).await?;
-    rollup::add(transaction, events).await
+    rollup::add(transaction, events, &store.config.unpriced).await
 }
 
 /// Inserts events as they are.

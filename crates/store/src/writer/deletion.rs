@@ -1,9 +1,10 @@
 //! An agent that is deleted, with everything that is known of it: a part at a time, so that no kill waits for the whole.
 
 use model::AgentId;
-use sqlx::SqliteConnection;
+use sqlx::{AssertSqlSafe, SqliteConnection};
 
-use super::rollup;
+use crate::ladder::LENGTHS;
+use crate::span::Span;
 
 /// Incidents at a time: each may have megabytes of evidence.
 const INCIDENTS: i64 = 10;
@@ -54,7 +55,32 @@ pub(super) async fn delete_rest(transaction: &mut SqliteConnection, agent: &Agen
     for statement in SMALL {
         sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
     }
-    rollup::forget(transaction, agent).await?;
+    for span in [Span::Hour, Span::Day] {
+        delete_sums(transaction, ("rollups", "span", span.code()), agent).await?;
+    }
+    for hours in LENGTHS {
+        delete_sums(transaction, ("agent_sums", "hours", hours), agent).await?;
+    }
     let query = sqlx::query("delete from agents where id = $1").bind(agent.as_str());
     Ok(query.execute(transaction).await?.rows_affected() == 1)
+}
+
+/// Deletes the sums of an agent in a table, those of one length. The sums over all agents stay: what was spent is spent.
+async fn delete_sums(
+    transaction: &mut SqliteConnection,
+    (table, column, length): (&'static str, &'static str, i64),
+    agent: &AgentId,
+) -> Result<(), sqlx::Error> {
+    // From one beginning to the next, so that the rows of other agents are not looked at.
+    let statement = format!(
+        "with recursive starts (start) as (
+            select min(start) from {table} where {column} = $1
+            union all
+            select (select min(start) from {table} where {column} = $1 and start > starts.start) from starts
+            where starts.start is not null)
+         delete from {table}
+         where {column} = $1 and start in (select start from starts where start is not null) and agent_id = $2"
+    );
+    let query = sqlx::query(AssertSqlSafe(statement)).bind(length).bind(agent.as_str());
+    query.execute(transaction).await.map(drop)
 }

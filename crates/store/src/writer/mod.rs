@@ -7,10 +7,12 @@ mod apply;
 mod batch;
 mod connection;
 mod deletion;
+mod longer_sums;
 mod record;
 mod request;
 mod rollup;
 mod rows;
+mod upkeep;
 mod work;
 
 use std::collections::VecDeque;
@@ -20,6 +22,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Duration, Instant};
 
 pub(crate) use self::apply::Failure;
+#[cfg(test)]
+pub(crate) use self::longer_sums::make_some;
 pub(crate) use self::request::{Request, send};
 pub(crate) use self::rows::Insert;
 
@@ -52,6 +56,9 @@ pub(crate) struct Writer {
     /// While nothing can be written: how long to wait, and until when.
     pause: Option<(Duration, Instant)>,
     next_sweep: Instant,
+    /// The newest hour that was written to, and whether sums over longer times may be due since.
+    newest_hour: i64,
+    sums_are_due: bool,
     catching_up: Vec<oneshot::Sender<()>>,
     stopping: Vec<oneshot::Sender<()>>,
 }
@@ -76,6 +83,8 @@ impl Writer {
             last_batch: 0,
             pause: None,
             next_sweep: Instant::now(),
+            newest_hour: 0,
+            sums_are_due: true,
             catching_up: Vec::new(),
             stopping: Vec::new(),
         }
@@ -132,6 +141,7 @@ impl Writer {
         let now = Instant::now();
         match (self.pause, self.batch_due) {
             (Some((_, until)), _) => until.min(now + LOOK),
+            (None, _) if self.sums_are_due => now,
             (None, Some(due)) => due.min(now + LOOK),
             (None, None) => self.next_sweep,
         }

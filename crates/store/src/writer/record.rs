@@ -13,7 +13,7 @@ use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
 use crate::evidence::{self, PackedEvidence};
-use crate::{Grouping, alerts, fingerprint};
+use crate::{Grouping, Unpriced, alerts, fingerprint};
 
 /// A kill or an observed incident that waits to be written.
 #[derive(Debug)]
@@ -59,7 +59,8 @@ pub(super) async fn write(
             return Ok(false);
         }
         batch::insert(transaction, &[event]).await?;
-        rollup::add(transaction, std::slice::from_ref(event)).await?;
+        // It was not made, so it has no price.
+        rollup::add(transaction, std::slice::from_ref(event), &Unpriced::default()).await?;
     }
     let cost = cost_of(transaction, &kill.stuck.calls, unwritten).await?;
     if insert_incident(transaction, &pending.incident, cost, evidence.len()).await? {

@@ -1,9 +1,9 @@
-//! Figures, kept with the events they come from: a batch is added up in memory, and each sum is written once.
+//! Figures, kept with the events they come from: a batch is added up in memory, and each sum of an hour is written once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use model::{AgentId, Event, EventType};
+use model::{Event, EventType, NanoUsd, Timestamp};
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, Row, SqliteConnection};
@@ -12,8 +12,10 @@ use super::agent_sums;
 use super::batch::text;
 use super::rows::Insert;
 use crate::columns::signed;
+use crate::made::Made;
+use crate::period::DAY_HOURS;
 use crate::span::Span;
-use crate::{Sketch, Tally};
+use crate::{ModelName, Sketch, Tally, Unpriced};
 
 /// The agent that stands for all of them.
 const ALL: &str = "";
@@ -64,44 +66,28 @@ static FIND_LATENCIES: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
 
 static ADD_CONVERSATIONS: LazyLock<Insert> = LazyLock::new(|| {
     let into = "conversations (agent_id, conversation, first_hour, last_hour, requests, errors, blocked, tokens_in,
-        tokens_out, cost_nano_usd, unpriced)";
+        tokens_out, cost_nano_usd, unpriced, unpriced_nano_usd)";
     let then = "on conflict do update set last_hour = max(last_hour, excluded.last_hour),
         requests = requests + excluded.requests, errors = errors + excluded.errors, blocked = blocked + excluded.blocked,
         tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
-        cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd, unpriced = unpriced + excluded.unpriced";
-    Insert::new(into, 11, then)
+        cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd, unpriced = unpriced + excluded.unpriced,
+        unpriced_nano_usd = unpriced_nano_usd + excluded.unpriced_nano_usd";
+    Insert::new(into, 12, then)
 });
 
-/// Adds `events` to the figures.
-pub(super) async fn add(transaction: &mut SqliteConnection, events: &[Event]) -> Result<(), sqlx::Error> {
+/// Adds `events` to the figures. Budgets of conversations count those without a price as `unpriced` says.
+pub(super) async fn add(
+    transaction: &mut SqliteConnection,
+    events: &[Event],
+    unpriced: &Unpriced,
+) -> Result<(), sqlx::Error> {
     let calls = || events.iter().filter(|event| is_call(event));
     add_rollups(transaction, calls()).await?;
-    add_conversations(transaction, calls()).await
+    add_conversations(transaction, calls(), unpriced).await
 }
 
 fn is_call(event: &Event) -> bool {
     matches!(event.event_type, EventType::LlmCall | EventType::Blocked | EventType::KillSwitch)
-}
-
-/// Deletes what is kept of an agent. The sums over all agents stay: what was spent is spent.
-pub(super) async fn forget(transaction: &mut SqliteConnection, agent: &AgentId) -> Result<(), sqlx::Error> {
-    let query = sqlx::query("delete from conversations where agent_id = $1").bind(agent.as_str());
-    query.execute(&mut *transaction).await?;
-    agent_sums::forget(transaction, agent).await?;
-    for span in [Span::Hour, Span::Day] {
-        // From one beginning to the next, so that the rows of other agents are not looked at.
-        let query = sqlx::query(
-            "with recursive starts (start) as (
-                select min(start) from rollups where span = $1
-                union all
-                select (select min(start) from rollups where span = $1 and start > starts.start) from starts
-                where starts.start is not null)
-             delete from rollups
-             where span = $1 and start in (select start from starts where start is not null) and agent_id = $2",
-        );
-        query.bind(span.code()).bind(agent.as_str()).execute(&mut *transaction).await?;
-    }
-    Ok(())
 }
 
 async fn add_rollups<'a>(
@@ -115,13 +101,16 @@ async fn add_rollups<'a>(
         let key = Key { span: Span::Hour, start, agent: event.agent.as_str(), provider, model };
         sums.entry(key).or_default().add(event);
     }
-    agent_sums::add(transaction, sums.iter().map(|(key, tally)| (key.start, key.agent, tally))).await?;
-    // Days and all agents are sums of those: what many events have in common is added once.
+    let made = Made::read(&mut *transaction).await?;
+    agent_sums::add(transaction, sums.iter().map(|(key, tally)| (key.start, key.agent, tally)), &made).await?;
+    // All agents are sums of those, and so are days that are made already: what many events have in common is added once.
     let mut all: HashMap<Key<'a>, Tally> = HashMap::new();
     for (key, tally) in &sums {
-        let day = Span::Day.start(model::Timestamp::from_millis(key.start));
+        let day = Span::Day.start(Timestamp::from_millis(key.start));
         for (span, start, agent) in [(Span::Day, day, key.agent), (Span::Hour, key.start, ALL), (Span::Day, day, ALL)] {
-            all.entry(Key { span, start, agent, ..*key }).or_default().merge(tally);
+            if span == Span::Hour || made.has(DAY_HOURS, start, agent) {
+                all.entry(Key { span, start, agent, ..*key }).or_default().merge(tally);
+            }
         }
     }
     all.extend(sums);
@@ -129,7 +118,20 @@ async fn add_rollups<'a>(
     // In the order of the table, so that each page is touched once.
     sums.sort_unstable_by_key(|(key, _)| *key);
     merge_latencies(transaction, &mut sums).await?;
-    ADD_ROLLUPS.execute(transaction, &sums, push_rollup).await
+    ADD_ROLLUPS.execute(transaction, &sums, |arguments, (key, tally)| push_rollup(arguments, key, tally)).await
+}
+
+/// Adds the sums of a day, by agent, provider and model, where there are none yet.
+pub(super) async fn add_day(
+    transaction: &mut SqliteConnection,
+    start: i64,
+    sums: &BTreeMap<(String, ModelName), Tally>,
+) -> Result<(), sqlx::Error> {
+    let sums = sums.iter().map(|((agent, ModelName { provider, model }), tally)| {
+        (Key { span: Span::Day, start, agent, provider, model }, tally)
+    });
+    let sums: Vec<(Key<'_>, &Tally)> = sums.collect();
+    ADD_ROLLUPS.execute(transaction, &sums, |arguments, (key, tally)| push_rollup(arguments, key, tally)).await
 }
 
 /// Adds the stored histograms to those of `sums`: SQL cannot.
@@ -161,7 +163,7 @@ async fn merge_latencies(
 }
 
 /// The values of one sum, in the order of [`ADD_ROLLUPS`].
-fn push_rollup(arguments: &mut SqliteArguments, (key, tally): &(Key<'_>, Tally)) -> Result<(), BoxDynError> {
+fn push_rollup(arguments: &mut SqliteArguments, key: &Key<'_>, tally: &Tally) -> Result<(), BoxDynError> {
     push_key(arguments, key)?;
     push_counts(arguments, tally)?;
     arguments.add(tally.latency.encode())
@@ -196,6 +198,7 @@ fn push_key(arguments: &mut SqliteArguments, key: &Key<'_>) -> Result<(), BoxDyn
 #[derive(Default)]
 struct Seen {
     tally: Tally,
+    unpriced: NanoUsd,
     first: i64,
     last: i64,
 }
@@ -203,6 +206,7 @@ struct Seen {
 async fn add_conversations<'a>(
     transaction: &mut SqliteConnection,
     events: impl Iterator<Item = &'a Event>,
+    unpriced: &Unpriced,
 ) -> Result<(), sqlx::Error> {
     let mut sums: HashMap<(&str, &str), Seen> = HashMap::new();
     for event in events.filter(|event| event.conversation.is_some()) {
@@ -211,11 +215,12 @@ async fn add_conversations<'a>(
         let seen = sums.entry(key).or_insert_with(|| Seen { first: hour, last: hour, ..Seen::default() });
         (seen.first, seen.last) = (seen.first.min(hour), seen.last.max(hour));
         seen.tally.add(event);
+        seen.unpriced += unpriced.of(event);
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_unstable_by_key(|(key, _)| *key);
     ADD_CONVERSATIONS
-        .execute(transaction, &sums, |arguments, ((agent, conversation), Seen { tally, first, last })| {
+        .execute(transaction, &sums, |arguments, ((agent, conversation), Seen { tally, unpriced, first, last })| {
             arguments.add(text(agent))?;
             arguments.add(text(conversation))?;
             arguments.add(*first)?;
@@ -226,7 +231,8 @@ async fn add_conversations<'a>(
             arguments.add(signed(tally.tokens_in))?;
             arguments.add(signed(tally.tokens_out))?;
             arguments.add(tally.cost.nanos())?;
-            arguments.add(signed(tally.unpriced))
+            arguments.add(signed(tally.unpriced))?;
+            arguments.add(unpriced.nanos())
         })
         .await
 }

@@ -8,6 +8,7 @@ use super::connection::Durability;
 use super::record::{self, Pending};
 use super::{Writer, batch, deletion};
 use crate::error::{in_plain_words, is_full, may_pass};
+use crate::span::Span;
 use crate::{Change, Notice, StoreError, connect};
 
 /// How many kills share one transaction, and so one wait for the disk.
@@ -37,6 +38,9 @@ impl Writer {
         }
         if self.is_idle() && self.pause.is_some() {
             self.probe().await?;
+        }
+        if self.records.is_empty() && self.changes.is_empty() {
+            self.make_sums(inbox).await?;
         }
         if self.is_idle() && Instant::now() >= self.next_sweep {
             self.sweep().await?;
@@ -176,29 +180,20 @@ impl Writer {
 
     async fn try_events(&mut self, count: usize) -> Result<(), sqlx::Error> {
         let events = &self.events.make_contiguous()[..count];
+        let newest = events.iter().map(|event| Span::Hour.start(event.time)).max().unwrap_or(0);
         let mut transaction = self.connection.begin(Durability::Normal).await?;
-        batch::write(&mut transaction, events, self.store.settings().kill_switch).await?;
-        transaction.commit().await
+        batch::write(&mut transaction, events, &self.store).await?;
+        transaction.commit().await?;
+        if newest != self.newest_hour {
+            (self.newest_hour, self.sums_are_due) = (newest, true);
+        }
+        Ok(())
     }
 
     /// Finds out whether trouble is over when there is nothing to write.
     async fn probe(&mut self) -> Result<(), sqlx::Error> {
         self.connection.begin(Durability::Full).await?.commit().await?;
         self.note_success();
-        Ok(())
-    }
-
-    async fn sweep(&mut self) -> Result<(), sqlx::Error> {
-        let config = &self.store.config;
-        let mut transaction = self.connection.begin(Durability::Normal).await?;
-        let rows = self.store.tuning.retention_rows;
-        let more = self.store.settings().retention.sweep(&mut transaction, config.clock.now(), rows).await?;
-        transaction.commit().await?;
-        self.note_success();
-        self.next_sweep = Instant::now();
-        if !more {
-            self.next_sweep += self.store.tuning.retention_interval;
-        }
         Ok(())
     }
 
@@ -242,13 +237,13 @@ impl Writer {
 
     /// Opens another connection for the next transaction. After a failure SQLite may have rolled back by itself, which
     /// `sqlx` does not know; whatever state the old connection is in, a new one is in none.
-    async fn reset_connection(&mut self) {
+    pub(super) async fn reset_connection(&mut self) {
         let options = connect::writer(&self.store.config.database(), &self.store.tuning);
         self.connection.reset(options).await;
     }
 
     /// Ends the pause, and says so once.
-    fn note_success(&mut self) {
+    pub(super) fn note_success(&mut self) {
         if self.pause.take().is_some() && self.health.set(None).is_some() {
             tracing::info!("the database can be written again");
         }
