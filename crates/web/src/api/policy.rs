@@ -14,14 +14,23 @@ use crate::changes;
 use crate::input::{AgentPath, Body};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// A policy and what was used of it.
-#[derive(Serialize)]
+/// The policy of an agent and what was used of it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AgentPolicy)]
 pub(crate) struct PolicyView {
     #[serde(flatten)]
+    #[schema(value_type = PolicySchema)]
     pub(crate) policy: Arc<Policy>,
+    /// Whether the agent has no policy of its own.
     pub(crate) is_default: bool,
+    /// What it has spent today.
+    #[schema(value_type = f64)]
     spent_daily_usd: NanoUsd,
+    /// What it has spent this week.
+    #[schema(value_type = f64)]
     spent_weekly_usd: NanoUsd,
+    /// What it has spent this month.
+    #[schema(value_type = f64)]
     spent_monthly_usd: NanoUsd,
 }
 
@@ -36,7 +45,18 @@ impl PolicyView {
     }
 }
 
-/// A policy and what was used of it.
+/// The policy of agents that have none of their own.
+#[derive(Serialize, ToSchema)]
+#[schema(as = DefaultPolicy)]
+pub(crate) struct DefaultView {
+    #[serde(flatten)]
+    #[schema(value_type = PolicySchema)]
+    policy: Arc<Policy>,
+    /// Whether it is as the file, the environment and the flags say.
+    is_configured: bool,
+}
+
+/// What an agent may spend, when and how often it may call, and which models it gets.
 #[derive(ToSchema)]
 #[schema(as = Policy)]
 #[allow(dead_code, reason = "only describes what is shown")]
@@ -57,39 +77,6 @@ pub(crate) struct PolicySchema {
     rate_limits: Vec<RateLimitSchema>,
     /// Which models it gets instead of those it asks for.
     model_overrides: Vec<ModelOverrideSchema>,
-    /// Whether the agent has no policy of its own.
-    is_default: bool,
-    /// What it has spent today.
-    spent_daily_usd: f64,
-    /// What it has spent this week.
-    spent_weekly_usd: f64,
-    /// What it has spent this month.
-    spent_monthly_usd: f64,
-}
-
-/// The policy of agents that have none of their own.
-#[derive(Serialize)]
-pub(crate) struct DefaultView {
-    #[serde(flatten)]
-    policy: Arc<Policy>,
-    is_configured: bool,
-}
-
-/// The policy of agents that have none of their own.
-#[derive(ToSchema)]
-#[schema(as = DefaultPolicy)]
-#[allow(dead_code, reason = "only describes what is shown")]
-pub(crate) struct DefaultSchema {
-    budget_daily_usd: Option<f64>,
-    budget_weekly_usd: Option<f64>,
-    budget_monthly_usd: Option<f64>,
-    budget_conversation_usd: Option<f64>,
-    time_zone: String,
-    allowed_hours: Option<Vec<AllowedHoursSchema>>,
-    rate_limits: Vec<RateLimitSchema>,
-    model_overrides: Vec<ModelOverrideSchema>,
-    /// Whether it is as the file, the environment and the flags say.
-    is_configured: bool,
 }
 
 /// A change of a policy: an absent field keeps its value, `null` takes a limit away.
@@ -156,7 +143,7 @@ pub(crate) struct ModelOverrideSchema {
 /// The policy of an agent.
 #[utoipa::path(get, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "get_policy",
     params(("id" = String, Path, description = "The agent")),
-    responses((status = 200, body = PolicySchema), Refusals))]
+    responses((status = 200, body = PolicyView), Refusals))]
 pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
     changes::must_be_known(&app, &agent).await?;
     read(&app, &agent).await.map(Json)
@@ -165,7 +152,7 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
 /// Changes the policy of an agent, which is created if it is unknown. It holds from the next call.
 #[utoipa::path(put, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "put_policy",
     params(("id" = String, Path, description = "The agent")), request_body = ChangeSchema,
-    responses((status = 200, body = PolicySchema), Refusals, BodyRefusals))]
+    responses((status = 200, body = PolicyView), Refusals, BodyRefusals))]
 pub(crate) async fn put(
     State(app): State<App>,
     AgentPath(agent): AgentPath,
@@ -178,7 +165,7 @@ pub(crate) async fn put(
 /// Takes the agent's own policy away: it has the default again, from the next call on.
 #[utoipa::path(delete, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "delete_policy",
     params(("id" = String, Path, description = "The agent")),
-    responses((status = 200, body = PolicySchema), Refusals))]
+    responses((status = 200, body = PolicyView), Refusals))]
 pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
     app.alone(changes::reset_policy(app.clone(), agent.clone())).await?;
     read(&app, &agent).await.map(Json)
@@ -186,7 +173,7 @@ pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) 
 
 /// The policy of agents that have none of their own.
 #[utoipa::path(get, path = "/api/policy", tag = "settings", operation_id = "get_default_policy",
-    responses((status = 200, body = DefaultSchema), Refusals))]
+    responses((status = 200, body = DefaultView), Refusals))]
 pub(crate) async fn get_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {
     let policy = app.web().guard.policies().default_policy();
     Ok(Json(DefaultView { policy, is_configured: app.web().store.default_policy().await?.is_none() }))
@@ -195,7 +182,7 @@ pub(crate) async fn get_default(State(app): State<App>) -> Result<Json<DefaultVi
 /// Changes the policy of agents that have none of their own, from the next call on. It goes before the configuration, also
 /// after a restart.
 #[utoipa::path(put, path = "/api/policy", tag = "settings", operation_id = "put_default_policy",
-    request_body = ChangeSchema, responses((status = 200, body = DefaultSchema), Refusals, BodyRefusals))]
+    request_body = ChangeSchema, responses((status = 200, body = DefaultView), Refusals, BodyRefusals))]
 pub(crate) async fn put_default(
     State(app): State<App>,
     Body(change): Body<PolicyChange>,
@@ -206,7 +193,7 @@ pub(crate) async fn put_default(
 
 /// Takes back what was set: the policy of agents that have none of their own is as configured.
 #[utoipa::path(delete, path = "/api/policy", tag = "settings", operation_id = "delete_default_policy",
-    responses((status = 200, body = DefaultSchema), Refusals))]
+    responses((status = 200, body = DefaultView), Refusals))]
 pub(crate) async fn delete_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {
     app.alone(changes::set_default_policy(app.clone(), None)).await?;
     get_default(State(app)).await
