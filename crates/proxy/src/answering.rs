@@ -44,7 +44,7 @@ impl Exchange {
     pub(crate) fn answer_begins(&mut self, parts: &Parts) {
         self.event.status = Some(parts.status.as_u16());
         self.event.first_byte_ms = Some(self.elapsed());
-        let Some(dialect) = self.dialect else { return };
+        let Some(dialect) = self.dialect.or(self.embeds) else { return };
         let (core, is_evidence) = (&self.core, self.is_scored());
         let Some(listener) = core.shield.run(|| Listener::new(dialect, parts, is_evidence)) else { return };
         // Copied, because the original would keep the whole head in memory.
@@ -113,8 +113,8 @@ impl Exchange {
         self.shelve(&mut answering, true);
         let came = answering.listener.tokens_of_body();
         self.read(answering, false);
-        // A stream says its tokens early; half a body says nothing, but was paid for.
-        if let Some(came) = came {
+        // A stream says its tokens early; half a body says nothing, but was paid for. Vectors are not paid by their length.
+        if let Some(came) = came.filter(|_| self.embeds.is_none()) {
             self.note_cut_body(came);
         }
         self.failed();

@@ -23,6 +23,8 @@ pub(crate) struct Exchange {
     pub(crate) spoken: Format,
     /// How its conversation is written, if it has one.
     pub(crate) dialect: Option<Dialect>,
+    /// How its answer says what it used, if it asks for embeddings.
+    pub(crate) embeds: Option<Dialect>,
     /// What will be recorded, as far as it is known.
     pub(crate) event: Event,
     /// The answer as it passes.
@@ -57,6 +59,7 @@ impl Exchange {
             format,
             spoken: format,
             dialect: None,
+            embeds: None,
             event,
             answering: None,
             asked_tokens: 0,

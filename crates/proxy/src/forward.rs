@@ -78,6 +78,7 @@ async fn admit<'a>(
     let Some(endpoint) = endpoint.filter(|_| !wire::is_side_call(&parts.headers)) else {
         exchange.reserve(&parts.headers, None).await?;
         exchange.not_scored();
+        exchange.embeds = Endpoint::embeds(&parts.method, path);
         return Ok((destination, path.into(), None));
     };
     exchange.converses(endpoint);

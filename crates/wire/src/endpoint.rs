@@ -49,6 +49,18 @@ impl<'a> Endpoint<'a> {
         Some(Endpoint { dialect, model: None, streams: false })
     }
 
+    /// In which dialect the answer of a request to `path` says how many tokens it took, if it asks for embeddings.
+    pub fn embeds(method: &Method, path: &str) -> Option<Dialect> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        match path.rsplit_once('/') {
+            _ if method != Method::POST => None,
+            Some((before, "embed")) if before.ends_with("api") => Some(Dialect::Ollama),
+            // Ollama's older one reports nothing.
+            Some((before, "embeddings")) if !before.ends_with("api") => Some(Dialect::ChatCompletions),
+            _ => None,
+        }
+    }
+
     /// Google's paths end with the model and what to do with it: `…/models/{model}:generateContent`. Its clients for
     /// companies reach Claude in the same way.
     fn of_model(path: &'a str) -> Option<Endpoint<'a>> {
@@ -146,6 +158,19 @@ mod tests {
             }
         }
         check(Format::Openai, "/v1/threads/thread_1/messages", None);
+    }
+
+    #[test]
+    fn embeddings_are_told_by_their_path() {
+        let check = |path: &str, expected| assert_eq!(Endpoint::embeds(&Method::POST, path), expected, "{path}");
+        for path in ["/v1/embeddings", "v1/embeddings/", "/openai/deployments/d/embeddings"] {
+            check(path, Some(Dialect::ChatCompletions));
+        }
+        check("/api/embed", Some(Dialect::Ollama));
+        for path in ["/api/embeddings", "/v1/embeddings/x", "/v1/embed", "/v1/chat/completions", "embeddings"] {
+            check(path, None);
+        }
+        assert_eq!(Endpoint::embeds(&Method::GET, "/v1/embeddings"), None);
     }
 
     #[test]

@@ -16,6 +16,29 @@ async fn a_call_costs_what_its_tokens_cost() {
 }
 
 #[tokio::test]
+async fn embeddings_cost_what_their_answer_says_and_are_not_scored() {
+    let answer = r#"{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.25,-1e-3]}],
+        "model":"text-embedding-3-small","usage":{"prompt_tokens":1000,"total_tokens":1000}}"#;
+    let check = async |steps: Vec<Step>, input: Option<u64>, nanos: Option<i64>| {
+        let provider = FakeProvider::new(move |_| steps.clone()).await;
+        let mut rig = Rig::new(&provider).await;
+        let request = post("/agents/bot/openai/v1/embeddings", r#"{"model":"text-embedding-3-small","input":"hello"}"#);
+        crate::rig::drink(rig.begin(request).await.into_body()).await;
+        let event = rig.event().await;
+        assert_eq!((event.usage.input, event.usage.output, event.estimated), (input, None, false));
+        assert_eq!(event.cost, nanos.map(NanoUsd::new));
+        assert_eq!((event.score, event.fingerprint, event.conversation), (None, None, None));
+        event.model
+    };
+    let whole = whole("200 OK", "application/json", answer);
+    // 1000 tokens at 0.02 dollars per million.
+    let model = check(vec![Step::Send(whole.clone())], Some(1000), Some(20_000)).await;
+    assert_eq!(model.as_deref(), Some("text-embedding-3-small"));
+    let half = whole[..whole.len() - 60].to_vec();
+    check(vec![Step::Send(half), Step::Close], None, None).await;
+}
+
+#[tokio::test]
 async fn an_unknown_model_is_unpriced_and_not_free() {
     let answer = r#"{"choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":5,"completion_tokens":3}}"#;
     let provider = FakeProvider::sending(whole("200 OK", "application/json", answer)).await;
