@@ -20,6 +20,14 @@ pub(crate) struct Rung {
     pub(crate) to: i64,
 }
 
+impl Rung {
+    /// The beginnings of its spans.
+    pub(crate) fn starts(self) -> impl Iterator<Item = i64> {
+        let length = self.hours.unwrap_or(1) * HOUR_MS;
+        (0..(self.to - self.from) / length).map(move |number| self.from + number * length)
+    }
+}
+
 /// The beginning of the span of this length that `millis` lies in.
 pub(crate) fn start(hours: i64, millis: i64) -> i64 {
     let length = hours * HOUR_MS;
