@@ -7,9 +7,9 @@ use super::words::labels;
 
 /// The chart in its own units: the room for bars, and what is left of it and below it for the axes.
 const WIDTH: f64 = 396.0;
-const HEIGHT: f64 = 140.0;
+const HEIGHT: f64 = 136.0;
 const LEFT: f64 = 64.0;
-const TOP: f64 = 8.0;
+const TOP: f64 = 12.0;
 
 /// How many labels the time axis has at most.
 const TIME_LABELS: usize = 5;
@@ -186,7 +186,7 @@ mod tests {
         };
         let chart = series.chart();
         let heights: Vec<_> = chart.bars.iter().map(|bar| bar.height.as_str()).collect();
-        assert_eq!(heights, ["0", "70", "140"]);
+        assert_eq!(heights, ["0", "68", "136"]);
         let lines: Vec<_> = chart.lines.iter().map(|line| line.shown.as_str()).collect();
         assert_eq!(lines, ["0", "5", "10"]);
         let times: Vec<_> = chart.times.iter().map(|time| time.shown.as_str()).collect();

@@ -71,6 +71,7 @@ async fn an_empty_system_says_what_to_do_first() {
     }
     assert!(browser.page("/incidents").await.contains("Nothing was stopped so far"));
     assert!(browser.page("/requests").await.contains("Every call that agents make stands here at once"));
+    assert!(browser.page("/requests?agent=nobody").await.contains("No request matches."));
 }
 
 /// Seeds: “Display deactivation reason in dashboard”, “Display manual deactivation in dashboard”.
