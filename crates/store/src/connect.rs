@@ -11,12 +11,14 @@ use crate::tuning::Tuning;
 /// What the write-ahead log is cut back to after a checkpoint.
 const JOURNAL_SIZE_LIMIT: &str = "67108864";
 
-/// Pages of the write-ahead log between two checkpoints. More than SQLite's 1,000, because a page that many calls write
-/// to (the newest one, every index) is then copied into the database once instead of once per few batches.
-const PAGES_PER_CHECKPOINT: &str = "4000";
+/// Pages of the write-ahead log between two checkpoints, as many as the limit above has room for. Many more than SQLite's
+/// 1,000, because a page that many calls write to (the newest one of every agent in every index) is then copied into the
+/// database once instead of once per batch.
+const PAGES_PER_CHECKPOINT: &str = "16000";
 
-/// Eight MiB: the newest page of every index for some thousands of agents.
-const CACHE_SIZE: &str = "-8192";
+/// 32 MiB: the newest page of every index for two thousand agents. A batch that touches more pages than fit has them written
+/// out and read again before it is through.
+const CACHE_SIZE: &str = "-32768";
 
 /// Of the one connection that writes.
 pub(crate) fn writer(database: &Path, tuning: &Tuning) -> SqliteConnectOptions {
