@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{BufMut, BytesMut};
 use http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue};
-use http::uri::{Authority, Parts, PathAndQuery, Scheme};
+use http::uri::{Parts, PathAndQuery};
 use http::{Request, StatusCode, Uri, Version};
 use model::{Format, Provider, Providers};
 use secrecy::ExposeSecret;
 
+use crate::connections::Connections;
 use crate::error::Stop;
 use crate::headers::{self, X_API_KEY, X_GOOG_API_KEY};
 use crate::upload::Outgoing;
@@ -18,11 +19,12 @@ use crate::upload::Outgoing;
 /// One provider, ready to be called.
 pub(crate) struct Destination {
     provider: Arc<Provider>,
-    scheme: Scheme,
-    authority: Authority,
+    /// Whom connections are opened to.
+    origin: Uri,
     host: HeaderValue,
     base_path: String,
     credential: Option<(HeaderName, HeaderValue)>,
+    connections: Arc<Connections>,
 }
 
 impl Destination {
@@ -35,7 +37,18 @@ impl Destination {
             Some(key) => Some(credential(provider.format, key.expose_secret())?),
             None => None,
         };
-        Some(Destination { scheme: scheme?, authority, host, base_path, credential, provider })
+        let origin = Uri::builder().scheme(scheme?).authority(authority).path_and_query("/").build().ok()?;
+        Some(Destination { origin, host, base_path, credential, connections: Arc::default(), provider })
+    }
+
+    /// Whom connections are opened to.
+    pub(crate) fn origin(&self) -> &Uri {
+        &self.origin
+    }
+
+    /// The connections to there.
+    pub(crate) fn connections(&self) -> &Arc<Connections> {
+        &self.connections
     }
 
     /// Where it is.
@@ -57,7 +70,7 @@ impl Destination {
         Ok(Request::from_parts(parts, body))
     }
 
-    /// The address of `path` there. With a stored key, a key in the query is dropped.
+    /// What is asked for there, without the host. With a stored key, a key in the query is dropped.
     fn uri(&self, path: &str, query: Option<&str>) -> Result<Uri, Stop> {
         let drops_key = self.credential.is_some() && self.provider.format == Format::Gemini;
         let mut target =
@@ -69,17 +82,9 @@ impl Destination {
             target.put_u8(if index == 0 { b'?' } else { b'&' });
             target.put_slice(parameter.as_bytes());
         }
-        self.address(target.freeze()).map_err(|_| {
+        PathAndQuery::from_maybe_shared(target.freeze()).map(Uri::from).map_err(|_| {
             Stop::Client(StatusCode::BAD_REQUEST, "this path cannot be forwarded: it is not a valid URL path".into())
         })
-    }
-
-    fn address(&self, target: Bytes) -> Result<Uri, http::Error> {
-        let mut parts = Parts::default();
-        parts.scheme = Some(self.scheme.clone());
-        parts.authority = Some(self.authority.clone());
-        parts.path_and_query = Some(PathAndQuery::from_maybe_shared(target)?);
-        Ok(Uri::from_parts(parts)?)
     }
 
     /// Makes a client's headers those of a request to there.
@@ -176,8 +181,10 @@ mod tests {
     #[test]
     fn path_and_query_stay_as_they_were_written() {
         let check = |base: &str, path: &str, query: Option<&str>, expected: &str| {
-            let uri = destination(base, Format::Openai, Some("k")).uri(path, query).unwrap();
-            assert_eq!(uri.to_string(), expected);
+            let destination = destination(base, Format::Openai, Some("k"));
+            let origin = destination.origin().to_string();
+            let uri = destination.uri(path, query).unwrap();
+            assert_eq!(format!("{}{uri}", origin.trim_end_matches('/')), expected);
         };
         check("https://api.openai.com", "/v1/models", None, "https://api.openai.com/v1/models");
         check(
@@ -196,10 +203,10 @@ mod tests {
             let uri = destination("http://h", Format::Gemini, key).uri("/m", Some(query)).unwrap();
             assert_eq!(uri.to_string(), expected);
         };
-        check(Some("ours"), "alt=sse&key=theirs", "http://h/m?alt=sse");
-        check(Some("ours"), "key=theirs&alt=sse&keys=1", "http://h/m?alt=sse&keys=1");
-        check(Some("ours"), "key=theirs", "http://h/m");
-        check(None, "alt=sse&key=theirs", "http://h/m?alt=sse&key=theirs");
+        check(Some("ours"), "alt=sse&key=theirs", "/m?alt=sse");
+        check(Some("ours"), "key=theirs&alt=sse&keys=1", "/m?alt=sse&keys=1");
+        check(Some("ours"), "key=theirs", "/m");
+        check(None, "alt=sse&key=theirs", "/m?alt=sse&key=theirs");
     }
 
     #[test]
@@ -232,7 +239,8 @@ mod tests {
     fn a_changed_provider_is_seen_at_once() {
         let providers = Providers::new([Provider::new("x", "http://a", Format::Openai).unwrap()]);
         let destinations = Destinations::new(providers.clone());
-        let host = |destinations: &Destinations| destinations.get("x").map(|it| it.authority.to_string()).ok();
+        let host =
+            |destinations: &Destinations| destinations.get("x").map(|it| it.host.to_str().unwrap().to_owned()).ok();
         assert_eq!(host(&destinations).as_deref(), Some("a"));
         providers.put(Provider::new("x", "http://b", Format::Openai).unwrap());
         assert_eq!(host(&destinations).as_deref(), Some("b"));

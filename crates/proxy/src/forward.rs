@@ -12,6 +12,7 @@ use model::{DeactivatedBy, Deactivation, Kill};
 use wire::Endpoint;
 
 use crate::body::Body;
+use crate::connections::Connection;
 use crate::decoding::Encoding;
 use crate::destination::Destination;
 use crate::error::Stop;
@@ -44,11 +45,11 @@ pub(crate) async fn forward(
         None => Outgoing::passing(upload),
     };
     let answer = match destination.request(&path, route.query, parts, outgoing) {
-        Ok(request) => dial(&exchange, request).await,
+        Ok(request) => dial(&exchange, &destination, request).await,
         Err(stop) => Err(stop),
     };
     match answer {
-        Ok((answer, silence)) => tee(exchange, answer, silence),
+        Ok((answer, connection, silence)) => tee(exchange, answer, connection, silence),
         Err(stop) => exchange.stop(stop),
     }
 }
@@ -90,18 +91,21 @@ async fn admit<'a>(
     Ok((destination, path, Some(body)))
 }
 
+/// An answer that has begun, the connection it comes over, and how long that may be silent.
+type Begun = (Response<Incoming>, Connection, Silence);
+
 /// Waits until the provider begins to answer.
-async fn dial(exchange: &Exchange, request: Request<Outgoing>) -> Result<(Response<Incoming>, Silence), Stop> {
+async fn dial(exchange: &Exchange, destination: &Destination, request: Request<Outgoing>) -> Result<Begun, Stop> {
     // Again, because reading took its time: no call is dialled after a kill.
     exchange.check_active().await?;
     let mut silence = Silence::new(exchange.core.config.first_byte_timeout);
-    let answer = exchange.core.upstream.send(request, &mut silence).await?;
+    let (answer, connection) = exchange.core.upstream.send(destination, request, &mut silence).await?;
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         // Nobody asked for it, and what followed would pass the detector by.
         let message = "the provider left HTTP without being asked to".to_owned();
         return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
     }
-    Ok((answer, silence))
+    Ok((answer, connection, silence))
 }
 
 /// A conversation that leaves HTTP would pass the detector by, and a body in a coding of this hop cannot be passed on. Any

@@ -4,6 +4,7 @@
 mod answering;
 mod aside;
 mod body;
+mod connections;
 mod decoding;
 mod destination;
 mod error;

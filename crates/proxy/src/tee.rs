@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use wire::UsageFilter;
 
 use crate::body::Body;
+use crate::connections::Connection;
 use crate::exchange::Exchange;
 use crate::headers;
 use crate::silence::Silence;
@@ -23,6 +24,8 @@ const WENT_SILENT: &str = "the provider went silent in the middle of its answer"
 /// A provider's body on its way to the client.
 pub(crate) struct Tee {
     incoming: Incoming,
+    /// What it comes over; none once it has come whole.
+    connection: Option<Connection>,
     exchange: Box<Exchange>,
     silence: Silence,
     /// Takes out what the client did not ask for.
@@ -31,7 +34,12 @@ pub(crate) struct Tee {
 }
 
 /// Hands a provider's answer on: status, headers and bytes as they are.
-pub(crate) fn tee(mut exchange: Box<Exchange>, answer: Response<Incoming>, mut silence: Silence) -> Response<Body> {
+pub(crate) fn tee(
+    mut exchange: Box<Exchange>,
+    answer: Response<Incoming>,
+    connection: Connection,
+    mut silence: Silence,
+) -> Response<Body> {
     let (mut parts, incoming) = answer.into_parts();
     exchange.answer_begins(&parts);
     headers::drop_hop_by_hop(&mut parts.headers);
@@ -39,12 +47,14 @@ pub(crate) fn tee(mut exchange: Box<Exchange>, answer: Response<Incoming>, mut s
     // What the provider's connection speaks; ours says for itself what its client does.
     parts.version = Version::HTTP_11;
     if incoming.is_end_stream() {
+        connection.give_back();
         exchange.answer_ends();
         return Response::from_parts(parts, Body::from(Bytes::new()));
     }
     silence.restart(exchange.core.config.idle_timeout);
     let filter = exchange.usage_filter(&mut parts);
-    Response::from_parts(parts, Body::passing(Tee { incoming, exchange, silence, filter, ended: false }))
+    let connection = Some(connection);
+    Response::from_parts(parts, Body::passing(Tee { incoming, connection, exchange, silence, filter, ended: false }))
 }
 
 impl Tee {
@@ -87,13 +97,21 @@ impl Tee {
         }
         // A body with a length is not asked again after its last byte.
         if self.incoming.is_end_stream() {
-            self.ended = true;
+            self.has_come();
             self.exchange.answer_ends();
         }
     }
 
-    fn end(&mut self) -> Option<io::Result<Frame<Bytes>>> {
+    /// The body has come whole.
+    fn has_come(&mut self) {
         self.ended = true;
+        if let Some(connection) = self.connection.take() {
+            connection.give_back();
+        }
+    }
+
+    fn end(&mut self) -> Option<io::Result<Frame<Bytes>>> {
+        self.has_come();
         if !self.exchange.answer_ends() {
             return Some(self.break_off(DIED));
         }

@@ -1,38 +1,36 @@
-//! The way to the providers: one pool of connections, HTTP/1.1 only (the pool keeps a single HTTP/2 connection per host,
-//! on which long streams would block each other).
+//! The way to the providers, over connections that are kept. HTTP/1.1 only: on one HTTP/2 connection per host long streams
+//! would block each other.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode, Uri};
+use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
+use hyper::client::conn::http1;
 use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::{Client, Error};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use rustls::crypto::aws_lc_rs;
 use tower::Service;
 
 use crate::ProxyConfig;
+use crate::connections::Connection;
+use crate::destination::Destination;
 use crate::error::Stop;
 use crate::silence::Silence;
 use crate::upload::{BrokenUpload, Outgoing};
 
-/// How many connections to one host are kept for the next call.
-const IDLE_CONNECTIONS: usize = 512;
-/// How long one is kept: shorter than the usual minute of servers, so that theirs is rarely the side that closes.
-const IDLE_TIME: Duration = Duration::from_secs(50);
 /// How often a silent connection is probed.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// The way to the providers.
 pub(crate) struct Upstream {
-    client: Client<Dialler, Outgoing>,
+    https: HttpsConnector<HttpConnector>,
+    connect_timeout: Duration,
 }
 
 impl Upstream {
@@ -46,26 +44,22 @@ impl Upstream {
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_TIME)
-            .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .set_host(false)
-            .build(Dialler { https, timeout: config.connect_timeout });
-        Upstream { client }
+        Upstream { https, connect_timeout: config.connect_timeout }
     }
 
-    /// Sends `request` and waits until its answer begins, as long as `silence` allows.
+    /// Sends `request` and waits until its answer begins, as long as `silence` allows. The connection is to be given back
+    /// when the answer has come whole.
     pub(crate) async fn send(
         &self,
+        destination: &Destination,
         request: Request<Outgoing>,
         silence: &mut Silence,
-    ) -> Result<Response<Incoming>, Stop> {
+    ) -> Result<(Response<Incoming>, Connection), Stop> {
         let upload = request.body().progress();
-        let mut answer = self.client.request(request);
+        let mut answer = pin!(self.answer(destination, request));
         poll_fn(|cx| {
-            if let Poll::Ready(answer) = Pin::new(&mut answer).poll(cx) {
-                return Poll::Ready(answer.map_err(|error| whose_fault(&error)));
+            if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
+                return Poll::Ready(answer);
             }
             if let Some(upload) = &upload {
                 silence.broken_at(upload.last());
@@ -73,6 +67,44 @@ impl Upstream {
             silence.poll_too_long(cx).map(|()| Err(timed_out()))
         })
         .await
+    }
+
+    async fn answer(
+        &self,
+        destination: &Destination,
+        mut request: Request<Outgoing>,
+    ) -> Result<(Response<Incoming>, Connection), Stop> {
+        loop {
+            let mut connection = match destination.connections().take() {
+                Some(waiting) => waiting,
+                None => self.connect(destination).await?,
+            };
+            let mut failed = match connection.send(request).await {
+                Ok(answer) => return Ok((answer, connection)),
+                Err(failed) => failed,
+            };
+            request = match failed.take_message() {
+                // The provider closed it while it waited: the call goes over another.
+                Some(unsent) if connection.is_used => unsent,
+                _ => return Err(whose_fault(&failed.into_error())),
+            };
+        }
+    }
+
+    /// Opens a connection, within one limit for the name, the connection and the handshake together.
+    async fn connect(&self, destination: &Destination) -> Result<Connection, Stop> {
+        let connecting = self.https.clone().call(destination.origin().clone());
+        let stream = match tokio::time::timeout(self.connect_timeout, connecting).await {
+            Ok(connected) => connected.map_err(|error| unreachable(root_cause(&*error)))?,
+            Err(_) => return Err(unreachable("it took too long to connect".to_owned())),
+        };
+        let (sender, connection) = http1::handshake(stream).await.map_err(|error| unreachable(root_cause(&error)))?;
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection to a provider ended early");
+            }
+        });
+        Ok(destination.connections().opened(sender))
     }
 }
 
@@ -93,8 +125,12 @@ fn timed_out() -> Stop {
     Stop::Upstream(StatusCode::GATEWAY_TIMEOUT, "the provider did not begin to answer in time".to_owned())
 }
 
+fn unreachable(why: String) -> Stop {
+    Stop::Upstream(StatusCode::BAD_GATEWAY, format!("the provider could not be reached: {why}"))
+}
+
 /// Who is to blame that no answer came: the client, if its own body broke off, else the provider.
-fn whose_fault(error: &Error) -> Stop {
+fn whose_fault(error: &hyper::Error) -> Stop {
     let mut cause = error.source();
     while let Some(source) = cause {
         if let Some(broken) = source.downcast_ref::<BrokenUpload>() {
@@ -102,42 +138,15 @@ fn whose_fault(error: &Error) -> Stop {
         }
         cause = source.source();
     }
-    let message = match error.is_connect() {
-        true => format!("the provider could not be reached: {}", root_cause(error)),
-        false => format!("the provider closed the connection without an answer: {}", root_cause(error)),
-    };
+    let message = format!("the provider closed the connection without an answer: {}", root_cause(error));
     Stop::Upstream(StatusCode::BAD_GATEWAY, message)
 }
 
 /// The innermost cause, which is the one that says something.
-fn root_cause(error: &Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
+fn root_cause(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
     cause.to_string()
-}
-
-/// Opens connections, each within one limit for the name, the connection and the handshake together.
-#[derive(Clone)]
-struct Dialler {
-    https: HttpsConnector<HttpConnector>,
-    timeout: Duration,
-}
-
-type Dialling<T> = Pin<Box<dyn Future<Output = Result<T, Box<dyn std::error::Error + Send + Sync>>> + Send>>;
-
-impl Service<Uri> for Dialler {
-    type Response = <HttpsConnector<HttpConnector> as Service<Uri>>::Response;
-    type Error = Box<dyn std::error::Error + Send + Sync>;
-    type Future = Dialling<Self::Response>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.https.poll_ready(cx)
-    }
-
-    fn call(&mut self, address: Uri) -> Self::Future {
-        let connecting = tokio::time::timeout(self.timeout, self.https.call(address));
-        Box::pin(async move { connecting.await.map_err(|_| "it took too long to connect")? })
-    }
 }

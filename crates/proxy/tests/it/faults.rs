@@ -194,6 +194,44 @@ async fn without_room_for_its_body_a_call_waits_and_does_not_fail() {
     assert_eq!(provider.calls(), 3);
 }
 
+#[tokio::test]
+async fn calls_one_after_the_other_share_a_connection() {
+    let streamed =
+        [stream_head("text/event-stream"), chunk(&chat_stream(&["one", " two"])), b"0\r\n\r\n".to_vec()].concat();
+    for answer in [chat_answer("whole"), streamed, b"HTTP/1.1 204 No Content\r\n\r\n".to_vec()] {
+        let provider = FakeProvider::sending(answer).await;
+        let rig = Rig::new(&provider).await;
+        for _ in 0..3 {
+            assert!(rig.ask(PROMPT).await.status().is_success());
+            idle_turns().await;
+        }
+        assert_eq!((provider.calls(), provider.connections()), (3, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_while_it_waited_is_not_used_again() {
+    let provider = FakeProvider::new(|_| vec![Step::Send(chat_answer("whole")), Step::Close]).await;
+    let rig = Rig::new(&provider).await;
+    for _ in 0..3 {
+        assert_eq!(rig.ask(PROMPT).await.status(), 200);
+        idle_turns().await;
+    }
+    assert_eq!((provider.calls(), provider.connections()), (3, 3));
+}
+
+#[tokio::test]
+async fn a_connection_whose_answer_was_not_awaited_is_not_used_again() {
+    let begun = [stream_head("text/event-stream"), chunk(&chat_stream(&["one"])[..20])].concat();
+    let mut provider = FakeProvider::new(move |_| vec![Step::Send(begun.clone()), Step::Hold]).await;
+    let rig = Rig::new(&provider).await;
+    for calls in 1..=2 {
+        drop(rig.begin(post(CHAT, streamed_question(PROMPT))).await);
+        provider.hung_up_on().await;
+        assert_eq!(provider.connections(), calls);
+    }
+}
+
 /// Everybody else gets as many turns as it takes to read a body.
 async fn idle_turns() {
     for _ in 0..2_000 {

@@ -51,6 +51,7 @@ pub struct FakeProvider {
     received: mpsc::UnboundedReceiver<Received>,
     gone: mpsc::UnboundedReceiver<()>,
     accepted: Arc<AtomicUsize>,
+    connections: Arc<AtomicUsize>,
     flooded: Arc<AtomicUsize>,
 }
 
@@ -71,17 +72,20 @@ impl FakeProvider {
         let (gone_in, gone) = mpsc::unbounded_channel();
         let reports =
             Reports { received: received_in, gone: gone_in, accepted: Arc::default(), flooded: Arc::default() };
+        let connections = Arc::<AtomicUsize>::default();
         let provider = FakeProvider {
             address,
             received,
             gone,
             accepted: Arc::clone(&reports.accepted),
+            connections: Arc::clone(&connections),
             flooded: Arc::clone(&reports.flooded),
         };
         let script: Arc<Script> = Arc::new(script);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 stream.set_nodelay(true).unwrap();
+                connections.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(serve(stream, Arc::clone(&script), reports.clone()));
             }
         });
@@ -107,6 +111,11 @@ impl FakeProvider {
     /// How many requests arrived.
     pub fn calls(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
+    }
+
+    /// Over how many connections they came.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// How many bytes of a flood were taken.

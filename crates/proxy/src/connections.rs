@@ -1,0 +1,82 @@
+//! The connections to one provider: those that wait for their next call, and those with a call on them. HTTP/1.1 has one
+//! call at a time on each, so a long stream never stands in another's way.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
+use hyper::client::conn::http1::SendRequest;
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use crate::upload::Outgoing;
+
+/// How many are kept for the next call.
+const MOST_WAITING: usize = 512;
+/// How long one is kept: shorter than the usual minute of servers, so that theirs is rarely the side that closes.
+const WAITING_TIME: Duration = Duration::from_secs(50);
+
+/// The connections to one provider that wait for their next call, the one that has waited longest first.
+#[derive(Default)]
+pub(crate) struct Connections {
+    waiting: Mutex<VecDeque<Waiting>>,
+}
+
+struct Waiting {
+    sender: SendRequest<Outgoing>,
+    since: Instant,
+}
+
+/// A connection for one call. Dropped before it is given back, it is closed.
+pub(crate) struct Connection {
+    sender: SendRequest<Outgoing>,
+    home: Arc<Connections>,
+    /// Whether it had calls before. Then the provider may be closing it this very moment.
+    pub(crate) is_used: bool,
+}
+
+impl Connections {
+    /// One that waits, if there is any: the one that was used last.
+    pub(crate) fn take(self: &Arc<Self>) -> Option<Connection> {
+        let mut waiting = self.waiting.lock();
+        let now = Instant::now();
+        while waiting.front().is_some_and(|first| now - first.since >= WAITING_TIME) {
+            waiting.pop_front();
+        }
+        waiting.retain(|it| !it.sender.is_closed());
+        // One that was given back this moment may not have noticed itself that its call is over.
+        let place = waiting.iter().rposition(|it| it.sender.is_ready())?;
+        let sender = waiting.remove(place)?.sender;
+        Some(Connection { sender, home: Arc::clone(self), is_used: true })
+    }
+
+    /// A new one.
+    pub(crate) fn opened(self: &Arc<Self>, sender: SendRequest<Outgoing>) -> Connection {
+        Connection { sender, home: Arc::clone(self), is_used: false }
+    }
+}
+
+impl Connection {
+    /// Sends `request` and waits until its answer begins. An error has the request in it if nothing of it was sent.
+    pub(crate) async fn send(
+        &mut self,
+        request: Request<Outgoing>,
+    ) -> Result<Response<Incoming>, TrySendError<Request<Outgoing>>> {
+        self.sender.try_send_request(request).await
+    }
+
+    /// The answer has come whole: the next call may have it.
+    pub(crate) fn give_back(self) {
+        if self.sender.is_closed() {
+            return;
+        }
+        let mut waiting = self.home.waiting.lock();
+        waiting.push_back(Waiting { sender: self.sender, since: Instant::now() });
+        if waiting.len() > MOST_WAITING {
+            waiting.pop_front();
+        }
+    }
+}
