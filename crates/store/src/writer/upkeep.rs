@@ -7,8 +7,8 @@ use super::connection::Durability;
 use super::{Writer, longer_sums};
 use crate::error::may_pass;
 
-/// How long a change may have to wait for sums; a kill waits for one step of that.
-const SUMS_AT_A_TIME: Duration = Duration::from_millis(100);
+/// How long a change, or a page that shows the newest, may have to wait for sums; a kill waits for one step of that.
+const SUMS_AT_A_TIME: Duration = Duration::from_millis(20);
 
 impl Writer {
     /// Makes sums over longer times for a moment, if they are due.
