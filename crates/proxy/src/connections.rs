@@ -16,7 +16,8 @@ use crate::upload::Outgoing;
 
 /// How many are kept for the next call.
 const MOST_WAITING: usize = 512;
-/// How long one is kept: shorter than the usual minute of servers, so that theirs is rarely the side that closes.
+/// How long one may have waited and still be used: shorter than the usual minute of servers, so that it is rarely one that
+/// they are just closing.
 const WAITING_TIME: Duration = Duration::from_secs(50);
 
 /// The connections to one provider that wait for their next call, the one that has waited longest first.
