@@ -8,13 +8,12 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 
 use crate::tuning::Tuning;
 
-/// What the write-ahead log is cut back to after a checkpoint.
-const JOURNAL_SIZE_LIMIT: &str = "67108864";
+/// Pages of the write-ahead log at which the writer itself moves them into the database. That happens beside it long before
+/// (`checkpoint.rs`), unless the disk is slow or somebody reads for very long.
+const PAGES_PER_CHECKPOINT: &str = "65536";
 
-/// Pages of the write-ahead log between two checkpoints, as many as the limit above has room for. Many more than SQLite's
-/// 1,000, because a page that many calls write to (the newest one of every agent in every index) is then copied into the
-/// database once instead of once per batch.
-const PAGES_PER_CHECKPOINT: &str = "16000";
+/// The file of the write-ahead log is as long as what is in it.
+const JOURNAL_SIZE_LIMIT: &str = "0";
 
 /// 32 MiB: the newest page of every index for two thousand agents. A batch that touches more pages than fit has them written
 /// out and read again before it is through.
@@ -38,6 +37,11 @@ pub(crate) fn writer(database: &Path, tuning: &Tuning) -> SqliteConnectOptions {
 /// Of those that read.
 pub(crate) fn reader(database: &Path) -> SqliteConnectOptions {
     base(database).read_only(true).busy_timeout(Duration::from_secs(5))
+}
+
+/// Of the one that moves the write-ahead log into the database.
+pub(crate) fn checkpointer(database: &Path) -> SqliteConnectOptions {
+    base(database)
 }
 
 fn base(database: &Path) -> SqliteConnectOptions {

@@ -3,6 +3,7 @@
 mod agents;
 mod alerts;
 mod change;
+mod checkpoint;
 mod columns;
 mod connect;
 mod error;

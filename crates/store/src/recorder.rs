@@ -6,6 +6,7 @@ use std::time::Duration;
 use model::{AgentId, Event, IncidentId, KillSwitch, RecorderInbox};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
+use crate::checkpoint;
 use crate::writer::{self, Request, Writer};
 use crate::{Change, Changed, Health, Store, StoreError};
 
@@ -52,7 +53,13 @@ impl Recorder {
             catch_up_patience: store.tuning.catch_up_patience,
         };
         let writer = Writer::new(&store, recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
-        (recorder, tokio::spawn(writer.run(inbox, requests_inbox)))
+        let writing = async move {
+            tokio::select! {
+                () = writer.run(inbox, requests_inbox) => {}
+                () = checkpoint::run(store) => {}
+            }
+        };
+        (recorder, tokio::spawn(writing))
     }
 
     /// Makes a change and waits until it is on disk. `Unavailable` after a few seconds: nothing was changed.

@@ -34,6 +34,10 @@ pub(crate) struct Tuning {
     pub(crate) deletion_rows: i64,
     /// Of how many agents sums are made at a time.
     pub(crate) sum_agents: i64,
+    /// From how many bytes on the write-ahead log is moved into the database, and how often its length is looked at. The
+    /// longer it may be, the more batches share one copy of a page (the newest one of every agent in every index).
+    pub(crate) longest_log: u64,
+    pub(crate) log_look: Duration,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,
     /// Settings of the writer's connection that make it fail.
@@ -59,6 +63,8 @@ impl Default for Tuning {
             retention_rows: 500,
             deletion_rows: 2_000,
             sum_agents: 500,
+            longest_log: 64 << 20,
+            log_look: Duration::from_secs(1),
             retention_interval: Duration::from_secs(3600),
             #[cfg(test)]
             faults: std::sync::Arc::default(),

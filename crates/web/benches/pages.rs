@@ -1,5 +1,5 @@
 //! How long the server takes for each page with a million events of a thousand agents, and how large the pages are. Prints a
-//! table; a page over 50 ms at the median, or over 150 KB with all its files, ends it with an error.
+//! table; an answer over 50 ms, or a page over 150 KB with all its files, ends it with an error.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -70,7 +70,7 @@ async fn main() -> ExitCode {
     ] {
         let (median, slowest, size) = measure(&router, &path).await;
         println!("{path:<45} median {median:>8.1?}   slowest {slowest:>8.1?}   {:>4} KB", (size + files) / 1000);
-        failed |= median > SLOWEST || size + files > LARGEST;
+        failed |= slowest > SLOWEST || size + files > LARGEST;
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -195,11 +195,11 @@ async fn files(router: &Router) -> usize {
 }
 
 async fn measure(router: &Router, path: &str) -> (Duration, Duration, usize) {
-    let size = get(router, path).await.len();
     let mut times = Vec::with_capacity(ROUNDS);
+    let mut size = 0;
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        get(router, path).await;
+        size = get(router, path).await.len();
         times.push(began.elapsed());
     }
     times.sort_unstable();

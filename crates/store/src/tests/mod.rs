@@ -3,6 +3,7 @@
 
 mod alerts;
 mod changes;
+mod checkpoint;
 mod deletion;
 mod events;
 mod exemptions;

@@ -20,7 +20,11 @@ impl Writer {
         if let Err(error) = self.write_all(inbox).await {
             self.note_trouble(&error).await;
         }
-        // Whether it is on disk or will have to be tried again: there is nothing more to wait for.
+        self.answer_readers();
+    }
+
+    /// Whether it is on disk or will have to be tried again: there is nothing more to wait for.
+    fn answer_readers(&mut self) {
         for done in self.catching_up.drain(..) {
             let _ = done.send(());
         }
@@ -39,6 +43,7 @@ impl Writer {
         if self.is_idle() && self.pause.is_some() {
             self.probe().await?;
         }
+        self.answer_readers();
         if self.records.is_empty() && self.changes.is_empty() {
             self.make_sums(inbox).await?;
         }

@@ -1,0 +1,22 @@
+use super::*;
+
+#[tokio::test]
+async fn a_long_log_is_moved_into_the_database_and_begins_anew() {
+    let tuning = Tuning { longest_log: 1 << 20, log_look: Duration::from_millis(1), ..quick() };
+    let fixture = Fixture::with(tuning).await;
+    let log = fixture.directory.path().join("data/agentgazer.db-wal");
+    let length = || std::fs::metadata(&log).unwrap().len();
+    let longer_and_shorter = async {
+        let mut longest = 0;
+        while length() >= longest {
+            longest = length();
+            fixture.record_all((0..50).map(|_| call("agent")).collect()).await;
+        }
+        longest
+    };
+    let longest = tokio::time::timeout(Duration::from_secs(60), longer_and_shorter).await.expect("it is moved");
+    assert!(longest > fixture.tuning.longest_log, "moved at {longest} bytes");
+
+    fixture.recorder.stop().await;
+    assert_eq!(length(), 0, "all is in the database when the writer has ended");
+}
