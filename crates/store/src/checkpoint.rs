@@ -4,23 +4,29 @@
 use std::path::Path;
 
 use sqlx::{ConnectOptions, Connection};
+use tokio::sync::Mutex;
 
 use crate::Store;
 use crate::connect;
 
-/// Looks at the length of the log now and then, and moves it when it has grown long. Never ends.
-pub(crate) async fn run(store: Store) {
+/// Looks at the length of the log now and then, and moves it when it has grown long, holding `moving`. Never ends.
+pub(crate) async fn run(store: Store, moving: &Mutex<()>) {
     let database = store.config.database();
     let mut log = database.clone().into_os_string();
     log.push("-wal");
+    // It stays as long as it was until somebody writes again.
+    let mut moved = 0;
     loop {
         tokio::time::sleep(store.tuning.log_look).await;
         let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
-        if length > store.tuning.longest_log
-            && let Err(error) = checkpoint(&database).await
-        {
+        if length <= store.tuning.longest_log || length == moved {
+            continue;
+        }
+        let _moving = moving.lock().await;
+        match checkpoint(&database).await {
+            Ok(()) => moved = length,
             // The writer does it when the log has grown longer still, and says what is wrong with the disk.
-            tracing::debug!("the write-ahead log was not moved into the database: {error}");
+            Err(error) => tracing::debug!("the write-ahead log was not moved into the database: {error}"),
         }
     }
 }

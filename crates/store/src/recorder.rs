@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{AgentId, Event, IncidentId, KillSwitch, RecorderInbox};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
 
 use crate::checkpoint;
 use crate::writer::{self, Request, Writer};
@@ -54,9 +54,10 @@ impl Recorder {
         };
         let writer = Writer::new(&store, recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
         let writing = async move {
+            let moving = Mutex::new(());
             tokio::select! {
-                () = writer.run(inbox, requests_inbox) => {}
-                () = checkpoint::run(store) => {}
+                () = writer.run(inbox, requests_inbox, &moving) => {}
+                () = checkpoint::run(store, &moving) => {}
             }
         };
         (recorder, tokio::spawn(writing))

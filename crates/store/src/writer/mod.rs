@@ -18,7 +18,7 @@ mod work;
 use std::collections::VecDeque;
 
 use model::{Event, RecorderInbox};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Duration, Instant};
 
 pub(crate) use self::apply::Failure;
@@ -90,8 +90,14 @@ impl Writer {
         }
     }
 
-    /// Writes until `inbox` is closed or a stop is requested, then what is left.
-    pub(crate) async fn run(mut self, mut inbox: RecorderInbox, mut requests: mpsc::UnboundedReceiver<Request>) {
+    /// Writes until `inbox` is closed or a stop is requested, then what is left. Whoever else moves the log into the
+    /// database holds `moving`.
+    pub(crate) async fn run(
+        mut self,
+        mut inbox: RecorderInbox,
+        mut requests: mpsc::UnboundedReceiver<Request>,
+        moving: &Mutex<()>,
+    ) {
         while self.receive(&mut inbox, &mut requests).await {
             if self.pause.is_none_or(|(_, until)| Instant::now() >= until) {
                 self.work(&mut inbox).await;
@@ -100,7 +106,7 @@ impl Writer {
         inbox.events.close();
         inbox.records.close();
         requests.close();
-        self.finish(&mut inbox).await;
+        self.finish(&mut inbox, moving).await;
     }
 
     /// Waits until there is something to do. `false`: nothing more will come.

@@ -1,6 +1,7 @@
 //! What the writer does when it may write, and what it does when it cannot.
 
 use model::{AgentId, RecorderInbox};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::apply::{self, Failure, Outcome};
@@ -203,7 +204,7 @@ impl Writer {
     }
 
     /// Writes what is left, for as long as it is worth trying, and closes the database.
-    pub(super) async fn finish(mut self, inbox: &mut RecorderInbox) {
+    pub(super) async fn finish(mut self, inbox: &mut RecorderInbox, moving: &Mutex<()>) {
         let deadline = Instant::now() + self.store.tuning.stop_patience;
         self.next_sweep = deadline + self.store.tuning.retention_interval;
         loop {
@@ -220,6 +221,8 @@ impl Writer {
             }
             tokio::time::sleep(pause).await;
         }
+        // SQLite would not wait for another that moves the log, and leave it as it is.
+        let _moving = moving.lock().await;
         if let Err(error) = self.connection.close().await {
             tracing::warn!("the database could not be closed well: {}", in_plain_words(&error));
         }
