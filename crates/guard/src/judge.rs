@@ -119,9 +119,9 @@ impl<'w> Judge<'w> {
         let (call, current) = (self.calls[place], self.calls[self.current()]);
         let newest = self.newest.map(|newest| self.calls[newest]);
         are_prompts_similar(call, current)
-            && rules::is_asked_again(call, current, || self.is_ask(place))
             && rules::is_same_question(call, newest, current)
             && rules::prompt_has_weight(call, newest, current)
+            && rules::is_asked_again(call, current, || self.is_ask(place))
     }
 
     fn response_counts(&self, place: usize, newest: usize) -> bool {

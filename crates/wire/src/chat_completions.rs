@@ -82,20 +82,26 @@ impl ChatAnswer {
     }
 
     fn read_choice(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        let (mut index, mut message, mut text, mut finished) = (0, None, None, false);
-        cursor.fields(|key, value| match key {
-            "index" => index = value.number().unwrap_or(0),
-            "finish_reason" => finished = value.is_text(),
-            "message" | "delta" if !value.is_null() => message = Some(value),
-            "text" => text = value.text(),
-            // Moonshot, which has it here in streams.
-            "usage" => usage::read_openai(&mut self.usage, value),
-            _ => {}
+        let (mut index, mut message, mut text, mut finished) = (0, Message::default(), None, false);
+        cursor.object(|cursor, key| {
+            match key {
+                "message" | "delta" => {
+                    let mut read = Message::default();
+                    if cursor.fields(|key, value| read.see(key, value))? {
+                        message = read;
+                    }
+                }
+                "index" => index = cursor.value()?.number().unwrap_or(0),
+                "finish_reason" => finished = cursor.value()?.is_text(),
+                "text" => text = cursor.value()?.text(),
+                // Moonshot, which has it here in streams.
+                "usage" => usage::read_openai(&mut self.usage, cursor.value()?),
+                _ => drop(cursor.value()?),
+            }
+            Ok(())
         })?;
         let Some((said, room)) = self.choices.at(index) else { return Ok(()) };
-        if let Some(message) = message {
-            read_message(message, said, room);
-        }
+        message.read(said, room);
         if let Some(text) = text {
             said.say(&text, room);
         }
@@ -107,17 +113,40 @@ impl ChatAnswer {
 }
 
 /// A message, or a piece of one. Reasoning is left out: it is not what the model says.
-fn read_message(message: Json<'_>, said: &mut Said, room: &mut Room) {
-    message.fields(|key, value| match key {
-        "content" | "refusal" => parts(value, |part| {
-            if let Part::Text(text) = part {
-                said.say(&text.text().unwrap_or_default(), room);
-            }
-        }),
-        "tool_calls" => value.items(|call| read_call(call, said, room)),
-        "function_call" if !value.is_null() => said.call_piece(0, &step::named(value), room),
-        _ => {}
-    });
+#[derive(Default)]
+struct Message<'a> {
+    content: Option<Json<'a>>,
+    refusal: Option<Json<'a>>,
+    tool_calls: Option<Json<'a>>,
+    function_call: Option<Json<'a>>,
+}
+
+impl<'a> Message<'a> {
+    fn see(&mut self, key: &str, value: Json<'a>) {
+        match key {
+            "content" => self.content = Some(value),
+            "refusal" => self.refusal = Some(value),
+            "tool_calls" => self.tool_calls = Some(value),
+            "function_call" => self.function_call = Some(value),
+            _ => {}
+        }
+    }
+
+    fn read(&self, said: &mut Said, room: &mut Room) {
+        for content in [self.content, self.refusal].into_iter().flatten() {
+            parts(content, |part| {
+                if let Part::Text(text) = part {
+                    said.say(&text.text().unwrap_or_default(), room);
+                }
+            });
+        }
+        if let Some(calls) = self.tool_calls {
+            calls.items(|call| read_call(call, said, room));
+        }
+        if let Some(call) = self.function_call.filter(|call| !call.is_null()) {
+            said.call_piece(0, &step::named(call), room);
+        }
+    }
 }
 
 fn read_call(call: Json<'_>, said: &mut Said, room: &mut Room) {

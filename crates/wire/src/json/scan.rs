@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use crate::eight_bytes::{below, equal, position};
+use crate::eight_bytes::{equal, position};
 
 /// Where a string ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,9 @@ pub(super) struct StringEnd {
 
 /// Where the string ends whose content starts at `start`.
 ///
-/// What stands behind a backslash is not looked at. Most of a body is long strings with an escape in every line, of which
-/// nearly all are passed over; whoever reads one takes an escape that there is not for the character itself.
+/// What stands behind a backslash is not looked at, and control characters are let be. Most of a body is long strings with
+/// an escape in every line, of which nearly all are passed over; whoever reads one takes an escape that there is not for the
+/// character itself.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
     let content = bytes.get(start..)?;
     match position(&content[..content.len().min(SHORT)], special) {
@@ -28,19 +29,15 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
 /// Keys and most values are shorter, and found before a wider search has begun.
 const SHORT: usize = 32;
 
-/// Two wide searches, one for the quote and one for what must not stand before it.
+/// A wide search for the quote.
 fn long_string_end(content: &[u8]) -> Option<usize> {
     let is_escaped = |quote: usize| content[..quote].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
-    let end = memchr_iter(b'"', content).find(|quote| !is_escaped(*quote))?;
-    // Without an early end, so that the compiler takes many bytes at once.
-    let has_control = content[..end].iter().fold(false, |found, byte| found | (*byte < b' '));
-    (!has_control).then_some(end)
+    memchr_iter(b'"', content).find(|quote| !is_escaped(*quote))
 }
 
-/// Quotes, backslashes and control characters.
+/// Quotes and backslashes.
 fn special(word: u64) -> u64 {
-    // With this bit flipped the quote (0x22) comes right after the control characters, and what stood there goes behind.
-    below(word ^ u64::from_le_bytes([0x02; 8]), 0x21) | equal(word, b'\\')
+    equal(word, b'"') | equal(word, b'\\')
 }
 
 /// Where the number ends that starts at `at`.

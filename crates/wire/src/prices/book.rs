@@ -1,6 +1,7 @@
 //! The prices of one provider, found by whatever name a client uses for a model.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::name;
 use super::price::Price;
@@ -14,6 +15,8 @@ pub(super) struct Book {
     models: HashMap<String, Price>,
     /// By name without date or version: the newest of that name.
     undated: HashMap<String, (String, Price)>,
+    /// Worked out when it is first needed.
+    most_expensive: OnceLock<Price>,
 }
 
 impl Book {
@@ -25,6 +28,7 @@ impl Book {
             self.undated.insert(undated, (key.clone(), price));
         }
         self.models.insert(key, price);
+        self.most_expensive = OnceLock::new();
     }
 
     /// The price of a model: by its name, else by its name without date, version or prefix.
@@ -42,7 +46,7 @@ impl Book {
     }
 
     pub(super) fn most_expensive(&self) -> Price {
-        self.models.values().copied().fold(Price::default(), Price::max)
+        *self.most_expensive.get_or_init(|| self.models.values().copied().fold(Price::default(), Price::max))
     }
 
     fn get(&self, key: &str) -> Option<Price> {

@@ -129,6 +129,8 @@ fn an_unpriced_call_counts_as_the_most_expensive_one() {
     assert_eq!(prices.counted("a", "new", &usage).nanos(), 3 + 9);
     assert_eq!(prices.counted("c", "new", &usage).nanos(), 5 + 9);
     assert_eq!(prices.counted("b", "other", &usage).nanos(), 10);
+    prices.put("a", "cheap", Price { base: Rates::plain(1, 1), above: None });
+    assert_eq!(prices.counted("a", "new", &usage).nanos(), 2 + 2, "a price that was replaced counts no more");
     prices.count_unpriced_as(Unpriced::Free);
     assert_eq!(prices.counted("a", "new", &usage), NanoUsd::ZERO);
 }
