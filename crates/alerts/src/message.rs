@@ -55,7 +55,7 @@ impl Message {
                 vec![("Rule", format!("{threshold_percent}% over {minutes} min"))]
             }
             AlertData::Budget(BudgetData { period_start, .. }) => vec![("Since", period_start.to_string())],
-            AlertData::Recovered(RecoveredData { since, .. }) => vec![("It had been so since", since.to_string())],
+            AlertData::Recovered(RecoveredData { since, .. }) => vec![("Problem began", since.to_string())],
             AlertData::Digest { .. } | AlertData::Test { .. } => Vec::new(),
         }
     }

@@ -201,7 +201,7 @@ async fn a_budget_is_told_once_in_its_period() {
     minutes.pass(30).await;
     assert_eq!(minutes.rig.told().await, ["agent.budget dear"]);
     let summary = minutes.rig.history().await[0].data.as_ref().unwrap().summary();
-    assert_eq!(summary, "dear spent $1.00 this day: more than $1.00");
+    assert_eq!(summary, "dear has spent $1.00 today; the limit is $1.00");
     minutes.rig.clock.advance(24 * 3_600_000);
     minutes.look().await;
     minutes.rig.spend("dear", 2_000_000_000).await;
@@ -232,7 +232,7 @@ async fn most_of_a_budget_is_told_once_and_that_it_was_raised() {
     minutes.pass(30).await;
     assert_eq!(minutes.rig.told().await, ["agent.budget saver"]);
     let summary = minutes.rig.history().await[0].data.as_ref().unwrap().summary();
-    assert_eq!(summary, "saver spent 85% of its budget of $1.00 for the day");
+    assert_eq!(summary, "saver has spent 85% of its budget of $1.00 for the day");
 
     minutes.set_policy("saver", r#"{"budget_daily_usd":2}"#).await;
     minutes.pass(2).await;

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// Which server a command talks to.
 #[derive(Debug, Default, Args)]
 pub struct ServerArgs {
-    /// The server's dashboard address [env: AGENTGAZER_URL] [default: the one that was started on this data directory]
+    /// The server's dashboard address [env: AGENTGAZER_URL] [default: the server running on this data directory]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// The server's token [env: AGENTGAZER_TOKEN] [default: the one in the data directory]
@@ -37,9 +37,9 @@ pub struct AgentArgs {
 /// The arguments of `incidents`.
 #[derive(Debug, Args)]
 pub struct IncidentsArgs {
-    /// Show this one with its evidence
+    /// Show this incident with its evidence
     pub id: Option<String>,
-    /// Only those of this agent
+    /// Only incidents of this agent
     #[arg(long, value_name = "AGENT", conflicts_with = "id")]
     pub agent: Option<String>,
     /// Say whether it was a loop
@@ -74,16 +74,16 @@ pub enum ExemptArg {
 pub struct ExemptionsArgs {
     /// The agent
     pub agent: String,
-    /// Make one from this incident, which was a false alarm
+    /// Make an exemption from this incident, which was a false alarm
     #[arg(long, value_name = "INCIDENT", requires_all = ["what", "until"])]
     pub incident: Option<String>,
-    /// What of the stopped call is not to count
+    /// What should no longer count: the stopped call's prompt or its tool calls
     #[arg(long, value_name = "WHAT", requires = "incident")]
     pub what: Option<ExemptArg>,
     /// Until the end of this day (UTC), like 2026-12-24, or until this time (RFC 3339)
     #[arg(long, value_name = "WHEN", requires = "incident")]
     pub until: Option<String>,
-    /// Let this one count again
+    /// End this exemption
     #[arg(long, value_name = "EXEMPTION", conflicts_with = "incident")]
     pub revoke: Option<String>,
     /// Which server.
@@ -102,7 +102,7 @@ pub struct AlertsArgs {
     pub server: ServerArgs,
 }
 
-/// What costs are added up by.
+/// What costs are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum CostsBy {
@@ -116,13 +116,13 @@ pub enum CostsBy {
 /// The arguments of `costs`.
 #[derive(Debug, Args)]
 pub struct CostsArgs {
-    /// What they are added up by
+    /// What to group costs by
     #[arg(long, value_enum, default_value = "model")]
     pub by: CostsBy,
-    /// So many hours or days until now, like 24h or 7d
+    /// How far back, in hours or days, like 24h or 7d
     #[arg(long, value_name = "RANGE", default_value = "24h")]
     pub since: String,
-    /// Only those of this agent
+    /// Only calls of this agent
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
     /// Which server.
@@ -135,7 +135,7 @@ pub struct CostsArgs {
 pub enum AlertsCommand {
     /// List the channels and rules
     List(ServerArgs),
-    /// Send a test through a channel and say what came of it
+    /// Send a test through a channel and show the result
     Test {
         /// The channel, by name or id
         channel: String,
@@ -148,7 +148,7 @@ pub enum AlertsCommand {
 /// The arguments of `drill`.
 #[derive(Debug, Args)]
 pub struct DrillArgs {
-    /// The server's proxy address [default: the one that was started on this data directory]
+    /// The server's proxy address [default: the server running on this data directory]
     #[arg(long, value_name = "URL")]
     pub proxy_url: Option<String>,
     /// Which server.
@@ -162,10 +162,10 @@ pub struct TopArgs {
     /// Print a table and exit
     #[arg(long)]
     pub once: bool,
-    /// So many hours or days until now, like 1h or 7d
+    /// How far back, in hours or days, like 1h or 7d
     #[arg(long, value_name = "RANGE", default_value = "1h")]
     pub since: String,
-    /// How many seconds from one look to the next
+    /// Seconds between refreshes
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     pub interval: u16,
     /// Which server.
@@ -188,13 +188,13 @@ pub struct KillSwitchArgs {
     pub agent: String,
     /// Switch it on or off
     pub state: Option<OnOff>,
-    /// How many calls are looked at (2 to 500)
+    /// How many calls to compare (2 to 500)
     #[arg(long, value_name = "CALLS")]
     pub window: Option<u64>,
     /// The score that must be exceeded
     #[arg(long, value_name = "SCORE")]
     pub threshold: Option<f64>,
-    /// What happens then: deactivate, block or observe
+    /// What to do when it fires: deactivate, block or observe
     #[arg(long, value_name = "ACTION")]
     pub action: Option<String>,
     /// What counts as a repetition: adaptive or literal
@@ -210,31 +210,31 @@ pub struct KillSwitchArgs {
 pub struct PolicyArgs {
     /// The agent, or * for all that have no policy of their own
     pub agent: String,
-    /// The most it may spend in a day, in dollars
+    /// The most it may spend in a day, in dollars; none for no limit
     #[arg(long, value_name = "USD")]
     pub budget_daily: Option<String>,
-    /// In a week, from Monday on
+    /// The most it may spend in a week (from Monday), in dollars
     #[arg(long, value_name = "USD")]
     pub budget_weekly: Option<String>,
-    /// In a month
+    /// The most it may spend in a month, in dollars
     #[arg(long, value_name = "USD")]
     pub budget_monthly: Option<String>,
-    /// In one conversation
+    /// The most it may spend in one conversation, in dollars
     #[arg(long, value_name = "USD")]
     pub budget_conversation: Option<String>,
-    /// Where its days begin and its hours are counted, like Europe/Berlin
+    /// The time zone of its days and hours, like Europe/Berlin
     #[arg(long, value_name = "ZONE")]
     pub time_zone: Option<String>,
     /// When it may call, like "mon-fri 09:00-18:00" (repeatable; replaces all)
     #[arg(long, value_name = "HOURS")]
     pub hours: Vec<String>,
-    /// Calls and tokens per minute, like openai=60 or *=60,100000 (repeatable; replaces all)
+    /// The most calls and tokens per minute, like openai=60 or *=60,100000 (repeatable; replaces all)
     #[arg(long = "rate", value_name = "PROVIDER=RATES")]
     pub rates: Vec<String>,
-    /// Another model than the one that is asked for, like openai/*=gpt-5-mini (repeatable; replaces all)
+    /// Replace the model asked for, like openai/*=gpt-5-mini (repeatable; replaces all)
     #[arg(long = "model", value_name = "PROVIDER/MODEL=USE")]
     pub models: Vec<String>,
-    /// Back to the default policy, or with * to the configured one
+    /// Go back to the default policy; with *, to the configured one
     #[arg(long, conflicts_with_all = ["budget_daily", "budget_weekly", "budget_monthly", "budget_conversation", "time_zone", "hours", "rates", "models"])]
     pub reset: bool,
     /// Which server.

@@ -24,7 +24,7 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 mistake in arguments or configuration, 3 server not reachable, 4 not found, 5 refused.
-Every setting can be made in agentgazer.toml, as AGENTGAZER_… in the environment, and as a flag, in rising order.";
+Settings come from agentgazer.toml, from AGENTGAZER_… in the environment and from flags; later ones win.";
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
@@ -35,13 +35,13 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the detector over recorded conversations and say what it would have stopped
     Replay(ReplayArgs),
-    /// Write what was recorded in the form that replay reads
+    /// Write what was recorded, in the form that replay reads
     Export(ExportArgs),
     /// List the agents
     Agents(ServerArgs),
     /// List the incidents, show one with its evidence, say whether it was a loop, or delete it
     Incidents(IncidentsArgs),
-    /// List, make or revoke what does not count for an agent
+    /// List, make or revoke exemptions: what does not count towards an agent's score
     Exemptions(ExemptionsArgs),
     /// Show what was spent, by model, provider, agent, conversation or time
     Costs(CostsArgs),
@@ -55,7 +55,7 @@ pub enum Command {
     KillSwitch(KillSwitchArgs),
     /// List the channels and rules, or send a test through a channel
     Alerts(AlertsArgs),
-    /// Rehearse a kill: a fake agent loops through the running server, and every channel is watched
+    /// Rehearse a kill: a fake agent loops until the server stops it; shows which channels were reached
     Drill(DrillArgs),
     /// Show or change what an agent may spend, when and how often it may call, and which models it gets
     Policy(Box<PolicyArgs>),

@@ -10,7 +10,7 @@ pub struct ReplayArgs {
     /// Recordings as JSON Lines, plain, .gz or .zst; - for standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// How many calls are looked at (2 to 500)
+    /// How many calls to compare (2 to 500)
     #[arg(long, value_name = "CALLS", value_delimiter = ',', default_values_t = [20])]
     pub window: Vec<u64>,
     /// The score that must be exceeded
@@ -19,7 +19,7 @@ pub struct ReplayArgs {
     /// What counts as a repetition
     #[arg(long, value_name = "COUNTING", value_delimiter = ',', default_values_t = [CountingArg::Adaptive])]
     pub counting: Vec<CountingArg>,
-    /// Also sum up two halves of the runs, told apart by a hash of their ids: rules that fit by chance fit one of them
+    /// Also sum up each half of the runs, split by a hash of their ids: a rule that fits by chance fits only one half
     #[arg(long)]
     pub halves: bool,
     /// Print one JSON object per run, and a last one with the totals

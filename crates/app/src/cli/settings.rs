@@ -33,7 +33,7 @@ pub struct SettingArgs {
     /// Point a provider elsewhere (NAME=URL) or add one (NAME=FORMAT+URL) (repeatable)
     #[arg(long = "provider", value_name = "NAME=URL")]
     pub providers: Vec<String>,
-    /// The status of calls refused for an inactive agent, a spent budget or the hour [default: 400]
+    /// The status of calls refused because the agent is inactive, a budget is spent or the hour is not allowed [default: 400]
     #[arg(long, value_name = "STATUS")]
     pub refusal_status: Option<String>,
     /// How long calls in flight may take to finish after SIGTERM [default: 30s]
@@ -42,7 +42,7 @@ pub struct SettingArgs {
     /// Write both addresses to this file once both listeners accept
     #[arg(long, value_name = "FILE")]
     pub ready_file: Option<String>,
-    /// The file with the key that encrypts provider keys [default: agentgazer.key in the data directory]
+    /// The file with the key that encrypts provider keys and channels [default: agentgazer.key in the data directory]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<String>,
     /// How log lines look: text or json [default: text]
@@ -99,7 +99,7 @@ impl SettingArgs {
 /// The arguments of `demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Exit after the story, with 0 only if exactly the stuck agent was stopped
+    /// Exit when the demo is over, with code 0 only if exactly the stuck agent was stopped
     #[arg(long)]
     pub once: bool,
     /// The server's settings; ports are free ones and the data directory is a temporary one unless given.
@@ -122,7 +122,7 @@ pub struct ProviderArgs {
     /// Say what the user said
     #[arg(long)]
     pub echo: bool,
-    /// In how many pieces a streamed answer comes
+    /// How many pieces a streamed answer comes in
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     pub chunks: usize,
     /// How many milliseconds to wait before each piece

@@ -56,7 +56,7 @@ fn words(agent: &str, stands: &Stands) -> String {
     let state = match (enabled, stands.would_have_stopped) {
         (true, _) => "on".to_owned(),
         (false, 0) => "off".to_owned(),
-        (false, calls) => format!("off, or it would have stopped {calls} calls"),
+        (false, calls) => format!("off; it would have stopped {calls} calls"),
     };
     let (action, counting, score) = (action.as_str(), counting.as_str(), stands.current_score);
     format!(
@@ -101,6 +101,6 @@ mod tests {
         };
         check(true, 0, "on");
         check(false, 0, "off");
-        check(false, 3, "off, or it would have stopped 3 calls");
+        check(false, 3, "off; it would have stopped 3 calls");
     }
 }

@@ -44,7 +44,7 @@ pub struct LoopData {
     pub agent_id: AgentId,
     /// The incident.
     pub incident_id: IncidentId,
-    /// When the agent was deactivated; none if it was only watched.
+    /// When the agent was deactivated; none if it was only observed.
     pub deactivated_at: Option<Timestamp>,
     /// The score.
     pub score: f64,
@@ -246,7 +246,7 @@ impl AlertData {
             }
             AlertData::Budget(data) => budget_summary(data),
             AlertData::Recovered(data) => recovered_summary(data),
-            AlertData::Digest { count, .. } => format!("{count} alerts within a minute"),
+            AlertData::Digest { count, .. } => format!("{count} alerts"),
             AlertData::Test { channel } => format!("This is a test of the channel {channel}: it works"),
         }
     }
@@ -256,19 +256,27 @@ fn loop_summary(data: &LoopData) -> String {
     let LoopData { agent_id, score, threshold, .. } = data;
     match data.deactivated_at {
         Some(_) => format!("{agent_id} was stopped: loop score {score:.1}, threshold {threshold:.1}"),
-        None => format!("{agent_id} loops and is only watched: loop score {score:.1}, threshold {threshold:.1}"),
+        None => format!("{agent_id} looped (observed only): loop score {score:.1}, threshold {threshold:.1}"),
     }
 }
 
 fn budget_summary(data: &BudgetData) -> String {
     let BudgetData { agent_id, spent_usd, amount_usd, period, threshold_percent, .. } = data;
-    let (spent, amount, period) = (spent_usd.usd(), amount_usd.usd(), period.as_str());
+    let (spent, amount) = (spent_usd.usd(), amount_usd.usd());
     match threshold_percent {
-        None => format!("{agent_id} spent ${spent:.2} this {period}: more than ${amount:.2}"),
+        None => format!("{agent_id} has spent ${spent:.2} {}; the limit is ${amount:.2}", so_far(*period)),
         Some(_) => {
             let share = spent / amount * 100.0;
-            format!("{agent_id} spent {share:.0}% of its budget of ${amount:.2} for the {period}")
+            format!("{agent_id} has spent {share:.0}% of its budget of ${amount:.2} for the {}", period.as_str())
         }
+    }
+}
+
+fn so_far(period: BudgetPeriod) -> &'static str {
+    match period {
+        BudgetPeriod::Day => "today",
+        BudgetPeriod::Week => "this week",
+        BudgetPeriod::Month => "this month",
     }
 }
 

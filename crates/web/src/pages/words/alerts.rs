@@ -44,7 +44,7 @@ pub(in crate::pages) fn rule(rule: &RuleView) -> String {
         }
         RuleType::Budget => {
             let amount = Money::from(rule.amount_usd.unwrap_or_default()).short;
-            format!("{amount} are spent in {}", rule.period.map(each).unwrap_or_default())
+            format!("{amount} is spent in {}", rule.period.map(each).unwrap_or_default())
         }
     }
 }

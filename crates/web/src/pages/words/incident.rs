@@ -25,7 +25,7 @@ pub(in crate::pages) const NEWEST_RESPONSE: &str = "the newest response";
 /// How long the window was, and which one fired.
 pub(in crate::pages) fn window_of(size: u16, kind: WindowKind) -> String {
     match kind {
-        WindowKind::Agent => format!("{size} calls, all of the agent"),
+        WindowKind::Agent => format!("{size} calls across the whole agent"),
         WindowKind::Conversation => format!("{size} calls of one conversation"),
     }
 }
