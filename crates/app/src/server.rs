@@ -40,7 +40,8 @@ pub struct Server {
     proxy: Listener,
     dashboard: Listener,
     alerts: Alerts,
-    recorder: JoinHandle<()>,
+    recorder: Recorder,
+    recorder_task: JoinHandle<()>,
     data_dir: DataDir,
 }
 
@@ -81,7 +82,8 @@ impl Server {
             proxy,
             dashboard,
             alerts,
-            recorder: parts.recorder_task,
+            recorder: parts.recorder,
+            recorder_task: parts.recorder_task,
             data_dir,
         })
     }
@@ -120,8 +122,11 @@ impl Server {
         }
         self.dashboard.stop(DASHBOARD_GRACE).await;
         self.alerts.stop().await;
-        // With both listeners gone nobody can record any more, which ends the recorder once all is written.
-        let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder).await;
+        let flush = async {
+            self.recorder.stop().await;
+            self.recorder_task.await
+        };
+        let flushed = tokio::time::timeout(FLUSH_TIMEOUT, flush).await;
         self.data_dir.forget_addresses();
         flushed.context("not everything could be written to disk in time")?.context("the recorder failed")
     }
@@ -251,7 +256,7 @@ async fn restore_policies(policies: &Policies, store: &Store) -> anyhow::Result<
     Ok(())
 }
 
-/// Tokens of a model without a price count as its provider's most expensive ones.
+/// What tokens of a model without a price count towards budgets, as the configuration says.
 fn unpriced(config: &Config) -> Unpriced {
     let prices = Arc::clone(&config.prices);
     Unpriced::new(move |provider, input, output| {

@@ -166,7 +166,7 @@ impl Guard {
         &self.policies
     }
 
-    /// Restores one agent. Call it before the first call is accepted. As many as [`RECALL`](crate::RECALL) fingerprints
+    /// Restores one agent. Call it before the first call is accepted. As many as [`RECALL`](SavedAgent::RECALL) fingerprints
     /// make the windows what they were; calls that had not ended are in none.
     pub fn restore(&self, saved: SavedAgent) {
         let config = self.agents.config();

@@ -30,4 +30,3 @@ pub use normalise::{ID_MASK, NUMBER_MASK, Numbers, TIME_MASK, normalise};
 pub use policies::{Budget, Charge, Limits, Policies, Refused, Reservation};
 pub use replay::{BodyHash, GrowingBody, Judged, PastCall, PastCalls, Replay, what_if};
 pub use simhash::text_hash;
-pub use window::RECALL;

@@ -3,14 +3,10 @@
 
 use std::collections::VecDeque;
 
-use model::{CallId, ConversationId, Fingerprint, Outcome, Timestamp, WindowKind};
+use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp, WindowKind};
 
 use crate::entry::Entry;
 use crate::slots::{Slot, Slots};
-
-/// How far back the window of a conversation reaches, in calls of its agent. A restart restores as many, so that a
-/// conversation that rests while others go on has the same window before and after it.
-pub const RECALL: u64 = 2_000;
 
 /// The last number that windows may begin with, in a year that nobody will see: half of what an entry holds is left.
 const LAST_FIRST_NUMBER: u64 = 1 << 47;
@@ -79,7 +75,7 @@ impl Windows {
         self.all = all;
         let mut conversation = self.take_conversation(print.conversation, bounds.max_conversations);
         conversation.last_active = conversation.last_active.max(print.time);
-        let reach = self.newest.saturating_sub(RECALL);
+        let reach = self.newest.saturating_sub(SavedAgent::RECALL);
         self.release_until(&mut conversation.calls, reach);
         self.enter(&mut conversation.calls, slot, bounds.window_size);
         self.conversations.reserve_exact(1);

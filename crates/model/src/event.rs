@@ -141,15 +141,21 @@ pub struct Event {
 }
 
 impl Event {
+    /// What [`Event::error`] begins with if the request could not be read, and so was not scored.
+    pub const UNREAD: &'static str = "unread: ";
+    /// What it says if detection failed.
+    pub const NOT_SCORED: &'static str = "detection failed: not scored";
+    /// What it says if the client went away before the answer was over.
+    pub const CLIENT_LEFT: &'static str = "client went away";
+
     /// Whether a forwarded call came to nothing by the provider's or the proxy's doing. A client that goes away is no error.
     pub fn is_error(&self) -> bool {
-        let noted = |error: &str| error.starts_with("unread: ") || error.starts_with("detection failed");
+        let is_noted =
+            |error: &str| error.starts_with(Event::UNREAD) || [Event::NOT_SCORED, Event::CLIENT_LEFT].contains(&error);
         match (self.event_type, self.status) {
             (EventType::LlmCall, Some(CLIENT_WENT_AWAY)) => false,
             (EventType::LlmCall, Some(400..)) => true,
-            (EventType::LlmCall, _) => {
-                self.error.as_deref().is_some_and(|error| !noted(error) && error != "client went away")
-            }
+            (EventType::LlmCall, _) => self.error.as_deref().is_some_and(|error| !is_noted(error)),
             _ => false,
         }
     }

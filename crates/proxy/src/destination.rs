@@ -141,7 +141,9 @@ impl Destinations {
     fn make(&self, provider: Arc<Provider>) -> Result<Arc<Destination>, Stop> {
         let name = provider.name.clone();
         let Some(destination) = Destination::new(provider).map(Arc::new) else {
-            return Err(Stop::Us(format!("the base URL or the key of the provider {name:?} cannot be used")));
+            let message = format!("the base URL or the key of the provider {name:?} cannot be used");
+            tracing::error!("{message}");
+            return Err(Stop::Us(StatusCode::INTERNAL_SERVER_ERROR, message));
         };
         self.made.rcu(|made| {
             let mut made = HashMap::clone(made);
@@ -164,7 +166,7 @@ fn key_is_lost(name: &str) -> Stop {
         "the stored key of the provider {name:?} cannot be read: restore the proxy's key file, or store the key again with \
          PUT /api/providers/{name}"
     );
-    Stop::Upstream(StatusCode::SERVICE_UNAVAILABLE, message)
+    Stop::Us(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use http::header::{CONNECTION, HeaderValue, UPGRADE};
 use http::{Response, StatusCode};
 use model::{AgentId, BlockReason, CallId, Deactivation, Format};
-use wire::{Refusal, RefusalKind};
+use wire::{Fault, Refusal, RefusalKind};
 
 use crate::body::Body;
 
@@ -24,18 +24,19 @@ pub(crate) enum Stop {
     Client(StatusCode, String),
     /// The provider did not answer, or cannot be asked.
     Upstream(StatusCode, String),
-    /// We cannot do what we should.
-    Us(String),
+    /// We cannot do what we should before a person mends something.
+    Us(StatusCode, String),
 }
 
 impl Stop {
     /// The status the client gets.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Stop::Inactive(_, status) | Stop::Client(status, _) | Stop::Upstream(status, _) => *status,
+            Stop::Inactive(_, status) | Stop::Client(status, _) | Stop::Upstream(status, _) | Stop::Us(status, _) => {
+                *status
+            }
             Stop::Policy(_, kind) => kind.status(),
             Stop::LoopDetected => StatusCode::TOO_MANY_REQUESTS,
-            Stop::Us(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
@@ -43,7 +44,7 @@ impl Stop {
     pub(crate) fn error(&self) -> Option<&str> {
         match self {
             Stop::Inactive(..) | Stop::Policy(..) | Stop::LoopDetected => None,
-            Stop::Client(_, message) | Stop::Upstream(_, message) | Stop::Us(message) => Some(message),
+            Stop::Client(_, message) | Stop::Upstream(_, message) | Stop::Us(_, message) => Some(message),
         }
     }
 
@@ -54,11 +55,9 @@ impl Stop {
             Stop::Inactive(deactivation, status) => RefusalKind::Inactive { deactivation, status },
             Stop::Policy(_, kind) => *kind,
             Stop::LoopDetected => RefusalKind::LoopDetected { retry_after_seconds: RETRY_AFTER_SECONDS },
-            Stop::Client(status, message) | Stop::Upstream(status, message) => RefusalKind::Error { status, message },
-            Stop::Us(message) => {
-                tracing::error!(%call, "{message}");
-                RefusalKind::Error { status, message }
-            }
+            Stop::Client(status, message) => RefusalKind::Error { fault: Fault::Client, status, message },
+            Stop::Upstream(status, message) => RefusalKind::Error { fault: Fault::Provider, status, message },
+            Stop::Us(status, message) => RefusalKind::Error { fault: Fault::Proxy, status, message },
         };
         let mut response = wire::refuse(format, &Refusal { call, agent: agent.cloned(), kind }).map(Body::from);
         if status == StatusCode::UPGRADE_REQUIRED {

@@ -121,7 +121,7 @@ impl Exchange {
             Stop::Inactive(deactivation, _) => self.block(BlockReason::Inactive, deactivation.incident),
             Stop::Policy(reason, _) => self.block(*reason, None),
             Stop::LoopDetected => self.block(BlockReason::LoopDetected, None),
-            Stop::Client(..) | Stop::Upstream(..) | Stop::Us(_) => {
+            Stop::Client(..) | Stop::Upstream(..) | Stop::Us(..) => {
                 self.event.error = stop.error().map(str::to_owned);
                 self.fail();
             }
@@ -179,7 +179,7 @@ impl Drop for Exchange {
         }
         if !self.answer_is_abandoned() {
             self.event.status.get_or_insert(CLIENT_WENT_AWAY);
-            self.event.error.get_or_insert_with(|| "client went away".to_owned());
+            self.event.error.get_or_insert_with(|| Event::CLIENT_LEFT.to_owned());
             self.fail();
         }
         self.record();

@@ -18,7 +18,6 @@ use wire::RefusalKind;
 use crate::decoding::{Encoding, decoded};
 use crate::error::Stop;
 use crate::exchange::Exchange;
-use crate::usage;
 
 /// As many output tokens are reserved for a call that sets no limit itself.
 const MOST_OUTPUT: u64 = 16_384;
@@ -127,7 +126,7 @@ impl Exchange {
             Some(Facts {
                 model: model.map(str::to_owned),
                 conversation: Some(wire::conversation_of(headers, &asked)),
-                ..Facts::of(usage::about_tokens(body.len(), &asked), asked.max_output)
+                ..Facts::of(wire::asked_tokens(body.len(), &asked), asked.max_output)
             })
         };
         let facts = self.core.shield.run(read).flatten();

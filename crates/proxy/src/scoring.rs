@@ -6,14 +6,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use guard::{Decision, NewCall, Scored};
 use http::HeaderMap;
-use model::{Answered, Asked, Continues, Fingerprint, Outcome};
+use model::{Answered, Asked, Continues, Event, Fingerprint, Outcome};
 use wire::{Dialect, Link, Unread};
 
 use crate::decoding::{Encoding, decoded};
 use crate::exchange::Exchange;
 use crate::fault;
 use crate::held::HeldCall;
-use crate::usage;
 
 impl Exchange {
     /// A call that is not scored still shows that its agent is alive.
@@ -33,8 +32,8 @@ impl Exchange {
                 core.shield.run(|| self.keep(&decision, dialect, &body));
                 return Some(decision);
             }
-            Some(Err(unread)) => self.event.error = Some(format!("unread: {unread}")),
-            None => self.event.error = Some("detection failed: not scored".to_owned()),
+            Some(Err(unread)) => self.event.error = Some(format!("{}{unread}", Event::UNREAD)),
+            None => self.event.error = Some(Event::NOT_SCORED.to_owned()),
         }
         self.not_scored();
         None
@@ -60,7 +59,7 @@ impl Exchange {
         let event = &mut self.event;
         event.model = asked.model.as_deref().map(str::to_owned).or(event.model.take());
         event.streamed |= asked.streamed;
-        self.asked_tokens = usage::about_tokens(body.len(), &asked);
+        self.asked_tokens = wire::asked_tokens(body.len(), &asked);
         let call =
             NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body: &body, asked: &asked };
         let (guard, now) = (&self.core.guard, event.time);

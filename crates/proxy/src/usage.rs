@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::response::Parts;
-use model::{Asked, Usage};
+use model::Usage;
 use wire::{Answer, Dialect, UsageFilter};
 
 use crate::destination::Destination;
@@ -76,11 +76,4 @@ impl Exchange {
         let prices = &self.core.config.prices;
         self.event.cost = models.into_iter().flatten().find_map(|it| prices.cost(provider, it, &self.event.usage));
     }
-}
-
-/// A rough count that costs nothing; it is only used where the provider does not report one. Four bytes of text are about
-/// a token, and an attachment is about as much as a large image.
-pub(crate) fn about_tokens(length: usize, asked: &Asked<'_>) -> u64 {
-    let attached: usize = asked.attachments.iter().map(|attachment| attachment.len()).sum();
-    (length.saturating_sub(attached) as u64).div_ceil(4) + 1600 * asked.attachments.len() as u64
 }

@@ -10,9 +10,6 @@ use tokio_stream::StreamExt;
 use crate::columns::{self, signed, unsigned};
 use crate::{Page, PageRequest, Store, StoreError, exemptions, fingerprint};
 
-/// How many calls back an agent's windows reach: those whose number is among the newest so many are restored.
-pub const RECALL: u64 = 2000;
-
 /// One agent.
 #[derive(Clone, Debug)]
 pub struct AgentRow {
@@ -114,7 +111,7 @@ impl Store {
         // One query for all windows: one per agent would be a hundred thousand trips to the connection's thread.
         let positions: HashMap<AgentId, usize> =
             agents.iter().enumerate().map(|(position, agent)| (agent.id.clone(), position)).collect();
-        let query = chosen(sqlx::query(SAVED_WINDOWS), defaults, recent).bind(signed(RECALL));
+        let query = chosen(sqlx::query(SAVED_WINDOWS), defaults, recent).bind(signed(SavedAgent::RECALL));
         let windows = query.try_map(|row: SqliteRow| {
             let window: &[u8] = row.try_get("fingerprint")?;
             Ok((columns::agent_id(&row, "agent_id")?, fingerprint::decode(window)))

@@ -36,7 +36,7 @@ mod tuning;
 mod window;
 mod writer;
 
-pub use agents::{AgentCounts, AgentFilter, AgentRow, RECALL};
+pub use agents::{AgentCounts, AgentFilter, AgentRow};
 pub use alerts::{
     AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, DeliveryFilter, DeliveryRow, Grouping,
     Outcome, Turn,

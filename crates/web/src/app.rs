@@ -50,7 +50,7 @@ impl App {
             let _turn = app.0.changes.lock().await;
             change.await
         });
-        task.await.unwrap_or_else(|_| Err(Problem::internal()))
+        task.await.unwrap_or_else(|error| Err(Problem::internal(error)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a client is told when something is wrong: RFC 9457, `application/problem+json`. Says which field, and what it takes.
 
+use std::fmt::Display;
+
 use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -65,9 +67,15 @@ pub(crate) enum Refusals {
     /// There is no such thing.
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(ProblemBody),
+    /// It cannot be done as things stand. Nothing was changed.
+    #[response(status = 409, content_type = "application/problem+json")]
+    Conflict(ProblemBody),
     /// The `Host` is not one of this server's names.
     #[response(status = 421, content_type = "application/problem+json")]
     Misdirected(ProblemBody),
+    /// Something went wrong here.
+    #[response(status = 500, content_type = "application/problem+json")]
+    Internal(ProblemBody),
     /// The database cannot be used at the moment.
     #[response(status = 503, content_type = "application/problem+json")]
     Unavailable(ProblemBody),
@@ -144,7 +152,8 @@ impl Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
     }
 
-    pub(crate) fn internal() -> Problem {
+    pub(crate) fn internal(error: impl Display) -> Problem {
+        tracing::error!("a request to the dashboard or the API failed: {error}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here; the log says more.")
     }
 

@@ -40,7 +40,7 @@ impl Token {
     /// Makes another one: stored first, so that what lets people in is never lost. The one before lets nobody in any more.
     pub(crate) fn replace(&self) -> io::Result<SecretString> {
         let keep = self.keep.as_ref().ok_or_else(|| io::Error::other("the configuration sets the token"))?;
-        let fresh = SecretString::from(random_id().ok_or_else(|| io::Error::other("no random numbers"))?);
+        let fresh = SecretString::from(random_id().map_err(io::Error::other)?);
         let mut current = self.current.write();
         keep(&fresh)?;
         *current = fresh.clone();

@@ -66,11 +66,24 @@ pub enum RefusalKind {
     /// The request cannot be forwarded as it is (bad agent name, unknown provider, too large, …) or the provider did not
     /// answer. Not a block: no `block_reason`.
     Error {
+        /// Whose doing it is.
+        fault: Fault,
         /// The status to answer with.
         status: StatusCode,
         /// What is wrong and what to do about it.
         message: String,
     },
+}
+
+/// Whose doing an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The client's: the same request will be wrong again.
+    Client,
+    /// The provider's, which may be back in a moment.
+    Provider,
+    /// Ours: a person has to mend something first.
+    Proxy,
 }
 
 /// The answer to a refused call, in the error shape of `format`, with the headers of every refusal.
@@ -118,8 +131,9 @@ impl Refusal {
             RefusalKind::BudgetExceeded { .. } => "budget_exceeded",
             RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } => "rate_limited",
             RefusalKind::LoopDetected { .. } => "loop_detected",
-            RefusalKind::Error { status, .. } if status.is_server_error() => "provider_failed",
-            RefusalKind::Error { .. } => "request_refused",
+            RefusalKind::Error { fault: Fault::Client, .. } => "request_refused",
+            RefusalKind::Error { fault: Fault::Provider, .. } => "provider_failed",
+            RefusalKind::Error { fault: Fault::Proxy, .. } => "proxy_failed",
         }
     }
 
@@ -253,9 +267,10 @@ fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
         | RefusalKind::LoopDetected { retry_after_seconds } => {
             headers.insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
         }
-        // The same request will be wrong again; a provider that failed may be back.
-        RefusalKind::Error { status, .. } if status.is_client_error() => put(&mut headers, "x-should-retry", "false"),
-        RefusalKind::Error { .. } => {}
+        RefusalKind::Error { fault: Fault::Provider, .. } => {}
+        RefusalKind::Error { fault: Fault::Client | Fault::Proxy, .. } => {
+            put(&mut headers, "x-should-retry", "false");
+        }
     }
     headers
 }

@@ -86,8 +86,8 @@ fn rows(stats: &Stats, by: CostsBy) -> Vec<Vec<String>> {
         CostsBy::Conversation => &stats.conversations,
         CostsBy::Time => &stats.series,
     };
-    let quiet = |item: &&Item| item.sums.requests > 0 || item.sums.blocked > 0;
-    let mut rows: Vec<_> = list.iter().filter(quiet).map(|item| row(name(item, stats), &item.sums)).collect();
+    let had_calls = |item: &&Item| item.sums.requests > 0 || item.sums.blocked > 0;
+    let mut rows: Vec<_> = list.iter().filter(had_calls).map(|item| row(name(item, stats), &item.sums)).collect();
     if rows.len() > 1 && by != CostsBy::Conversation && by != CostsBy::Agent {
         rows.push(row("total".to_owned(), &stats.total));
     }

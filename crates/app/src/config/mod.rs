@@ -47,7 +47,7 @@ pub struct Config {
     pub allow_hosts: Vec<String>,
     /// Providers that are added or pointed elsewhere.
     pub providers: Vec<Provider>,
-    /// The status of the standard inactive response.
+    /// The status of the standard inactive response, and of calls that a spent budget or the hours refuse.
     pub refusal_status: StatusCode,
     /// How long calls in flight may take to finish when the server is stopped.
     pub drain: Duration,

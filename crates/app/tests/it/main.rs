@@ -14,7 +14,7 @@ mod panics;
 mod policies;
 mod replay;
 mod restart;
-mod seeds;
+mod scenarios;
 mod settings;
 mod start;
 #[allow(dead_code, reason = "shared with the browser tests, which use the rest of it")]

@@ -1,10 +1,11 @@
 //! What a restart brings back.
 
-use guard::{Guard, GuardConfig, RECALL, Verdict};
+use guard::{Guard, GuardConfig, Verdict};
 use model::{Action, Counting, DeactivatedBy, Deactivation, Epoch, Fingerprint, KillSwitch, SavedAgent, Timestamp};
 
 use crate::driver::{Ask, Driver, acting, counts, enabled, said};
 
+const RECALL: u64 = SavedAgent::RECALL;
 const QUESTION: &str = "Please look up the weather in Berlin and tell me whether I need an umbrella";
 const ANSWER: &str = "It will rain in Berlin this afternoon, so you had better take an umbrella with you";
 

@@ -1,4 +1,4 @@
-//! The scenarios of the requirement documents, by their names.
+//! What the detector and the kill switch promise, one scenario each.
 
 use guard::{Decision, Numbers, Verdict, normalise, text_hash};
 use model::{Action, Counting, DeactivatedBy, Epoch, KillSwitch, WindowKind};

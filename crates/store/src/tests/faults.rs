@@ -105,6 +105,24 @@ async fn events_are_kept_up_to_a_limit_and_the_oldest_go_first() {
 }
 
 #[tokio::test]
+async fn events_that_can_never_be_written_are_counted_and_not_announced() {
+    let fixture = Fixture::new().await;
+    let mut notices = fixture.recorder.subscribe();
+    let mut connection = fixture.connect().await;
+    sqlx::query("alter table events rename to elsewhere").execute(&mut connection).await.unwrap();
+    fixture.handle.event(call("agent"));
+    let health = fixture.recorder.health();
+    while health.dropped_events() < 1 {
+        tokio::task::yield_now().await;
+    }
+    sqlx::query("alter table elsewhere rename to events").execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    let written = call("agent");
+    fixture.handle.event(written.clone());
+    assert!(matches!(next(&mut notices).await, Notice::Event(event) if event.id == written.id));
+}
+
+#[tokio::test]
 async fn a_full_disk_costs_the_evidence_and_never_the_kill() {
     let fixture = Fixture::new().await;
     fixture.record(call("looper")).await;

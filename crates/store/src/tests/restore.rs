@@ -1,5 +1,7 @@
 use super::*;
-use crate::RECALL;
+use model::SavedAgent;
+
+const RECALL: u64 = SavedAgent::RECALL;
 
 async fn numbers(fixture: &Fixture, agent: &str) -> Vec<u64> {
     let saved = fixture.store.saved_agents(KillSwitch::default(), 10).await.unwrap();

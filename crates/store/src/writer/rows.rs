@@ -20,7 +20,7 @@ impl Insert {
     /// `or ignore`: a statement of many rows that may fail half-way makes SQLite copy every page before it touches it.
     /// The values come from our own types, so there is no constraint that they could break but that of the key.
     ///
-    /// Plain `?`, here alone: SQLite looks a named parameter up in a list, which is quadratic for thousands of them.
+    /// Plain `?`: SQLite looks a named parameter up in a list, which is quadratic for thousands of them.
     pub(crate) fn new(into: &str, columns: usize, then: &str) -> Insert {
         let row = format!("({})", vec!["?"; columns].join(","));
         let statements = CHUNKS.map(|rows| {

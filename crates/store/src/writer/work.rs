@@ -162,17 +162,20 @@ impl Writer {
             self.take_events(inbox, self.store.tuning.batch_rows);
             let count = self.events.len().min(self.store.tuning.batch_rows);
             match self.try_events(count).await {
-                Ok(()) => self.note_success(),
+                Ok(()) => {
+                    self.note_success();
+                    let written = self.events.drain(..count);
+                    if self.notices.receiver_count() > 0 {
+                        written.for_each(|event| drop(self.notices.send(Notice::Event(event.into()))));
+                    }
+                }
                 Err(error) if may_pass(&error) => return Err(error),
                 Err(error) => {
                     tracing::error!("{count} events cannot be written and are dropped: {error}");
+                    self.events.drain(..count);
                     self.health.count_dropped(count);
                     self.reset_connection().await;
                 }
-            }
-            let written = self.events.drain(..count);
-            if self.notices.receiver_count() > 0 {
-                written.for_each(|event| drop(self.notices.send(Notice::Event(event.into()))));
             }
             left = left.saturating_sub(count);
             // A kill does not wait for more than one batch.

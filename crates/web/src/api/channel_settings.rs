@@ -103,6 +103,6 @@ fn telegram(fields: &mut Fields, current: Option<ChannelSettings>) -> Result<Cha
 
 fn new_secret() -> Result<SecretString, Problem> {
     let mut bytes = [0; SECRET_BYTES];
-    getrandom::fill(&mut bytes).map_err(|_| Problem::internal())?;
+    getrandom::fill(&mut bytes).map_err(Problem::internal)?;
     Ok(format!("whsec_{}", STANDARD.encode(bytes)).into())
 }

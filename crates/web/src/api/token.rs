@@ -20,7 +20,7 @@ pub(crate) struct TokenView {
 /// Replaces the token. The one before stops working at once, and all sessions end. One that the configuration sets can only be
 /// changed there (409).
 #[utoipa::path(post, path = "/api/token", tag = "settings", operation_id = "replace_token",
-    responses((status = 200, body = TokenView), (status = 409, body = crate::problem::ProblemBody, content_type = "application/problem+json"), Refusals))]
+    responses((status = 200, body = TokenView), Refusals))]
 pub(crate) async fn replace(State(app): State<App>) -> Result<Json<TokenView>, Problem> {
     let token = replaced(app).await?;
     Ok(Json(TokenView { token: token.expose_secret().to_owned() }))

@@ -19,8 +19,8 @@ const MAX_SESSIONS: usize = 1000;
 pub(crate) struct Sessions(Mutex<HashMap<String, Timestamp>>);
 
 impl Sessions {
-    /// Opens a session and returns its id; none if the system has no randomness.
-    pub(crate) fn open(&self, now: Timestamp) -> Option<String> {
+    /// Opens a session and returns its id. Fails if the system has no randomness.
+    pub(crate) fn open(&self, now: Timestamp) -> Result<String, getrandom::Error> {
         let id = random_id()?;
         let mut sessions = self.0.lock();
         sessions.retain(|_, end| *end > now);
@@ -29,7 +29,7 @@ impl Sessions {
             oldest.and_then(|id| sessions.remove(&id));
         }
         sessions.insert(id.clone(), Timestamp::from_millis(now.as_millis() + LIFE_SECONDS * 1000));
-        Some(id)
+        Ok(id)
     }
 
     /// Whether `id` is an open session.
@@ -64,10 +64,10 @@ pub(crate) fn clear_cookie() -> String {
 }
 
 /// 256 random bits in hexadecimal.
-pub(crate) fn random_id() -> Option<String> {
+pub(crate) fn random_id() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().fold(String::with_capacity(64), |mut id, byte| {
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().fold(String::with_capacity(64), |mut id, byte| {
         let _ = write!(id, "{byte:02x}");
         id
     }))

@@ -55,7 +55,7 @@ pub(crate) async fn submit(State(app): State<App>, headers: HeaderMap, Form(form
         return draw_as(StatusCode::UNAUTHORIZED, &LoginPage { theme, next, error });
     }
     app.logins.give_back();
-    let id = app.sessions.open(now).ok_or_else(Problem::internal)?;
+    let id = app.sessions.open(now).map_err(Problem::internal)?;
     Ok(with_cookie(see_other(next), &set_cookie(&id)))
 }
 

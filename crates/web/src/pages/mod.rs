@@ -65,7 +65,7 @@ fn draw(template: &impl Template) -> Drawn {
 }
 
 fn draw_as(status: StatusCode, template: &impl Template) -> Drawn {
-    let html = template.render().map_err(|_| Problem::internal())?;
+    let html = template.render().map_err(Problem::internal)?;
     let mut response = (status, Html(html)).into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));

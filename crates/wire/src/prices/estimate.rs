@@ -1,7 +1,7 @@
 //! Tokens where nobody reported them: about four bytes each. For budgets before a call is made, and for answers that broke
 //! off.
 
-use model::{Answered, Usage};
+use model::{Answered, Asked, Usage};
 
 use crate::eight_bytes::{equal, position};
 
@@ -12,8 +12,15 @@ const LONGEST_WORD: usize = 4096;
 /// What such an attachment counts as: about what providers count for a large image.
 const ATTACHMENT_TOKENS: u64 = 1600;
 
-/// About how many input tokens a request with this body has.
-pub fn estimated_tokens(body: &[u8]) -> u64 {
+/// About how many tokens a request has that was read from a body of this length. It costs nothing.
+pub fn asked_tokens(length: usize, asked: &Asked<'_>) -> u64 {
+    let attached: usize = asked.attachments.iter().map(|attachment| attachment.len()).sum();
+    let text = length.saturating_sub(attached) as u64;
+    text.div_ceil(BYTES_PER_TOKEN) + ATTACHMENT_TOKENS * asked.attachments.len() as u64
+}
+
+/// About how many tokens the body of an answer has that broke off and cannot be read.
+pub fn tokens_that_came(body: &[u8]) -> u64 {
     let (mut bytes, mut attachments) = (0, 0);
     let mut rest = body;
     while !rest.is_empty() {
@@ -50,10 +57,10 @@ mod tests {
     #[test]
     fn attachments_are_not_counted_by_their_bytes() {
         let image = format!(r#"{{"content":[{{"text":"What is this?"}},{{"url":"{}"}}]}}"#, "iVBO".repeat(100_000));
-        assert!((1600..1620).contains(&estimated_tokens(image.as_bytes())), "{}", estimated_tokens(image.as_bytes()));
+        assert!((1600..1620).contains(&tokens_that_came(image.as_bytes())), "{}", tokens_that_came(image.as_bytes()));
         let text = format!(r#"{{"content":"{}"}}"#, "to be or not ".repeat(1000));
-        assert!((3200..3300).contains(&estimated_tokens(text.as_bytes())));
-        assert_eq!(estimated_tokens(b""), 0);
+        assert!((3200..3300).contains(&tokens_that_came(text.as_bytes())));
+        assert_eq!(tokens_that_came(b""), 0);
     }
 
     #[test]

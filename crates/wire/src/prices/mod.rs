@@ -12,9 +12,9 @@ use std::sync::RwLock;
 
 use model::{NanoUsd, Usage};
 
-pub use estimate::{estimated_tokens, estimated_usage};
+pub use estimate::{asked_tokens, estimated_usage, tokens_that_came};
 pub use price::{Price, Rates};
-pub use table::{line as price_line, made_from as prices_made_from};
+pub use table::line as price_line;
 
 use book::Book;
 

@@ -10,12 +10,6 @@ pub(super) const BUILT_IN: &str = include_str!("prices.txt");
 /// Billionths of a dollar in a dollar, which has as many decimals.
 const DECIMALS: usize = 9;
 
-/// When and from what the built-in prices were made.
-pub fn made_from() -> &'static str {
-    let first = BUILT_IN.lines().next().unwrap_or_default();
-    first.trim_start_matches('#').trim()
-}
-
 /// The entries of `text`: provider, model, price. Lines that are none are passed over; a test sees to it that there are none.
 pub(super) fn entries(text: &str) -> impl Iterator<Item = (&str, &str, Price)> {
     let mut provider = "";

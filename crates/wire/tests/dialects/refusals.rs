@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, NanoUsd, Timestamp};
-use wire::{AnswerReader, Dialect, Refusal, RefusalKind, refuse};
+use wire::{AnswerReader, Dialect, Fault, Refusal, RefusalKind, refuse};
 
 use crate::answers::headers;
 use crate::streams::{GEMINI_ARRAY, STREAMS};
@@ -22,9 +22,9 @@ fn inactive(by: DeactivatedBy) -> Refusal {
     refusal(RefusalKind::Inactive { deactivation, status: StatusCode::BAD_REQUEST })
 }
 
-fn error(status: u16, message: &str) -> Refusal {
+fn error(fault: Fault, status: u16, message: &str) -> Refusal {
     let status = StatusCode::from_u16(status).unwrap();
-    refusal(RefusalKind::Error { status, message: message.to_owned() })
+    refusal(RefusalKind::Error { fault, status, message: message.to_owned() })
 }
 
 /// Status, headers and body as a person reads them.
@@ -79,8 +79,25 @@ fn a_policy() {
 
 #[test]
 fn an_error_of_the_client_and_of_the_provider() {
-    check("unknown_provider", &error(404, "There is no provider 'opnai'."));
-    check("provider_failed", &error(502, "The provider could not be reached."));
+    check("unknown_provider", &error(Fault::Client, 404, "There is no provider 'opnai'."));
+    check("provider_failed", &error(Fault::Provider, 502, "The provider could not be reached."));
+}
+
+#[test]
+fn only_what_a_provider_did_wrong_is_worth_another_try() {
+    let check = |fault, status, code, retry: Option<&str>| {
+        let response = refuse(Format::Openai, &error(fault, status, "So it is."));
+        let body: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!(body["error"]["code"], code, "{status}");
+        let header = response.headers().get("x-should-retry").map(|value| value.to_str().unwrap());
+        assert_eq!(header, retry, "{status}");
+    };
+    check(Fault::Client, 404, "request_refused", Some("false"));
+    check(Fault::Client, 501, "request_refused", Some("false"));
+    check(Fault::Provider, 502, "provider_failed", None);
+    check(Fault::Provider, 504, "provider_failed", None);
+    check(Fault::Proxy, 500, "proxy_failed", Some("false"));
+    check(Fault::Proxy, 503, "proxy_failed", Some("false"));
 }
 
 #[test]

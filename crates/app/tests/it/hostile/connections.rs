@@ -23,7 +23,12 @@ async fn a_head_that_never_ends_is_not_waited_for() {
     };
     let mut answer = Vec::new();
     let ended = async { drop(reading.read_to_end(&mut answer).await) };
-    tokio::select! { () = dawdle => {}, () = ended => {} }
+    let first = async {
+        tokio::select! { () = dawdle => {}, () = ended => {} }
+    };
+    tokio::time::timeout(Duration::from_secs(60), first).await.expect("the connection should end");
+    assert!(!answer.starts_with(b"HTTP/1.1 200"));
+    assert_eq!(provider.seen().counts().requests, 0);
 }
 
 #[tokio::test]

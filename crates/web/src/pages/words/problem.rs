@@ -57,7 +57,7 @@ fn field_is_wrong(field: &str, message: &str) -> String {
     let field = field.rsplit('.').next().unwrap_or(field);
     let name = name(field);
     // What is `null` in the API is an empty field on a page.
-    let message = message.replace("null", "empty");
+    let message = message.replace("or null", "or empty").replace("be null", "be empty");
     // `2: days must …` is about the second line.
     match message.split_once(": ").filter(|(line, _)| line.parse::<usize>().is_ok()) {
         Some((line, message)) => format!("{name}, line {line}: {message}"),

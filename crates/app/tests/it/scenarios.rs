@@ -1,4 +1,4 @@
-//! The scenarios of the requirement documents that need the whole product; the detector's own are tested in `guard`.
+//! What the kill switch promises, through the whole product; the detector's own scenarios are tested in `guard`.
 
 use serde_json::json;
 
