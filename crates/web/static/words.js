@@ -1,7 +1,7 @@
 // What the scripts say. All other words come from the server.
 
 export const COPIED = "Copied";
-export const NO_ANSWER = "That did not work: the server did not answer. Nothing is known to be changed.";
+export const NO_ANSWER = "The server did not answer. Reload the page to see whether anything was changed.";
 export const LIVE = "Live";
 export const notLive = (seconds) => `Not live: trying again in ${seconds} s.`;
 export const inLocalTime = (time, utc) => `${time}\n${utc} (UTC)`;

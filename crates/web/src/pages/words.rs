@@ -125,8 +125,8 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
     Some(match word {
         "activated" => "Active again. Its windows are empty.",
         "deactivated" => "Inactive. Its calls are refused until you activate it.",
-        "saved" => "Saved. It holds from the next call.",
-        "reset" => "It has the default policy again. That holds from the next call.",
+        "saved" => "Saved. It takes effect with the next call.",
+        "reset" => "It has the default policy again, from the next call on.",
         "renamed" => "The name is saved.",
         "deleted" => "It is deleted.",
         "thanks" => "Thank you. Your answer is kept with the incident.",
@@ -137,11 +137,11 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "channel-on" => "The channel is on.",
         "channel-off" => "The channel is off: nothing goes through it.",
         "rule-on" => "The rule is on.",
-        "rule-off" => "The rule is off: it tells nobody.",
-        "settings" => "Saved. It holds for the next new agent and the next time old things are deleted.",
-        "as-configured" => "All of it is as configured again.",
-        "retried" => "It is tried again now.",
-        "provider-removed" => "What was stored of the provider is gone, its key with it.",
+        "rule-off" => "The rule is off: it sends no alerts.",
+        "settings" => "Saved. It applies to the next new agent, and the next time old records are deleted.",
+        "as-configured" => "Everything is as configured again.",
+        "retried" => "It is being tried again now.",
+        "provider-removed" => "What was stored for the provider is gone, including its key.",
         _ => return None,
     })
 }

@@ -37,7 +37,7 @@ pub(in crate::pages) fn rule(rule: &RuleView) -> String {
         RuleType::KillSwitch => "the kill switch fires".to_owned(),
         RuleType::AgentDown => format!("no call for {minutes} minutes"),
         RuleType::ErrorRate => {
-            format!("{} % of the calls of {minutes} minutes fail", rule.percent.unwrap_or_default())
+            format!("{} % of the calls in {minutes} minutes fail", rule.percent.unwrap_or_default())
         }
         RuleType::Budget if rule.percent.is_some() => {
             format!("{} % of a budget is spent", rule.percent.unwrap_or_default())

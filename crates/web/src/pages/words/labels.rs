@@ -48,7 +48,7 @@ pub(in crate::pages) mod request {
     pub(in crate::pages) const MODEL_ASKED: &str = "Model asked for";
     pub(in crate::pages) const STATUS: &str = "Status";
     pub(in crate::pages) const FIRST_BYTE: &str = "Time to first byte";
-    pub(in crate::pages) const LATENCY: &str = "Time in all";
+    pub(in crate::pages) const LATENCY: &str = "Total time";
     pub(in crate::pages) const STREAMED: &str = "Streamed";
     pub(in crate::pages) const TOKENS_IN: &str = "Tokens in";
     pub(in crate::pages) const CACHED: &str = "of them cached";

@@ -31,7 +31,7 @@ pub(in crate::pages) fn other_limits(policy: &Policy) -> Vec<String> {
     sentences.extend(policy.rate_limits.iter().map(rate));
     sentences.extend(policy.model_overrides.iter().map(model));
     if policy.has_budget() || policy.allowed_hours.is_some() {
-        sentences.push(format!("Its days begin and its hours are counted in the time zone {}.", policy.time_zone));
+        sentences.push(format!("Its days and hours are those of the time zone {}.", policy.time_zone));
     }
     sentences
 }
@@ -104,7 +104,7 @@ fn rate(limit: &RateLimit) -> String {
 fn model(it: &ModelOverride) -> String {
     let asked = if it.model == ANY { "any model" } else { &it.model };
     let of = if it.provider == ANY { String::new() } else { format!(" of {}", it.provider) };
-    format!("Asked for {asked}{of}, it gets {}.", it.used)
+    format!("If it asks for {asked}{of}, it gets {}.", it.used)
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
             &[
                 "At most $5.00 a day.",
                 "At most $0.125 in one conversation.",
-                "Its days begin and its hours are counted in the time zone UTC.",
+                "Its days and hours are those of the time zone UTC.",
             ],
         );
         check(
@@ -140,8 +140,8 @@ mod tests {
             &[
                 "At most 60 calls a minute to all providers together.",
                 "At most 5 calls and 100,000 tokens a minute to openai.",
-                "Asked for gpt-5 of openai, it gets gpt-5-mini.",
-                "Asked for any model, it gets m.",
+                "If it asks for gpt-5 of openai, it gets gpt-5-mini.",
+                "If it asks for any model, it gets m.",
             ],
         );
     }

@@ -49,7 +49,7 @@ async fn channels_and_rules_are_switched_and_deleted() {
     let rule = format!("rule_type=error_rate&agent_id=&channel={channel}&minutes=5&percent=50&cooldown_minutes=");
     browser.submit("/alerts/rules", &rule, "/alerts?done=alerts").await;
     let text = browser.page("/alerts").await;
-    assert!(text.contains("50 % of the calls of 5 minutes fail") && text.contains("all agents"), "{text}");
+    assert!(text.contains("50 % of the calls in 5 minutes fail") && text.contains("all agents"), "{text}");
     let wrong = browser.post("/alerts/rules", "rule_type=agent_down&agent_id=x&minutes=soon").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
     assert!(wrong.text.contains("Minutes must be a whole number"), "{}", wrong.text);

@@ -69,8 +69,8 @@ async fn an_empty_system_says_what_to_do_first() {
             "{path}"
         );
     }
-    assert!(browser.page("/incidents").await.contains("Nothing was stopped so far"));
-    assert!(browser.page("/requests").await.contains("Every call that agents make stands here at once"));
+    assert!(browser.page("/incidents").await.contains("Nothing has been stopped yet"));
+    assert!(browser.page("/requests").await.contains("Every call that agents make appears here at once"));
     assert!(browser.page("/requests?agent=nobody").await.contains("No request matches."));
 }
 
