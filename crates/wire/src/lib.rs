@@ -1,5 +1,6 @@
 //! How providers speak: requests, responses and streams are read into `model`'s words, and refusals are written in the
-//! caller's own format. No IO: bytes in, values out; what is read is a copy, so nothing here can change the traffic.
+//! caller's own format. No IO: bytes in, values out. What is read is a copy; the two splices that change traffic are in
+//! `include_usage` and `model_name`.
 
 mod answer;
 mod array;

@@ -112,7 +112,7 @@ fn row(name: String, sums: &Sums) -> Vec<String> {
 
 fn summary(stats: &Stats) -> String {
     let since = print::time(&stats.from);
-    format!("\n{} since {since} UTC; {} in as much time before.", stats.total.cost(), stats.previous.cost())
+    format!("\n{} since {since} UTC; {} in the same length of time before.", stats.total.cost(), stats.previous.cost())
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(lines(CostsBy::Time), ["2026-01-01 11:00 | 3 | 1 | 12,000 | 34 | $1.50 + 1 unpriced"]);
         assert_eq!(
             summary(&stats),
-            "\n$1.50 + 1 unpriced since 2026-01-01 10:00:00 UTC; $0.00 in as much time before."
+            "\n$1.50 + 1 unpriced since 2026-01-01 10:00:00 UTC; $0.00 in the same length of time before."
         );
     }
 }

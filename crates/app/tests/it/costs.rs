@@ -37,7 +37,7 @@ async fn costs_and_agents_are_shown_in_the_terminal() {
     let provider = provider().await;
     let server = after_two_calls(&provider.url()).await;
     let costs = server.run(&["costs", "--by", "model", "--since", "7d"]);
-    for part in ["MODEL", "gpt-4o", "unheard-of", "1 unpriced", "total", "in as much time before"] {
+    for part in ["MODEL", "gpt-4o", "unheard-of", "1 unpriced", "total", "in the same length of time before"] {
         assert!(costs.said().contains(part), "{part}: {}", costs.stdout);
     }
     assert_eq!(server.run(&["costs", "--by", "agent", "--json"]).json()["agents"][0]["agent_id"], "spender");
