@@ -40,8 +40,11 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
     format!("{words} ({error})")
 }
 
-/// Whether the same write may succeed later: the surroundings are at fault, not what was written.
+/// Whether the same write may succeed later: the surroundings are at fault, not what was written or read.
 pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+    if matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::Encode(_)) {
+        return false;
+    }
     // 1: a mistake in the SQL or the schema, 18 and 19: too big or against a constraint, 20, 21 and 25: misuse.
     !matches!(primary_code(error), Some(1 | 18 | 19 | 20 | 21 | 25))
 }

@@ -104,7 +104,7 @@ impl Store {
         let mut query = QueryBuilder::new("select agent_id from (");
         let rungs = ladder::rungs(period, &self.made().await?);
         push_sums(&mut query, &rungs, "agent_id, cost_nano_usd, requests", None);
-        query.push(") group by agent_id order by sum(cost_nano_usd) desc, sum(requests) desc, agent_id limit ");
+        query.push(") group by agent_id order by total(cost_nano_usd) desc, total(requests) desc, agent_id limit ");
         query.push_bind(i64::from(limit));
         let agent_id = |row: SqliteRow| columns::agent_id(&row, "agent_id");
         let agents = query.build().try_map(agent_id).fetch_all(&self.readers).await?;
@@ -208,12 +208,16 @@ const COUNTS_BY_AGENT: &str =
     "agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning,
     cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
 
+/// `total` and not `sum`, which fails where the sum is too large for a column; a cast ends at the largest number.
 const SUMS_BY_AGENT: &str = "
-    select agent_id, sum(requests) as requests, sum(errors) as errors, sum(blocked) as blocked,
-        sum(tokens_in) as tokens_in, sum(tokens_out) as tokens_out, sum(tokens_cached) as tokens_cached,
-        sum(tokens_cache_write) as tokens_cache_write, sum(tokens_reasoning) as tokens_reasoning,
-        sum(cost_nano_usd) as cost_nano_usd, sum(unpriced) as unpriced, sum(unpriced_in) as unpriced_in,
-        sum(unpriced_out) as unpriced_out, sum(estimated) as estimated, x'' as latency
+    select agent_id, cast(total(requests) as integer) as requests, cast(total(errors) as integer) as errors,
+        cast(total(blocked) as integer) as blocked, cast(total(tokens_in) as integer) as tokens_in,
+        cast(total(tokens_out) as integer) as tokens_out, cast(total(tokens_cached) as integer) as tokens_cached,
+        cast(total(tokens_cache_write) as integer) as tokens_cache_write,
+        cast(total(tokens_reasoning) as integer) as tokens_reasoning,
+        cast(total(cost_nano_usd) as integer) as cost_nano_usd, cast(total(unpriced) as integer) as unpriced,
+        cast(total(unpriced_in) as integer) as unpriced_in, cast(total(unpriced_out) as integer) as unpriced_out,
+        cast(total(estimated) as integer) as estimated, x'' as latency
     from (";
 
 /// The rows of all agents in `pieces`, one range of the key after the other.

@@ -203,8 +203,8 @@ impl Store {
 }
 
 const SPENT: &str = "
-    select agent_id, provider, model, sum(cost_nano_usd) as cost_nano_usd, sum(unpriced_in) as unpriced_in,
-        sum(unpriced_out) as unpriced_out
+    select agent_id, provider, model, cast(total(cost_nano_usd) as integer) as cost_nano_usd,
+        cast(total(unpriced_in) as integer) as unpriced_in, cast(total(unpriced_out) as integer) as unpriced_out
     from (select agent_id, provider, model, cost_nano_usd, unpriced_in, unpriced_out from (";
 
 const SPENT_IN_EVENTS: &str = "

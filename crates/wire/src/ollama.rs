@@ -6,7 +6,7 @@ use model::Usage;
 use crate::answer::{Answer, error_text};
 use crate::json::Json;
 use crate::said::{Room, Said};
-use crate::step;
+use crate::{step, usage};
 
 /// An answer as far as it has come.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ impl OllamaAnswer {
                 self.said.get_or_insert_default().say(&piece, &mut self.room);
             }
             "model" if self.model.is_none() => self.model = value.filled_text().map(Into::into),
-            "prompt_eval_count" => self.usage.input = value.number(),
-            "eval_count" => self.usage.output = value.number(),
+            "prompt_eval_count" => self.usage.input = usage::tokens(value),
+            "eval_count" => self.usage.output = usage::tokens(value),
             "done" => self.saw_end |= value.is_true(),
             "error" if !value.is_null() => self.error = Some(error_text(value)),
             _ => {}

@@ -7,23 +7,31 @@ use model::Usage;
 
 use crate::json::Json;
 
+/// More than any call can use. A provider that counts wrong (an unsigned number that went below zero) has reported nothing.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
+/// A number of tokens, if it can be one.
+pub(crate) fn tokens(value: Json<'_>) -> Option<u64> {
+    value.number().filter(|count| *count <= MOST_TOKENS)
+}
+
 /// OpenAI's usage, of Chat Completions and of Responses.
 pub(crate) fn read_openai(usage: &mut Usage, value: Json<'_>) {
     let mut total = None;
     value.fields(|key, value| match key {
-        "prompt_tokens" | "input_tokens" => usage.input = value.number(),
-        "completion_tokens" | "output_tokens" => usage.output = value.number(),
-        "total_tokens" => total = value.number(),
+        "prompt_tokens" | "input_tokens" => usage.input = tokens(value),
+        "completion_tokens" | "output_tokens" => usage.output = tokens(value),
+        "total_tokens" => total = tokens(value),
         // The words of DeepSeek and of Moonshot.
-        "prompt_cache_hit_tokens" | "cached_tokens" => usage.cached = value.number(),
+        "prompt_cache_hit_tokens" | "cached_tokens" => usage.cached = tokens(value),
         "prompt_tokens_details" | "input_tokens_details" => value.fields(|key, value| match key {
-            "cached_tokens" => usage.cached = value.number(),
-            "cache_write_tokens" => usage.cache_write = value.number(),
+            "cached_tokens" => usage.cached = tokens(value),
+            "cache_write_tokens" => usage.cache_write = tokens(value),
             _ => {}
         }),
         "completion_tokens_details" | "output_tokens_details" => {
             if let Some(reasoning) = value.field("reasoning_tokens") {
-                usage.reasoning = reasoning.number();
+                usage.reasoning = tokens(reasoning);
             }
         }
         _ => {}
@@ -46,19 +54,19 @@ pub(crate) struct AnthropicUsage {
 impl AnthropicUsage {
     pub(crate) fn read(&mut self, usage: Json<'_>) {
         usage.fields(|key, value| {
-            let tokens = match key {
+            let count = match key {
                 "input_tokens" => &mut self.input,
                 "cache_creation_input_tokens" => &mut self.cache_write,
                 "cache_read_input_tokens" => &mut self.cache_read,
                 "output_tokens" => &mut self.output,
                 "cache_creation" => {
-                    let long = value.field("ephemeral_1h_input_tokens").and_then(Json::number);
+                    let long = value.field("ephemeral_1h_input_tokens").and_then(tokens);
                     self.cache_write_long = long.or(self.cache_write_long);
                     return;
                 }
                 _ => return,
             };
-            *tokens = value.number().or(*tokens);
+            *count = tokens(value).or(*count);
         });
     }
 
@@ -78,11 +86,11 @@ impl AnthropicUsage {
 pub(crate) fn read_gemini(value: Json<'_>) -> Usage {
     let (mut prompt, mut tools, mut said, mut thought, mut cached) = (None, None, None, None, None);
     value.fields(|key, value| match key {
-        "promptTokenCount" => prompt = value.number(),
-        "toolUsePromptTokenCount" => tools = value.number(),
-        "candidatesTokenCount" => said = value.number(),
-        "thoughtsTokenCount" => thought = value.number(),
-        "cachedContentTokenCount" => cached = value.number(),
+        "promptTokenCount" => prompt = tokens(value),
+        "toolUsePromptTokenCount" => tools = tokens(value),
+        "candidatesTokenCount" => said = tokens(value),
+        "thoughtsTokenCount" => thought = tokens(value),
+        "cachedContentTokenCount" => cached = tokens(value),
         _ => {}
     });
     let (input, output) = (sum([prompt, tools]), sum([said, thought]));
@@ -92,4 +100,23 @@ pub(crate) fn read_gemini(value: Json<'_>) -> Usage {
 /// The sum of what was said; none if nothing was.
 fn sum<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
     counts.into_iter().flatten().reduce(u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_cannot_be_is_not_reported() {
+        let check = |count: u64, expected: Option<u64>| {
+            let written = format!(r#"{{"prompt_tokens":{count},"completion_tokens":7}}"#);
+            let mut usage = Usage::default();
+            read_openai(&mut usage, Json::parse(&written).unwrap());
+            assert_eq!((usage.input, usage.output), (expected, Some(7)), "{count}");
+        };
+        check(12, Some(12));
+        check(MOST_TOKENS, Some(MOST_TOKENS));
+        check(MOST_TOKENS + 1, None);
+        check(u64::MAX, None);
+    }
 }

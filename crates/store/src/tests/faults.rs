@@ -104,22 +104,48 @@ async fn events_are_kept_up_to_a_limit_and_the_oldest_go_first() {
     assert_eq!(health.dropped_events(), 15);
 }
 
+/// Makes a table another, when the writer lets it.
+async fn rename(connection: &mut sqlx::SqliteConnection, from: &str, to: &str) {
+    let statement = format!("pragma busy_timeout = 10000; alter table {from} rename to {to}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(connection).await.unwrap();
+}
+
 #[tokio::test]
 async fn events_that_can_never_be_written_are_counted_and_not_announced() {
     let fixture = Fixture::new().await;
     let mut notices = fixture.recorder.subscribe();
     let mut connection = fixture.connect().await;
-    sqlx::query("alter table events rename to elsewhere").execute(&mut connection).await.unwrap();
+    rename(&mut connection, "events", "elsewhere").await;
     fixture.handle.event(call("agent"));
     let health = fixture.recorder.health();
     while health.dropped_events() < 1 {
         tokio::task::yield_now().await;
     }
-    sqlx::query("alter table elsewhere rename to events").execute(&mut connection).await.unwrap();
+    rename(&mut connection, "elsewhere", "events").await;
     connection.close().await.unwrap();
     let written = call("agent");
     fixture.handle.event(written.clone());
     assert!(matches!(next(&mut notices).await, Notice::Event(event) if event.id == written.id));
+}
+
+#[tokio::test]
+async fn what_can_never_be_written_of_a_kill_does_not_hold_it_up() {
+    let fixture = Fixture::new().await;
+    let mut connection = fixture.connect().await;
+    for table in ["evidence", "rollups"] {
+        rename(&mut connection, table, "elsewhere").await;
+        let agent = format!("without-{table}");
+        fixture.kill(&agent, 0).await;
+        assert!(!fixture.is_active(&agent).await, "{agent}");
+        rename(&mut connection, "elsewhere", table).await;
+    }
+
+    rename(&mut connection, "incidents", "elsewhere").await;
+    assert!(!fixture.send_kill(incident("given-up", 0)).wait().await);
+    rename(&mut connection, "elsewhere", "incidents").await;
+    fixture.kill("next", 0).await;
+    assert!(!fixture.is_active("next").await);
+    connection.close().await.unwrap();
 }
 
 #[tokio::test]

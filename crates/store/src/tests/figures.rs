@@ -139,6 +139,35 @@ proptest! {
 }
 
 #[tokio::test]
+async fn sums_too_large_to_be_held_end_at_the_largest_number() {
+    let fixture = Fixture::new().await;
+    let absurd = |agent: usize, hours_ago: i64| {
+        let mut event = event_of(&Made { agent, model: 0, hours_ago, kind: 3, tokens: u64::MAX });
+        event.cost = Some(NanoUsd::new(i64::MAX));
+        event
+    };
+    let events: Vec<Event> = (0..8).map(|number| absurd(number % 2, if number < 4 { 60 } else { 0 })).collect();
+    let mut kill = incident("ann", 0);
+    kill.kill.stuck.calls = events.iter().map(|event| event.id).collect();
+    for event in events {
+        // Each in a batch of its own, so that it is added to what is there.
+        fixture.record(event).await;
+    }
+    assert!(fixture.send_kill(kill).wait().await, "the cost of the loop is added up with the kill");
+    fixture.make_sums().await;
+
+    let (ann, period) = (id("ann"), Period::last_hours(100, NOON));
+    for agent in [None, Some(&ann)] {
+        let total = fixture.store.total(agent, period).await.unwrap();
+        assert_eq!(total.cost.nanos(), i64::MAX);
+        assert!(total.tokens_in >= i64::MAX.unsigned_abs());
+    }
+    let agents = fixture.store.agent_figures(period, 10).await.unwrap();
+    assert!(agents.iter().all(|(_, tally)| tally.cost.nanos() == i64::MAX), "{agents:?}");
+    assert_eq!(agents.len(), 2);
+}
+
+#[tokio::test]
 async fn conversations_are_added_up() {
     let fixture = Fixture::new().await;
     let made = Made { agent: 0, model: 0, hours_ago: 5, kind: 3, tokens: 100 };

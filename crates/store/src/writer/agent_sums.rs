@@ -16,7 +16,7 @@ use crate::made::Made;
 static ADD: LazyLock<Insert> = LazyLock::new(|| {
     let into = "agent_sums (hours, start, agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
         tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated)";
-    Insert::new(into, 16, super::rollup::ADD_COUNTS)
+    Insert::new(into, 16, &super::rollup::ADD_COUNTS)
 });
 
 /// Adds the sums of hours, each with its beginning and its agent, to what is made already.

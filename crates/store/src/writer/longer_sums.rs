@@ -136,12 +136,14 @@ const NEXT_AGENT: &str = "
         order by agent_id limit 1 offset $6))
     from starts";
 
-/// All that is counted, added up.
+/// All that is counted, added up as in `figures.rs`.
 macro_rules! sums {
     () => {
-        "sum(requests), sum(errors), sum(blocked), sum(tokens_in), sum(tokens_out), sum(tokens_cached),
-        sum(tokens_cache_write), sum(tokens_reasoning), sum(cost_nano_usd), sum(unpriced), sum(unpriced_in),
-        sum(unpriced_out), sum(estimated)"
+        "cast(total(requests) as integer), cast(total(errors) as integer), cast(total(blocked) as integer),
+        cast(total(tokens_in) as integer), cast(total(tokens_out) as integer), cast(total(tokens_cached) as integer),
+        cast(total(tokens_cache_write) as integer), cast(total(tokens_reasoning) as integer),
+        cast(total(cost_nano_usd) as integer), cast(total(unpriced) as integer), cast(total(unpriced_in) as integer),
+        cast(total(unpriced_out) as integer), cast(total(estimated) as integer)"
     };
 }
 

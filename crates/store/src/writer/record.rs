@@ -42,21 +42,36 @@ impl Pending {
     }
 }
 
-/// Writes one record; `unwritten` are the events that came before it and are not on disk. `false`: the agent had been deactivated already or its epoch was over, so nothing was written.
+/// How much of a record is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    /// There is no room for more.
+    WithoutEvidence,
+    /// Something about it can never be written: the kill holds, and nobody is told.
+    Bare,
+}
+
+/// Writes one record; `unwritten` are the events that came before it and are not on disk. `false`: the agent had been
+/// deactivated already or its epoch was over, so nothing was written.
 pub(super) async fn write(
     transaction: &mut SqliteConnection,
     pending: &Pending,
-    evidence: &[PackedEvidence],
+    extent: Extent,
     grouping: Grouping,
     unwritten: &VecDeque<Event>,
 ) -> Result<bool, sqlx::Error> {
     let kill = &pending.incident.kill;
+    let evidence = if extent == Extent::Whole { pending.evidence.as_slice() } else { &[] };
     // The event of the agent's first call may still be on its way.
     let agent = NewAgent { id: &kill.agent, epoch: kill.epoch, kill_switch: &kill.kill_switch, at: kill.at };
     agent.insert(transaction).await?;
     if let Some((event, _)) = &pending.kill {
         if !deactivate(transaction, &pending.incident).await? {
             return Ok(false);
+        }
+        if extent == Extent::Bare {
+            return insert_incident(transaction, &pending.incident, None, 0).await;
         }
         batch::insert(transaction, &[event]).await?;
         // It was not made, so it has no price.
@@ -142,7 +157,9 @@ async fn cost_of(
     if calls.is_empty() {
         return Ok(None);
     }
-    let mut query = QueryBuilder::<Sqlite>::new("select sum(cost_nano_usd) from events where id in (");
+    let mut query = QueryBuilder::<Sqlite>::new(
+        "select case when count(cost_nano_usd) > 0 then cast(total(cost_nano_usd) as integer) end from events where id in (",
+    );
     let mut ids = query.separated(", ");
     for call in calls {
         ids.push_bind(call.to_string());

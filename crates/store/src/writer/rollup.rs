@@ -34,22 +34,36 @@ struct Key<'a> {
 }
 
 /// What is counted is added to what is there.
-pub(super) const ADD_COUNTS: &str =
-    "on conflict do update set requests = requests + excluded.requests, errors = errors + excluded.errors,
-        blocked = blocked + excluded.blocked, tokens_in = tokens_in + excluded.tokens_in,
-        tokens_out = tokens_out + excluded.tokens_out, tokens_cached = tokens_cached + excluded.tokens_cached,
-        tokens_cache_write = tokens_cache_write + excluded.tokens_cache_write,
-        tokens_reasoning = tokens_reasoning + excluded.tokens_reasoning,
-        cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd, unpriced = unpriced + excluded.unpriced,
-        unpriced_in = unpriced_in + excluded.unpriced_in, unpriced_out = unpriced_out + excluded.unpriced_out,
-        estimated = estimated + excluded.estimated";
+pub(super) static ADD_COUNTS: LazyLock<String> = LazyLock::new(|| {
+    add_up(&[
+        "requests",
+        "errors",
+        "blocked",
+        "tokens_in",
+        "tokens_out",
+        "tokens_cached",
+        "tokens_cache_write",
+        "tokens_reasoning",
+        "cost_nano_usd",
+        "unpriced",
+        "unpriced_in",
+        "unpriced_out",
+        "estimated",
+    ])
+});
+
+/// Not beyond the largest number of a column: SQLite would go on with fractions, which nobody could read any more.
+fn add_up(columns: &[&str]) -> String {
+    let sum = |column: &&str| format!("{column} = min({column} + excluded.{column}, {})", i64::MAX);
+    format!("on conflict do update set {}", columns.iter().map(sum).collect::<Vec<_>>().join(", "))
+}
 
 /// The histogram was merged with the one that was there.
 static ADD_ROLLUPS: LazyLock<Insert> = LazyLock::new(|| {
     let into = "rollups (span, start, agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out,
         tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated,
         latency)";
-    Insert::new(into, 19, &format!("{ADD_COUNTS}, latency = excluded.latency"))
+    Insert::new(into, 19, &format!("{}, latency = excluded.latency", *ADD_COUNTS))
 });
 
 /// By how many histograms each reads: few sizes, so that each stays prepared.
@@ -67,12 +81,9 @@ static FIND_LATENCIES: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
 static ADD_CONVERSATIONS: LazyLock<Insert> = LazyLock::new(|| {
     let into = "conversations (agent_id, conversation, first_hour, last_hour, requests, errors, blocked, tokens_in,
         tokens_out, cost_nano_usd, unpriced, unpriced_nano_usd)";
-    let then = "on conflict do update set last_hour = max(last_hour, excluded.last_hour),
-        requests = requests + excluded.requests, errors = errors + excluded.errors, blocked = blocked + excluded.blocked,
-        tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
-        cost_nano_usd = cost_nano_usd + excluded.cost_nano_usd, unpriced = unpriced + excluded.unpriced,
-        unpriced_nano_usd = unpriced_nano_usd + excluded.unpriced_nano_usd";
-    Insert::new(into, 12, then)
+    let counts =
+        ["requests", "errors", "blocked", "tokens_in", "tokens_out", "cost_nano_usd", "unpriced", "unpriced_nano_usd"];
+    Insert::new(into, 12, &format!("{}, last_hour = max(last_hour, excluded.last_hour)", add_up(&counts)))
 });
 
 /// Adds `events` to the figures. Budgets of conversations count those without a price as `unpriced` says.

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::apply::{self, Failure, Outcome};
 use super::connection::Durability;
-use super::record::{self, Pending};
+use super::record::{self, Extent, Pending};
 use super::{Writer, batch, deletion};
 use crate::error::{in_plain_words, is_full, may_pass};
 use crate::span::Span;
@@ -72,16 +72,20 @@ impl Writer {
         }
         while !self.records.is_empty() {
             let count = self.records.len().min(RECORDS);
-            let written = match self.try_records(count, true).await {
+            let written = match self.try_records(count, Extent::Whole).await {
                 // The kill matters more than its evidence.
                 Err(error) if is_full(&error) => {
                     self.reset_connection().await;
-                    self.try_records(count, false).await?
+                    self.try_records(count, Extent::WithoutEvidence).await?
+                }
+                Err(error) if !may_pass(&error) => {
+                    self.reset_connection().await;
+                    self.write_first_record().await?
                 }
                 result => result?,
             };
             self.note_success();
-            for (record, written) in self.records.drain(..count).zip(written) {
+            for (record, written) in self.records.drain(..written.len()).zip(written) {
                 announce(&self.notices, record, written);
             }
             self.outbox.send_modify(|moments| *moments += 1);
@@ -89,14 +93,29 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes the first record as far as it can be written, because one that never can must not hold up all others.
+    async fn write_first_record(&mut self) -> Result<Vec<bool>, sqlx::Error> {
+        for extent in [Extent::Whole, Extent::WithoutEvidence, Extent::Bare] {
+            match self.try_records(1, extent).await {
+                Err(error) if !may_pass(&error) => {
+                    tracing::error!("an incident cannot be written ({extent:?}): {error}");
+                    self.reset_connection().await;
+                }
+                result => return result,
+            }
+        }
+        // Whoever waits for it learns that it was not written.
+        self.records.pop_front();
+        Ok(Vec::new())
+    }
+
     /// Writes the first `count` records and says of each whether it changed anything.
-    async fn try_records(&mut self, count: usize, with_evidence: bool) -> Result<Vec<bool>, sqlx::Error> {
+    async fn try_records(&mut self, count: usize, extent: Extent) -> Result<Vec<bool>, sqlx::Error> {
         let mut transaction = self.connection.begin(Durability::Full).await?;
         let mut written = Vec::with_capacity(count);
         let grouping = self.store.config.grouping;
         for record in self.records.iter().take(count) {
-            let evidence = if with_evidence { record.evidence.as_slice() } else { &[] };
-            written.push(record::write(&mut transaction, record, evidence, grouping, &self.events).await?);
+            written.push(record::write(&mut transaction, record, extent, grouping, &self.events).await?);
         }
         transaction.commit().await?;
         Ok(written)
