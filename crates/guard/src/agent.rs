@@ -23,6 +23,8 @@ pub(crate) struct Agent {
     last_seen: Option<Timestamp>,
     /// The episode that is being observed has its incident already.
     observed: bool,
+    /// It is about to be forgotten.
+    spared: bool,
     exemptions: Exemptions,
     windows: Windows,
     max_conversations: usize,
@@ -53,6 +55,7 @@ impl Agent {
             score: Score::default(),
             last_seen: None,
             observed: false,
+            spared: false,
             exemptions: Exemptions::default(),
             windows: Windows::default(),
             max_conversations: config.max_conversations,
@@ -190,6 +193,9 @@ impl Agent {
             self.observed = false;
             return Verdict::Pass;
         }
+        if self.spared {
+            return Verdict::Pass;
+        }
         if !self.kill_switch.enabled {
             return Verdict::WouldHaveStopped;
         }
@@ -256,6 +262,11 @@ impl Agent {
         self.score = Score::default();
         self.observed = false;
         self.windows.clear();
+    }
+
+    /// Whether it is stopped by nothing for now.
+    pub(crate) fn spare(&mut self, spared: bool) {
+        self.spared = spared;
     }
 
     /// Changes the settings from the next call on.

@@ -238,6 +238,11 @@ impl Guard {
         self.agents.with(agent, |agent| agent.exempt(exemptions));
     }
 
+    /// Stops an agent for nothing while its data is deleted: a kill that is recorded after that would bring it back.
+    pub fn spare(&self, agent: &AgentId, spared: bool) {
+        self.agents.with_known(agent, |agent| agent.spare(spared));
+    }
+
     /// Forgets an agent altogether.
     pub fn forget(&self, agent: &AgentId) {
         self.orphans.add(self.agents.remove(agent));

@@ -124,10 +124,14 @@ async fn store_agent(app: &App, agent: &AgentId) -> Result<(), StoreError> {
 pub(crate) async fn delete(app: App, agent: AgentId) -> Result<(), Problem> {
     let web = app.web();
     let in_memory = web.guard.agent(&agent).is_some();
+    web.guard.spare(&agent, true);
     match web.recorder.change(Change::DeleteAgent { agent: agent.clone() }).await {
         Err(StoreError::NotFound) if !in_memory => return Err(unknown(&agent)),
         Ok(_) | Err(StoreError::NotFound) => {}
-        Err(error) => return Err(error.into()),
+        Err(error) => {
+            web.guard.spare(&agent, false);
+            return Err(error.into());
+        }
     }
     web.guard.forget(&agent);
     Ok(())

@@ -153,3 +153,19 @@ async fn every_table_is_kept_for_a_time_that_was_thought_about() {
     tables.sort_unstable();
     assert_eq!(tables, known);
 }
+
+#[tokio::test]
+async fn a_kill_from_before_the_deletion_does_not_bring_an_agent_back() {
+    let fixture = Fixture::new().await;
+    fixture.record(call("agent")).await;
+    fixture.change(Change::DeleteAgent { agent: id("agent") }).await.unwrap();
+    for epoch in [0, 3] {
+        fixture.send_kill(incident("agent", epoch)).wait().await;
+    }
+    assert!(fixture.store.agent(&id("agent")).await.unwrap().is_none());
+
+    let mut later = incident("agent", 0);
+    later.kill.at = Timestamp::from_millis(NOON.as_millis() + 1);
+    assert!(fixture.send_kill(later).wait().await);
+    assert!(!fixture.is_active("agent").await, "of an agent that came back, it holds");
+}

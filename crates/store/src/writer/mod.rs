@@ -17,7 +17,7 @@ mod work;
 
 use std::collections::VecDeque;
 
-use model::{Event, RecorderInbox};
+use model::{AgentId, Event, RecorderInbox, Timestamp};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Duration, Instant};
 
@@ -47,6 +47,8 @@ pub(crate) struct Writer {
     /// Counts the moments at which the outbox may have changed.
     outbox: watch::Sender<u64>,
     records: VecDeque<Pending>,
+    /// Agents that were deleted, and when: a kill from before that, whose evidence took its time, must not bring them back.
+    deleted: VecDeque<(AgentId, Timestamp)>,
     changes: VecDeque<ChangeRequest>,
     events: VecDeque<Event>,
     /// When the events that have come in are to be written.
@@ -77,6 +79,7 @@ impl Writer {
             health,
             outbox,
             records: VecDeque::new(),
+            deleted: VecDeque::new(),
             changes: VecDeque::new(),
             events: VecDeque::new(),
             batch_due: None,

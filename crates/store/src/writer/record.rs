@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
 
-use model::{CallId, DeactivatedBy, Event, Incident, IncidentId, NanoUsd, Record};
+use model::{AgentId, CallId, DeactivatedBy, Event, Incident, IncidentId, NanoUsd, Record, Timestamp};
 use sqlx::{Arguments, QueryBuilder, Sqlite, SqliteConnection};
 use tokio::sync::watch;
 
@@ -34,6 +34,12 @@ impl Pending {
         let raw = std::mem::take(&mut incident.evidence);
         let evidence = tokio::task::spawn_blocking(|| evidence::pack(raw)).await.unwrap_or_default();
         Pending { incident, kill, evidence }
+    }
+
+    /// Whether its agent was deleted after it was decided.
+    pub(super) fn is_of_deleted(&self, deleted: &VecDeque<(AgentId, Timestamp)>) -> bool {
+        let kill = &self.incident.kill;
+        deleted.iter().any(|(agent, at)| *agent == kill.agent && kill.at <= *at)
     }
 
     /// How much memory its bodies take.

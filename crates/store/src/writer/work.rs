@@ -15,6 +15,9 @@ use crate::{Change, Notice, StoreError, connect};
 /// How many kills share one transaction, and so one wait for the disk.
 const RECORDS: usize = 32;
 
+/// How many deletions are remembered: of the last seconds, while evidence is read.
+const DELETED: usize = 1024;
+
 impl Writer {
     /// Writes what is due, the weightiest first. Stops at the first failure: what is left is tried after a pause.
     pub(super) async fn work(&mut self, inbox: &mut RecorderInbox) {
@@ -115,6 +118,10 @@ impl Writer {
         let mut written = Vec::with_capacity(count);
         let grouping = self.store.config.grouping;
         for record in self.records.iter().take(count) {
+            if record.is_of_deleted(&self.deleted) {
+                written.push(false);
+                continue;
+            }
             written.push(record::write(&mut transaction, record, extent, grouping, &self.events).await?);
         }
         transaction.commit().await?;
@@ -153,6 +160,10 @@ impl Writer {
         let mut transaction = self.connection.begin(Durability::Full).await?;
         let changed = apply::apply(&mut transaction, change, &self.store).await?;
         transaction.commit().await?;
+        if let Change::DeleteAgent { agent } = change {
+            self.deleted.truncate(DELETED - 1);
+            self.deleted.push_front((agent.clone(), self.store.config.clock.now()));
+        }
         if let Change::PutSettings { settings } = change {
             let in_force = settings.apply(self.store.config.settings());
             self.store.settings.put(*settings, in_force.map_err(|error| StoreError::Conflict(error.to_string()))?);
