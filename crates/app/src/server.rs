@@ -10,10 +10,10 @@ use alerts::Alerts;
 use anyhow::Context;
 use guard::{Guard, GuardConfig, Policies};
 use hyper::body::Incoming;
-use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Usage};
+use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Timestamp, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
-use store::{AgentBudget, Recorder, Store, StoreConfig, Unpriced};
+use store::{AgentBudget, RecentCalls, Recorder, Store, StoreConfig, Unpriced};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
@@ -244,13 +244,21 @@ async fn restored_guard(config: &Config, store: &Store) -> anyhow::Result<Guard>
     Ok(guard)
 }
 
-/// Policies, and what was spent before the start: budgets begin where they ended.
+/// Policies, and what was spent and called before the start: budgets and rates go on where they were.
 async fn restore_policies(policies: &Policies, store: &Store) -> anyhow::Result<()> {
     let now = Clock::System.now();
+    let mut has_rates = !policies.default_policy().rate_limits.is_empty();
     for AgentBudget { agent, own, spending } in store.budgets(&policies.default_policy(), now).await? {
+        has_rates |= own.as_ref().is_some_and(|policy| !policy.rate_limits.is_empty());
         match own {
             Some(policy) => policies.put(&agent, policy, Some(&spending), now),
             None => policies.restore(&agent, &spending, now),
+        }
+    }
+    if has_rates {
+        let a_minute_ago = Timestamp::from_millis(now.as_millis() - 60_000);
+        for RecentCalls { agent, provider, time, calls, tokens } in store.recent_calls(a_minute_ago).await? {
+            policies.recount(&agent, &provider, time, (calls, tokens));
         }
     }
     Ok(())

@@ -138,6 +138,13 @@ impl Policies {
         }
     }
 
+    /// Tells how many calls an agent made at a provider before the start, the oldest first, and their tokens: rates go on.
+    pub fn recount(&self, agent: &AgentId, provider: &str, at: Timestamp, calls_and_tokens: (u64, u64)) {
+        if let Some(limits) = self.of(agent, at) {
+            limits.recount(provider, at, calls_and_tokens);
+        }
+    }
+
     /// Notes what a call did take, whatever was reserved for it. The policy may have come, gone or changed in the meantime:
     /// what the call cost counts where it is asked for now.
     pub fn settle(&self, agent: &AgentId, reservation: Option<Reservation>, actual: &Charge) {

@@ -79,6 +79,21 @@ async fn a_budget_survives_a_restart_and_a_change_holds_from_the_next_call() {
 }
 
 #[tokio::test]
+async fn rates_go_on_after_a_restart() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    let limits = json!([{"provider": "openai", "requests_per_minute": 3}]);
+    set_policy(&server, "hasty", json!({"rate_limits": limits})).await;
+    for number in 0..3 {
+        assert_eq!(server.agent("hasty").chat(&priced(number)).await.status, 200);
+    }
+    let (builder, status) = server.terminate();
+    assert!(status.success());
+    let answer = builder.start().agent("hasty").chat(&priced(4)).await;
+    assert!(is_refused(&answer, 429, "rate_limited"), "{answer:?}");
+}
+
+#[tokio::test]
 async fn a_budget_survives_a_crash() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();

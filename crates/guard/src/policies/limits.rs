@@ -180,6 +180,16 @@ impl Limits {
         }
     }
 
+    /// Counts calls from before the start.
+    pub(super) fn recount(&self, provider: &str, at: Timestamp, (calls, tokens): (u64, u64)) {
+        let State { policy, used, .. } = &mut *self.state.lock();
+        for (_, used) in policy.rate_limits.iter().zip(used).filter(|(limit, _)| limit.covers(provider)) {
+            used.requests.add(at, calls);
+            used.tokens.add(at, tokens);
+            used.tokens_at_most.add(at, tokens);
+        }
+    }
+
     /// Takes over another policy; what was used stays used.
     pub(super) fn change(&self, policy: Arc<Policy>, spending: Option<&Spending>, now: Timestamp) {
         let state = &mut *self.state.lock();

@@ -159,3 +159,23 @@ async fn every_agent_with_a_policy_of_its_own_has_its_spending_beside_it() {
     let budgets = fixture.store.budgets(&Policy::default(), NOON).await.unwrap();
     assert_eq!(budgets[0].spending.day, NanoUsd::ZERO);
 }
+
+#[tokio::test]
+async fn recent_calls_are_counted_by_agent_provider_and_second() {
+    let fixture = Fixture::new().await;
+    let at = |agent: &str, second: &str| {
+        let mut event = paid(agent, &format!("2023-11-14T22:00:{second}Z"), 1);
+        event.usage.output = None;
+        event
+    };
+    let mut refused = at("a", "30.000");
+    refused.event_type = EventType::Blocked;
+    let events =
+        [at("a", "29.999"), at("a", "30.000"), at("b", "30.500"), at("a", "30.999"), at("a", "31.000"), refused];
+    fixture.record_all(events.to_vec()).await;
+    let from = Timestamp::parse("2023-11-14T22:00:30Z").unwrap();
+    let recent = fixture.store.recent_calls(from).await.unwrap();
+    let recent: Vec<_> =
+        recent.iter().map(|it| (it.time.millis_since(from), it.agent.as_str(), it.calls, it.tokens)).collect();
+    assert_eq!(recent, [(0, "a", 2, 20), (0, "b", 1, 10), (1000, "a", 1, 10)]);
+}
