@@ -137,7 +137,7 @@ pub enum IncidentState {
     Open,
     /// The agent was activated again.
     Closed,
-    /// The agent was only watched.
+    /// The agent was only observed.
     Observed,
 }
 

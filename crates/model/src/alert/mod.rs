@@ -56,7 +56,7 @@ ids! {
 pub enum AlertType {
     /// An agent was killed.
     Killed,
-    /// An agent that is only watched looped.
+    /// An agent whose kill switch only observes looped.
     Observed,
     /// An agent made no call for too long.
     Down,

@@ -179,7 +179,7 @@ pub(crate) async fn get_default(State(app): State<App>) -> Result<Json<DefaultVi
     Ok(Json(DefaultView { policy, is_configured: app.web().store.default_policy().await?.is_none() }))
 }
 
-/// Changes the policy of agents that have none of their own, from the next call on. It goes before the configuration, also
+/// Changes the policy of agents that have none of their own, from the next call on. It takes precedence over the configuration, also
 /// after a restart.
 #[utoipa::path(put, path = "/api/policy", tag = "settings", operation_id = "put_default_policy",
     request_body = ChangeSchema, responses((status = 200, body = DefaultView), Refusals, BodyRefusals))]

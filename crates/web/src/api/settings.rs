@@ -104,7 +104,7 @@ pub(crate) async fn get(State(app): State<App>) -> Json<AllSettings> {
 }
 
 /// Changes what holds for all agents: the kill switch of those not yet seen, and what is deleted from the next hour on. It
-/// goes before the configuration, also after a restart.
+/// takes precedence over the configuration, also after a restart.
 #[utoipa::path(put, path = "/api/settings", tag = "settings", operation_id = "put_settings", request_body = ChangeBody,
     responses((status = 200, body = AllSettings), Refusals, BodyRefusals))]
 pub(crate) async fn put(State(app): State<App>, Body(body): Body<ChangeBody>) -> Result<Json<AllSettings>, Problem> {

@@ -15,7 +15,7 @@ const LONGEST_DAYS: u32 = 400;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RangeQuery {
-    /// So many hours or days until now, such as `1h`, `24h`, `7d` or `30d` (the default is `24h`). Figures are kept by the
+    /// How far back, in hours or days, such as `1h`, `24h`, `7d` or `30d` (the default is `24h`). Figures are kept by the
     /// hour: the hour that runs is the last one.
     range: Option<String>,
     /// From the hour of this time on (RFC 3339), instead of `range`.
