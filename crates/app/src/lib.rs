@@ -12,7 +12,7 @@ mod listen;
 mod log;
 mod policy_text;
 pub mod provider;
-mod recorded_answer;
+mod recorded_body;
 mod replay;
 mod server;
 mod signals;

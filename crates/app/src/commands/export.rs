@@ -13,7 +13,7 @@ use super::{on_one_thread, resolve};
 use crate::cli::ExportArgs;
 use crate::config::Entry;
 use crate::exit::{Exit, Failure};
-use crate::recorded_answer;
+use crate::recorded_body;
 
 /// An incident as a run.
 #[derive(Serialize)]
@@ -121,8 +121,8 @@ fn run_of(incident: &IncidentRow, evidence: Vec<EvidenceRow>) -> IncidentRun {
 
 /// `None`: its request is no longer there as it was, so nothing can be read from it.
 fn call_of(row: EvidenceRow) -> Option<Call> {
-    let request = serde_json::from_slice(row.evidence.request_body.as_deref()?).ok()?;
-    let response = row.evidence.response_body.as_deref().and_then(recorded_answer::as_json);
+    let request = recorded_body::request(row.evidence.request_body.as_deref()?)?;
+    let response = row.evidence.response_body.as_deref().and_then(recorded_body::answer);
     Some(Call { request, response, timestamp: row.evidence.time })
 }
 

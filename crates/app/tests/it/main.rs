@@ -7,6 +7,7 @@ mod cli;
 mod costs;
 mod crash;
 mod demo;
+mod export;
 mod faults;
 mod hostile;
 mod kill_path;
