@@ -69,13 +69,14 @@ fn replay_file(
 ) -> Result<u64, Failure> {
     let mut bad_lines = 0;
     let mut lines = Lines::open(file, progress)?;
-    report.begin_file(&lines.name);
+    let name = lines.name.clone();
+    report.begin_file(&name);
     while let Some((number, line)) = lines.next()? {
-        match Run::read(line) {
+        let place = format!("{name}:{number}");
+        match Run::read(line, &place) {
             Ok(run) => report.take(&run, &JudgedRun::under_all(&run, settings))?,
             Err(reason) => {
                 bad_lines += 1;
-                let place = format!("{}:{number}", lines.name);
                 progress.suspend(|| report::complain(&place, &reason));
             }
         }

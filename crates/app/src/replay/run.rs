@@ -11,7 +11,7 @@ use super::{calls, messages};
 /// One run, its calls fingerprinted.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// Its id; empty if it has none.
+    /// Its id; if it has none, where it stands.
     pub(crate) id: String,
     /// What is known of it.
     pub(crate) kind: Kind,
@@ -67,8 +67,8 @@ struct Line<'a> {
 }
 
 impl Run {
-    /// Reads a line, or says what is wrong with it.
-    pub(crate) fn read(line: &[u8]) -> Result<Run, String> {
+    /// Reads the line at `place`, or says what is wrong with it.
+    pub(crate) fn read(line: &[u8], place: &str) -> Result<Run, String> {
         if !line.starts_with(b"{") {
             return Err("must be a JSON object".to_owned());
         }
@@ -80,7 +80,7 @@ impl Run {
             _ => return Err("must have one of `messages`, `calls` and `fingerprints`".to_owned()),
         };
         Ok(Run {
-            id: line.id.map(id_text).unwrap_or_default(),
+            id: line.id.map(id_text).filter(|id| !id.is_empty()).unwrap_or_else(|| place.to_owned()),
             kind: Kind::of(line.label, line.verdict),
             first_stuck_call: line.first_stuck_call,
             calls,
@@ -131,7 +131,7 @@ mod tests {
     fn what_a_run_is() {
         let check = |keys: &str, expected: Kind| {
             let line = format!(r#"{{{keys}"messages":[]}}"#);
-            assert_eq!(Run::read(line.as_bytes()).unwrap().kind, expected, "{keys}");
+            assert_eq!(Run::read(line.as_bytes(), "a:1").unwrap().kind, expected, "{keys}");
         };
         check("", Kind::Other);
         check(r#""label":"ok","#, Kind::Healthy);
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_bad_line_says_what_is_wrong() {
         let check = |line: &str, expected: &str| {
-            let reason = Run::read(line.as_bytes()).unwrap_err();
+            let reason = Run::read(line.as_bytes(), "a:1").unwrap_err();
             assert!(reason.contains(expected), "{line}: {reason}");
         };
         check("{", "EOF");
@@ -161,8 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_a_text_or_a_number() {
-        let id = |id: &str| Run::read(format!(r#"{{"id":{id},"messages":[]}}"#).as_bytes()).unwrap().id;
-        assert_eq!((id(r#""a/b""#), id("7")), ("a/b".to_owned(), "7".to_owned()));
+    fn an_id_is_a_text_or_a_number_or_else_the_place() {
+        let check = |id: &str, expected: &str| {
+            let line = format!(r#"{{{id}"messages":[]}}"#);
+            assert_eq!(Run::read(line.as_bytes(), "runs.jsonl:3").unwrap().id, expected, "{id}");
+        };
+        check(r#""id":"a/b","#, "a/b");
+        check(r#""id":7,"#, "7");
+        for none in ["", r#""id":null,"#, r#""id":"","#] {
+            check(none, "runs.jsonl:3");
+        }
     }
 }

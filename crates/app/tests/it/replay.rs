@@ -117,6 +117,21 @@ fn labels_tell_mistakes() {
 }
 
 #[test]
+fn runs_without_an_id_are_named_by_their_line() {
+    let folder = TempDir::new().unwrap();
+    let without_id = || json!({"messages": looping("", 12)["messages"]});
+    let runs: Vec<Value> = (0..8).map(|_| without_id()).collect();
+    let file = write(&folder, "runs.jsonl", &lines(&runs));
+    let said = objects(&replay(&file, &["--json"]));
+    assert_eq!((&said[0]["id"], &said[7]["id"]), (&json!("runs.jsonl:1"), &json!("runs.jsonl:8")));
+    let table = replay(&file, &["--halves"]);
+    assert!(table.said().contains("  runs.jsonl:8  "), "{}", table.stdout);
+    for half in ["first half", "second half"] {
+        assert!(table.stdout.contains(half), "{half}: {}", table.stdout);
+    }
+}
+
+#[test]
 fn settings_are_compared_side_by_side() {
     let folder = TempDir::new().unwrap();
     let file = write(&folder, "runs.jsonl", &lines(&[looping("r", 12)]));
