@@ -192,7 +192,7 @@ pub struct KillSwitchArgs {
     #[arg(long, value_name = "CALLS")]
     pub window: Option<u64>,
     /// The score that must be exceeded
-    #[arg(long, value_name = "SCORE")]
+    #[arg(long, value_name = "SCORE", value_parser = finite)]
     pub threshold: Option<f64>,
     /// What to do when it fires: deactivate, block or observe
     #[arg(long, value_name = "ACTION")]
@@ -203,6 +203,11 @@ pub struct KillSwitchArgs {
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,
+}
+
+/// A number that can be sent: JSON has none that is not finite.
+fn finite(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a number".to_owned())
 }
 
 /// The arguments of `policy`. Without any change, the present policy is shown; `none` takes a limit away.

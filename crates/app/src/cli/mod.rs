@@ -109,6 +109,8 @@ mod tests {
         check("agentgazer kill-switch my-agent", true);
         check("agentgazer kill-switch my-agent on --window 5 --threshold 2.5 --action block --counting literal", true);
         check("agentgazer kill-switch my-agent maybe", false);
+        check("agentgazer kill-switch my-agent --threshold nan", false);
+        check("agentgazer kill-switch my-agent --threshold 1e400", false);
         check("agentgazer alerts", true);
         check("agentgazer alerts list --json", true);
         check("agentgazer alerts test ops --data-dir x", true);

@@ -74,9 +74,10 @@ fn budget(flag: &str, text: Option<&str>) -> Result<Option<Option<f64>>, String>
     match text {
         None => Ok(None),
         Some(NONE) => Ok(Some(None)),
-        Some(text) => match text.trim_start_matches('$').parse() {
-            Ok(usd) => Ok(Some(Some(usd))),
-            Err(_) => Err(format!("{flag} must be dollars like 5 or 2.50, or none, not {text:?}")),
+        // What is not finite has no JSON: it would be sent as null, which takes the budget away.
+        Some(text) => match text.trim_start_matches('$').parse::<f64>() {
+            Ok(usd) if usd.is_finite() => Ok(Some(Some(usd))),
+            _ => Err(format!("{flag} must be dollars like 5 or 2.50, or none, not {text:?}")),
         },
     }
 }
@@ -161,7 +162,9 @@ mod tests {
             &["--rate", "openai=60", "--model", "openai/*=small"],
             r#"{"rate_limits":[{"provider":"openai","requests_per_minute":60,"tokens_per_minute":null}],"model_overrides":[{"provider":"openai","model":"*","use":"small"}]}"#,
         );
-        for wrong in [["--budget-daily", "much"], ["--hours", "always"], ["--rate", "fast"], ["--model", "gpt"]] {
+        let not_finite = ["nan", "inf", "1e400"].map(|text| ["--budget-conversation", text]);
+        let wrong = [["--budget-daily", "much"], ["--hours", "always"], ["--rate", "fast"], ["--model", "gpt"]];
+        for wrong in wrong.into_iter().chain(not_finite) {
             assert!(change(&args(&wrong)).unwrap_err().starts_with(wrong[0]));
         }
     }
