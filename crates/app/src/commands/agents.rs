@@ -57,13 +57,19 @@ fn set_active(args: &AgentArgs, active: bool) -> Result<(), Failure> {
     let agent = agent_id(&args.agent)?;
     let path = format!("/api/agents/{agent}");
     let body = json!({ "active": active });
-    let answer = on_one_thread(async { client(&args.server)?.change(Method::PATCH, &path, &body).await })?;
+    let (before, answer) = on_one_thread(async {
+        let client = client(&args.server)?;
+        let before: Agent = client::read(&client.get(&path).await?)?;
+        Ok((before, client.change(Method::PATCH, &path, &body).await?))
+    })?;
     if args.server.json {
         return print::json(&answer);
     }
-    print::line(&match active {
-        true => format!("{agent} is active: its window is empty and its calls go through."),
-        false => format!("{agent} is inactive: its calls are refused until it is activated."),
+    print::line(&match (before.active, active) {
+        (false, true) => format!("{agent} is active: its window is empty and its calls go through."),
+        (true, true) => format!("{agent} was active already: nothing changed."),
+        (true, false) => format!("{agent} is inactive: its calls are refused until it is activated."),
+        (false, false) => format!("{agent} was inactive already: nothing changed."),
     })
 }
 

@@ -121,6 +121,11 @@ async fn an_agent_is_deactivated_and_activated() {
 
     assert!(server.run(&["activate", "worker"]).said().contains("worker is active"));
     assert_eq!(server.agent("worker").ask(QUESTION).await.status, 200);
+    let again = server.run(&["activate", "worker"]);
+    assert_eq!(again.said(), "worker was active already: nothing changed.\n");
+    let again = server.run(&["deactivate", "looper"]);
+    assert_eq!(again.said(), "looper was inactive already: nothing changed.\n");
+    assert_eq!(server.get("/api/agents/looper").await["deactivated_by"], "kill_switch");
     let activated = server.run(&["activate", "looper", "--json"]).json();
     assert_eq!((&activated["agent_id"], &activated["active"]), (&json!("looper"), &json!(true)));
     assert_eq!(server.incidents("looper").await[0]["state"], "closed");
