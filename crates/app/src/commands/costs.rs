@@ -86,23 +86,45 @@ fn rows(stats: &Stats, by: CostsBy) -> Vec<Vec<String>> {
         CostsBy::Conversation => &stats.conversations,
         CostsBy::Time => &stats.series,
     };
-    let had_calls = |item: &&Item| item.sums.requests > 0 || item.sums.blocked > 0;
-    let mut rows: Vec<_> = list.iter().filter(had_calls).map(|item| row(name(item, stats), &item.sums)).collect();
+    let called = list.iter().filter(|item| was_called(item));
+    let mut rows: Vec<_> = called.map(|item| row(name(item, by, stats), &item.sums)).collect();
     if rows.len() > 1 && by != CostsBy::Conversation && by != CostsBy::Agent {
         rows.push(row("total".to_owned(), &stats.total));
     }
     rows
 }
 
-fn name(item: &Item, stats: &Stats) -> String {
-    let unknown = || "unknown".to_owned();
-    if let Some(timestamp) = &item.timestamp {
-        let time = print::time(timestamp);
-        let length = if stats.step == "day" { 10 } else { 16 };
-        return time.get(..length).map(str::to_owned).unwrap_or(time);
+fn name(item: &Item, by: CostsBy, stats: &Stats) -> String {
+    let name = match by {
+        CostsBy::Model => return model_name(item, &stats.models),
+        CostsBy::Time => return item.timestamp.as_deref().map(|time| from(time, &stats.step)).unwrap_or_default(),
+        CostsBy::Provider => &item.provider,
+        CostsBy::Agent => &item.agent_id,
+        CostsBy::Conversation => &item.conversation,
+    };
+    name.clone().unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// A model that several providers have is told apart by them, and so are calls that name none.
+fn model_name(item: &Item, models: &[Item]) -> String {
+    let is_alone = models.iter().filter(|other| was_called(other) && other.model == item.model).count() == 1;
+    let provider = item.provider.as_deref().unwrap_or("unknown");
+    match &item.model {
+        Some(model) if is_alone => model.clone(),
+        Some(model) => format!("{model} ({provider})"),
+        None => format!("no model ({provider})"),
     }
-    let named = item.agent_id.clone().or(item.conversation.clone());
-    named.or(item.model.clone()).unwrap_or_else(|| item.provider.clone().unwrap_or_else(unknown))
+}
+
+/// What was only refused cost nothing, and often no model is known of it.
+fn was_called(item: &Item) -> bool {
+    item.sums.requests > 0 || item.sums.cost_usd > 0.0
+}
+
+fn from(timestamp: &str, step: &str) -> String {
+    let time = print::time(timestamp);
+    let length = if step == "day" { 10 } else { 16 };
+    time.get(..length).map(str::to_owned).unwrap_or(time)
 }
 
 fn row(name: String, sums: &Sums) -> Vec<String> {
@@ -134,6 +156,29 @@ mod tests {
         "providers":[],"agents":[]}"#;
 
     #[test]
+    fn models_of_one_name_are_told_apart_and_what_was_only_refused_is_left_out() {
+        let mut stats: Stats = serde_json::from_str(STATS).unwrap();
+        let model = |provider: Option<&str>, model: Option<&str>, requests: u64, blocked: u64| Item {
+            timestamp: None,
+            agent_id: None,
+            conversation: None,
+            provider: provider.map(str::to_owned),
+            model: model.map(str::to_owned),
+            sums: Sums { requests, blocked, ..Sums::default() },
+        };
+        stats.models = vec![
+            model(Some("openai"), Some("gpt-4o"), 2, 0),
+            model(Some("azure"), Some("gpt-4o"), 1, 0),
+            model(Some("openai"), Some("o3"), 1, 0),
+            model(Some("azure"), Some("o3"), 0, 4),
+            model(Some("openai"), None, 0, 7),
+            model(None, None, 0, 1),
+        ];
+        let names: Vec<String> = rows(&stats, CostsBy::Model).into_iter().map(|mut row| row.remove(0)).collect();
+        assert_eq!(names, ["gpt-4o (openai)", "gpt-4o (azure)", "o3", "total"]);
+    }
+
+    #[test]
     fn costs_are_a_table_with_a_total() {
         let stats: Stats = serde_json::from_str(STATS).unwrap();
         let lines = |by| rows(&stats, by).into_iter().map(|row| row.join(" | ")).collect::<Vec<_>>();
@@ -141,7 +186,7 @@ mod tests {
             lines(CostsBy::Model),
             [
                 "gpt-4o | 2 | 1 | 11,000 | 30 | $1.50",
-                "openai | 1 | 0 | 1,000 | 4 | 1 unpriced",
+                "no model (openai) | 1 | 0 | 1,000 | 4 | 1 unpriced",
                 "total | 3 | 1 | 12,000 | 34 | $1.50 + 1 unpriced",
             ]
         );
