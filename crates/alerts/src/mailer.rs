@@ -60,7 +60,7 @@ pub struct SmtpConfig {
     /// Who we are to it.
     pub credentials: Option<(String, SecretString)>,
     /// Who mails come from.
-    pub from: String,
+    pub from: Mailbox,
     /// A certificate to trust besides the machine's, as PEM.
     pub certificate: Option<Vec<u8>>,
 }
@@ -140,12 +140,12 @@ impl Mailer {
     }
 
     fn mail(&self, to: &[String], message: &Message) -> anyhow::Result<Mail> {
-        let from: Mailbox = self.config.from.parse()?;
+        let from = &self.config.from;
         let id = format!("<{}@{}>", message.id, from.email.domain());
         let sent = SystemTime::UNIX_EPOCH + Duration::from_millis(message.at.as_millis().max(0).unsigned_abs());
         let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
         let mut mail = Mail::builder()
-            .from(from)
+            .from(from.clone())
             .date(sent)
             .message_id(Some(id))
             .subject(format!("[AgentGazer] {}", message.title()))

@@ -13,7 +13,7 @@ fn config(server: &SmtpServer, security: SmtpSecurity) -> SmtpConfig {
         port: Some(server.port),
         security,
         credentials: None,
-        from: "AgentGazer <gazer@example.com>".to_owned(),
+        from: "AgentGazer <gazer@example.com>".parse().unwrap(),
         certificate: Some(server.certificate.clone().into_bytes()),
     }
 }
@@ -117,9 +117,7 @@ async fn nothing_in_an_address_or_a_name_ends_a_header() {
         assert!(matches!(sent, Mailed::Rejected(None, _)), "{bad:?}: {sent:?}");
     }
     assert!(server.got_nothing());
-    let from =
-        SmtpConfig { from: "x\r\nBcc: victim@example.com <a@x>".to_owned(), ..config(&server, SmtpSecurity::None) };
-    assert!(matches!(send(from, &killed("m")).await, Mailed::Rejected(None, _)));
+    assert!("x\r\nBcc: victim@example.com <a@x>".parse::<Mailbox>().is_err());
 
     mailer.send(&to(&["ops@example.com"]), &digest(2, "evil\r\nBcc: victim@example.com")).await;
     let mail = server.next().await;

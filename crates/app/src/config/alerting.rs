@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::alerts::{AlertsConfig, SmtpConfig, SmtpSecurity};
+use ::alerts::{AlertsConfig, Mailbox, SmtpConfig, SmtpSecurity};
 use anyhow::Context;
 use model::Policy;
 use secrecy::SecretString;
 use store::Grouping;
+
+use super::contradictions::Contradiction;
 
 /// How people are told.
 #[derive(Clone, Debug)]
@@ -31,7 +33,7 @@ pub struct Smtp {
     pub security: SmtpSecurity,
     pub username: Option<String>,
     pub password: Option<SecretString>,
-    pub from: Option<String>,
+    pub from: Option<Mailbox>,
     pub certificate: Option<PathBuf>,
 }
 
@@ -51,18 +53,22 @@ impl Default for Alerting {
 }
 
 impl Alerting {
-    /// What is wrong with the settings taken together, by key.
-    pub(super) fn contradictions(&self) -> Vec<(&'static str, &'static str)> {
+    /// What is wrong with the settings taken together.
+    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
         let Smtp { host, username, password, from, .. } = &self.smtp;
-        let mut mistakes = Vec::new();
-        if host.is_some() != from.is_some() {
-            mistakes.push((if host.is_some() { "smtp.from" } else { "smtp.host" }, "must be set: mails need both"));
-        }
-        if username.is_some() != password.is_some() {
-            let key = if username.is_some() { "smtp.password" } else { "smtp.username" };
-            mistakes.push((key, "must be set: a login needs both"));
-        }
-        mistakes
+        let pairs = [
+            (("smtp.host", host.is_some()), ("smtp.from", from.is_some()), "must be set: mails need both"),
+            (
+                ("smtp.username", username.is_some()),
+                ("smtp.password", password.is_some()),
+                "must be set: a login needs both",
+            ),
+        ];
+        let contradiction = |((one, is_set), (other, is_other_set), message): (_, _, &str)| {
+            let (key, other) = if is_set { (other, one) } else { (one, other) };
+            (is_set != is_other_set).then(|| Contradiction { key, other, message: message.to_owned() })
+        };
+        pairs.into_iter().filter_map(contradiction).collect()
     }
 
     /// How alerts that come close together are made one.

@@ -8,6 +8,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::layer::{Entry, Mistake, Origin};
 
+/// The key of what is no TOML.
+pub(super) const SYNTAX: &str = "TOML";
+
 /// The settings made in `text`, the content of the file at `path`. Broken lines are mistakes; the others still count, so
 /// that all mistakes are told at once.
 pub(super) fn layer(path: &Path, text: &str) -> (Vec<Entry>, Vec<Mistake>) {
@@ -16,7 +19,7 @@ pub(super) fn layer(path: &Path, text: &str) -> (Vec<Entry>, Vec<Mistake>) {
     for error in errors {
         let origin = reader.origin(error.span().unwrap_or(0..0));
         reader.mistakes.push(Mistake {
-            key: "TOML".to_owned(),
+            key: SYNTAX.to_owned(),
             origin: Some(origin),
             message: error.message().to_owned(),
         });

@@ -2,6 +2,7 @@
 //! (`layer`), then put in its place (`setting`); all mistakes are told together and nothing starts.
 
 mod alerting;
+mod contradictions;
 mod environment;
 mod file;
 mod layer;
@@ -179,30 +180,6 @@ impl Config {
             None => Err(Mistake::of(entry, "is no setting")),
         }
     }
-
-    /// What is wrong with the settings taken together.
-    fn contradictions(&self) -> Vec<Mistake> {
-        let mut mistakes = Vec::new();
-        let mut add =
-            |key: &str, message: String| mistakes.push(Mistake { key: key.to_owned(), origin: None, message });
-        if !self.bind.is_loopback() && self.token.is_none() {
-            add(
-                "token",
-                format!(
-                    "must be set, because {} can be reached from other machines: set AGENTGAZER_TOKEN (or --token) to a \
-                     long random text, or bind to 127.0.0.1",
-                    self.bind
-                ),
-            );
-        }
-        if self.port != 0 && self.port == self.proxy_port {
-            add("proxy_port", format!("must not be the port of the dashboard ({})", self.port));
-        }
-        for (key, message) in self.alerts.contradictions() {
-            add(key, message.to_owned());
-        }
-        mistakes
-    }
 }
 
 /// What the layers are made from.
@@ -233,12 +210,13 @@ pub fn resolve(sources: Sources<'_>) -> Result<Config, Mistakes> {
             mistakes.push(mistake);
         }
     }
-    // Contradictions of values that could not be read would only confuse.
-    if mistakes.is_empty() {
-        mistakes = config.contradictions();
-    }
+    mistakes.extend(contradictions::mistakes(&config, &entries, &mistakes));
     if mistakes.is_empty() { Ok(config) } else { Err(Mistakes(mistakes)) }
 }
+
+/// The keys of mistakes that leave a part of the file unread, or all of it.
+const UNREAD_FILE: [&str; 2] = [FILE, file::SYNTAX];
+const FILE: &str = "config";
 
 /// The file's entries: of the one that was named (which must exist), else of the one in the data directory (which may).
 fn file_layer(sources: &Sources<'_>, above: &[Entry], mistakes: &mut Vec<Mistake>) -> Vec<Entry> {
@@ -252,7 +230,7 @@ fn file_layer(sources: &Sources<'_>, above: &[Entry], mistakes: &mut Vec<Mistake
         Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
             let message = format!("{} cannot be read: {error}", path.display());
-            mistakes.push(Mistake { key: "config".to_owned(), origin: None, message });
+            mistakes.push(Mistake { key: FILE.to_owned(), origin: None, message });
             return Vec::new();
         }
     };

@@ -44,10 +44,13 @@ pub(super) fn read(path: &str) -> Read<Vec<OwnPrice>> {
 }
 
 fn parse(text: &str) -> Read<Vec<OwnPrice>> {
-    let entries: Entries = toml::from_str(text).map_err(|error| {
+    let said = |error: &toml::de::Error, field: &str| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        format!("line {}: {}", before.matches('\n').count() + 1, error.message())
-    })?;
+        format!("line {}: {field}{}", before.matches('\n').count() + 1, error.message())
+    };
+    let document = toml::Deserializer::parse(text).map_err(|error| said(&error, ""))?;
+    let entries: Entries = serde_path_to_error::deserialize(document)
+        .map_err(|error| said(error.inner(), &format!("{}: ", field(error.path()))))?;
     let mut prices = Vec::new();
     for (provider, models) in entries {
         for (model, entry) in models {
@@ -56,6 +59,13 @@ fn parse(text: &str) -> Read<Vec<OwnPrice>> {
         }
     }
     Ok(prices)
+}
+
+/// A path in the file, its model quoted as in the file: models have dots in their names.
+fn field(path: &serde_path_to_error::Path) -> String {
+    let quoted = |(depth, part): (usize, String)| if depth == 1 { format!("{part:?}") } else { part };
+    let parts: Vec<String> = path.iter().map(ToString::to_string).enumerate().map(quoted).collect();
+    parts.join(".")
 }
 
 impl Entry {
@@ -123,8 +133,13 @@ mod tests {
         );
         check("[openai.\"gpt-x\"]\ninput = nan\noutput = 1", "input must be");
         check("[a.b]\ninput = 1\noutput = 1\nabove = { tokens = 1, input = 1 }", "a.\"b\".above.output is missing");
-        check("[a.b]\ninput = 1\noutput = 1\n\nprompt = 1", "line 5: unknown field `prompt`");
-        check("[a.b]\ninput = \"x\"\noutput = 1", "line 2: invalid type: string");
+        check("[a.b]\ninput = 1\noutput = 1\n\nprompt = 1", "line 5: a.\"b\".prompt: unknown field `prompt`");
+        check("[a.b]\ninput = \"x\"\noutput = 1", "line 2: a.\"b\".input: invalid type: string");
+        check(
+            "[a.\"b-1.5\"]\ninput = 1\noutput = 1\nabove = { tokens = 1, input = 1, output = true }",
+            "line 4: a.\"b-1.5\".above.output: invalid type: boolean",
+        );
+        check("a = 1", "line 1: a: invalid type: integer");
         check("[a.b\n", "line 1: ");
     }
 }

@@ -123,7 +123,8 @@ const SINGLE: [Setting; 50] = settings! {
         config.alerts.smtp.security = value::word(text, alerts::SmtpSecurity::parse, "none, starttls, tls")?;
     "smtp.username" => |config, text| config.alerts.smtp.username = Some(text.clone());
     "smtp.password" => |config, text| config.alerts.smtp.password = Some(text.as_str().into());
-    "smtp.from" => |config, text| config.alerts.smtp.from = Some(text.clone());
+    "smtp.from" => |config, text|
+        config.alerts.smtp.from = Some(value::parsed(text, "an address like gazer@example.com or AgentGazer <gazer@example.com>")?);
     "smtp.certificate" => |config, text| config.alerts.smtp.certificate = Some(path(text)?);
     "log.format" => |config, text| config.log.format = value::word(text, LogFormat::parse, "text, json")?;
     "log.level" => |config, text| config.log.level = log_level(text)?;
@@ -207,10 +208,16 @@ fn refusal_status(text: &str) -> Read<StatusCode> {
     status.ok_or_else(|| format!("must be a status from 400 to 499, not {text:?}"))
 }
 
+/// A word alone must be a level: the filter would take any other for the name of a module, and log nothing else.
 fn log_level(text: &str) -> Read<String> {
+    let is_level =
+        |word: &str| ["error", "warn", "info", "debug", "trace"].contains(&word.to_ascii_lowercase().as_str());
+    let is_directive = |part: &str| part.contains(['=', '[']) || is_level(part);
     match tracing_subscriber::EnvFilter::try_new(text) {
-        Ok(_) if !text.trim().is_empty() => Ok(text.to_owned()),
-        _ => Err(format!("must be a level like warn, info or debug, or a filter like info,proxy=debug, not {text:?}")),
+        Ok(_) if text.split(',').all(is_directive) => Ok(text.to_owned()),
+        _ => Err(format!(
+            "must be one of error, warn, info, debug, trace, or a filter like info,proxy=debug, not {text:?}"
+        )),
     }
 }
 

@@ -111,10 +111,60 @@ fn all_mistakes_are_told_together_with_key_and_origin() {
 }
 
 #[test]
+fn a_value_says_what_it_must_be() {
+    let check = |key: &str, text: &str, is_good: bool| {
+        let told = resolved("", &[], &[(key, text), ("smtp.host", "mail.test"), ("smtp.from", "a@x.test")]);
+        let told = told.err().unwrap_or_default();
+        let is_named = |line: &String| line.starts_with(&format!("  {key} must be")) && line.contains("(--");
+        assert_eq!(told.iter().any(is_named), !is_good, "{key} {text:?}: {told:?}");
+    };
+    for good in ["info", "WARN", "info,proxy=debug", "warn,store::recorder=trace", "proxy=off", "info,[call]=debug"] {
+        check("log.level", good, true);
+    }
+    for bad in ["warning", "loud", "", " ", "proxy", "info,loud", "info,proxy=loud"] {
+        check("log.level", bad, false);
+    }
+    for good in ["gazer@example.com", "AgentGazer <gazer@example.com>"] {
+        check("smtp.from", good, true);
+    }
+    for bad in ["bad", "", "AgentGazer", "a@x.test\r\nBcc: b@x.test"] {
+        check("smtp.from", bad, false);
+    }
+}
+
+#[test]
 fn an_open_address_needs_a_token_of_the_operator() {
     let refused = resolved("", &[], &[("bind", "0.0.0.0")]).map(|_| ()).unwrap_err();
     assert!(refused[0].starts_with("  token must be set") && refused[0].contains("AGENTGAZER_TOKEN"), "{refused:?}");
+    assert!(refused[0].ends_with("(--bind)"), "{refused:?}");
     assert!(resolved("", &[], &[("bind", "0.0.0.0"), ("token", "secret")]).is_ok());
+}
+
+#[test]
+fn contradictions_are_told_with_the_other_mistakes_unless_one_of_their_settings_could_not_be_read() {
+    let check = |file: &str, flags: &[(&str, &str)], expected: &[(&str, &str)]| {
+        let told = resolved(file, &[], flags).map(|_| ()).unwrap_err();
+        let is_told = |line: &String, (start, end): &(&str, &str)| line.starts_with(start) && line.ends_with(end);
+        let all_told = told.iter().zip(expected).all(|(line, expected)| is_told(line, expected));
+        assert!(told.len() == expected.len() && all_told, "{told:?}");
+    };
+    let prot = ("  prot is no setting", "(agentgazer.toml:1)");
+    check(
+        "prot = 1\nbind = \"0.0.0.0\"\n[smtp]\nhost = \"mail.test\"\n",
+        &[("smtp.password", "secret"), ("proxy_port", "18880")],
+        &[
+            prot,
+            ("  smtp.from must be set: mails need both", "(agentgazer.toml:4)"),
+            ("  smtp.username must be set: a login needs both", "(--smtp.password)"),
+            ("  token must be set, because 0.0.0.0", "(agentgazer.toml:2)"),
+            ("  proxy_port must not be the port of the dashboard", "(--proxy_port)"),
+        ],
+    );
+    let [bind, host] = [("bind", "0.0.0.0"), ("smtp.host", "mail.test")];
+    check("prot = 1", &[bind, ("token", "spaced out")], &[prot, ("  token must have", "(--token)")]);
+    check("prot = 1", &[host, ("smtp.from", "bad")], &[prot, ("  smtp.from must be an address", "(--smtp.from)")]);
+    let told = resolved("token \"forgot the sign\"", &[], &[bind]).map(|_| ()).unwrap_err();
+    assert!(!told.iter().any(|line| line.contains("must be set")), "the line may have set it: {told:?}");
 }
 
 #[test]

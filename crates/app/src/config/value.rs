@@ -100,10 +100,14 @@ pub(super) fn provider(text: &str, known: &[Provider]) -> Read<Provider> {
     let (name, target) = text.trim().split_once('=').ok_or_else(expected)?;
     let scheme = target.split("://").next().unwrap_or_default();
     let (format, url) = match scheme.split_once('+') {
-        Some((format, _)) => (word(format, Format::parse, FORMATS)?, &target[format.len() + 1..]),
+        Some((format, _)) => {
+            let read = word(format, Format::parse, FORMATS);
+            (read.map_err(|wrong| format!("{name:?} has a format that {wrong}"))?, &target[format.len() + 1..])
+        }
         None => (format_of(name, known)?, target),
     };
-    Provider::new(name, url, format).map_err(|invalid| invalid.to_string())
+    Provider::new(name, url, format)
+        .map_err(|invalid| format!("{name:?} has a {} that {}", invalid.field, invalid.message))
 }
 
 /// The words for formats, for messages.
@@ -140,6 +144,14 @@ mod tests {
         let expect = |name: &str, url: &str, format| Ok((name.to_owned(), url.to_owned(), format));
         assert_eq!(read("anthropic=http://127.0.0.1:9/"), expect("anthropic", "http://127.0.0.1:9", Format::Anthropic));
         assert_eq!(read("mine=openai+https://x.test/a+b"), expect("mine", "https://x.test/a+b", Format::Openai));
+        let told = |text: &str| provider(text, &known).err().unwrap_or_default();
+        assert_eq!(
+            [told("mine=klingon+http://x"), told("mine=openai+ftp://x")],
+            [
+                "\"mine\" has a format that must be one of openai, anthropic, gemini, ollama, not \"klingon\"",
+                "\"mine\" has a base_url that must start with http:// or https://",
+            ]
+        );
         for bad in
             ["", "anthropic", "mine=http://x", "mine=klingon+http://x", "mine=openai+ftp://x", "Mine=openai+http://x"]
         {

@@ -20,7 +20,7 @@ fn all_mistakes_are_told_together_and_nothing_starts() {
     std::fs::write(&file, "prot = 1\n[limits]\nidle_timeout = 5\n").unwrap();
     let data = folder.path().join("data");
     let run: Run = agentgazer()
-        .args(["start", "--port", "99999", "--provider", "mine=http://127.0.0.1:1", "--config"])
+        .args(["start", "--port", "99999", "--provider", "mine=http://127.0.0.1:1", "--bind", "0.0.0.0", "--config"])
         .arg(&file)
         .arg("--data-dir")
         .arg(&data)
@@ -29,7 +29,7 @@ fn all_mistakes_are_told_together_and_nothing_starts() {
         .unwrap()
         .into();
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
-    assert!(run.stderr.contains("5 mistakes in the configuration"), "{}", run.stderr);
+    assert!(run.stderr.contains("6 mistakes in the configuration"), "{}", run.stderr);
     let told = |key: &str, origin: &str| {
         let told = run.stderr.lines().any(|line| line.trim_start().starts_with(key) && line.contains(origin));
         assert!(told, "{key} ({origin}): {}", run.stderr);
@@ -39,6 +39,7 @@ fn all_mistakes_are_told_together_and_nothing_starts() {
     told("refusal_status", "(AGENTGAZER_REFUSAL_STATUS)");
     told("port", "(--port)");
     told("providers", "(--provider)");
+    told("token", "(--bind)");
     assert!(!data.exists(), "nothing was made");
 }
 

@@ -1,0 +1,50 @@
+//! What is wrong with settings taken together. Told with all other mistakes, but not of settings that could not be read.
+
+use super::layer::{Entry, Mistake, Origin};
+use super::{Config, UNREAD_FILE};
+
+/// Two settings that do not go together.
+pub(super) struct Contradiction {
+    /// The one to set or to change.
+    pub(super) key: &'static str,
+    /// The one that asks for it.
+    pub(super) other: &'static str,
+    pub(super) message: String,
+}
+
+/// The contradictions in `config`, which was made from `entries` with the mistakes `known`.
+pub(super) fn mistakes(config: &Config, entries: &[Entry], known: &[Mistake]) -> Vec<Mistake> {
+    // What was not read may be what is missing.
+    let is_unread = |key: &str| known.iter().any(|mistake| mistake.key == key);
+    if UNREAD_FILE.into_iter().any(is_unread) {
+        return Vec::new();
+    }
+    let both_read = |it: &Contradiction| !is_unread(it.key) && !is_unread(it.other);
+    let told = |Contradiction { key, other, message }| {
+        let origin = origin(entries, key).or_else(|| origin(entries, other));
+        Mistake { key: key.to_owned(), origin: origin.cloned(), message }
+    };
+    contradictions(config).into_iter().filter(both_read).map(told).collect()
+}
+
+/// Where `key` was set last.
+fn origin<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Origin> {
+    entries.iter().rfind(|entry| entry.key == key).map(|entry| &entry.origin)
+}
+
+fn contradictions(config: &Config) -> Vec<Contradiction> {
+    let mut found = config.alerts.contradictions();
+    if !config.bind.is_loopback() && config.token.is_none() {
+        let message = format!(
+            "must be set, because {} can be reached from other machines: set AGENTGAZER_TOKEN (or --token) to a \
+             long random text, or bind to 127.0.0.1",
+            config.bind
+        );
+        found.push(Contradiction { key: "token", other: "bind", message });
+    }
+    if config.port != 0 && config.port == config.proxy_port {
+        let message = format!("must not be the port of the dashboard ({})", config.port);
+        found.push(Contradiction { key: "proxy_port", other: "port", message });
+    }
+    found
+}
