@@ -39,7 +39,7 @@ mod writer;
 
 pub use agents::{AgentCounts, AgentFilter, AgentRow};
 pub use alerts::{
-    AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, DeliveryFilter, DeliveryRow, Grouping,
+    AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Grouping,
     Outcome, Turn,
 };
 pub use change::{Change, Changed, Feedback};

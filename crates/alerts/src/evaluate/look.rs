@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use model::{AgentId, AlertData, AlertRule, Condition, ErrorRateData, LoopData, RuleScope, SilenceData, Timestamp};
-use store::{AgentRow, AlertState, CallFigures, Store, StoreError};
+use store::{AgentRow, AlertState, CallFigures, Calls, Store, StoreError};
 
 use super::{Evaluator, Finding, States, budgets};
 
@@ -108,8 +108,10 @@ async fn failing(
             findings.push((state.agent.clone(), Finding::Nothing));
         }
     }
-    for CallFigures { agent, calls, errors } in figures.into_iter().filter(|it| rule.scope.includes(&it.agent)) {
-        let error_percent = errors as f64 * 100.0 / (calls.max(1) as f64);
+    for figures in figures.into_iter().filter(|it| rule.scope.includes(&it.agent)) {
+        let is_firing = firing.iter().any(|state| state.agent == figures.agent);
+        let Some(Calls { calls, errors }) = worst(&figures, is_firing) else { continue };
+        let (agent, error_percent) = (figures.agent, error_percent(calls, errors));
         let data = ErrorRateData {
             agent_id: agent.clone(),
             error_percent,
@@ -118,14 +120,25 @@ async fn failing(
             threshold_percent: percent,
             minutes,
         };
-        let is_firing = firing.iter().any(|state| state.agent == agent);
         let finding = match error_percent >= percent {
             false => Finding::Good,
-            true if calls < Condition::MIN_CALLS && !is_firing => continue,
             true if store.agent(&agent).await?.is_none_or(|row| row.deactivation.is_some()) => Finding::Nothing,
             true => Finding::Bad(AlertData::ErrorRate(data)),
         };
         findings.push((agent, finding));
     }
     Ok(findings)
+}
+
+/// The span in which most calls failed. Too few say nothing, unless it is about whether it is over.
+fn worst(figures: &CallFigures, is_firing: bool) -> Option<Calls> {
+    let enough = |span: &Calls| is_firing || span.calls >= Condition::MIN_CALLS;
+    let rate = |span: &Calls| error_percent(span.calls, span.errors);
+    // Of equals the last one is taken: those that are as long as the rule says, the newest first.
+    let spans = [figures.all, figures.before, figures.latest].into_iter().filter(enough);
+    spans.max_by(|one, other| rate(one).total_cmp(&rate(other)))
+}
+
+fn error_percent(calls: u64, errors: u64) -> f64 {
+    errors as f64 * 100.0 / (calls.max(1) as f64)
 }

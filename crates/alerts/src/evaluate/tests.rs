@@ -154,6 +154,44 @@ async fn calls_that_fail_are_told_from_ten_calls_on() {
     assert_eq!(minutes.rig.told().await.len(), 3);
 }
 
+/// Calls with their statuses, at some seconds.
+type Calls<'a> = &'a [(i64, &'a [u16])];
+
+/// How often failures are told, with these calls and a look at `second` of every minute.
+async fn told_of(calls: Calls<'_>, second: i64) -> usize {
+    let minutes = Minutes::new().await;
+    minutes.rig.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 1 }).await;
+    let clock = &minutes.rig.clock;
+    let begin = (clock.now().as_millis() / 60_000 + 1) * 60_000;
+    let go_to = |second: i64| clock.advance(begin + second * 1000 - clock.now().as_millis());
+    let mut calls = calls.iter().peekable();
+    for look in (0..4).map(|minute| minute * 60 + second) {
+        while let Some((at, statuses)) = calls.next_if(|(at, _)| *at < look) {
+            go_to(*at);
+            minutes.rig.calls("flaky", statuses).await;
+        }
+        go_to(look);
+        minutes.look().await;
+    }
+    minutes.rig.told().await.iter().filter(|it| *it == "agent.error_rate flaky").count()
+}
+
+#[tokio::test]
+async fn no_failure_falls_between_two_looks_wherever_in_the_minute_they_are() {
+    let cases: [(&str, Calls<'_>, usize); 5] = [
+        ("just after the look", &[(57, &[500; 30])], 1),
+        ("on either side of the end of a minute", &[(58, &[500; 5]), (61, &[500; 5])], 1),
+        ("between minutes that are good", &[(5, &[200; 30]), (65, &[500; 10]), (125, &[200; 30])], 1),
+        ("too few", &[(57, &[500; 9])], 0),
+        ("too good", &[(57, &[500, 500, 500, 500, 200, 200, 200, 200, 200, 200])], 0),
+    ];
+    for (name, calls, expected) in cases {
+        for second in [2, 30, 55, 59] {
+            assert_eq!(told_of(calls, second).await, expected, "{name}, looked at in second {second}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_agent_that_stopped_calling_has_not_recovered() {
     let minutes = Minutes::new().await;

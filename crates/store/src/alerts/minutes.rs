@@ -15,12 +15,24 @@ const MINUTE_MS: i64 = 60_000;
 /// A little more than any rule looks back on.
 const KEPT_MINUTES: i64 = Condition::MAX_MINUTES as i64 + 5;
 
-/// The calls of one agent over some minutes.
+/// The calls of one agent that ended in the last minutes. A look in the middle of a minute must miss nothing and thin
+/// nothing out, so there are several spans that are as long as was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFigures {
     /// The agent.
     pub agent: AgentId,
-    /// How many calls it made.
+    /// With the minute that runs, and one more: calls that are few on either side of a minute's end are together here.
+    pub all: Calls,
+    /// Up to the end of the minute before: the next look sees none of its first minute.
+    pub before: Calls,
+    /// With the minute that runs.
+    pub latest: Calls,
+}
+
+/// Calls over some minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// How many there were.
     pub calls: u64,
     /// How many of them failed.
     pub errors: u64,
@@ -33,11 +45,15 @@ static ADD: LazyLock<Insert> = LazyLock::new(|| {
 });
 
 impl Store {
-    /// The calls of every agent over the `minutes` before `now`, the one that runs included.
+    /// The calls of every agent over the `minutes` before `now`.
     pub async fn call_figures(&self, minutes: u32, now: Timestamp) -> Result<Vec<CallFigures>, StoreError> {
         let query = sqlx::query(
-            "select agent_id, sum(calls) as calls, sum(errors) as errors from agent_minutes
-             where minute > $1 and minute <= $2 group by agent_id",
+            "select agent_id, sum(calls) as calls, sum(errors) as errors,
+                sum(case when minute < $2 then calls else 0 end) as calls_before,
+                sum(case when minute < $2 then errors else 0 end) as errors_before,
+                sum(case when minute > $1 then calls else 0 end) as calls_latest,
+                sum(case when minute > $1 then errors else 0 end) as errors_latest
+             from agent_minutes where minute between $1 and $2 group by agent_id",
         );
         let last = minute(now);
         let query = query.bind(last - i64::from(minutes)).bind(last);
@@ -45,11 +61,11 @@ impl Store {
     }
 }
 
-/// Counts the calls among `events`.
+/// Counts the calls among `events`, each in the minute in which it ended: one that fails after a long wait is news then.
 pub(crate) async fn count(transaction: &mut SqliteConnection, events: &[Event]) -> Result<(), sqlx::Error> {
     let mut counts: HashMap<(i64, &AgentId), (u64, u64)> = HashMap::new();
     for event in events.iter().filter(|event| event.event_type == EventType::LlmCall) {
-        let (calls, errors) = counts.entry((minute(event.time), &event.agent)).or_default();
+        let (calls, errors) = counts.entry((minute(ended(event)), &event.agent)).or_default();
         *calls += 1;
         *errors += u64::from(event.is_error());
     }
@@ -76,14 +92,22 @@ pub(crate) async fn sweep(transaction: &mut SqliteConnection, now: Timestamp, ro
     Ok(deleted.rows_affected() > 0)
 }
 
+fn ended(event: &Event) -> Timestamp {
+    Timestamp::from_millis(event.time.as_millis() + signed(event.latency_ms.unwrap_or_default()))
+}
+
 fn minute(at: Timestamp) -> i64 {
     at.as_millis().div_euclid(MINUTE_MS)
 }
 
 fn figures_row(row: SqliteRow) -> Result<CallFigures, sqlx::Error> {
+    let figures = |calls: &str, errors: &str| -> Result<Calls, sqlx::Error> {
+        Ok(Calls { calls: row.try_get(calls).map(unsigned)?, errors: row.try_get(errors).map(unsigned)? })
+    };
     Ok(CallFigures {
         agent: columns::agent_id(&row, "agent_id")?,
-        calls: row.try_get("calls").map(unsigned)?,
-        errors: row.try_get("errors").map(unsigned)?,
+        all: figures("calls", "errors")?,
+        before: figures("calls_before", "errors_before")?,
+        latest: figures("calls_latest", "errors_latest")?,
     })
 }

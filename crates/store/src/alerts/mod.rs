@@ -17,7 +17,7 @@ pub(crate) use apply::apply;
 pub use attempts::{Attempt, Outcome};
 pub use change::{AlertChange, AlertTurn, Turn};
 pub use deliveries::{AttemptRow, DeliveryFilter, DeliveryRow};
-pub use minutes::CallFigures;
+pub use minutes::{CallFigures, Calls};
 pub(crate) use minutes::{count as count_minutes, sweep as sweep_minutes};
 pub(crate) use outbox::{activated, incident};
 pub use states::AlertState;

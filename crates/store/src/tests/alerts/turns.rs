@@ -1,5 +1,5 @@
 use super::*;
-use crate::{AlertTurn, CallFigures, Turn};
+use crate::{AlertTurn, CallFigures, Calls, Turn};
 use model::{AlertData, RecoveredData, RuleType, SilenceData};
 
 fn silence() -> AlertData {
@@ -61,12 +61,23 @@ async fn calls_are_counted_by_the_minute() {
     };
     let mut refused = at(0, 400);
     refused.event_type = EventType::Blocked;
-    fixture.record_all(vec![at(0, 200), at(1, 500), refused, at(-600, 200), at(-120, 429)]).await;
+    let mut slow = at(-900, 504);
+    slow.latency_ms = Some(600_000);
+    fixture.record_all(vec![at(0, 200), at(1, 500), refused, at(-600, 200), at(-120, 429), slow]).await;
     fixture.record(at(2, 200)).await;
-    let figures = |calls, errors| vec![CallFigures { agent: id("busy"), calls, errors }];
     let fixture = fixture.restart().await;
-    assert_eq!(fixture.store.call_figures(1, NOON).await.unwrap(), figures(3, 1));
-    assert_eq!(fixture.store.call_figures(5, NOON).await.unwrap(), figures(4, 2));
-    assert_eq!(fixture.store.call_figures(15, NOON).await.unwrap(), figures(5, 2));
+    // With the minute that runs and one more, up to its beginning, and with it.
+    for (minutes, all, before, latest) in [
+        (1, (3, 1), (0, 0), (3, 1)),
+        (2, (4, 2), (1, 1), (3, 1)),
+        (4, (4, 2), (1, 1), (4, 2)),
+        (5, (5, 3), (2, 2), (4, 2)),
+        (6, (5, 3), (2, 2), (5, 3)),
+        (15, (6, 3), (3, 2), (6, 3)),
+    ] {
+        let [all, before, latest] = [all, before, latest].map(|(calls, errors)| Calls { calls, errors });
+        let expected = CallFigures { agent: id("busy"), all, before, latest };
+        assert_eq!(fixture.store.call_figures(minutes, NOON).await.unwrap(), [expected], "{minutes}");
+    }
     assert_eq!(fixture.store.call_figures(15, after(-3600)).await.unwrap(), []);
 }
