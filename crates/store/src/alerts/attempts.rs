@@ -51,14 +51,23 @@ pub(super) async fn record(
     match attempt.outcome {
         Outcome::Delivered => finish(transaction, &id, DeliveryState::Delivered, None, finished).await?,
         Outcome::Again(due) => postpone(transaction, &id, due).await?,
-        Outcome::GivenUp => finish(transaction, &id, DeliveryState::Failed, Some(&attempt.answer), finished).await?,
+        Outcome::GivenUp => finish(transaction, &id, DeliveryState::Failed, Some(&reason(attempt)), finished).await?,
         Outcome::Gone => {
-            finish(transaction, &id, DeliveryState::Failed, Some(&attempt.answer), finished).await?;
+            finish(transaction, &id, DeliveryState::Failed, Some(&reason(attempt)), finished).await?;
             let channel = ChannelId::parse(&channel).ok_or_else(|| odd("channel_id"))?;
             disable(transaction, channel, Timestamp::from_millis(finished)).await?;
         }
     }
     Ok(())
+}
+
+/// Why it is given up. What a target says may sound well: its status says what it means.
+fn reason(Attempt { status, answer, .. }: &Attempt) -> String {
+    match status {
+        None => answer.clone(),
+        Some(status) if answer.is_empty() => format!("status {status}"),
+        Some(status) => format!("status {status}: {answer}"),
+    }
 }
 
 async fn insert(transaction: &mut SqliteConnection, id: &str, attempt: &Attempt) -> Result<(), sqlx::Error> {

@@ -110,13 +110,18 @@ pub(super) async fn remove(transaction: &mut SqliteConnection, id: RuleId) -> Re
     Ok(query.execute(transaction).await?.rows_affected() == 1)
 }
 
-/// Takes a channel out of all rules. A rule that named no other would now mean every channel: it is switched off.
+/// Takes a channel out of all rules. A rule that named no other goes with it: left without channels it would mean every
+/// channel, and switched off it would silence the kills that it told of. One that was off already silences what it did before.
 pub(super) async fn drop_channel(transaction: &mut SqliteConnection, channel: ChannelId) -> Result<(), sqlx::Error> {
     let query = sqlx::query("select * from alert_rules").try_map(rule_row);
     for mut rule in query.fetch_all(&mut *transaction).await? {
-        if rule.channels.contains(&channel) {
-            rule.channels.retain(|other| *other != channel);
-            rule.enabled &= !rule.channels.is_empty();
+        if !rule.channels.contains(&channel) {
+            continue;
+        }
+        rule.channels.retain(|other| *other != channel);
+        if rule.channels.is_empty() && rule.enabled {
+            remove(transaction, rule.id).await?;
+        } else {
             put(transaction, &rule).await?;
         }
     }

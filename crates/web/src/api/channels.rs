@@ -243,7 +243,7 @@ async fn change(app: App, id: ChannelId, mut body: ChannelBody) -> Result<(), Pr
     put(app, channel).await
 }
 
-/// Deletes a channel and takes it out of its rules. A rule that named no other is switched off.
+/// Deletes a channel and takes it out of its rules. A rule that named no other is deleted with it, unless it is off.
 #[utoipa::path(delete, path = "/api/channels/{id}", tag = "alerts", operation_id = "delete_channel",
     params(("id" = String, Path, description = "The channel")),
     responses((status = 204, description = "It is gone"), Refusals))]

@@ -48,17 +48,37 @@ async fn a_deleted_channel_leaves_its_rules_and_its_history() {
     let fixture = Fixture::new().await;
     let (a, b) = (fixture.channel("a").await, fixture.channel("b").await);
     let both = fixture.rule(rule("*", Condition::KillSwitch, &[a, b])).await;
-    let only = fixture.rule(rule("one", Condition::KillSwitch, &[a])).await;
+    let only = [
+        fixture.rule(rule("one", Condition::KillSwitch, &[a])).await,
+        fixture.rule(rule("*", Condition::AgentDown { minutes: 5 }, &[a])).await,
+    ];
+    let off = AlertRule { enabled: false, ..rule("quiet", Condition::KillSwitch, &[a]) };
+    let off = fixture.rule(off).await;
     fixture.kill_at("one", 0, 0).await;
 
     fixture.alerts(AlertChange::RemoveChannel { channel: a, at: NOON }).await.unwrap();
     let kept = fixture.store.alert_rule(both).await.unwrap().unwrap();
     assert_eq!((kept.channels, kept.enabled), (vec![b], true));
-    let emptied = fixture.store.alert_rule(only).await.unwrap().unwrap();
-    assert_eq!((emptied.channels, emptied.enabled), (vec![], false), "no channel left must not mean every channel");
+    let silencing = fixture.store.alert_rule(off).await.unwrap().unwrap();
+    assert_eq!((silencing.channels, silencing.enabled), (vec![], false), "what was off stays off");
+    for only in only {
+        assert!(fixture.store.alert_rule(only).await.unwrap().is_none(), "no channel left must not mean every channel");
+    }
     let told: Vec<_> = fixture.queued().await.into_iter().map(|it| (it.channel_name, it.state, it.reason)).collect();
     let gone = (String::from("a"), DeliveryState::Failed, Some("the channel was deleted".to_owned()));
     assert_eq!(told, [gone, ("b".to_owned(), DeliveryState::Queued, None)]);
     let again = fixture.alerts(AlertChange::RemoveChannel { channel: a, at: NOON }).await;
     assert!(matches!(again, Err(StoreError::NotFound)));
+}
+
+#[tokio::test]
+async fn every_kill_is_told_again_once_the_channel_of_the_only_rule_is_deleted() {
+    let fixture = Fixture::new().await;
+    let old = fixture.channel("old").await;
+    fixture.rule(rule("*", Condition::KillSwitch, &[old])).await;
+    fixture.alerts(AlertChange::RemoveChannel { channel: old, at: NOON }).await.unwrap();
+    fixture.channel("new").await;
+    assert!(fixture.store.tells_of_kills(&id("looper")).await.unwrap());
+    fixture.kill_at("looper", 0, 0).await;
+    assert_eq!(fixture.told().await, [("new".to_owned(), "agent.killed")]);
 }

@@ -57,7 +57,8 @@ impl Fixture {
     }
 
     pub(super) async fn attempted(&self, delivery: DeliveryId, outcome: Outcome) {
-        let attempt = Attempt { at: NOON, took_ms: 7, status: Some(200), answer: "ok".to_owned(), outcome };
+        let status = Some(if outcome == Outcome::Gone { 410 } else { 200 });
+        let attempt = Attempt { at: NOON, took_ms: 7, status, answer: "ok".to_owned(), outcome };
         self.alerts(AlertChange::Attempted { delivery, attempt }).await.unwrap();
     }
 }

@@ -105,7 +105,7 @@ async fn every_attempt_is_kept_and_what_failed_can_be_tried_again() {
     fixture.attempted(delivery, Outcome::GivenUp).await;
     let failed = fixture.store.delivery(delivery).await.unwrap().unwrap();
     assert_eq!((failed.state, failed.tries, failed.attempts.len()), (DeliveryState::Failed, 2, 2));
-    assert_eq!(failed.reason.as_deref(), Some("ok"));
+    assert_eq!(failed.reason.as_deref(), Some("status 200: ok"));
 
     fixture.alerts(retry(after(60))).await.unwrap();
     let fixture = fixture.restart().await;
@@ -125,7 +125,9 @@ async fn a_target_that_is_gone_switches_its_channel_off() {
     fixture.attempted(fixture.queued().await[0].id, Outcome::Gone).await;
     let channel = fixture.store.channel(channel).await.unwrap().unwrap();
     assert!(!channel.enabled && channel.disabled_reason.is_some());
-    assert!(fixture.queued().await.iter().all(|delivery| delivery.state == DeliveryState::Failed));
+    let failed: Vec<_> = fixture.queued().await.into_iter().map(|it| (it.state, it.reason.unwrap())).collect();
+    let reasons = ["status 410: ok", "the target of the channel is gone"];
+    assert_eq!(failed, reasons.map(|reason| (DeliveryState::Failed, reason.to_owned())));
 }
 
 #[tokio::test]

@@ -94,7 +94,7 @@ pub(crate) async fn add_channel(State(app): State<App>, frame: Frame, Fields(for
 /// Sends a test through a channel and shows what came of it.
 pub(crate) async fn test_channel(State(app): State<App>, frame: Frame, path: ChannelPath) -> Drawn {
     let Json(delivery) = channels::test(State(app.clone()), path).await?;
-    let tested = Some(delivery_line(delivery, app.web().clock.now()));
+    let tested = Some(delivery_line(delivery, &[], app.web().clock.now()));
     draw_with(&app, frame, News { tested, ..News::default() }).await
 }
 

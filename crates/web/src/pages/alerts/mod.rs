@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use model::{DeliveryState, RuleType, Timestamp};
+use model::{ChannelId, DeliveryState, RuleType, Timestamp};
 use serde::Deserialize;
 use store::DeliveryFilter;
 
@@ -16,7 +16,7 @@ use super::frame::Frame;
 use super::number::Moment;
 use super::pager::Pager;
 use super::plain::cut;
-use super::words::alerts as words;
+use super::words::alerts::{self as words, KillRules};
 use super::words::units::duration;
 use super::{Drawn, assets, draw_as};
 use crate::api::alert_history::{AttemptView, DeliveryView};
@@ -77,6 +77,8 @@ struct RuleLine {
     repeat: Option<u32>,
     tells_recovery: bool,
     enabled: bool,
+    /// What becomes of it when it is deleted.
+    without: &'static str,
 }
 
 struct DeliveryLine {
@@ -87,7 +89,8 @@ struct DeliveryLine {
     channel: String,
     state: &'static str,
     tone: &'static str,
-    failed: bool,
+    /// Whether it failed and its channel is there and on.
+    can_retry: bool,
     reason: Option<String>,
     attempts: Vec<AttemptLine>,
 }
@@ -145,19 +148,34 @@ async fn read(
     let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
-    let channels_on = channels.items.iter().filter(|channel| channel.enabled).count();
-    let is_about_kills = |rule: &RuleView| rule.enabled && rule.rule_type == RuleType::KillSwitch;
+    let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();
     Ok(AlertsPage {
         frame,
-        summary: words::summary(channels_on, rules.items.iter().any(is_about_kills)),
+        summary: words::summary(on.len(), kill_rules(&rules.items, &on)),
         rules: rules.items.iter().map(named).collect(),
         channels: channels.items.into_iter().map(channel_line).collect(),
         state: query.state,
         pager: Pager::new("/alerts", raw_query, history.next.map(|cursor| cursor.0)),
-        history: history.items.into_iter().map(|row| delivery_line(row.into(), now)).collect(),
+        history: history.items.into_iter().map(|row| delivery_line(row.into(), &on, now)).collect(),
         has_mail: app.web().alerts.mail,
         news,
     })
+}
+
+/// What the rules say of kills, as far as it leads to a channel that is on.
+fn kill_rules(rules: &[RuleView], on: &[ChannelId]) -> KillRules {
+    let about_kills = || rules.iter().filter(|rule| rule.rule_type == RuleType::KillSwitch);
+    let tells = |rule: &RuleView| rule.channels.is_empty() || rule.channels.iter().any(|channel| on.contains(channel));
+    if about_kills().next().is_none() {
+        return KillRules::None;
+    }
+    // Agents that no rule is about are told of; a rule for all leaves none of those.
+    let some_are_told = about_kills().any(|rule| rule.enabled && tells(rule)) || !about_kills().any(is_for_all);
+    if some_are_told { KillRules::Some } else { KillRules::Silence }
+}
+
+fn is_for_all(rule: &RuleView) -> bool {
+    rule.agent_id == "*"
 }
 
 fn channel_line(channel: ChannelView) -> ChannelLine {
@@ -177,7 +195,7 @@ fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
     let names: Vec<_> = rule.channels.iter().filter_map(|id| name(*id)).collect();
     RuleLine {
         id: rule.id.to_string(),
-        agent: if rule.agent_id == "*" { words::ALL_AGENTS.to_owned() } else { rule.agent_id.clone() },
+        agent: if is_for_all(rule) { words::ALL_AGENTS.to_owned() } else { rule.agent_id.clone() },
         what: words::rule(rule),
         channels: if names.is_empty() {
             words::EVERY_CHANNEL.to_owned()
@@ -188,10 +206,12 @@ fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
         repeat: rule.repeat_minutes,
         tells_recovery: rule.notify_recovery,
         enabled: rule.enabled,
+        without: words::without_rule(rule.rule_type),
     }
 }
 
-fn delivery_line(delivery: DeliveryView, now: Timestamp) -> DeliveryLine {
+/// A line of the history. What failed is tried again only through a channel that is `on`.
+fn delivery_line(delivery: DeliveryView, on: &[ChannelId], now: Timestamp) -> DeliveryLine {
     let (state, tone) = words::delivery(delivery.state, !delivery.attempts.is_empty());
     DeliveryLine {
         id: delivery.id.to_string(),
@@ -201,7 +221,7 @@ fn delivery_line(delivery: DeliveryView, now: Timestamp) -> DeliveryLine {
         channel: cut(&delivery.channel, ANSWER_LENGTH),
         state,
         tone,
-        failed: delivery.state == DeliveryState::Failed,
+        can_retry: delivery.state == DeliveryState::Failed && on.contains(&delivery.channel_id),
         reason: delivery.reason.map(|reason| cut(&reason, ANSWER_LENGTH)),
         attempts: delivery.attempts.into_iter().map(|attempt| attempt_line(attempt, now)).collect(),
     }

@@ -9,13 +9,33 @@ use crate::pages::number::Money;
 pub(in crate::pages) const ALL_AGENTS: &str = "all agents";
 pub(in crate::pages) const EVERY_CHANNEL: &str = "every channel";
 
+/// What the rules say of kills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pages) enum KillRules {
+    /// There are none: every channel is told.
+    None,
+    /// Some say who is told.
+    Some,
+    /// They leave nobody who is told, of whatever agent.
+    Silence,
+}
+
 /// Who hears of a kill, in one sentence.
-pub(in crate::pages) fn summary(channels_on: usize, rules_say: bool) -> String {
-    match channels_on {
-        0 => "Nobody hears of a kill.".to_owned(),
-        _ if rules_say => "Rules say who hears of a kill.".to_owned(),
-        1 => "1 channel hears of every kill.".to_owned(),
-        count => format!("{count} channels hear of every kill."),
+pub(in crate::pages) fn summary(channels_on: usize, rules: KillRules) -> String {
+    match (channels_on, rules) {
+        (0, _) => "Nobody hears of a kill.".to_owned(),
+        (_, KillRules::Silence) => "Nobody hears of a kill: its rules are off, or their channels are.".to_owned(),
+        (_, KillRules::Some) => "Rules say who hears of a kill.".to_owned(),
+        (1, KillRules::None) => "1 channel hears of every kill.".to_owned(),
+        (count, KillRules::None) => format!("{count} channels hear of every kill."),
+    }
+}
+
+/// What becomes of it when a rule is deleted.
+pub(in crate::pages) fn without_rule(rule_type: RuleType) -> &'static str {
+    match rule_type {
+        RuleType::KillSwitch => "Where no other rule is about kills, every channel is told of them again.",
+        _ => "This rule will send no more alerts.",
     }
 }
 

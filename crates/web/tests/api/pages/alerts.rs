@@ -1,7 +1,7 @@
 //! Channels, rules and their history on the page of alerts.
 
-use axum::http::StatusCode;
-use serde_json::json;
+use axum::http::{Method, StatusCode};
+use serde_json::{Value, json};
 
 use super::Browser;
 use crate::server::Server;
@@ -108,4 +108,66 @@ async fn what_was_switched_off_is_switched_on_again_from_the_notice() {
     assert!(notice.contains("name=\"enabled\" value=\"true\"") && notice.contains("Undo"), "{notice}");
     browser.submit(&switch, "enabled=true", &format!("/alerts?done=rule-on&undo={id}")).await;
     assert_eq!(server.json("/api/alerts").await["items"][0]["enabled"], true);
+}
+
+/// Who hears of a kill, as the page says it, with these rules about kills and a channel that is on and one that is off.
+#[tokio::test]
+async fn the_page_says_who_really_hears_of_a_kill() {
+    const NOBODY: &str = "Nobody hears of a kill: its rules are off, or their channels are.";
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    let post = async |path: &str, body| server.ask(Method::POST, path, Some(body)).await.json();
+    let channel = |name: &str, on: bool| json!({"kind": "webhook", "name": name, "url": "https://hooks.example.com", "enabled": on});
+    let on = post("/api/channels", channel("on", true)).await["id"].clone();
+    let off = post("/api/channels", channel("off", false)).await["id"].clone();
+    let rule = |agent: &str, enabled: bool, channels: &[&Value]| json!({"rule_type": "kill_switch", "agent_id": agent, "enabled": enabled, "channels": channels});
+    for (rules, said) in [
+        (vec![], "1 channel hears of every kill."),
+        (vec![rule("*", false, &[])], NOBODY),
+        (vec![rule("*", false, &[&on])], NOBODY),
+        (vec![rule("*", true, &[&off])], NOBODY),
+        (vec![rule("*", false, &[]), rule("quiet", false, &[])], NOBODY),
+        (vec![rule("*", true, &[&off, &on])], "Rules say who hears of a kill."),
+        (vec![rule("*", false, &[]), rule("loud", true, &[])], "Rules say who hears of a kill."),
+        (vec![rule("quiet", false, &[])], "Rules say who hears of a kill."),
+    ] {
+        let mut made = Vec::new();
+        for rule in &rules {
+            made.push(post("/api/alerts", rule.clone()).await["id"].as_str().unwrap().to_owned());
+        }
+        let page = browser.page("/alerts").await;
+        assert!(page.contains(&format!("<h1>{said}</h1>")), "{rules:?}: {said}");
+        let again = "every channel is told of them again";
+        assert_eq!(page.matches(again).count(), rules.len(), "what deleting a rule means");
+        for id in made {
+            server.ask(Method::DELETE, &format!("/api/alerts/{id}"), None).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_failed_is_offered_again_only_while_its_channel_is_there_and_on() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    browser.post("/alerts/channels", WEBHOOK).await;
+    let channel = server.json("/api/channels").await["items"][0]["id"].as_str().unwrap().to_owned();
+    server.kill("looper").await;
+    let delivery = server.json("/api/alert-history").await["items"][0]["id"].as_str().unwrap().to_owned();
+    let offered = async || browser.page("/alerts").await.contains(&format!("/alerts/history/{delivery}/retry"));
+    assert!(!offered().await, "it has not failed");
+
+    let (delivery, at) = (model::DeliveryId::parse(&delivery).unwrap(), server.web.clock.now());
+    let (status, answer) = (Some(500), "ok".to_owned());
+    let attempt = store::Attempt { at, took_ms: 1, status, answer, outcome: store::Outcome::GivenUp };
+    let failed = store::AlertChange::Attempted { delivery, attempt };
+    server.web.recorder.change(store::Change::Alerts(failed)).await.unwrap();
+    assert!(offered().await);
+    assert!(browser.page("/alerts").await.contains("status 500: ok"));
+    let path = format!("/api/channels/{channel}");
+    server.patch(&path, json!({"enabled": false})).await;
+    assert!(!offered().await, "its channel is off");
+    server.patch(&path, json!({"enabled": true})).await;
+    assert!(offered().await);
+    server.ask(Method::DELETE, &path, None).await;
+    assert!(!offered().await, "its channel is gone");
 }
