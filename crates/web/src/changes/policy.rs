@@ -1,6 +1,6 @@
 //! Changes of policies: on disk first, then in memory, with what was spent so far.
 
-use model::{AgentId, Policy, PolicyChange, Spending};
+use model::{ANY, AgentId, Policy, PolicyChange, Spending};
 use store::Change;
 
 use super::{known, must_be_known};
@@ -13,6 +13,7 @@ pub(crate) async fn set_policy(app: App, agent: AgentId, change: PolicyChange) -
     let policies = web.guard.policies();
     let current = policies.policy(&agent);
     let policy = change.apply(&current)?;
+    check_providers(&app, &policy, &current)?;
 
     let now = web.clock.now();
     let spending = spending(&app, &agent, &policy).await?;
@@ -44,7 +45,9 @@ pub(crate) async fn reset_policy(app: App, agent: AgentId) -> Result<(), Problem
 pub(crate) async fn set_default_policy(app: App, change: Option<PolicyChange>) -> Result<(), Problem> {
     let web = app.web();
     let policies = web.guard.policies();
-    let set = change.map(|change| change.apply(&policies.default_policy())).transpose()?;
+    let current = policies.default_policy();
+    let set = change.map(|change| change.apply(&current)).transpose()?;
+    set.as_ref().map_or(Ok(()), |set| check_providers(&app, set, &current))?;
     web.recorder.change(Change::SetDefaultPolicy { policy: set.clone().map(Box::new) }).await?;
 
     let policy = set.unwrap_or_else(|| (*web.configured_policy).clone());
@@ -60,6 +63,29 @@ pub(crate) async fn set_default_policy(app: App, change: Option<PolicyChange>) -
         }
     }
     Ok(())
+}
+
+/// Refuses an entry for a provider that is not there: a limit on a misspelt name would limit nothing. One that `current` has
+/// may stay, so that a provider that was removed, or is yet to come, stops no other change.
+fn check_providers(app: &App, policy: &Policy, current: &Policy) -> Result<(), Problem> {
+    let providers = &app.web().providers;
+    for ((field, names), (_, held)) in named_providers(policy).into_iter().zip(named_providers(current)) {
+        let is_unknown = |name: &&str| *name != ANY && !held.contains(name) && providers.get(name).is_none();
+        if let Some(position) = names.iter().position(is_unknown) {
+            let known: Vec<_> = providers.all().iter().map(|provider| provider.name.clone()).collect();
+            let (number, name, known) = (position + 1, names[position], known.join(", "));
+            let message = format!("{number}: there is no provider {name}; known are: {known}, or * for all");
+            return Err(Problem::field(field, message));
+        }
+    }
+    Ok(())
+}
+
+/// The providers of each entry, by field.
+fn named_providers(policy: &Policy) -> [(&'static str, Vec<&str>); 2] {
+    let rates = policy.rate_limits.iter().map(|limit| limit.provider.as_str()).collect();
+    let models = policy.model_overrides.iter().map(|entry| entry.provider.as_str()).collect();
+    [("rate_limits", rates), ("model_overrides", models)]
 }
 
 /// Calls that ended between the reading of what was spent and the change are in neither. The change holds, whether or not

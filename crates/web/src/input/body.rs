@@ -6,6 +6,7 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 
+use super::strict::Strict;
 use super::words::takes;
 use crate::problem::Problem;
 
@@ -50,7 +51,7 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 /// Reads JSON that has been parsed, and names the field that is wrong.
 pub(crate) fn read_json<T: DeserializeOwned>(json: serde_json::Value) -> Result<T, Problem> {
-    serde_path_to_error::deserialize(json).map_err(|error| {
+    serde_path_to_error::deserialize(Strict(json)).map_err(|error| {
         // Only what the field takes is said, never what was given: it may be a key.
         match takes(&error.path().to_string(), &error.inner().to_string()) {
             (Some(field), message) => Problem::field(field, message),
@@ -69,7 +70,6 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[allow(dead_code, reason = "only read")]
     struct Sample {
         count: u64,
         #[serde(default, deserialize_with = "present")]
@@ -80,6 +80,18 @@ mod tests {
         key: Option<String>,
         #[serde(default, deserialize_with = "present")]
         action: Option<model::Action>,
+        #[serde(default)]
+        limits: Vec<Limit>,
+        #[serde(default)]
+        most: Option<Limit>,
+        #[serde(default)]
+        ids: Vec<model::ChannelId>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Limit {
+        count: u64,
     }
 
     #[test]
@@ -95,9 +107,20 @@ mod tests {
             (r#"{"count":1,"key":12345}"#, "key must be text"),
             (r#"{"count":1,"action":"explode"}"#, "action must be one of `deactivate`, `block`, `observe`"),
             (r#"{"count":1,"action":3}"#, "action must be a word"),
-            (r#"{"count":1,"wrong":1}"#, "wrong is not known here; known: `count`, `ratio`, `on`, `key`, `action`"),
+            (r#"{"count":1,"action":{"block":null}}"#, "action must be a word"),
+            (
+                r#"{"count":1,"wrong":1}"#,
+                "wrong is not known here; known: `count`, `ratio`, `on`, `key`, `action`, `limits`, `most`, `ids`",
+            ),
+            (r#"{"count":1,"limits":{"count":1}}"#, "limits must be a list"),
+            (r#"{"count":1,"limits":[{"count":1},[1]]}"#, "limits[1] must be an object"),
+            (r#"{"count":1,"limits":[{"count":"1"}]}"#, "limits[0].count must be a whole number"),
+            (r#"{"count":1,"most":[1]}"#, "most must be an object"),
+            (r#"{"count":1,"ids":["x"]}"#, "ids[0] must be an id such as 01a1e113-cde6-7655-bec5-72125b2b0e22"),
+            (r#"{"count":1,"ids":[7]}"#, "ids[0] must be an id such as 01a1e113-cde6-7655-bec5-72125b2b0e22"),
             ("{}", "count must be given"),
             ("[]", "The body must be an object."),
+            ("[1,0.5,true]", "The body must be an object."),
             ("7", "The body must be an object."),
             (r#"{"count":1"#, "The body is not valid JSON: see line 1, column 10."),
             ("", "The body is not valid JSON: see line 1, column 0."),
@@ -106,5 +129,15 @@ mod tests {
             let problem = read::<Sample>(body.as_bytes()).expect_err(body);
             assert_eq!(problem.detail(), expected, "{body}");
         }
+    }
+
+    #[test]
+    fn what_is_right_is_read() {
+        let id = "01a1e113-cde6-7655-bec5-72125b2b0e22";
+        let body = r#"{"count":1,"ratio":2,"on":true,"key":"k","action":"block","limits":[{"count":2}],"most":null,"ids":["ID"]}"#;
+        let read = read::<Sample>(body.replace("ID", id).as_bytes()).map_err(|problem| problem.detail()).unwrap();
+        assert_eq!((read.count, read.ratio, read.on, read.key.as_deref()), (1, Some(2.0), Some(true), Some("k")));
+        assert_eq!((read.action, read.limits[0].count, read.most.is_none()), (Some(model::Action::Block), 2, true));
+        assert_eq!(read.ids[0].to_string(), id);
     }
 }

@@ -5,6 +5,7 @@ mod form;
 mod path;
 mod query;
 mod range;
+mod strict;
 mod words;
 
 pub(crate) use body::{Body, present, read_json};

@@ -1,5 +1,7 @@
 //! Turns what a deserialiser complains about into words for people. Never repeats the value that was given.
 
+const AN_ID: &str = "an id such as 01a1e113-cde6-7655-bec5-72125b2b0e22";
+
 /// The field that is wrong (none: the whole body) and what it must be, from the path and message of an error.
 pub(super) fn takes(path: &str, message: &str) -> (Option<String>, String) {
     if let Some(field) = quoted_after(message, "missing field `") {
@@ -21,6 +23,7 @@ pub(super) fn takes(path: &str, message: &str) -> (Option<String>, String) {
             (field, "must be a whole number".to_owned())
         }
         None if message.contains("`true` or `false`") => (field, "must be true or false".to_owned()),
+        None if message.contains("UUID parsing failed") => (field, format!("must be {AN_ID}")),
         None if message.contains("RFC 3339") => (field, "must be a time such as 2024-01-15T10:30:00Z".to_owned()),
         None => (field, message.to_owned()),
     }
@@ -46,6 +49,7 @@ fn name(expected: &str) -> String {
         "a boolean" => "true or false".to_owned(),
         "a string" => "text".to_owned(),
         "a sequence" => "a list".to_owned(),
+        "a formatted UUID string" => AN_ID.to_owned(),
         other if other.starts_with("struct ") => "an object".to_owned(),
         other if other.contains("string or map") || other.starts_with("enum ") => "a word".to_owned(),
         other => other.to_owned(),

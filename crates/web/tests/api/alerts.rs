@@ -210,6 +210,7 @@ async fn a_wrong_rule_names_its_field_and_changes_nothing() {
         (json!({"rule_type": "budget", "percent": 80, "minutes": 5}), "minutes"),
         (json!({"rule_type": "kill_switch", "agent_id": "a b"}), "agent_id"),
         (json!({"rule_type": "kill_switch", "channels": ["01a1e113-cde6-7655-bec5-72125b2b0e22"]}), "channels"),
+        (json!({"rule_type": "kill_switch", "channels": ["ops"]}), "channels[0]"),
         (json!({"rule_type": "kill_switch", "minutes": 5}), "minutes"),
         (json!({"rule_type": "kill_switch", "cooldown_minutes": 99999}), "cooldown_minutes"),
         (json!({"rule_type": "kill_switch", "repeat_minutes": 0}), "repeat_minutes"),

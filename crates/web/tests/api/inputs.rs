@@ -17,6 +17,7 @@ async fn a_wrong_body_names_its_field_and_changes_nothing() {
         "/api/agents/killed/policy",
         "/api/providers",
         "/api/incidents",
+        "/api/settings",
     ];
     let mut before = Vec::new();
     for path in watched {
@@ -71,6 +72,19 @@ async fn a_wrong_body_names_its_field_and_changes_nothing() {
             json!({"model_overrides": [{"provider": "openai", "model": "*", "use": "a b"}]}),
             "model_overrides",
         ),
+        (
+            Method::PUT,
+            policy,
+            json!({"rate_limits": [{"provider": "*", "requests_per_minute": 5}, {"provider": "opnai", "requests_per_minute": 5}]}),
+            "rate_limits",
+        ),
+        (
+            Method::PUT,
+            policy,
+            json!({"model_overrides": [{"provider": "opnai", "model": "*", "use": "gpt-5-mini"}]}),
+            "model_overrides",
+        ),
+        (Method::PUT, policy, json!({"rate_limits": [["openai", 5]]}), "rate_limits[0]"),
         (Method::PUT, policy, json!({"budget": 5}), "budget"),
         (Method::PUT, "/api/agents/-bad/policy", json!({}), "agent_id"),
         (Method::PATCH, agent, json!({"active": "true"}), "active"),
@@ -100,6 +114,18 @@ async fn a_wrong_body_names_its_field_and_changes_nothing() {
         assert_eq!(problem["field"], field, "{path} {body}");
         assert_eq!(problem["errors"][0]["field"], field, "{path} {body}");
         assert!(problem["detail"].as_str().unwrap().starts_with(&format!("{field} ")), "{problem}");
+    }
+    for (method, path, body) in [
+        (Method::PUT, switch, json!([true, 3, 5.0, "observe", "literal"])),
+        (Method::PUT, policy, json!([1.0])),
+        (Method::PATCH, agent, json!([true, "nm"])),
+        (Method::PUT, "/api/settings", json!([])),
+        (Method::PUT, provider, json!(["https://x.test"])),
+        (Method::POST, &feedback, json!(["loop"])),
+    ] {
+        let answer = server.ask(method, path, Some(body.clone())).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{path} {body}: {}", answer.text);
+        assert_eq!(answer.json()["detail"], "The body must be an object.", "{path} {body}");
     }
     for (path, before) in watched.into_iter().zip(before) {
         assert_eq!(server.json(path).await, before, "{path}");

@@ -97,3 +97,24 @@ async fn a_deleted_agent_has_no_policy() {
     assert!(server.web.guard.policies().counted(&bot()).is_none());
     assert_eq!(server.web.store.policies().await.unwrap(), []);
 }
+
+/// A rate or a model for a provider that is not there would do nothing, and nobody would notice.
+#[tokio::test]
+async fn a_provider_must_be_there_unless_the_policy_names_it_already() {
+    let server = Server::start().await;
+    let rate = |provider: &str| json!({"rate_limits": [{"provider": provider, "requests_per_minute": 5}]});
+    for path in [POLICY, "/api/policy"] {
+        let refused = server.put(path, rate("opnai")).await;
+        assert_eq!((refused.status, &refused.json()["field"]), (StatusCode::BAD_REQUEST, &json!("rate_limits")));
+        let said = "rate_limits 1: there is no provider opnai; known are: openai, or * for all";
+        assert_eq!(refused.json()["detail"], said);
+    }
+    assert_eq!(server.web.store.policies().await.unwrap(), []);
+
+    let local = json!({"format": "openai", "base_url": "https://local.test"});
+    assert!(server.put("/api/providers/local", local).await.status.is_success());
+    assert_eq!(server.put(POLICY, rate("local")).await.status, StatusCode::OK);
+    assert!(server.ask(Method::DELETE, "/api/providers/local", None).await.status.is_success());
+    assert_eq!(server.put(POLICY, rate("local")).await.status, StatusCode::OK, "it is there already");
+    assert_eq!(server.put(POLICY, json!({"budget_daily_usd": 5})).await.status, StatusCode::OK);
+}
