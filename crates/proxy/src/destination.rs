@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::{BufMut, BytesMut};
-use http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::uri::{Parts, PathAndQuery};
 use http::{Request, StatusCode, Uri, Version};
+use http_body::Body as _;
 use model::{Format, Provider, Providers};
 use secrecy::ExposeSecret;
 
@@ -67,6 +68,10 @@ impl Destination {
         parts.uri = self.uri(path, query)?;
         parts.version = Version::HTTP_11;
         self.readdress(&mut parts.headers);
+        if body.size_hint().exact().is_none() {
+            // Said here, or else hyper takes it that a GET has no body and drops it.
+            parts.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
         Ok(Request::from_parts(parts, body))
     }
 

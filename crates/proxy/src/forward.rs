@@ -105,6 +105,10 @@ async fn dial(exchange: &Exchange, destination: &Destination, request: Request<O
         let message = "the provider left HTTP without being asked to".to_owned();
         return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
     }
+    if headers::has_foreign_transfer_coding(answer.headers()) {
+        let message = "the provider answered in a transfer coding other than chunked, which ends here".to_owned();
+        return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
+    }
     Ok((answer, connection, silence))
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{
-    AUTHORIZATION, CONNECTION, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
-    TRANSFER_ENCODING, UPGRADE,
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE,
 };
 use model::{CallId, Score};
 
@@ -83,6 +83,13 @@ pub(crate) fn wants_websocket(headers: &HeaderMap) -> bool {
 /// it were the body.
 pub(crate) fn has_foreign_transfer_coding(headers: &HeaderMap) -> bool {
     headers.get_all(TRANSFER_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"chunked"))
+}
+
+/// Drops a length that does not count: of a body in chunks they alone say where it ends (RFC 9112, 6.3).
+pub(crate) fn drop_void_length(headers: &mut HeaderMap) {
+    if headers.contains_key(TRANSFER_ENCODING) {
+        headers.remove(CONTENT_LENGTH);
+    }
 }
 
 /// `call` as a header.

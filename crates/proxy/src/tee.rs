@@ -41,6 +41,7 @@ pub(crate) fn tee(
     mut silence: Silence,
 ) -> Response<Body> {
     let (mut parts, incoming) = answer.into_parts();
+    headers::drop_void_length(&mut parts.headers);
     exchange.answer_begins(&parts);
     headers::drop_hop_by_hop(&mut parts.headers);
     exchange.show_score(&mut parts.headers);

@@ -6,6 +6,7 @@ mod accounting;
 mod costs;
 mod faults;
 mod formats;
+mod framing;
 mod identity;
 mod kills;
 mod policies;
