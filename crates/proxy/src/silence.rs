@@ -20,6 +20,11 @@ impl Silence {
         Silence { limit, since: Instant::now(), timer: None }
     }
 
+    /// How long it may be.
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// The same timer for the next wait: silent from now on, for at most `limit`.
     pub(crate) fn restart(&mut self, limit: Duration) {
         self.limit = limit;

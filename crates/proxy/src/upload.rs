@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::ProxyConfig;
 use crate::error::Stop;
@@ -22,6 +22,9 @@ use crate::silence::Silence;
 
 /// How much room is made for a body on its sender's word alone.
 const TRUSTED_LENGTH: usize = 1 << 20;
+/// Bytes a second that a body has to come to, beside the one silence that it may have: else a few that trickle would hold
+/// the room for all bodies for ever.
+const SLOWEST: u32 = 64 << 10;
 /// How long what is left of a refused body is listened to.
 const DISCARD_TIME: Duration = Duration::from_secs(10);
 
@@ -32,6 +35,8 @@ pub(crate) enum BrokenUpload {
     TooLarge(usize),
     #[error("the client stopped sending its request body")]
     Silent,
+    #[error("the request body came too slowly: less than {} KiB a second", SLOWEST >> 10)]
+    TooSlow,
     #[error("the request body broke off")]
     BrokeOff(#[source] hyper::Error),
 }
@@ -40,7 +45,7 @@ impl From<&BrokenUpload> for Stop {
     fn from(broken: &BrokenUpload) -> Stop {
         let status = match broken {
             BrokenUpload::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            BrokenUpload::Silent => StatusCode::REQUEST_TIMEOUT,
+            BrokenUpload::Silent | BrokenUpload::TooSlow => StatusCode::REQUEST_TIMEOUT,
             BrokenUpload::BrokeOff(_) => StatusCode::BAD_REQUEST,
         };
         Stop::Client(status, broken.to_string())
@@ -86,6 +91,8 @@ impl Upload {
             return;
         }
         self.received = 0;
+        // What is thrown away takes no room.
+        self.taken = Taken::default();
         let reading = async move { while let Ok(Some(_)) = self.data().await {} };
         tokio::spawn(tokio::time::timeout(DISCARD_TIME, reading));
     }
@@ -93,6 +100,7 @@ impl Upload {
     /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece. Waits where there is no
     /// `room` for more.
     pub(crate) async fn collect(&mut self, room: &Room) -> Result<Bytes, BrokenUpload> {
+        let mut deadline = Instant::now() + self.silence.limit();
         let Some(first) = self.data().await? else { return Ok(Bytes::new()) };
         if self.incoming.is_end_stream() {
             return Ok(first);
@@ -101,12 +109,21 @@ impl Upload {
         let mut whole = BytesMut::with_capacity(first.len().saturating_add(announced).min(TRUSTED_LENGTH));
         whole.extend_from_slice(&first);
         drop(first);
-        while let Some(data) = self.data().await? {
+        while let Some(data) = self.data_by(deadline + time_for(whole.len())).await? {
             whole.extend_from_slice(&data);
             drop(data);
+            let asked = Instant::now();
             self.taken.grow(room, whole.len()).await;
+            // That it had to wait is not its sender's fault.
+            deadline += asked.elapsed();
+            self.silence.broken();
         }
         Ok(whole.freeze())
+    }
+
+    /// The next data, if it comes before `deadline`.
+    async fn data_by(&mut self, deadline: Instant) -> Result<Option<Bytes>, BrokenUpload> {
+        timeout_at(deadline, self.data()).await.unwrap_or(Err(BrokenUpload::TooSlow))
     }
 
     /// The next data, skipping trailers.
@@ -139,6 +156,11 @@ impl Upload {
         }
         Poll::Ready(frame.map(|frame| frame.map_err(BrokenUpload::BrokeOff)))
     }
+}
+
+/// How long a body of this `length` may take to come.
+fn time_for(length: usize) -> Duration {
+    Duration::from_secs(length as u64) / SLOWEST
 }
 
 /// When a body that is passed through last moved: until it has gone out, no answer can be expected.
@@ -219,3 +241,6 @@ impl fmt::Debug for Outgoing {
         f.write_str("Outgoing")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Bodies that come slowly, over a connection in memory and by a clock that the tests own.
+
+#![allow(clippy::unwrap_used, reason = "tests may")]
+
+use std::convert::Infallible;
+use std::iter;
+
+use http::{Request, Response};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use super::*;
+use crate::body::Body;
+
+const LENGTH: usize = 300_000;
+
+/// What becomes of a body of `LENGTH` that comes in these pieces, each after so many seconds. Ten may be silent.
+async fn collected(
+    room: &Arc<Room>,
+    pieces: impl Iterator<Item = (u64, usize)> + Send + 'static,
+) -> Result<usize, BrokenUpload> {
+    let (client, server) = tokio::io::duplex(LENGTH);
+    tokio::spawn(send(client, pieces));
+    let (room, (ended, mut end)) = (Arc::clone(room), mpsc::unbounded_channel());
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (room, ended, silence) = (Arc::clone(&room), ended.clone(), Silence::new(Duration::from_secs(10)));
+        let (incoming, taken) = (request.into_body(), Taken::default());
+        let mut upload = Upload { incoming, received: 0, limit: LENGTH, silence, progress: None, taken };
+        async move {
+            let whole = upload.collect(&room).await;
+            upload.discard();
+            ended.send(whole.map(|whole| whole.len())).unwrap();
+            Ok::<_, Infallible>(Response::new(Body::from(Bytes::new())))
+        }
+    });
+    tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(server), service));
+    end.recv().await.unwrap()
+}
+
+async fn send(mut client: DuplexStream, pieces: impl Iterator<Item = (u64, usize)>) {
+    let head = format!("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: {LENGTH}\r\n\r\n");
+    client.write_all(head.as_bytes()).await.unwrap();
+    for (pause, length) in pieces {
+        sleep(Duration::from_secs(pause)).await;
+        if client.write_all(&vec![b'x'; length]).await.is_err() {
+            return;
+        }
+    }
+    // The connection stays until the answer has come.
+    let _ = client.read(&mut [0; 64]).await;
+}
+
+/// Whether a body of `LENGTH` would be read without waiting.
+async fn has_room(room: &Room) -> bool {
+    timeout(Duration::from_secs(1), Taken::default().grow(room, LENGTH)).await.is_ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_trickles_is_given_up_and_takes_no_room_any_more() {
+    let (room, started) = (Arc::new(Room::new(LENGTH)), Instant::now());
+    let trickle = iter::once((0, 200_000)).chain(iter::repeat((3, 1)));
+    let broken = collected(&room, trickle).await.unwrap_err();
+    assert!(matches!(broken, BrokenUpload::TooSlow), "{broken}");
+    assert_eq!(Stop::from(&broken).status(), StatusCode::REQUEST_TIMEOUT);
+    // Ten seconds, and three for what came.
+    assert_eq!(started.elapsed().as_secs(), 13);
+    assert!(has_room(&room).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_comes_slowly_but_surely_is_read() {
+    let slow = iter::repeat_n((1, LENGTH / 100), 100);
+    let room = Arc::new(Room::new(LENGTH));
+    assert!(matches!(collected(&room, slow).await, Err(BrokenUpload::TooSlow)));
+    let enough = iter::repeat_n((2, LENGTH / 6), 6);
+    assert_eq!(collected(&room, enough).await.unwrap(), LENGTH);
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_that_a_body_waits_for_room_is_not_its_own() {
+    let (room, mut other) = (Arc::new(Room::new(1)), Taken::default());
+    other.grow(&room, LENGTH * 2).await;
+    assert!(!has_room(&room).await);
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(1000)).await;
+        drop(other);
+    });
+    let pieces = [(0, 100_000), (0, 100_000), (1005, 100_000)];
+    assert_eq!(collected(&room, pieces.into_iter()).await.unwrap(), LENGTH);
+}
