@@ -29,4 +29,5 @@ pub use guard::{AgentView, Configured, Decision, Guard, GuardConfig, NewCall, Pr
 pub use normalise::{ID_MASK, NUMBER_MASK, Numbers, TIME_MASK, normalise};
 pub use policies::{Budget, Charge, Limits, Policies, Refused, Reservation};
 pub use replay::{BodyHash, GrowingBody, Judged, PastCall, PastCalls, Replay, what_if};
+pub use rules::REST;
 pub use simhash::text_hash;

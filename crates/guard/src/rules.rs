@@ -15,6 +15,7 @@ pub(crate) use asked_again::{asks, is_asked_again};
 pub(crate) use error_streak::is_same_error;
 pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, is_wait, outgrowths};
 pub(crate) use new_work::{is_after_new_work, new_work};
+pub use rest::REST;
 pub(crate) use rest::is_after_rest;
 pub(crate) use retry::without_retried;
 pub(crate) use same_words::{is_comparable, is_same_question};

@@ -8,9 +8,6 @@ use wire::{Fault, Refusal, RefusalKind};
 
 use crate::body::Body;
 
-/// How long a call that was blocked as a loop should wait, in seconds.
-const RETRY_AFTER_SECONDS: u64 = 60;
-
 /// Why a call ends without its provider's answer.
 #[derive(Debug)]
 pub(crate) enum Stop {
@@ -54,7 +51,8 @@ impl Stop {
         let kind = match self {
             Stop::Inactive(deactivation, status) => RefusalKind::Inactive { deactivation, status },
             Stop::Policy(_, kind) => *kind,
-            Stop::LoopDetected => RefusalKind::LoopDetected { retry_after_seconds: RETRY_AFTER_SECONDS },
+            // Refused calls count, too: it takes a rest to end a loop.
+            Stop::LoopDetected => RefusalKind::LoopDetected { retry_after_seconds: guard::REST.as_secs() },
             Stop::Client(status, message) => RefusalKind::Error { fault: Fault::Client, status, message },
             Stop::Upstream(status, message) => RefusalKind::Error { fault: Fault::Provider, status, message },
             Stop::Us(status, message) => RefusalKind::Error { fault: Fault::Proxy, status, message },

@@ -159,7 +159,7 @@ impl Refusal {
             ),
             RefusalKind::LoopDetected { retry_after_seconds } => format!(
                 "AgentGazer stopped this call of agent '{agent}': it repeats earlier calls without progress. The agent is \
-                 still active; change the request, or try again in {retry_after_seconds} s."
+                 still active: send another prompt, or nothing like this for {retry_after_seconds} s."
             ),
             RefusalKind::Error { message, .. } => message.clone(),
         }

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use model::{Action, BlockReason, EventType, IncidentState, KillSwitch, Matched, Outcome, Record};
+use model::{
+    Action, BlockReason, Clock, Counting, EventType, IncidentState, KillSwitch, Matched, Outcome, Record, Timestamp,
+};
 use proxy::ProxyConfig;
 
 use crate::provider::{FakeProvider, chat_answer};
@@ -122,13 +124,30 @@ async fn block_refuses_the_call_and_leaves_the_agent_active() {
     go_to_the_brink(&mut rig).await;
     let response = rig.ask(PROMPT).await;
     assert_eq!(response.status(), 429);
-    assert_eq!(response.headers()["retry-after"], "60");
     assert_eq!(json(&response)["block_reason"], "loop_detected");
     let event = rig.event().await;
     assert_eq!((event.event_type, event.block_reason), (EventType::Blocked, Some(BlockReason::LoopDetected)));
     assert_eq!(event.fingerprint.unwrap().outcome, Outcome::Refused);
     assert_eq!(rig.ask("Something altogether different: what is the weather like in Lisbon?").await.status(), 200);
     assert_eq!(provider.calls(), 4);
+}
+
+#[tokio::test]
+async fn a_blocked_call_passes_after_the_rest_that_it_is_told() {
+    let provider = FakeProvider::sending(chat_answer(ANSWER)).await;
+    let clock = Clock::manual(Timestamp::from_millis(1_705_314_600_000));
+    let kill_switch = KillSwitch { counting: Counting::Adaptive, ..armed(Action::Block) };
+    let mut rig = Rig::at(&provider, config(), kill_switch, clock.clone()).await;
+    go_to_the_brink(&mut rig).await;
+    let response = rig.ask(PROMPT).await;
+    let seconds: i64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert_eq!(json(&response)["retry_after_seconds"], seconds);
+    assert!(json(&response)["error"]["message"].as_str().unwrap().contains(&format!("for {seconds} s")));
+    // Refused, it counts: too early once, the rest begins anew.
+    for (wait, status) in [(seconds - 1, 429), (1, 429), (seconds, 200)] {
+        clock.advance(wait * 1000);
+        assert_eq!(rig.ask(PROMPT).await.status(), status, "after {wait} more seconds");
+    }
 }
 
 #[tokio::test]

@@ -58,13 +58,18 @@ impl Rig {
     }
 
     pub async fn with(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch) -> Rig {
+        Rig::at(provider, config, kill_switch, Clock::System).await
+    }
+
+    /// One whose time it is by `clock`.
+    pub async fn at(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch, clock: Clock) -> Rig {
         let base = format!("http://{}", provider.address);
         let formats = [("openai", Format::Openai), ("anthropic", Format::Anthropic), ("google", Format::Gemini)];
         let providers = formats.map(|(name, format)| Provider::new(name, &base, format).unwrap());
         let providers = Providers::new(providers);
         let guard = Arc::new(Guard::new(GuardConfig { defaults: kill_switch, ..Default::default() }));
         let (recorder, inbox) = RecorderHandle::new(10_000);
-        let proxy = Proxy::new(config, Arc::clone(&guard), providers.clone(), recorder, Clock::System);
+        let proxy = Proxy::new(config, Arc::clone(&guard), providers.clone(), recorder, clock);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(accept(listener, proxy.clone()));

@@ -54,7 +54,7 @@ fn an_agent_that_a_person_deactivated() {
 
 #[test]
 fn a_loop() {
-    check("loop_detected", &refusal(RefusalKind::LoopDetected { retry_after_seconds: 60 }));
+    check("loop_detected", &refusal(RefusalKind::LoopDetected { retry_after_seconds: 240 }));
 }
 
 fn policies() -> [(&'static str, Refusal); 5] {
@@ -103,7 +103,7 @@ fn only_what_a_provider_did_wrong_is_worth_another_try() {
 #[test]
 fn no_message_holds_a_word_that_clients_act_upon() {
     let words = ["overloaded", "too long", "context", "api key", "content filter", "quota", "rate limit", "capacity"];
-    let loop_detected = refusal(RefusalKind::LoopDetected { retry_after_seconds: 60 });
+    let loop_detected = refusal(RefusalKind::LoopDetected { retry_after_seconds: 240 });
     let others = [inactive(DeactivatedBy::KillSwitch), inactive(DeactivatedBy::Manual), loop_detected];
     for refusal in policies().into_iter().map(|(_, refusal)| refusal).chain(others) {
         for format in FORMATS {
