@@ -8,6 +8,7 @@ use wire::Answer;
 
 use crate::exchange::Exchange;
 use crate::listener::Listener;
+use crate::recorded;
 
 /// The answer as it passes.
 pub(crate) struct Answering {
@@ -129,12 +130,11 @@ impl Exchange {
     /// What has been read, noted in the event.
     fn read(&mut self, mut answering: Answering, is_whole: bool) -> Option<Answer> {
         let core = &self.core;
-        let mut answer = core.shield.run(|| answering.listener.finish()).flatten()?;
+        let answer = core.shield.run(|| answering.listener.finish()).flatten()?;
         self.note_usage(&answer, is_whole);
-        self.event.model = self.event.model.take().or(answer.model.take());
-        if self.event.error.is_none() {
-            self.event.error.clone_from(&answer.error);
-        }
+        let event = &mut self.event;
+        event.model = event.model.take().or_else(|| answer.model.as_deref().map(recorded::model_name));
+        event.error = event.error.take().or_else(|| answer.error.as_deref().map(recorded::error_text));
         Some(answer)
     }
 }

@@ -13,6 +13,7 @@ use crate::answering::Answering;
 use crate::body::Body;
 use crate::error::Stop;
 use crate::headers;
+use crate::recorded;
 
 /// One call on its way. Dropped before it is recorded, it is recorded as given up by its client.
 pub(crate) struct Exchange {
@@ -96,7 +97,7 @@ impl Exchange {
     /// It carries a conversation, as its path says.
     pub(crate) fn converses(&mut self, endpoint: Endpoint<'_>) {
         self.dialect = Some(endpoint.dialect);
-        self.event.model = endpoint.model.map(str::to_owned);
+        self.event.model = endpoint.model.map(recorded::model_name);
         self.event.streamed = endpoint.streams;
     }
 

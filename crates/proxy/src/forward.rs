@@ -87,7 +87,7 @@ async fn admit<'a>(
     exchange.reserve(&parts.headers, Some(&body)).await?;
     judge(exchange, &parts.headers, &body).await?;
     let mut path = Cow::Borrowed(path);
-    exchange.put_model(&mut path, &mut parts.headers, &mut body);
+    exchange.put_model(endpoint.model, &mut path, &mut parts.headers, &mut body);
     Ok((destination, path, Some(body)))
 }
 

@@ -19,6 +19,7 @@ mod incident;
 mod kills;
 mod listener;
 mod policy;
+mod recorded;
 mod room;
 mod route;
 mod scoring;

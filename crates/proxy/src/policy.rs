@@ -18,6 +18,7 @@ use wire::RefusalKind;
 use crate::decoding::{Encoding, decoded};
 use crate::error::Stop;
 use crate::exchange::Exchange;
+use crate::recorded;
 
 /// As many output tokens are reserved for a call that sets no limit itself.
 const MOST_OUTPUT: u64 = 16_384;
@@ -122,9 +123,9 @@ impl Exchange {
             let dialect = self.dialect?;
             let body = decoded(Encoding::of(headers)?, body, self.core.config.max_request_body)?;
             let asked = wire::read_request(dialect, &body).ok()?;
-            let model = asked.model.as_deref().or(self.event.model.as_deref());
+            let model = self.event.model.as_deref().or(asked.model.as_deref());
             Some(Facts {
-                model: model.map(str::to_owned),
+                model: model.map(recorded::model_name),
                 conversation: Some(wire::conversation_of(headers, &asked)),
                 ..Facts::of(wire::asked_tokens(body.len(), &asked), asked.max_output)
             })
@@ -133,11 +134,17 @@ impl Exchange {
         facts.unwrap_or_else(|| Facts::of(body.len() as u64, None))
     }
 
-    /// Puts the model that the policy wants in the place of the one that was asked for, and notes both.
-    pub(crate) fn put_model(&mut self, path: &mut Cow<'_, str>, headers: &mut HeaderMap, body: &mut Bytes) {
+    /// Puts the model that the policy wants in the place of the one that was asked for (`in_path`, if it is named there),
+    /// and notes both.
+    pub(crate) fn put_model(
+        &mut self,
+        in_path: Option<&str>,
+        path: &mut Cow<'_, str>,
+        headers: &mut HeaderMap,
+        body: &mut Bytes,
+    ) {
         let Some(model) = self.model_to_use.take() else { return };
-        let asked = self.event.model.as_deref().unwrap_or_default();
-        if let Some(changed) = wire::path_with_model(path, asked, &model) {
+        if let Some(changed) = in_path.and_then(|asked| wire::path_with_model(path, asked, &model)) {
             *path = Cow::Owned(changed);
         } else {
             let limit = self.core.config.max_request_body;
@@ -148,7 +155,7 @@ impl Exchange {
             headers.remove(CONTENT_ENCODING);
             headers.remove(CONTENT_LENGTH);
         }
-        self.event.model_asked = self.event.model.replace(model);
+        self.event.model_asked = self.event.model.replace(recorded::model_name(&model));
     }
 
     /// Puts what the call did take in the place of what was reserved for it. Does nothing the second time.

@@ -13,6 +13,7 @@ use crate::decoding::{Encoding, decoded};
 use crate::exchange::Exchange;
 use crate::fault;
 use crate::held::HeldCall;
+use crate::recorded;
 
 impl Exchange {
     /// A call that is not scored still shows that its agent is alive.
@@ -57,7 +58,8 @@ impl Exchange {
         let conversation = wire::conversation_of(headers, &asked);
         self.link = asked.is_kept.then(|| (Link::new(&conversation, &asked, Vec::new()), kept_in(&asked)));
         let event = &mut self.event;
-        event.model = asked.model.as_deref().map(str::to_owned).or(event.model.take());
+        // Where the path names one, that is the one that answers.
+        event.model = event.model.take().or_else(|| asked.model.as_deref().map(recorded::model_name));
         event.streamed |= asked.streamed;
         self.asked_tokens = wire::asked_tokens(body.len(), &asked);
         let call =

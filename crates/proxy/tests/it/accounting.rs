@@ -92,6 +92,26 @@ async fn a_body_that_cannot_be_read_is_forwarded_and_said_to_be_unread() {
 }
 
 #[tokio::test]
+async fn texts_from_outside_are_recorded_up_to_a_length() {
+    let endless = "é".repeat(300_000);
+    let check = async |asked: &str, answer: String, model: usize, error: Option<usize>| {
+        let events = chunk(format!("data: {answer}\n\n").as_bytes());
+        let mut provider =
+            FakeProvider::sending([&stream_head("text/event-stream"), &*events, LAST_CHUNK].concat()).await;
+        let mut rig = Rig::new(&provider).await;
+        let body = streamed_question(PROMPT).replace("\"gpt-5-mini\"", asked);
+        rig.call(post(CHAT, body.clone())).await;
+        assert_eq!(provider.received().await.body, body.as_bytes());
+        let event = rig.event().await;
+        assert_eq!(event.model.map(|name| name.chars().count()), Some(model));
+        assert_eq!(event.error.map(|text| text.chars().count()), error);
+    };
+    check(&format!("\"{endless}\""), r#"{"choices":[]}"#.to_owned(), 200, None).await;
+    check("null", format!(r#"{{"model":"{endless}","choices":[{{"delta":{{"content":"hi"}}}}]}}"#), 200, None).await;
+    check("\"gpt\"", format!(r#"{{"error":{{"message":"{endless}"}}}}"#), 3, Some(1000)).await;
+}
+
+#[tokio::test]
 async fn a_client_that_hangs_up_while_it_waits_cancels_the_call() {
     let mut provider = FakeProvider::new(|_| vec![Step::Hold]).await;
     let mut rig = Rig::new(&provider).await;

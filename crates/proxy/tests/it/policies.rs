@@ -234,15 +234,24 @@ async fn the_model_is_replaced_and_nothing_else() {
 async fn a_model_in_the_path_is_replaced_there() {
     let mut provider = FakeProvider::sending(whole("200 OK", "application/json", r#"{"candidates":[]}"#)).await;
     let mut rig = Rig::new(&provider).await;
-    limit(&rig, r#"{"model_overrides":[{"provider":"google","model":"gemini-3-pro","use":"gemini-3-flash"}]}"#);
-    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}"#;
-    let path = "/agents/bot/google/v1beta/models/gemini-3-pro:generateContent?alt=json";
-    rig.call(post(path, body)).await;
-    let received = provider.received().await;
-    assert_eq!(received.line(), "POST /v1beta/models/gemini-3-flash:generateContent?alt=json HTTP/1.1");
-    assert_eq!(received.body, body.as_bytes());
-    let event = rig.event().await;
-    assert_eq!((event.model.as_deref(), event.model_asked.as_deref()), (Some("gemini-3-flash"), Some("gemini-3-pro")));
+    limit(
+        &rig,
+        r#"{"model_overrides":[{"provider":"google","model":"gemini-3-pro","use":"gemini-3-flash"},
+            {"provider":"google","model":"*","use":"gemini-3-nano"}]}"#,
+    );
+    let endless = "g".repeat(5_000);
+    for (asked, used) in [("gemini-3-pro", "gemini-3-flash"), (&endless, "gemini-3-nano")] {
+        // What the body names as its model is not what the path asks for.
+        let body = r#"{"model":"gemini-3-nano","contents":[{"role":"user","parts":[{"text":"hi"}]}]}"#;
+        let path = format!("/agents/bot/google/v1beta/models/{asked}:generateContent?alt=json");
+        rig.call(post(&path, body)).await;
+        let received = provider.received().await;
+        assert_eq!(received.line(), format!("POST /v1beta/models/{used}:generateContent?alt=json HTTP/1.1"));
+        assert_eq!(received.body, body.as_bytes());
+        let event = rig.event().await;
+        let recorded = &asked[..asked.len().min(200)];
+        assert_eq!((event.model.as_deref(), event.model_asked.as_deref()), (Some(used), Some(recorded)));
+    }
 }
 
 #[tokio::test]
