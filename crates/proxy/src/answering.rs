@@ -99,7 +99,7 @@ impl Exchange {
         let Some(mut answering) = self.answering.take() else { return };
         self.shelve(&mut answering, false);
         // What cannot be read was answered all the same: taking it for a failure would make every repetition a retry.
-        let answer = self.read(answering, true).unwrap_or_default();
+        let answer = self.read(answering, true);
         self.settle();
         if answer.error.is_some() {
             return self.failed();
@@ -112,12 +112,7 @@ impl Exchange {
     fn answer_is_partial(&mut self) {
         let Some(mut answering) = self.answering.take() else { return self.failed() };
         self.shelve(&mut answering, true);
-        let came = answering.listener.tokens_of_body();
         self.read(answering, false);
-        // A stream says its tokens early; half a body says nothing, but was paid for. Vectors are not paid by their length.
-        if let Some(came) = came.filter(|_| self.embeds.is_none()) {
-            self.note_cut_body(came);
-        }
         self.failed();
     }
 
@@ -128,14 +123,17 @@ impl Exchange {
     }
 
     /// What has been read, noted in the event.
-    fn read(&mut self, mut answering: Answering, is_whole: bool) -> Option<Answer> {
-        let core = &self.core;
-        let answer = core.shield.run(|| answering.listener.finish()).flatten()?;
+    fn read(&mut self, mut answering: Answering, is_whole: bool) -> Answer {
+        let (core, listener) = (&self.core, &mut answering.listener);
+        // A stream says its tokens early; half a body says nothing, but was paid for. Vectors are not paid by their length.
+        let of_body = if is_whole || self.embeds.is_some() { None } else { listener.tokens_of_body() };
+        let mut answer = core.shield.run(|| listener.finish()).flatten().unwrap_or_default();
+        answer.usage.output = answer.usage.output.or(of_body.filter(|_| answer.answered.is_none()));
         self.note_usage(&answer, is_whole);
         let event = &mut self.event;
         event.model = event.model.take().or_else(|| answer.model.as_deref().map(recorded::model_name));
         event.error = event.error.take().or_else(|| answer.error.as_deref().map(recorded::error_text));
-        Some(answer)
+        answer
     }
 }
 

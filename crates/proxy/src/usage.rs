@@ -48,7 +48,7 @@ impl Exchange {
     /// Notes what the call used, as the provider reported it or as far as it can be estimated, and what that costs.
     pub(crate) fn note_usage(&mut self, answer: &Answer, is_whole: bool) {
         let is_reported = is_whole && answer.usage.output.is_some();
-        self.event.usage = match is_reported || answer.answered.is_none() {
+        self.event.usage = match is_reported || !self.is_paid_for(answer) {
             true => answer.usage,
             false => wire::estimated_usage(answer.usage, self.asked_tokens, answer.answered.as_ref()),
         };
@@ -56,14 +56,12 @@ impl Exchange {
         self.note_cost(answer.model.as_deref());
     }
 
-    /// Notes what a call used whose body broke off after `came` tokens, if it could not be read. Nothing, if nothing came.
-    pub(crate) fn note_cut_body(&mut self, came: u64) {
-        if came > 0 && self.event.usage == Usage::default() {
-            let usage = Usage { output: Some(came), ..Usage::default() };
-            self.event.usage = wire::estimated_usage(usage, self.asked_tokens, None);
-            self.event.estimated = true;
-            self.note_cost(None);
-        }
+    /// Whether the provider took the call on, so that what was sent is paid for even if nothing came back. An error in the
+    /// place of an answer is free, and vectors cost what their answer says.
+    fn is_paid_for(&self, answer: &Answer) -> bool {
+        let began_well = self.event.status.is_some_and(|status| (200..300).contains(&status));
+        let is_error = answer.answered.is_none() && answer.error.is_some();
+        began_well && !is_error && self.embeds.is_none()
     }
 
     /// `answered` is the model that the answer names: more exactly than the request, where an alias or a router was asked.

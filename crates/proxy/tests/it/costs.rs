@@ -87,6 +87,53 @@ async fn a_cut_stream_is_charged_by_what_arrived() {
 }
 
 #[tokio::test]
+async fn a_stream_cut_before_its_first_event_is_charged_for_what_was_sent() {
+    let check = async |path: &str, body: String, begun: &'static [u8], end: Step| {
+        let is_left = matches!(end, Step::Hold);
+        let steps = vec![Step::Send([stream_head("text/event-stream"), chunk(begun)].concat()), end];
+        let provider = FakeProvider::new(move |_| steps.clone()).await;
+        let mut rig = Rig::new(&provider).await;
+        let asked = body.len().div_ceil(4) as u64;
+        let answer = rig.begin(post(path, body)).await;
+        match is_left {
+            true => drop(answer),
+            false => drop(crate::rig::drink(answer.into_body()).await),
+        }
+        let event = rig.event().await;
+        assert_eq!(event.status, Some(200), "{path}");
+        assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(asked), Some(0), true), "{path}");
+        assert!(event.cost.is_some_and(|cost| cost > NanoUsd::ZERO), "{path}");
+    };
+    let messages = r#"{"model":"claude-sonnet-4-5","stream":true,"messages":[{"role":"user","content":"go"}]}"#;
+    let responses = r#"{"model":"gpt-5-mini","stream":true,"input":"go"}"#;
+    let gemini = r#"{"contents":[{"role":"user","parts":[{"text":"go"}]}]}"#;
+    for (path, body) in [
+        (CHAT, streamed_question(PROMPT)),
+        ("/agents/bot/anthropic/v1/messages", messages.to_owned()),
+        ("/agents/bot/openai/v1/responses", responses.to_owned()),
+        ("/agents/bot/google/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse", gemini.to_owned()),
+    ] {
+        for begun in [&b": hello\n\n"[..], b"event: message_start\ndata: {\"type\":\"message_sta", b"data: {\"cho"] {
+            check(path, body.clone(), begun, Step::Close).await;
+            check(path, body.clone(), begun, Step::Hold).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_the_place_of_an_answer_costs_nothing() {
+    let error =
+        b"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"No\"}}\n\n";
+    let provider =
+        FakeProvider::sending([&stream_head("text/event-stream"), &*chunk(error), LAST_CHUNK].concat()).await;
+    let mut rig = Rig::new(&provider).await;
+    let body = r#"{"model":"claude-sonnet-4-5","stream":true,"messages":[{"role":"user","content":"go"}]}"#;
+    rig.call(post("/agents/bot/anthropic/v1/messages", body)).await;
+    let event = rig.event().await;
+    assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
+}
+
+#[tokio::test]
 async fn a_cut_body_is_charged_by_what_arrived() {
     let check = async |head: &'static str, body: &'static str, output: Option<u64>| {
         let head = format!("HTTP/1.1 {head}\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{body}");

@@ -125,6 +125,7 @@ async fn a_client_that_goes_away_leaves_nothing_reserved() {
         }
         provider.hung_up_on().await;
         rig.event().await;
+        assert_eq!(spent(&rig) > 0, answers, "what the provider has begun to answer is paid for");
         assert!(nothing_is_reserved(&rig));
     }
 }
