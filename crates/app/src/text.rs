@@ -32,6 +32,15 @@ pub(crate) fn printable_json(json: &str) -> String {
     printed
 }
 
+/// `text` as one word of a shell's command line.
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 /// C0 and C1 controls, DEL, and everything that changes the direction of text or cannot be seen in it.
 fn is_dangerous(c: char) -> bool {
     c.is_control()

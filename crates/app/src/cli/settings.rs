@@ -96,8 +96,14 @@ impl SettingArgs {
     }
 }
 
-/// The arguments of `demo`.
+/// The arguments of `demo`. It keeps away from the ports and the data of a server that is in use.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("port", |arg| arg.help("The port of dashboard and API [default: any free one]")),
+    mut_arg("proxy_port", |arg| arg.help("The port of the proxy [default: any free one]")),
+    mut_arg("data_dir", |arg| arg.help("Where everything is kept [default: a temporary directory, removed at the end]")),
+    mut_arg("log_level", |arg| arg.help("What is logged: a level, or a filter like info,proxy=debug [default: warn]")),
+)]
 pub struct DemoArgs {
     /// Exit when the demo is over, with code 0 only if exactly the stuck agent was stopped
     #[arg(long)]
@@ -144,9 +150,20 @@ pub struct ProviderArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use crate::cli::{Cli, Command};
+
+    #[test]
+    fn the_help_of_the_demo_tells_its_own_defaults() {
+        let mut program = Cli::command();
+        let mut help = |command: &str| program.find_subcommand_mut(command).map(|it| it.render_help().to_string());
+        let (Some(start), Some(demo)) = (help("start"), help("demo")) else { panic!("both have help") };
+        for (of_start, of_demo) in [("18880", "any free one"), ("18900", "any free one"), ("user's data", "temporary")]
+        {
+            assert!(start.contains(of_start) && !demo.contains(of_start) && demo.contains(of_demo), "{demo}");
+        }
+    }
 
     #[test]
     fn flags_are_the_highest_layer_and_know_their_name() {

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use secrecy::ExposeSecret;
 use serde::Deserialize;
 
 use crate::cli::DemoArgs;
@@ -19,6 +20,7 @@ use crate::log;
 use crate::provider::BuiltinProvider;
 use crate::server::Server;
 use crate::signals::Signals;
+use crate::text;
 use cast::Actor;
 use story::Story;
 
@@ -47,7 +49,7 @@ async fn run(args: &DemoArgs) -> Result<(), Failure> {
         _ = signals.next() => None,
     };
     if !args.once && matches!(told, Some(Ok(_))) {
-        print::line("The server keeps running: Ctrl-C ends the demo.")?;
+        print::line(&while_it_runs(&config))?;
         signals.next().await;
     }
     signals.exit_at_once();
@@ -76,6 +78,21 @@ fn settings(args: &DemoArgs, directory: &Path, provider: &str) -> Result<Config,
     let providers = ["openai", "anthropic"].map(|name| format!("{name}={provider}"));
     entries.extend(providers.iter().map(|provider| Entry::flag("demo", "providers", provider)));
     resolve(args.settings.config.clone(), entries)
+}
+
+/// What can be done now. The command in the refusal is for the user's own server; this one finds the demo's.
+fn while_it_runs(config: &Config) -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "agentgazer".to_owned());
+    let place = std::path::absolute(&config.data_dir).unwrap_or_else(|_| config.data_dir.clone());
+    let place = text::shell_word(&place.to_string_lossy());
+    let token = config.token.as_ref().map(|token| format!(" --token {}", text::shell_word(token.expose_secret())));
+    format!(
+        "Let {stuck} go on, from another terminal:\n  {program} activate {stuck} --data-dir {place}{token}\n\
+         The server keeps running: Ctrl-C ends the demo and removes its data.",
+        stuck = cast::STUCK,
+        program = text::shell_word(&program),
+        token = token.unwrap_or_default(),
+    )
 }
 
 /// Plays the story and says who was stopped.

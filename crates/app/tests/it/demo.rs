@@ -1,5 +1,8 @@
 //! The demo is the first thing a newcomer runs: it must tell the same story every time.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
 use crate::support::{Run, agentgazer};
 
 #[test]
@@ -25,5 +28,18 @@ fn the_demo_stops_the_stuck_agent_and_nobody_else() {
     assert!(story.contains("import-fixer was stopped: loop score 13.0, threshold 10.0."), "{story}");
     assert!(story.contains("Undisturbed: researcher (9 calls), support-chat (9 calls)."), "{story}");
     assert!(!story.contains('\u{1b}'), "no colours without a terminal");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn the_command_that_the_demo_prints_works_as_it_stands() {
+    let folder = tempfile::Builder::new().prefix("demo's data ").tempdir().unwrap();
+    let mut demo = agentgazer().arg("demo").env("TMPDIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let command = lines.find(|line| line.contains(" activate import-fixer --data-dir ")).unwrap();
+    let activated: Run = Command::new("/bin/sh").env_clear().args(["-c", &command]).output().unwrap().into();
+    Command::new("kill").args(["-TERM", &demo.id().to_string()]).status().unwrap();
+    assert!(demo.wait().unwrap().success());
+    assert!(activated.said().starts_with("import-fixer is active"), "{command}: {activated:?}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }
