@@ -18,6 +18,8 @@ use crate::exit::{Exit, Failure};
 use crate::provider::{Behaviour, BuiltinProvider};
 use crate::text;
 
+/// What the drill asks for. It costs nothing, so that a drill is in no bill and no budget.
+pub(crate) const MODEL: &str = "agentgazer-drill";
 /// More calls than any settings of the drill need.
 const MAX_CALLS: usize = 20;
 /// Longer than alerts are gathered.
@@ -100,7 +102,7 @@ impl Drill {
     /// One call; the incident if it was refused.
     async fn call(&self) -> Result<Option<String>, Failure> {
         let Drill { proxy, name, .. } = self;
-        let body = json!({"model": "drill", "messages": [{"role": "user", "content": "This is a drill."}]});
+        let body = json!({"model": MODEL, "messages": [{"role": "user", "content": "This is a drill."}]});
         let request = Request::post(format!("{proxy}/agents/{name}/{name}/v1/chat/completions"))
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::from(body.to_string()))?;
@@ -163,6 +165,8 @@ struct Line {
     answer: String,
 }
 
+const IS_OFF: &str = "it is off";
+
 fn lines(held: &Held) -> Vec<Line> {
     let told = held.deliveries.iter().map(|delivery| {
         let last = delivery.attempts.last();
@@ -183,7 +187,7 @@ fn lines(held: &Held) -> Vec<Line> {
         kind: channel.kind.clone(),
         state: "not told".to_owned(),
         after_ms: None,
-        answer: if channel.enabled { "no rule says so" } else { "it is off" }.to_owned(),
+        answer: if channel.enabled { "no rule says so" } else { IS_OFF }.to_owned(),
     });
     told.chain(untold).collect()
 }
@@ -226,12 +230,24 @@ fn verdict(lines: &[Line], activated: bool) -> Result<(), Failure> {
         return failed("the agent could not be activated again".to_owned());
     }
     if told.is_empty() {
-        return failed("the kill works, but nobody would be told: add a channel".to_owned());
+        return failed(format!("the kill works, but nobody would be told: {}", what_is_missing(lines)));
     }
     if !missed.is_empty() {
         return failed(format!("not reached: {}", missed.join(", ")));
     }
     Ok(())
+}
+
+/// Why none of these channels was told, and what to do. Without any rule, all that are on would have been.
+fn what_is_missing(untold: &[Line]) -> &'static str {
+    match untold {
+        [] => "add a channel",
+        channels if channels.iter().all(|channel| channel.answer == IS_OFF) => "all channels are off, switch one on",
+        _ => {
+            "no kill_switch rule for all agents (*) that is on leads to a channel that is on; change one, or delete them \
+             all: then every kill goes to every channel"
+        }
+    }
 }
 
 #[cfg(test)]
@@ -250,7 +266,13 @@ mod tests {
         let said = |lines: &[Line]| verdict(lines, true).err().map(|failure| failure.error.to_string());
         assert_eq!(said(&[line("a", "delivered"), line("b", "not told")]), None);
         assert_eq!(said(&[line("a", "delivered"), line("b", "failed")]).as_deref(), Some("not reached: b"));
-        assert!(said(&[line("b", "not told")]).is_some_and(|why| why.contains("add a channel")));
+        let nobody = |answers: &[&str]| {
+            let untold = |answer: &&str| Line { answer: (*answer).to_owned(), ..line("b", "not told") };
+            said(&answers.iter().map(untold).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        assert!(nobody(&[]).ends_with("nobody would be told: add a channel"));
+        assert!(nobody(&[IS_OFF, IS_OFF]).ends_with("all channels are off, switch one on"));
+        assert!(nobody(&[IS_OFF, "no rule says so"]).contains("no kill_switch rule for all agents (*) that is on"));
         assert!(verdict(&[line("a", "delivered")], false).is_err());
     }
 }

@@ -24,6 +24,7 @@ use secrecy::SecretString;
 pub use agents::{activate, deactivate, list as agents};
 pub use alerts::alerts;
 pub use costs::costs;
+pub(crate) use drill::MODEL as DRILL_MODEL;
 pub use drill::drill;
 pub use exemptions::exemptions;
 pub use export::export;

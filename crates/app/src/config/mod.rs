@@ -20,10 +20,12 @@ use http::StatusCode;
 use model::{KillSwitch, Policy, Provider};
 use secrecy::SecretString;
 use store::Retention;
-use wire::Prices;
+use wire::{Price, Prices};
 
 pub use alerting::Alerting;
 pub use layer::{Entry, Mistake, Mistakes, Origin};
+
+use crate::commands::DRILL_MODEL;
 
 /// The configuration as it is meant.
 #[derive(Clone, Debug)]
@@ -149,7 +151,7 @@ impl Config {
             kill_switch: guard.defaults,
             policy: Policy::default(),
             retention: Retention::default(),
-            prices: Arc::new(Prices::builtin()),
+            prices: Arc::new(prices()),
             alerts: Alerting::default(),
             include_usage: HashMap::new(),
             limits: Limits {
@@ -180,6 +182,14 @@ impl Config {
             None => Err(Mistake::of(entry, "is no setting")),
         }
     }
+}
+
+/// The prices that are built in. That of a drill is under a vendor's name: a drill's provider has another name each time, and
+/// is taken for a gateway.
+fn prices() -> Prices {
+    let mut prices = Prices::builtin();
+    prices.put("openai", DRILL_MODEL, Price::default());
+    prices
 }
 
 /// What the layers are made from.

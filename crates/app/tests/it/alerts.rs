@@ -111,6 +111,9 @@ async fn a_drill_tells_what_arrived_where_and_leaves_nothing() {
     assert_eq!(server.get("/api/incidents").await["items"], json!([]));
     let providers = server.get("/api/providers").await.to_string();
     assert!(!providers.contains("drill"), "{providers}");
+    let stats = server.get("/api/stats/overview?range=24h").await;
+    assert!(stats["requests"].as_u64() > Some(0), "its calls are counted: {stats}");
+    assert_eq!((&stats["cost_usd"], &stats["unpriced_requests"]), (&json!(0.0), &json!(0)), "a drill costs nothing");
 }
 
 /// A thousand kills are queued, the server dies in the middle of telling them, and every one is told all the same.
