@@ -9,6 +9,12 @@ use store::{AgentBudget, AlertState, Spent, StoreError};
 
 use super::{Evaluator, Finding};
 
+/// For how long a new period is not looked at, but the end of the one before: two looks, because one may be late.
+const LOOKED_BACK_MS: i64 = 120_000;
+
+/// What agents spent.
+type Sums = HashMap<AgentId, NanoUsd>;
+
 /// What `rule` finds of every agent that has spent something, and of those of which it has said so before.
 pub(super) async fn findings(
     evaluator: &Evaluator,
@@ -18,7 +24,8 @@ pub(super) async fn findings(
 ) -> Result<Vec<(AgentId, Finding)>, StoreError> {
     match limit {
         BudgetLimit::Amount { amount_usd, period } => {
-            let period_start = Zone::default().period(period, now).start;
+            let period_start = looked_at(rule, period, now);
+            let spent = spent_in(evaluator, period_start, Zone::default().period(period, now).start).await?;
             let data = |agent_id, spent_usd| BudgetData {
                 agent_id,
                 spent_usd,
@@ -27,7 +34,7 @@ pub(super) async fn findings(
                 period_start,
                 threshold_percent: None,
             };
-            Ok(overspent(rule, firing, evaluator.store.spent_since(period_start).await?, data))
+            Ok(overspent(rule, firing, spent, data))
         }
         BudgetLimit::Share { percent } => {
             let set = evaluator.store.default_policy().await?;
@@ -38,23 +45,47 @@ pub(super) async fn findings(
     }
 }
 
+/// The start of the period that a look at `now` is about. At first that is the one before, if there was the rule: what was
+/// spent at its very end would never be looked at.
+fn looked_at(rule: &AlertRule, period: BudgetPeriod, now: Timestamp) -> Timestamp {
+    let back = Timestamp::from_millis(now.as_millis() - LOOKED_BACK_MS);
+    Zone::default().period(period, back.max(rule.created_at)).start
+}
+
+/// What each agent spent in the period that began at `start`, the current one or the one before it.
+async fn spent_in(evaluator: &Evaluator, start: Timestamp, current: Timestamp) -> Result<Sums, StoreError> {
+    let mut sums = Sums::new();
+    for Spent { agent, cost, .. } in evaluator.store.spent_since(start).await? {
+        *sums.entry(agent).or_default() += cost;
+    }
+    if start < current {
+        for Spent { agent, cost, .. } in evaluator.store.spent_since(current).await? {
+            let sum = sums.entry(agent).or_default();
+            *sum = sum.less(cost);
+        }
+    }
+    Ok(sums)
+}
+
 /// Agents that spent more than the amount. That a new period begins is not told: it is no news.
 fn overspent(
     rule: &AlertRule,
     firing: &[&AlertState],
-    spent: Vec<Spent>,
+    mut spent: Sums,
     data: impl Fn(AgentId, NanoUsd) -> BudgetData,
 ) -> Vec<(AgentId, Finding)> {
-    let mut sums: HashMap<AgentId, NanoUsd> = firing.iter().map(|it| (it.agent.clone(), NanoUsd::ZERO)).collect();
-    for Spent { agent, cost, .. } in spent.into_iter().filter(|it| rule.scope.includes(&it.agent)) {
-        *sums.entry(agent).or_default() += cost;
+    spent.retain(|agent, _| rule.scope.includes(agent));
+    for state in firing {
+        spent.entry(state.agent.clone()).or_default();
     }
     let finding = |(agent, sum): (AgentId, NanoUsd)| {
         let data = data(agent.clone(), sum);
-        let over = data.spent_usd >= data.amount_usd;
+        // What was told of the period before ends first, or this one would pass for the same.
+        let is_old = |it: &&AlertState| it.agent == agent && looked_at(rule, data.period, it.since) < data.period_start;
+        let over = data.spent_usd >= data.amount_usd && !firing.iter().any(is_old);
         (agent, if over { Finding::Bad(AlertData::Budget(data)) } else { Finding::Nothing })
     };
-    sums.into_iter().map(finding).collect()
+    spent.into_iter().map(finding).collect()
 }
 
 /// What part of a budget is told.
