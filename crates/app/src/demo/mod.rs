@@ -88,7 +88,7 @@ fn while_it_runs(config: &Config) -> String {
     let token = config.token.as_ref().map(|token| format!(" --token {}", text::shell_word(token.expose_secret())));
     format!(
         "Let {stuck} go on, from another terminal:\n  {program} activate {stuck} --data-dir {place}{token}\n\
-         The server keeps running: Ctrl-C ends the demo and removes its data.",
+         The server keeps running: Ctrl-C ends the demo.",
         stuck = cast::STUCK,
         program = text::shell_word(&program),
         token = token.unwrap_or_default(),
