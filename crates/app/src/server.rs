@@ -122,13 +122,10 @@ impl Server {
         }
         self.dashboard.stop(DASHBOARD_GRACE).await;
         self.alerts.stop().await;
-        let flush = async {
-            self.recorder.stop().await;
-            self.recorder_task.await
-        };
-        let flushed = tokio::time::timeout(FLUSH_TIMEOUT, flush).await;
+        let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder.stop()).await;
         self.data_dir.forget_addresses();
-        flushed.context("not everything could be written to disk in time")?.context("the recorder failed")
+        anyhow::ensure!(flushed.unwrap_or(false), "not everything could be written to disk; the log says what is lost");
+        self.recorder_task.await.context("the recorder failed")
     }
 }
 

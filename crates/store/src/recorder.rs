@@ -78,15 +78,13 @@ impl Recorder {
     }
 
     /// Takes nothing more, writes everything that was sent so far, and closes the database: the end of a drain. Returns
-    /// when all is on disk, or after a few seconds of trouble with the database (the log says what was lost).
+    /// whether all is on disk; if not, after a few seconds of trouble with the database (the log says what was lost).
     ///
     /// Events, kills and changes sent afterwards are not recorded; a kill's commit then ends with `false`.
-    pub async fn stop(&self) {
+    pub async fn stop(&self) -> bool {
         let (done, ended) = oneshot::channel();
         // If the writer has ended already there is nothing left to wait for.
-        if self.requests.send(Request::Stop(done)).is_ok() {
-            let _ = ended.await;
-        }
+        self.requests.send(Request::Stop(done)).is_err() || ended.await.unwrap_or(true)
     }
 
     /// What is written from now on.

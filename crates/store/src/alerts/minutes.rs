@@ -93,7 +93,7 @@ pub(crate) async fn sweep(transaction: &mut SqliteConnection, now: Timestamp, ro
 }
 
 fn ended(event: &Event) -> Timestamp {
-    Timestamp::from_millis(event.time.as_millis() + signed(event.latency_ms.unwrap_or_default()))
+    Timestamp::from_millis(event.time.as_millis().saturating_add(signed(event.latency_ms.unwrap_or_default())))
 }
 
 fn minute(at: Timestamp) -> i64 {

@@ -17,7 +17,7 @@ async fn a_long_log_is_moved_into_the_database_and_begins_anew() {
     let longest = tokio::time::timeout(Duration::from_secs(60), longer_and_shorter).await.expect("it is moved");
     assert!(longest > fixture.tuning.longest_log, "moved at {longest} bytes");
 
-    fixture.recorder.stop().await;
+    assert!(fixture.recorder.stop().await);
     assert_eq!(length(), 0, "all is in the database when the writer has ended");
 }
 

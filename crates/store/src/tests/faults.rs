@@ -191,7 +191,7 @@ async fn a_stop_gives_up_on_a_database_that_stays_locked() {
     fixture.record(call("agent")).await;
     let lock = fixture.lock().await;
     let commit = fixture.send_kill(incident("looper", 0));
-    fixture.recorder.stop().await;
+    assert!(!fixture.recorder.stop().await);
     assert!(!commit.wait().await, "what was not written is not acknowledged");
     drop(lock);
 }

@@ -62,7 +62,7 @@ pub(crate) struct Writer {
     newest_hour: i64,
     sums_are_due: bool,
     catching_up: Vec<oneshot::Sender<()>>,
-    stopping: Vec<oneshot::Sender<()>>,
+    stopping: Vec<oneshot::Sender<bool>>,
 }
 
 impl Writer {

@@ -22,7 +22,7 @@ pub(crate) enum Request {
     /// To write at once what has come in.
     CatchUp(oneshot::Sender<()>),
     /// To write everything and end.
-    Stop(oneshot::Sender<()>),
+    Stop(oneshot::Sender<bool>),
 }
 
 /// A change, and who waits for it.

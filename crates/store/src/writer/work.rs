@@ -254,13 +254,14 @@ impl Writer {
             }
             tokio::time::sleep(pause).await;
         }
+        let all_is_written = self.is_idle();
         // SQLite would not wait for another that moves the log, and leave it as it is.
         let _moving = moving.lock().await;
         if let Err(error) = self.connection.close().await {
             tracing::warn!("the database could not be closed well: {}", in_plain_words(&error));
         }
         for done in self.stopping {
-            let _ = done.send(());
+            let _ = done.send(all_is_written);
         }
     }
 
