@@ -80,7 +80,7 @@ impl Listener {
 
     /// About how many tokens have come, if this is the body of an answer and no stream.
     pub(crate) fn tokens_of_body(&self) -> Option<u64> {
-        self.reader().and_then(AnswerReader::body).map(wire::tokens_that_came)
+        self.reader().and_then(AnswerReader::body).map(wire::body_tokens)
     }
 
     /// What tells the client of a stream that its provider died, if that can be told in it.

@@ -36,7 +36,7 @@ impl Exchange {
             Some(Err(unread)) => self.event.error = Some(format!("{}{unread}", Event::UNREAD)),
             None => self.event.error = Some(Event::NOT_SCORED.to_owned()),
         }
-        self.asked_tokens = core.shield.run(|| wire::tokens_that_came(body)).unwrap_or_default();
+        self.asked_tokens = core.shield.run(|| wire::body_tokens(body)).unwrap_or_default();
         self.not_scored();
         None
     }

@@ -43,7 +43,7 @@ pub use dialect::Dialect;
 pub use endpoint::Endpoint;
 pub use include_usage::{UsageFilter, ask_for_usage, needs_include_usage};
 pub use model_name::{body_with_model, path_with_model};
-pub use prices::{Price, Prices, Rates, Unpriced, asked_tokens, estimated_usage, price_line, tokens_that_came};
+pub use prices::{Price, Prices, Rates, Unpriced, asked_tokens, body_tokens, estimated_usage, price_line};
 pub use providers::{builtin_providers, chat_path};
 pub use refusal::{Fault, Refusal, RefusalKind, refuse};
 pub use request::{Unread, read_request};

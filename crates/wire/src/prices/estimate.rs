@@ -19,8 +19,8 @@ pub fn asked_tokens(length: usize, asked: &Asked<'_>) -> u64 {
     text.div_ceil(BYTES_PER_TOKEN) + ATTACHMENT_TOKENS * asked.attachments.len() as u64
 }
 
-/// About how many tokens the body of an answer has that broke off and cannot be read.
-pub fn tokens_that_came(body: &[u8]) -> u64 {
+/// About how many tokens a body has that cannot be read: an answer that broke off, a request of no known form.
+pub fn body_tokens(body: &[u8]) -> u64 {
     let (mut bytes, mut attachments) = (0, 0);
     let mut rest = body;
     while !rest.is_empty() {
@@ -57,10 +57,10 @@ mod tests {
     #[test]
     fn attachments_are_not_counted_by_their_bytes() {
         let image = format!(r#"{{"content":[{{"text":"What is this?"}},{{"url":"{}"}}]}}"#, "iVBO".repeat(100_000));
-        assert!((1600..1620).contains(&tokens_that_came(image.as_bytes())), "{}", tokens_that_came(image.as_bytes()));
+        assert!((1600..1620).contains(&body_tokens(image.as_bytes())), "{}", body_tokens(image.as_bytes()));
         let text = format!(r#"{{"content":"{}"}}"#, "to be or not ".repeat(1000));
-        assert!((3200..3300).contains(&tokens_that_came(text.as_bytes())));
-        assert_eq!(tokens_that_came(b""), 0);
+        assert!((3200..3300).contains(&body_tokens(text.as_bytes())));
+        assert_eq!(body_tokens(b""), 0);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::sync::RwLock;
 
 use model::{NanoUsd, Usage};
 
-pub use estimate::{asked_tokens, estimated_usage, tokens_that_came};
+pub use estimate::{asked_tokens, body_tokens, estimated_usage};
 pub use price::{Price, Rates};
 pub use table::line as price_line;
 
