@@ -10,14 +10,15 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// The silence of one peer.
 pub(crate) struct Silence {
     limit: Duration,
-    since: Instant,
+    /// When somebody first had to wait for it; none while nobody has to. So bytes that pass cost no look at the clock.
+    since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Silence {
-    /// Silent from now on, for at most `limit`.
+    /// Silent for at most `limit` from when somebody first has to wait.
     pub(crate) fn new(limit: Duration) -> Silence {
-        Silence { limit, since: Instant::now(), timer: None }
+        Silence { limit, since: None, timer: None }
     }
 
     /// How long it may be.
@@ -25,25 +26,25 @@ impl Silence {
         self.limit
     }
 
-    /// The same timer for the next wait: silent from now on, for at most `limit`.
+    /// The same timer for the next wait, of at most `limit`.
     pub(crate) fn restart(&mut self, limit: Duration) {
         self.limit = limit;
-        self.since = Instant::now();
+        self.since = None;
     }
 
     /// Something was heard.
     pub(crate) fn broken(&mut self) {
-        self.since = Instant::now();
+        self.since = None;
     }
 
     /// Something was heard at `moment`.
     pub(crate) fn broken_at(&mut self, moment: Instant) {
-        self.since = self.since.max(moment);
+        self.since = self.since.max(Some(moment));
     }
 
     /// Ready when the peer has been silent for too long.
     pub(crate) fn poll_too_long(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let deadline = self.since + self.limit;
+        let deadline = *self.since.get_or_insert_with(Instant::now) + self.limit;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         // A shorter limit than before; a later deadline can wait until the timer fires.
         if deadline < timer.deadline() {

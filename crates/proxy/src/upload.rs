@@ -100,11 +100,11 @@ impl Upload {
     /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece. Waits where there is no
     /// `room` for more.
     pub(crate) async fn collect(&mut self, room: &Room) -> Result<Bytes, BrokenUpload> {
-        let mut deadline = Instant::now() + self.silence.limit();
         let Some(first) = self.data().await? else { return Ok(Bytes::new()) };
         if self.incoming.is_end_stream() {
             return Ok(first);
         }
+        let mut deadline = Instant::now() + self.silence.limit();
         let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
         let mut whole = BytesMut::with_capacity(first.len().saturating_add(announced).min(TRUSTED_LENGTH));
         whole.extend_from_slice(&first);
