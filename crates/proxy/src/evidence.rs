@@ -110,10 +110,11 @@ impl Shelf {
 
 impl Calls {
     fn insert(&mut self, id: CallId, call: HeldCall) {
-        self.remove(id);
         self.stored += call.stored();
         self.raw += call.raw();
-        self.by_id.insert(id, call);
+        if let Some(before) = self.by_id.insert(id, call) {
+            self.take_off(&before);
+        }
     }
 
     /// `false`: the call is gone, or had its answer.
@@ -127,9 +128,13 @@ impl Calls {
 
     fn remove(&mut self, id: CallId) -> Option<HeldCall> {
         let call = self.by_id.remove(&id)?;
+        self.take_off(&call);
+        Some(call)
+    }
+
+    fn take_off(&mut self, call: &HeldCall) {
         self.stored -= call.stored();
         self.raw -= call.raw();
-        Some(call)
     }
 
     /// The oldest raw call after the last one that was compressed, else the oldest of all.
