@@ -80,6 +80,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn silence_begins_when_somebody_first_has_to_wait() {
+        let started = Instant::now();
+        let mut silence = Silence::new(Duration::from_secs(10));
+        tokio::time::advance(Duration::from_secs(60)).await;
+        poll_fn(|cx| silence.poll_too_long(cx)).await;
+        assert_eq!(started.elapsed().as_secs(), 70);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_shorter_limit_holds_at_once() {
         let started = Instant::now();
         let mut silence = Silence::new(Duration::from_secs(120));

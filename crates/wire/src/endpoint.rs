@@ -27,9 +27,6 @@ impl<'a> Endpoint<'a> {
             return None;
         }
         let path = path.strip_suffix('/').unwrap_or(path);
-        if let Some(endpoint) = Endpoint::of_model(path) {
-            return Some(endpoint);
-        }
         let ends_with = |end: &str| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
         let dialect = if ends_with("chat/completions") {
             Dialect::ChatCompletions
@@ -44,7 +41,7 @@ impl<'a> Endpoint<'a> {
             // To fill in the middle of code as it is typed is no conversation.
             Dialect::Completions
         } else {
-            return None;
+            return Endpoint::of_model(path);
         };
         Some(Endpoint { dialect, model: None, streams: false })
     }
