@@ -2,7 +2,10 @@
 //! call at a time on each, so a long stream never stands in another's way.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -12,7 +15,8 @@ use hyper::client::conn::http1::SendRequest;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::upload::Outgoing;
+use crate::silence::Silence;
+use crate::upload::{Outgoing, Progress};
 
 /// How many are kept for the next call.
 const MOST_WAITING: usize = 512;
@@ -28,12 +32,15 @@ pub(crate) struct Connections {
 
 struct Waiting {
     sender: SendRequest<Outgoing>,
+    silence: Silence,
     since: Instant,
 }
 
 /// A connection for one call. Dropped before it is given back, it is closed.
 pub(crate) struct Connection {
     sender: SendRequest<Outgoing>,
+    /// How long the provider may be silent. It stays with the connection, so that not every call has to arm a timer.
+    pub(crate) silence: Silence,
     home: Arc<Connections>,
     /// Whether it had calls before. Then the provider may be closing it this very moment.
     pub(crate) is_used: bool,
@@ -50,32 +57,48 @@ impl Connections {
         waiting.retain(|it| !it.sender.is_closed());
         // One that was given back this moment may not have noticed itself that its call is over.
         let place = waiting.iter().rposition(|it| it.sender.is_ready())?;
-        let sender = waiting.remove(place)?.sender;
-        Some(Connection { sender, home: Arc::clone(self), is_used: true })
+        let Waiting { sender, silence, .. } = waiting.remove(place)?;
+        Some(Connection { sender, silence, home: Arc::clone(self), is_used: true })
     }
 
     /// A new one.
     pub(crate) fn opened(self: &Arc<Self>, sender: SendRequest<Outgoing>) -> Connection {
-        Connection { sender, home: Arc::clone(self), is_used: false }
+        Connection { sender, silence: Silence::default(), home: Arc::clone(self), is_used: false }
     }
 }
 
 impl Connection {
-    /// Sends `request` and waits until its answer begins. An error has the request in it if nothing of it was sent.
+    /// Sends `request` and waits until its answer begins; `None` if that takes longer than `limit`, while nothing moves of an
+    /// `upload` that is passed on. An error has the request in it if nothing of it was sent.
     pub(crate) async fn send(
         &mut self,
         request: Request<Outgoing>,
-    ) -> Result<Response<Incoming>, TrySendError<Request<Outgoing>>> {
-        self.sender.try_send_request(request).await
+        upload: Option<&Progress>,
+        limit: Duration,
+    ) -> Option<Result<Response<Incoming>, TrySendError<Request<Outgoing>>>> {
+        let silence = &mut self.silence;
+        silence.restart(limit);
+        let mut answer = pin!(self.sender.try_send_request(request));
+        poll_fn(|cx| {
+            if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
+                return Poll::Ready(Some(answer));
+            }
+            if let Some(upload) = upload {
+                silence.broken_at(upload.last());
+            }
+            silence.poll_too_long(cx).map(|()| None)
+        })
+        .await
     }
 
     /// The answer has come whole: the next call may have it.
     pub(crate) fn give_back(self) {
-        if self.sender.is_closed() {
+        let Connection { sender, silence, home, .. } = self;
+        if sender.is_closed() {
             return;
         }
-        let mut waiting = self.home.waiting.lock();
-        waiting.push_back(Waiting { sender: self.sender, since: Instant::now() });
+        let mut waiting = home.waiting.lock();
+        waiting.push_back(Waiting { sender, silence, since: Instant::now() });
         if waiting.len() > MOST_WAITING {
             waiting.pop_front();
         }

@@ -20,7 +20,6 @@ use crate::exchange::Exchange;
 use crate::headers;
 use crate::incident;
 use crate::route::Route;
-use crate::silence::Silence;
 use crate::tee::tee;
 use crate::upload::{Outgoing, Upload};
 
@@ -49,7 +48,7 @@ pub(crate) async fn forward(
         Err(stop) => Err(stop),
     };
     match answer {
-        Ok((answer, connection, silence)) => tee(exchange, answer, connection, silence),
+        Ok((answer, connection)) => tee(exchange, answer, connection),
         Err(stop) => exchange.stop(stop),
     }
 }
@@ -91,15 +90,14 @@ async fn admit<'a>(
     Ok((destination, path, Some(body)))
 }
 
-/// An answer that has begun, the connection it comes over, and how long that may be silent.
-type Begun = (Response<Incoming>, Connection, Silence);
+/// An answer that has begun, and the connection it comes over.
+type Begun = (Response<Incoming>, Connection);
 
 /// Waits until the provider begins to answer.
 async fn dial(exchange: &Exchange, destination: &Destination, request: Request<Outgoing>) -> Result<Begun, Stop> {
     // Again, because reading took its time: no call is dialled after a kill.
     exchange.check_active().await?;
-    let mut silence = Silence::new(exchange.core.config.first_byte_timeout);
-    let (answer, connection) = exchange.core.upstream.send(destination, request, &mut silence).await?;
+    let (answer, connection) = exchange.core.upstream.send(destination, request).await?;
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         // Nobody asked for it, and what followed would pass the detector by.
         let message = "the provider left HTTP without being asked to".to_owned();
@@ -109,7 +107,7 @@ async fn dial(exchange: &Exchange, destination: &Destination, request: Request<O
         let message = "the provider answered in a transfer coding other than chunked, which ends here".to_owned();
         return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
     }
-    Ok((answer, connection, silence))
+    Ok((answer, connection))
 }
 
 /// A conversation that leaves HTTP would pass the detector by, and a body in a coding of this hop cannot be passed on. Any

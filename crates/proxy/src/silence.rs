@@ -1,5 +1,5 @@
-//! How long a peer may be silent. One timer per call, armed when somebody first has to wait and never touched by a byte
-//! that passes: only when it fires is it moved to where it should be by then.
+//! How long a peer may be silent. One timer, armed when somebody first has to wait and never touched by a byte that passes:
+//! only when it fires is it moved to where it should be by then.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The silence of one peer.
+/// The silence of one peer. Its limit is zero until it is [restarted](Silence::restart) with one.
+#[derive(Default)]
 pub(crate) struct Silence {
     limit: Duration,
     /// When somebody first had to wait for it; none while nobody has to. So bytes that pass cost no look at the clock.

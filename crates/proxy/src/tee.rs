@@ -16,7 +16,6 @@ use crate::body::Body;
 use crate::connections::Connection;
 use crate::exchange::Exchange;
 use crate::headers;
-use crate::silence::Silence;
 
 const DIED: &str = "the provider closed the connection in the middle of its answer";
 const WENT_SILENT: &str = "the provider went silent in the middle of its answer";
@@ -27,7 +26,6 @@ pub(crate) struct Tee {
     /// What it comes over; none once it has come whole.
     connection: Option<Connection>,
     exchange: Box<Exchange>,
-    silence: Silence,
     /// Takes out what the client did not ask for.
     filter: Option<UsageFilter>,
     ended: bool,
@@ -37,8 +35,7 @@ pub(crate) struct Tee {
 pub(crate) fn tee(
     mut exchange: Box<Exchange>,
     answer: Response<Incoming>,
-    connection: Connection,
-    mut silence: Silence,
+    mut connection: Connection,
 ) -> Response<Body> {
     let (mut parts, incoming) = answer.into_parts();
     headers::drop_void_length(&mut parts.headers);
@@ -52,10 +49,10 @@ pub(crate) fn tee(
         exchange.answer_ends();
         return Response::from_parts(parts, Body::from(Bytes::new()));
     }
-    silence.restart(exchange.core.config.idle_timeout);
+    connection.silence.restart(exchange.core.config.idle_timeout);
     let filter = exchange.usage_filter(&mut parts);
     let connection = Some(connection);
-    Response::from_parts(parts, Body::passing(Tee { incoming, connection, exchange, silence, filter, ended: false }))
+    Response::from_parts(parts, Body::passing(Tee { incoming, connection, exchange, filter, ended: false }))
 }
 
 impl Tee {
@@ -70,10 +67,18 @@ impl Tee {
                 }
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(Some(self.break_off(DIED))),
                 Poll::Ready(None) => return Poll::Ready(self.end()),
-                Poll::Pending => return self.silence.poll_too_long(cx).map(|()| Some(self.break_off(WENT_SILENT))),
+                Poll::Pending => return self.poll_silence(cx).map(|()| Some(self.break_off(WENT_SILENT))),
             }
         }
         Poll::Ready(None)
+    }
+
+    /// Ready when the provider has been silent for too long.
+    fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.connection {
+            Some(connection) => connection.silence.poll_too_long(cx),
+            None => Poll::Pending,
+        }
     }
 
     /// What of a frame goes on; none if all of it is held or taken out.
@@ -92,7 +97,9 @@ impl Tee {
     }
 
     fn pass(&mut self, frame: &Frame<Bytes>) {
-        self.silence.broken();
+        if let Some(connection) = &mut self.connection {
+            connection.silence.broken();
+        }
         if let Some(data) = frame.data_ref() {
             self.exchange.answer_passes(data);
         }

@@ -2,10 +2,7 @@
 //! would block each other.
 
 use std::error::Error;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
@@ -21,7 +18,6 @@ use crate::ProxyConfig;
 use crate::connections::Connection;
 use crate::destination::Destination;
 use crate::error::Stop;
-use crate::silence::Silence;
 use crate::upload::{BrokenUpload, Outgoing};
 
 /// How often a silent connection is probed.
@@ -31,6 +27,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 pub(crate) struct Upstream {
     https: HttpsConnector<HttpConnector>,
     connect_timeout: Duration,
+    first_byte_timeout: Duration,
 }
 
 impl Upstream {
@@ -44,42 +41,24 @@ impl Upstream {
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
-        Upstream { https, connect_timeout: config.connect_timeout }
+        let ProxyConfig { connect_timeout, first_byte_timeout, .. } = *config;
+        Upstream { https, connect_timeout, first_byte_timeout }
     }
 
-    /// Sends `request` and waits until its answer begins, as long as `silence` allows. The connection is to be given back
-    /// when the answer has come whole.
+    /// Sends `request` and waits until its answer begins. The connection is to be given back when the answer has come whole.
     pub(crate) async fn send(
-        &self,
-        destination: &Destination,
-        request: Request<Outgoing>,
-        silence: &mut Silence,
-    ) -> Result<(Response<Incoming>, Connection), Stop> {
-        let upload = request.body().progress();
-        let mut answer = pin!(self.answer(destination, request));
-        poll_fn(|cx| {
-            if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
-                return Poll::Ready(answer);
-            }
-            if let Some(upload) = &upload {
-                silence.broken_at(upload.last());
-            }
-            silence.poll_too_long(cx).map(|()| Err(timed_out()))
-        })
-        .await
-    }
-
-    async fn answer(
         &self,
         destination: &Destination,
         mut request: Request<Outgoing>,
     ) -> Result<(Response<Incoming>, Connection), Stop> {
+        let upload = request.body().progress();
         loop {
             let mut connection = match destination.connections().take() {
                 Some(waiting) => waiting,
                 None => self.connect(destination).await?,
             };
-            let mut failed = match connection.send(request).await {
+            let sent = connection.send(request, upload.as_deref(), self.first_byte_timeout).await;
+            let mut failed = match sent.ok_or_else(timed_out)? {
                 Ok(answer) => return Ok((answer, connection)),
                 Err(failed) => failed,
             };
