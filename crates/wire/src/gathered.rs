@@ -47,7 +47,7 @@ impl Gathered {
 
     /// The data of an event, a line, or an element of an array.
     pub(crate) fn event(&mut self, data: &[u8]) {
-        let Ok(data) = std::str::from_utf8(data) else { return };
+        let Ok(data) = simdutf8::basic::from_utf8(data) else { return };
         self.look_at(data);
         match &mut self.answer {
             ByDialect::Chat(answer) => answer.event(data),
@@ -60,7 +60,7 @@ impl Gathered {
 
     /// A whole body.
     pub(crate) fn body(&mut self, body: &[u8]) {
-        let Ok(body) = std::str::from_utf8(body) else { return };
+        let Ok(body) = simdutf8::basic::from_utf8(body) else { return };
         self.look_at(body);
         match &mut self.answer {
             ByDialect::Chat(answer) => answer.body(body),

@@ -2,8 +2,8 @@
 //! again, so that the client sees what it would have seen.
 
 use bytes::{Bytes, BytesMut};
+use memchr::memchr2;
 
-use crate::eight_bytes::{equal, position};
 use crate::json::Json;
 
 /// Where a stream is known to report usage if it is asked to, and not otherwise.
@@ -21,7 +21,7 @@ pub fn needs_include_usage(base_url: &str) -> bool {
 /// The body of a streamed Chat Completions request, made to ask for usage; all other bytes as they were. `None`: it asks
 /// already, is not streamed, or cannot be read.
 pub fn ask_for_usage(body: &[u8]) -> Option<Bytes> {
-    let text = std::str::from_utf8(body).ok()?;
+    let text = simdutf8::basic::from_utf8(body).ok()?;
     let (mut streamed, mut options) = (false, None);
     Json::parse_fields(text, |key, value| match key {
         "stream" => streamed = value.is_true(),
@@ -114,7 +114,7 @@ impl UsageFilter {
         }
         let mut from = self.held.len();
         self.held.extend_from_slice(data);
-        while let Some(end) = position(&self.held[from..], |word| equal(word, b'\n') | equal(word, b'\r')) {
+        while let Some(end) = memchr2(b'\n', b'\r', &self.held[from..]) {
             from = self.end_line(from + end, &mut out);
         }
         if self.held.len() > MAX_EVENT {
@@ -165,7 +165,7 @@ impl UsageFilter {
 
 /// Adds to `out` what the client would have got of an event, had usage not been asked for.
 fn judge(event: &[u8], out: &mut BytesMut) -> Fate {
-    match std::str::from_utf8(event).ok().and_then(added) {
+    match simdutf8::basic::from_utf8(event).ok().and_then(added) {
         Some((from, to)) if (from, to) == (0, event.len()) => return Fate::IsDropped,
         Some((from, to)) => {
             out.extend_from_slice(&event[..from]);

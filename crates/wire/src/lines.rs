@@ -1,7 +1,7 @@
 //! A stream of JSON lines, taken apart as its bytes pass, however the network slices them. A line that lies whole in the
 //! fed bytes is handed on in place.
 
-use crate::eight_bytes::{equal, position};
+use memchr::memchr;
 
 /// The longest line that is read; a longer one is passed over.
 const MAX_LINE: usize = 1 << 20;
@@ -18,7 +18,7 @@ pub(crate) struct LineParser {
 impl LineParser {
     /// Takes the next bytes, and hands on every line that they complete.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut on_line: impl FnMut(&[u8])) {
-        while let Some(end) = position(bytes, |word| equal(word, b'\n')) {
+        while let Some(end) = memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
             if self.size == 0 && line.len() <= MAX_LINE {
                 hand_on(line, &mut on_line);

@@ -8,7 +8,7 @@ use crate::json::Json;
 ///
 /// All of them, because readers differ in which of two equal keys they take.
 pub fn body_with_model(body: &[u8], model: &str) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(body).ok()?;
+    let text = simdutf8::basic::from_utf8(body).ok()?;
     let mut places: Vec<Range<usize>> = Vec::new();
     Json::parse_fields(text, |key, value| {
         if key == "model" {

@@ -27,7 +27,7 @@ impl From<Malformed> for Unread {
 /// Reads a request's body in one pass. What stands in it says by itself which dialect it is, since some clients send one
 /// dialect to another's path; `dialect` decides only where a body could be of several.
 pub fn read_request(dialect: Dialect, body: &[u8]) -> Result<Asked<'_>, Unread> {
-    let text = std::str::from_utf8(body).map_err(|_| Unread("not UTF-8"))?;
+    let text = simdutf8::basic::from_utf8(body).map_err(|_| Unread("not UTF-8"))?;
     let mut fields = Fields::default();
     let mut cursor = Cursor::new(text);
     let is_object = cursor.object(|cursor, key| match key {

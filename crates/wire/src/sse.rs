@@ -3,7 +3,7 @@
 //!
 //! Names (`event:`) and ids are passed over: every dialect says in the data what the event is.
 
-use crate::eight_bytes::{equal, position};
+use memchr::memchr2;
 
 /// The largest event that is read, in bytes without line ends; a larger one is passed over.
 const MAX_EVENT: usize = 1 << 20;
@@ -59,7 +59,7 @@ impl EventParser {
 
     /// The first whole line of `bytes`, without its end, and what follows.
     fn split_line<'b>(&mut self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
-        let end = position(bytes, |word| equal(word, b'\n') | equal(word, b'\r'))?;
+        let end = memchr2(b'\n', b'\r', bytes)?;
         let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
         if bytes[end] == b'\n' {
             return Some((line, rest));

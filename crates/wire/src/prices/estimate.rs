@@ -1,9 +1,8 @@
 //! Tokens where nobody reported them: about four bytes each. For budgets before a call is made, and for answers that broke
 //! off.
 
+use memchr::{memchr, memchr2};
 use model::{Answered, Asked, Usage};
-
-use crate::eight_bytes::{equal, position};
 
 /// About this many bytes of text are a token.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -24,7 +23,7 @@ pub fn body_tokens(body: &[u8]) -> u64 {
     let (mut bytes, mut attachments) = (0, 0);
     let mut rest = body;
     while !rest.is_empty() {
-        let end = position(rest, |word| equal(word, b'"')).unwrap_or(rest.len());
+        let end = memchr(b'"', rest).unwrap_or(rest.len());
         let (piece, after) = rest.split_at(end);
         if is_attachment(piece) {
             attachments += 1;
@@ -37,7 +36,7 @@ pub fn body_tokens(body: &[u8]) -> u64 {
 }
 
 fn is_attachment(piece: &[u8]) -> bool {
-    piece.len() > LONGEST_WORD && position(piece, |word| equal(word, b' ') | equal(word, b'\\')).is_none()
+    piece.len() > LONGEST_WORD && memchr2(b' ', b'\\', piece).is_none()
 }
 
 /// What a call used whose provider did not say, or said only in part: what it said, filled up by what was sent and came back.
