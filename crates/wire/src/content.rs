@@ -75,7 +75,7 @@ impl Holds {
     /// Takes a content from the cursor and says what it holds.
     pub(crate) fn look(cursor: &mut Cursor<'_>) -> Result<Holds, Malformed> {
         let mut holds = Holds::default();
-        if cursor.peek()? == b'[' {
+        if cursor.peek() == b'[' {
             cursor.array(|cursor| holds.look_at_part(cursor))?;
         } else if is_filled(cursor.value()?) {
             holds.0 |= PartKind::Text as u8;
@@ -84,7 +84,7 @@ impl Holds {
     }
 
     fn look_at_part(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        if cursor.peek()? != b'{' {
+        if cursor.peek() != b'{' {
             if is_filled(cursor.value()?) {
                 self.0 |= PartKind::Text as u8;
             }

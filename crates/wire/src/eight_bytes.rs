@@ -1,40 +1,39 @@
-//! Searching bytes eight at a time, in plain arithmetic: what lies between two places of interest is most of a body.
+//! Looking at bytes eight at a time, in plain arithmetic: for what is mostly so near that a wide search would be over before it
+//! has begun.
 //!
 //! A match is the highest bit of its byte. Only the lowest match counts: higher ones may be echoes of a borrow.
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
-/// Where `find` first matches. It must not match the byte 0xff, which no UTF-8 text holds.
+/// The eight bytes at `at`; where the text ends before, the rest is 0xff, which no UTF-8 text holds.
 #[inline(always)]
-pub(crate) fn position(bytes: &[u8], find: impl Fn(u64) -> u64) -> Option<usize> {
-    let mut at = 0;
-    while let Some(chunk) = bytes.get(at..)?.first_chunk() {
-        let found = find(u64::from_le_bytes(*chunk));
-        if found != 0 {
-            return Some(at + place(found));
-        }
-        at += 8;
+pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
+    match bytes.get(at..)?.first_chunk() {
+        Some(chunk) => Some(u64::from_le_bytes(*chunk)),
+        None => Some(last_word(bytes, at)),
     }
-    let rest = bytes.get(at..)?;
-    let mut last = [0xff; 8];
-    last.get_mut(..rest.len())?.copy_from_slice(rest);
-    let found = find(u64::from_le_bytes(last));
-    (found != 0).then(|| at + place(found))
 }
 
-/// Matches bytes below `limit`, which is at most 0x80.
-#[inline]
-pub(crate) fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(ONES * u64::from(limit)) & !word & (ONES << 7)
+/// The same for the last bytes, of which there are less than eight.
+#[inline(never)]
+fn last_word(bytes: &[u8], at: usize) -> u64 {
+    if let Some(chunk) = bytes.last_chunk() {
+        let missing = at + 8 - bytes.len();
+        return !(!u64::from_le_bytes(*chunk)).checked_shr(8 * missing as u32).unwrap_or(0);
+    }
+    bytes[at..].iter().rev().fold(u64::MAX, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// Matches this byte.
-#[inline]
+/// Matches this byte, which is below 0x80.
+#[inline(always)]
 pub(crate) fn equal(word: u64, byte: u8) -> u64 {
-    below(word ^ (ONES * u64::from(byte)), 1)
+    let zero_where_equal = word ^ (ONES * u64::from(byte));
+    zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7)
 }
 
-fn place(found: u64) -> usize {
+/// The place of the lowest match in its word.
+#[inline(always)]
+pub(crate) fn place(found: u64) -> usize {
     found.trailing_zeros() as usize / 8
 }
 
@@ -44,13 +43,27 @@ mod tests {
 
     use super::*;
 
+    /// Where the byte is first, by words from `start` on.
+    fn find(bytes: &[u8], start: usize, byte: u8) -> Option<usize> {
+        (start..=bytes.len()).step_by(8).find_map(|at| {
+            let found = equal(word_at(bytes, at)?, byte);
+            (found != 0).then(|| at + place(found))
+        })
+    }
+
     proptest! {
         #[test]
-        fn finds_what_a_plain_search_finds(bytes: Vec<u8>, byte in 0..0xff_u8, limit in 1..=0x80_u8) {
-            let equals = position(&bytes, |word| equal(word, byte));
-            prop_assert_eq!(equals, bytes.iter().position(|it| *it == byte));
-            let less = position(&bytes, |word| below(word, limit));
-            prop_assert_eq!(less, bytes.iter().position(|it| *it < limit));
+        fn finds_what_a_plain_search_finds(bytes: Vec<u8>, start in 0..40_usize, byte in 0..0x80_u8) {
+            let expected = bytes.iter().enumerate().skip(start).find(|(_, it)| **it == byte).map(|(at, _)| at);
+            prop_assert_eq!(find(&bytes, start, byte), expected);
+        }
+    }
+
+    #[test]
+    fn there_is_no_word_behind_the_end() {
+        for length in [0, 3, 8, 11] {
+            assert_eq!(word_at(&[7; 11][..length], length), Some(u64::MAX));
+            assert_eq!(word_at(&[7; 11][..length], length + 1), None);
         }
     }
 }

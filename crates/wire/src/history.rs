@@ -41,14 +41,14 @@ impl<'a> Turns<'a> {
 
     /// Takes the next message from the cursor.
     fn read_message(&mut self, cursor: &mut Cursor<'a>, nobody: Role) -> Result<(), Malformed> {
-        self.take(Message::read(cursor, nobody)?);
+        self.take(&Message::read(cursor, nobody)?);
         Ok(())
     }
 
     /// A body without a history: one message, which the user wrote.
     pub(crate) fn of_prompt(prompt: Json<'a>, images: Option<Json<'a>>) -> Turns<'a> {
         let mut turns = Turns::default();
-        turns.take(Message::of_user(prompt, images));
+        turns.take(&Message::of_user(prompt, images));
         turns
     }
 
@@ -58,12 +58,12 @@ impl<'a> Turns<'a> {
     }
 
     /// Adds the next message.
-    pub(crate) fn take(&mut self, message: Message<'a>) {
+    pub(crate) fn take(&mut self, message: &Message<'a>) {
         self.newest_message = message.raw();
         if message.is_by_user() {
             self.user_messages += 1;
-            self.first_user_message.get_or_insert(message);
-            self.prompt = Some(message);
+            self.first_user_message.get_or_insert(*message);
+            self.prompt = Some(*message);
             self.depth = 0;
             self.called.clear();
             self.step.clear();
@@ -74,14 +74,14 @@ impl<'a> Turns<'a> {
         self.depth += 1;
         self.said = message.said_by_model();
         if message.has_calls() {
-            self.called.push(message);
+            self.called.push(*message);
         } else if message.has_results() {
             if !self.called.is_empty() {
                 std::mem::swap(&mut self.step, &mut self.called);
                 self.called.clear();
                 self.results.clear();
             }
-            self.results.push(message);
+            self.results.push(*message);
         }
     }
 

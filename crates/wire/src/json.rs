@@ -7,9 +7,7 @@ mod value;
 
 pub(crate) use value::Json;
 
-use std::borrow::Cow;
-
-use scan::{StringEnd, number_end, string_end};
+use scan::{KeyEnd, key_end, scalar_end, space_end, string_end};
 use value::text;
 
 /// How deep objects and arrays may nest. The same as serde_json's, which reads some of these values again elsewhere.
@@ -43,18 +41,27 @@ impl<'a> Cursor<'a> {
     /// Visits the fields of an object; `each` takes the field's value from the cursor, or ends the visit with an error.
     /// Anything but an object is passed over, and the answer is `false`.
     pub(crate) fn object(&mut self, mut each: impl FnMut(&mut Self, &str) -> Result<()>) -> Result<bool> {
-        if self.peek()? != b'{' {
-            return self.skip().map(|()| false);
+        let first = self.peek();
+        if first != b'{' {
+            return self.skip(first).map(|()| false);
         }
         self.open()?;
-        if self.peek()? == b'}' {
+        if self.peek() == b'}' {
             self.close();
             return Ok(true);
         }
         loop {
-            let key = self.key()?;
-            each(self, &key)?;
-            match self.peek()? {
+            let (start, end) = self.key()?;
+            let written = &self.text[start..end.at];
+            let unescaped;
+            let key = if end.is_plain {
+                written
+            } else {
+                unescaped = text(written);
+                &unescaped
+            };
+            each(self, key)?;
+            match self.peek() {
                 b',' => self.at += 1,
                 b'}' => break self.close(),
                 _ => return Err(Malformed::Invalid),
@@ -73,17 +80,18 @@ impl<'a> Cursor<'a> {
 
     /// Visits the items of an array, as [`Cursor::object`] does with fields.
     pub(crate) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<bool> {
-        if self.peek()? != b'[' {
-            return self.skip().map(|()| false);
+        let first = self.peek();
+        if first != b'[' {
+            return self.skip(first).map(|()| false);
         }
         self.open()?;
-        if self.peek()? == b']' {
+        if self.peek() == b']' {
             self.close();
             return Ok(true);
         }
         loop {
             each(self)?;
-            match self.peek()? {
+            match self.peek() {
                 b',' => self.at += 1,
                 b']' => break self.close(),
                 _ => return Err(Malformed::Invalid),
@@ -94,42 +102,46 @@ impl<'a> Cursor<'a> {
 
     /// Passes over a value and returns it.
     pub(crate) fn value(&mut self) -> Result<Json<'a>> {
-        self.capture(Self::skip).map(|(value, ())| value)
+        let first = self.peek();
+        let start = self.at;
+        self.skip(first)?;
+        Ok(Json(&self.text[start..self.at]))
     }
 
     /// Lets `read` take a value, and returns the value as well.
     pub(crate) fn capture<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Json<'a>, T)> {
-        self.peek()?;
+        self.peek();
         let start = self.at;
         let seen = read(self)?;
         Ok((Json(&self.text[start..self.at]), seen))
     }
 
-    /// The first byte of what comes next, white space aside.
-    pub(crate) fn peek(&mut self) -> Result<u8> {
+    /// The first byte of what comes next, white space aside; 0, with which nothing begins, where nothing does.
+    #[inline(always)]
+    pub(crate) fn peek(&mut self) -> u8 {
         let bytes = self.text.as_bytes();
-        while let Some(&byte) = bytes.get(self.at) {
-            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
-                return Ok(byte);
+        match bytes.get(self.at) {
+            Some(&byte) if byte > b' ' => byte,
+            _ => {
+                self.at = space_end(bytes, self.at);
+                bytes.get(self.at).copied().unwrap_or(0)
             }
-            self.at += 1;
         }
-        Err(Malformed::Invalid)
     }
 
     /// Checks that nothing follows.
     pub(crate) fn end(mut self) -> Result<()> {
-        match self.peek() {
-            Err(_) => Ok(()),
-            Ok(_) => Err(Malformed::Invalid),
-        }
+        self.peek();
+        if self.at < self.text.len() { Err(Malformed::Invalid) } else { Ok(()) }
     }
 
-    /// Passes over a value.
-    fn skip(&mut self) -> Result<()> {
-        match self.peek()? {
+    /// Passes over a value that begins with `first`.
+    #[inline(always)]
+    fn skip(&mut self, first: u8) -> Result<()> {
+        match first {
+            b'"' => self.string(),
             b'{' | b'[' => self.skip_container(),
-            first => self.scalar(first),
+            _ => self.scalar(),
         }
     }
 
@@ -139,12 +151,13 @@ impl<'a> Cursor<'a> {
         // The kinds of the open containers, the innermost in the lowest bit: 1 is an object. `MAX_DEPTH` of them fit.
         let mut kinds: u128 = 0;
         loop {
-            match self.peek()? {
+            match self.peek() {
+                b'"' => self.string()?,
                 opening @ (b'{' | b'[') => {
                     self.open()?;
                     kinds = kinds << 1 | u128::from(opening == b'{');
                     let closing = if opening == b'{' { b'}' } else { b']' };
-                    if self.peek()? != closing {
+                    if self.peek() != closing {
                         if opening == b'{' {
                             self.key()?;
                         }
@@ -153,7 +166,7 @@ impl<'a> Cursor<'a> {
                     self.close();
                     kinds >>= 1;
                 }
-                first => self.scalar(first)?,
+                _ => self.scalar()?,
             }
             if !self.advance(outer, &mut kinds)? {
                 return Ok(());
@@ -162,10 +175,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// After a value inside [`Cursor::skip_container`]: closes what ends here. Whether another value follows.
+    #[inline(always)]
     fn advance(&mut self, outer: u8, kinds: &mut u128) -> Result<bool> {
         while self.depth > outer {
             let in_object = *kinds & 1 == 1;
-            match self.peek()? {
+            match self.peek() {
                 b',' => {
                     self.at += 1;
                     if in_object {
@@ -182,49 +196,42 @@ impl<'a> Cursor<'a> {
         Ok(false)
     }
 
-    fn scalar(&mut self, first: u8) -> Result<()> {
-        match first {
-            b'"' => self.string().map(drop),
-            b't' => self.literal("true"),
-            b'f' => self.literal("false"),
-            b'n' => self.literal("null"),
-            _ => {
-                self.at = number_end(self.text.as_bytes(), self.at).ok_or(Malformed::Invalid)?;
-                Ok(())
-            }
-        }
-    }
-
-    fn literal(&mut self, word: &str) -> Result<()> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        if !rest.starts_with(word.as_bytes()) {
-            return Err(Malformed::Invalid);
-        }
-        self.at += word.len();
+    /// Passes over a literal or a number.
+    #[inline(always)]
+    fn scalar(&mut self) -> Result<()> {
+        self.at = scalar_end(self.text.as_bytes(), self.at).ok_or(Malformed::Invalid)?;
         Ok(())
     }
 
     /// Passes over a string. The cursor stands at the opening quote.
-    fn string(&mut self) -> Result<StringEnd> {
-        let end = string_end(self.text.as_bytes(), self.at + 1).ok_or(Malformed::Invalid)?;
-        self.at = end.at + 1;
-        Ok(end)
+    #[inline(always)]
+    fn string(&mut self) -> Result<()> {
+        self.at = string_end(self.text.as_bytes(), self.at + 1).ok_or(Malformed::Invalid)? + 1;
+        Ok(())
     }
 
-    fn key(&mut self) -> Result<Cow<'a, str>> {
-        if self.peek()? != b'"' {
-            return Err(Malformed::Invalid);
-        }
-        let start = self.at + 1;
-        let end = self.string()?;
-        if self.peek()? != b':' {
+    /// Passes over a key and its colon. Where its text starts and ends.
+    #[inline(always)]
+    fn key(&mut self) -> Result<(usize, KeyEnd)> {
+        self.expect(b'"')?;
+        let start = self.at;
+        let end = key_end(self.text.as_bytes(), start).ok_or(Malformed::Invalid)?;
+        self.at = end.at + 1;
+        self.expect(b':')?;
+        Ok((start, end))
+    }
+
+    /// Passes over this one character.
+    #[inline(always)]
+    fn expect(&mut self, character: u8) -> Result<()> {
+        if self.peek() != character {
             return Err(Malformed::Invalid);
         }
         self.at += 1;
-        let written = &self.text[start..end.at];
-        Ok(if end.is_plain { Cow::Borrowed(written) } else { text(written) })
+        Ok(())
     }
 
+    #[inline(always)]
     fn open(&mut self) -> Result<()> {
         if self.depth == MAX_DEPTH {
             return Err(Malformed::TooDeep);
@@ -234,6 +241,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    #[inline(always)]
     fn close(&mut self) {
         self.depth -= 1;
         self.at += 1;

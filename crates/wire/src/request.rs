@@ -60,7 +60,7 @@ impl<'a> Fields<'a> {
     fn take(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
         match key {
             "messages" => self.messages = Turns::read(cursor, Role::Other)?,
-            "input" if cursor.peek()? == b'"' => self.input = Turns::of_prompt(cursor.value()?, None),
+            "input" if cursor.peek() == b'"' => self.input = Turns::of_prompt(cursor.value()?, None),
             "input" => self.input = Turns::read(cursor, Role::Other)?,
             "contents" => self.contents = Turns::read(cursor, Role::User)?,
             "prompt" => self.prompt = Some(cursor.value()?),

@@ -1,64 +1,130 @@
 //! Where strings and numbers end: the inner loops of reading.
 
-use memchr::memchr_iter;
+use memchr::memchr;
 
-use crate::eight_bytes::{equal, position};
+use crate::eight_bytes::{equal, place, word_at};
 
-/// Where a string ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StringEnd {
+/// Keys and most values are shorter, and end before a wider search would have begun.
+const SHORT: usize = 32;
+
+/// Of two quotes inside a string the second is mostly nearer than this: they are around a word.
+const WORD: usize = 16;
+
+/// Where the string ends whose content starts at `start`: the place of its closing quote.
+///
+/// What stands behind a backslash is not looked at, and control characters are let be. Most of a body is long strings with
+/// an escape in every line, of which nearly all are passed over; whoever reads one takes an escape that there is not for the
+/// character itself.
+#[inline(always)]
+pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let quote = next_quote(bytes, start, SHORT)?;
+    if is_escaped(bytes, quote) { long_string_end(bytes, quote + 1) } else { Some(quote) }
+}
+
+/// The same from a place inside the string.
+#[inline(never)]
+fn long_string_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut quote = next_quote(bytes, from, WORD)?;
+    while is_escaped(bytes, quote) {
+        quote = next_quote(bytes, quote + 1, WORD)?;
+    }
+    Some(quote)
+}
+
+/// Where the next quote is: a few steps for one that is `near`, a wide search for others.
+#[inline(always)]
+fn next_quote(bytes: &[u8], from: usize, near: usize) -> Option<usize> {
+    let mut at = from;
+    while at < from + near {
+        let found = equal(word_at(bytes, at)?, b'"');
+        if found != 0 {
+            return Some(at + place(found));
+        }
+        at += 8;
+    }
+    memchr(b'"', bytes.get(at..)?).map(|quote| at + quote)
+}
+
+/// Whether an odd number of backslashes stands before this place in a string. They end at its opening quote at the latest.
+#[inline(always)]
+fn is_escaped(bytes: &[u8], mut at: usize) -> bool {
+    let mut is_escaped = false;
+    while at > 0 && bytes.get(at - 1) == Some(&b'\\') {
+        is_escaped = !is_escaped;
+        at -= 1;
+    }
+    is_escaped
+}
+
+/// Where a key ends.
+pub(super) struct KeyEnd {
     /// The place of its closing quote.
     pub(super) at: usize,
     /// Whether it is known to have no escapes.
     pub(super) is_plain: bool,
 }
 
-/// Where the string ends whose content starts at `start`.
-///
-/// What stands behind a backslash is not looked at, and control characters are let be. Most of a body is long strings with
-/// an escape in every line, of which nearly all are passed over; whoever reads one takes an escape that there is not for the
-/// character itself.
-pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    let content = bytes.get(start..)?;
-    match position(&content[..content.len().min(SHORT)], special) {
-        Some(end) if content[end] == b'"' => Some(StringEnd { at: start + end, is_plain: true }),
-        _ => long_string_end(content).map(|end| StringEnd { at: start + end, is_plain: false }),
+/// The same for a key, which is read in any case.
+#[inline(always)]
+pub(super) fn key_end(bytes: &[u8], start: usize) -> Option<KeyEnd> {
+    let mut at = start;
+    while at < start + SHORT {
+        let word = word_at(bytes, at)?;
+        let found = equal(word, b'"') | equal(word, b'\\');
+        if found == 0 {
+            at += 8;
+            continue;
+        }
+        at += place(found);
+        if bytes.get(at) == Some(&b'"') {
+            return Some(KeyEnd { at, is_plain: true });
+        }
+        break;
     }
+    long_string_end(bytes, at).map(|at| KeyEnd { at, is_plain: false })
 }
 
-/// Keys and most values are shorter, and found before a wider search has begun.
-const SHORT: usize = 32;
-
-/// A wide search for the quote.
-fn long_string_end(content: &[u8]) -> Option<usize> {
-    let is_escaped = |quote: usize| content[..quote].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
-    memchr_iter(b'"', content).find(|quote| !is_escaped(*quote))
+/// Where the white space ends that starts at `at`.
+#[inline(never)]
+pub(super) fn space_end(bytes: &[u8], at: usize) -> usize {
+    let is_space = |byte: &&u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+    at + bytes.get(at..).unwrap_or_default().iter().take_while(is_space).count()
 }
 
-/// Quotes and backslashes.
-fn special(word: u64) -> u64 {
-    equal(word, b'"') | equal(word, b'\\')
+/// Where the literal or number ends that starts at `at`.
+pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let literal = match bytes.get(at)? {
+        b't' => "true",
+        b'f' => "false",
+        b'n' => "null",
+        _ => return number_end(bytes, at),
+    };
+    bytes.get(at..)?.starts_with(literal.as_bytes()).then_some(at + literal.len())
 }
 
 /// Where the number ends that starts at `at`.
-pub(super) fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {
-    let digits = |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count();
-    if bytes.get(at) == Some(&b'-') {
-        at += 1;
+fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let start = if bytes.get(at) == Some(&b'-') { at + 1 } else { at };
+    let mut end = digits_end(bytes, start)?;
+    if bytes.get(start) == Some(&b'0') && end > start + 1 {
+        return None;
     }
-    at += match bytes.get(at)? {
-        b'0' => 1,
-        b'1'..=b'9' => digits(at),
-        _ => return None,
-    };
-    if bytes.get(at) == Some(&b'.') {
-        let fraction = digits(at + 1);
-        at += 1 + (fraction > 0).then_some(fraction)?;
+    if bytes.get(end) == Some(&b'.') {
+        end = digits_end(bytes, end + 1)?;
     }
-    if matches!(bytes.get(at), Some(b'e' | b'E')) {
-        at += if matches!(bytes.get(at + 1), Some(b'+' | b'-')) { 2 } else { 1 };
-        let exponent = digits(at);
-        at += (exponent > 0).then_some(exponent)?;
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let is_signed = matches!(bytes.get(end + 1), Some(b'+' | b'-'));
+        end = digits_end(bytes, end + 1 + usize::from(is_signed))?;
     }
-    Some(at)
+    Some(end)
+}
+
+/// Where the digits end that start at `start`. None: there are none.
+#[inline(always)]
+fn digits_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut end = start;
+    while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+        end += 1;
+    }
+    (end > start).then_some(end)
 }

@@ -33,7 +33,7 @@ impl<'a> Json<'a> {
 
     /// The text of a string.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
-        self.0.strip_prefix('"')?.strip_suffix('"').map(text)
+        self.0.strip_prefix("\"")?.strip_suffix("\"").map(text)
     }
 
     /// The text of a string that says something.
@@ -95,37 +95,52 @@ impl<'a> Json<'a> {
 
 /// The text that `written` (the inside of a string) stands for.
 pub(super) fn text(written: &str) -> Cow<'_, str> {
-    if memchr(b'\\', written.as_bytes()).is_some() { Cow::Owned(unescape(written)) } else { Cow::Borrowed(written) }
+    match find_escape(written) {
+        Some(first) => Cow::Owned(unescape(written, first)),
+        None => Cow::Borrowed(written),
+    }
 }
 
 /// The text behind the escapes; one that there is not stands for its character. Half a surrogate pair becomes U+FFFD: JavaScript
 /// clients that cut a text in the middle of an emoji do send those.
-fn unescape(written: &str) -> String {
+fn unescape(written: &str, first: usize) -> String {
     let mut text = String::with_capacity(written.len());
-    let mut rest = written;
-    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+    let (mut rest, mut next) = (written, Some(first));
+    while let Some(at) = next {
         text.push_str(&rest[..at]);
         let (character, length) = escaped_character(&rest[at..]);
         text.push(character);
         rest = rest.get(at + length..).unwrap_or_default();
+        next = find_escape(rest);
     }
     text.push_str(rest);
     text
 }
 
+/// Where the first escape is. Most strings that are read are a word, and looked through before a wide search has begun.
+#[inline(always)]
+fn find_escape(written: &str) -> Option<usize> {
+    match written.as_bytes() {
+        word if word.len() < 16 => word.iter().position(|byte| *byte == b'\\'),
+        bytes => memchr(b'\\', bytes),
+    }
+}
+
 /// The character of the escape that `rest` starts with, and the escape's length.
 fn escaped_character(rest: &str) -> (char, usize) {
-    let simple = match rest[1..].chars().next() {
-        Some('u') => return unicode_escape(rest).unwrap_or(('u', 2)),
-        Some('b') => '\u{8}',
-        Some('f') => '\u{c}',
-        Some('n') => '\n',
-        Some('r') => '\r',
-        Some('t') => '\t',
-        Some(other) => other,
-        None => return (char::REPLACEMENT_CHARACTER, 1),
-    };
-    (simple, 1 + simple.len_utf8())
+    match rest.as_bytes().get(1) {
+        Some(b'n') => ('\n', 2),
+        Some(b'"') => ('"', 2),
+        Some(b'u') => unicode_escape(rest).unwrap_or(('u', 2)),
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b't') => ('\t', 2),
+        _ => match rest[1..].chars().next() {
+            Some(other) => (other, 1 + other.len_utf8()),
+            None => (char::REPLACEMENT_CHARACTER, 1),
+        },
+    }
 }
 
 fn unicode_escape(rest: &str) -> Option<(char, usize)> {
