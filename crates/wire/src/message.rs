@@ -143,9 +143,13 @@ impl<'a> Message<'a> {
 
     /// Whether the model called tools in it.
     pub(crate) fn has_calls(&self) -> bool {
-        let in_message =
-            || self.holds.has(PartKind::ToolUse) || is_listed(self.tool_calls) || is_listed(self.function_call);
+        let in_message = || self.has_call_parts() || is_listed(self.tool_calls) || is_listed(self.function_call);
         self.kind == Kind::Call || (self.role == Role::Assistant && in_message())
+    }
+
+    /// Whether calls are parts of its content (Anthropic, Gemini).
+    pub(crate) fn has_call_parts(&self) -> bool {
+        self.holds.has(PartKind::ToolUse)
     }
 
     /// Whether it answers tool calls.

@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
         // Ollama streams unless it is told not to.
         let streamed = self.stream.filter(|stream| !stream.is_null()).map_or(dialect == Dialect::Ollama, Json::is_true);
         let prompt = self.prompt.map(|prompt| Turns::of_prompt(prompt, self.images)).unwrap_or_default();
-        let (messages, input, contents) = (self.messages, self.input, self.contents);
+        let (messages, input, contents, prompt) = (&self.messages, &self.input, &self.contents, &prompt);
         let candidates = match dialect {
             Dialect::ChatCompletions | Dialect::Messages | Dialect::Ollama => [messages, input, contents, prompt],
             Dialect::Responses => [input, messages, contents, prompt],

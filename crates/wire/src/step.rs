@@ -6,13 +6,15 @@ use std::collections::HashMap;
 use model::ToolCall;
 
 use crate::content::{Content, Part, parts};
-use crate::json::Json;
+use crate::json::{Cursor, Json, Malformed};
 use crate::message::Message;
 
 /// The calls in `called` and the `results` that followed, in the order of the calls where their ids tell it.
 pub(crate) fn read<'a>(called: &[Message<'a>], results: &[Message<'a>]) -> (Vec<ToolCall<'a>>, Vec<Cow<'a, str>>) {
-    let calls: Vec<Call<'a>> = called.iter().flat_map(calls_of).collect();
-    let mut answers: Vec<Answer<'a>> = results.iter().flat_map(results_of).collect();
+    let mut calls = Vec::new();
+    called.iter().for_each(|message| calls_of(message, |call| calls.push(call)));
+    let mut answers = Vec::new();
+    results.iter().for_each(|message| results_of(message, |answer| answers.push(answer)));
     if answers.len() > 1 {
         // A map, not a search per result: a hostile body may hold a hundred thousand of both.
         let places: HashMap<&str, usize> =
@@ -38,25 +40,26 @@ struct Answer<'a> {
     text: Cow<'a, str>,
 }
 
-fn calls_of<'a>(message: &Message<'a>) -> Vec<Call<'a>> {
+fn calls_of<'a>(message: &Message<'a>, mut each: impl FnMut(Call<'a>)) {
     if let Some(item) = message.call_item() {
-        return vec![call_item(item)];
+        return each(call_item(item));
     }
-    let mut calls = Vec::new();
-    if let Some(content) = message.content {
+    if let Some(content) = message.content.filter(|_| message.has_call_parts()) {
         parts(content, |part| {
             if let Part::ToolUse(part) = part {
-                calls.push(tool_use(part));
+                each(tool_use(part));
             }
         });
     }
     if let Some(list) = message.tool_calls {
-        list.items(|item| calls.extend(tool_call(item)));
+        list.each(|cursor| {
+            tool_call(cursor)?.map(&mut each);
+            Ok(())
+        });
     }
     if let Some(call) = message.function_call.filter(|call| !call.is_null()) {
-        calls.push(Call { id: None, call: named(call) });
+        each(Call { id: None, call: named(call) });
     }
-    calls
 }
 
 /// Anthropic: `{"type":"tool_use","id","name","input":{…}}`; Gemini: `{"functionCall":{"id"?,"name","args":{…}}}`.
@@ -87,45 +90,52 @@ pub(crate) fn called_item(item: Json<'_>) -> ToolCall<'_> {
 }
 
 /// OpenAI: `{"id","type","function":{"name","arguments":"…"}}`, or `custom` with its `input`.
-fn tool_call(item: Json<'_>) -> Option<Call<'_>> {
-    let (mut id, mut body) = (None, None);
-    item.fields(|key, value| match key {
-        "id" => id = value.text(),
-        "function" | "custom" => body = Some(value),
-        _ => {}
-    });
-    Some(Call { id, call: named(body?) })
+fn tool_call<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Call<'a>>, Malformed> {
+    let (mut id, mut call) = (None, None);
+    cursor.object(|cursor, key| {
+        match key {
+            "id" => id = cursor.value()?.text(),
+            "function" | "custom" => call = Some(read_named(cursor)?),
+            _ => drop(cursor.value()?),
+        }
+        Ok(())
+    })?;
+    Ok(call.map(|call| Call { id, call }))
 }
 
 /// A name with its arguments, which are a string that holds JSON, or the JSON itself.
-pub(crate) fn named(body: Json<'_>) -> ToolCall<'_> {
+pub(crate) fn read_named<'a>(cursor: &mut Cursor<'a>) -> Result<ToolCall<'a>, Malformed> {
     let mut call = ToolCall { name: Cow::default(), arguments: Cow::default() };
-    body.fields(|key, value| match key {
+    cursor.fields(|key, value| match key {
         "name" => call.name = value.text().unwrap_or_default(),
         "arguments" | "input" | "args" => call.arguments = value.text().unwrap_or(Cow::Borrowed(value.raw())),
         _ => {}
-    });
-    call
+    })?;
+    Ok(call)
 }
 
-fn results_of<'a>(message: &Message<'a>) -> Vec<Answer<'a>> {
+/// The same of a value that was taken before.
+pub(crate) fn named(body: Json<'_>) -> ToolCall<'_> {
+    // Cannot fail: the value was checked when it was taken.
+    read_named(&mut body.cursor()).unwrap_or(ToolCall { name: Cow::default(), arguments: Cow::default() })
+}
+
+fn results_of<'a>(message: &Message<'a>, mut each: impl FnMut(Answer<'a>)) {
     if let Some(item) = message.output_item() {
-        return vec![answer(item, "call_id", "output")];
+        return each(answer(item, "call_id", "output"));
     }
     if !message.has_result_parts() {
         let id = message.tool_call_id.and_then(Json::text);
-        return vec![Answer { id, text: text_of(message.content) }];
+        return each(Answer { id, text: text_of(message.content) });
     }
-    let mut results = Vec::new();
-    let Some(content) = message.content else { return results };
+    let Some(content) = message.content else { return };
     parts(content, |part| {
         let Part::ToolResult(part) = part else { return };
-        results.push(match part.field("functionResponse").or_else(|| part.field("function_response")) {
+        each(match part.field("functionResponse").or_else(|| part.field("function_response")) {
             Some(response) => answer(response, "id", "response"),
             None => answer(part, "tool_use_id", "content"),
         });
     });
-    results
 }
 
 /// A result with the names that its dialect has for the call's id and for what the tool gave.

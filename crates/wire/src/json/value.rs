@@ -26,6 +26,11 @@ impl<'a> Json<'a> {
         cursor.end()
     }
 
+    /// A cursor before it, for those who read in it while they pass over it.
+    pub(crate) fn cursor(self) -> Cursor<'a> {
+        Cursor::new(self.0)
+    }
+
     /// As it is written.
     pub(crate) fn raw(self) -> &'a str {
         self.0
