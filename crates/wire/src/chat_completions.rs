@@ -4,7 +4,7 @@
 use model::Usage;
 
 use crate::answer::{Answer, error_text};
-use crate::choices::Choices;
+use crate::choices::{Choices, MAX_CHOICES};
 use crate::content::{Part, parts};
 use crate::json::{Cursor, Json, Malformed};
 use crate::said::{Room, Said};
@@ -54,61 +54,131 @@ impl ChatAnswer {
 
     /// A body and a chunk have the same outline. Nothing is taken from one that is broken.
     fn read(&mut self, text: &str) {
-        let (mut choices, mut usage, mut model, mut error) = (None, None, None, None);
-        let checked = Json::parse_fields(text, |key, value| match key {
-            "choices" => choices = Some(value),
-            "usage" => usage = Some(value),
-            // Groq, which has it at its own place in streams.
-            "x_groq" => usage = usage.or(value.field("usage")),
-            "model" => model = Some(value),
-            "error" => error = Some(value),
-            _ => {}
-        });
-        if checked.is_err() {
-            return;
+        let Ok(chunk) = Chunk::read(text, self.usage) else { return };
+        chunk.pieces.iter().for_each(|piece| self.take(piece));
+        match chunk.usage {
+            // Nearly always: no choice has reported anything of its own.
+            Some((_, usage)) if self.usage == chunk.reported => self.usage = usage,
+            Some((written, _)) => self.report(written),
+            None => {}
         }
-        if let Some(choices) = choices {
-            choices.each(|cursor| self.read_choice(cursor));
-        }
-        if let Some(usage) = usage {
-            usage::read_openai(&mut self.usage, usage);
-        }
-        if let Some(error) = error.filter(|error| !error.is_null()) {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             self.error = Some(error_text(error));
         }
         if self.model.is_none() {
-            self.model = model.and_then(Json::filled_text).map(Into::into);
+            self.model = chunk.model.and_then(Json::filled_text).map(Into::into);
         }
     }
 
-    fn read_choice(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        let (mut index, mut message, mut text, mut finished) = (0, Message::default(), None, false);
+    fn report(&mut self, usage: Json<'_>) {
+        // Cannot fail: the value was checked when it was taken.
+        let _ = usage::read_openai(&mut self.usage, &mut usage.cursor());
+    }
+
+    fn take(&mut self, piece: &Piece<'_>) {
+        if let Some(usage) = piece.usage {
+            self.report(usage);
+        }
+        let Some((said, room)) = self.choices.at(piece.index) else { return };
+        piece.message.read(said, room);
+        if let Some(text) = piece.text.and_then(Json::text) {
+            said.say(&text, room);
+        }
+        if piece.is_last {
+            self.choices.finish_one(piece.index);
+        }
+    }
+}
+
+/// A body or a chunk.
+#[derive(Default)]
+struct Chunk<'a> {
+    /// What all chunks before it have reported.
+    reported: Usage,
+    pieces: Vec<Piece<'a>>,
+    /// What this one reports, and both together.
+    usage: Option<(Json<'a>, Usage)>,
+    model: Option<Json<'a>>,
+    error: Option<Json<'a>>,
+}
+
+impl<'a> Chunk<'a> {
+    fn read(text: &'a str, reported: Usage) -> Result<Chunk<'a>, Malformed> {
+        let mut chunk = Chunk { reported, ..Chunk::default() };
+        let mut cursor = Cursor::new(text);
+        cursor.object(|cursor, key| chunk.see(cursor, key))?;
+        cursor.end()?;
+        Ok(chunk)
+    }
+
+    fn see(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
+        match key {
+            "choices" => {
+                self.pieces.clear();
+                cursor.array(|cursor| self.see_piece(cursor))?;
+            }
+            "usage" => self.usage = Some(self.with_usage(cursor)?),
+            // Groq, which has it at its own place in streams.
+            "x_groq" => {
+                let usage = cursor.value()?.field("usage");
+                if let Some(usage) = usage.filter(|_| self.usage.is_none()) {
+                    self.usage = Some(self.with_usage(&mut usage.cursor())?);
+                }
+            }
+            "model" => self.model = Some(cursor.value()?),
+            "error" => self.error = Some(cursor.value()?),
+            _ => drop(cursor.value()?),
+        }
+        Ok(())
+    }
+
+    fn with_usage(&self, cursor: &mut Cursor<'a>) -> Result<(Json<'a>, Usage), Malformed> {
+        let mut usage = self.reported;
+        let (written, ()) = cursor.capture(|cursor| usage::read_openai(&mut usage, cursor))?;
+        Ok((written, usage))
+    }
+
+    fn see_piece(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+        let piece = Piece::read(cursor)?;
+        // A million of them in one body would take more memory than the body itself.
+        if self.pieces.len() < MAX_CHOICES {
+            self.pieces.push(piece);
+        }
+        Ok(())
+    }
+}
+
+/// What a body or a chunk has of one choice, its values still unread.
+#[derive(Default)]
+struct Piece<'a> {
+    index: u64,
+    message: Message<'a>,
+    text: Option<Json<'a>>,
+    /// Moonshot, which has it here in streams.
+    usage: Option<Json<'a>>,
+    is_last: bool,
+}
+
+impl<'a> Piece<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Piece<'a>, Malformed> {
+        let mut piece = Piece::default();
         cursor.object(|cursor, key| {
             match key {
                 "message" | "delta" => {
-                    let mut read = Message::default();
-                    if cursor.fields(|key, value| read.see(key, value))? {
-                        message = read;
+                    let mut message = Message::default();
+                    if cursor.fields(|key, value| message.see(key, value))? {
+                        piece.message = message;
                     }
                 }
-                "index" => index = cursor.value()?.number().unwrap_or(0),
-                "finish_reason" => finished = cursor.value()?.is_text(),
-                "text" => text = cursor.value()?.text(),
-                // Moonshot, which has it here in streams.
-                "usage" => usage::read_openai(&mut self.usage, cursor.value()?),
+                "index" => piece.index = cursor.value()?.number().unwrap_or(0),
+                "finish_reason" => piece.is_last = cursor.value()?.is_text(),
+                "text" => piece.text = Some(cursor.value()?),
+                "usage" => piece.usage = Some(cursor.value()?),
                 _ => drop(cursor.value()?),
             }
             Ok(())
         })?;
-        let Some((said, room)) = self.choices.at(index) else { return Ok(()) };
-        message.read(said, room);
-        if let Some(text) = text {
-            said.say(&text, room);
-        }
-        if finished {
-            self.choices.finish_one(index);
-        }
-        Ok(())
+        Ok(piece)
     }
 }
 

@@ -5,7 +5,7 @@ use model::Answered;
 use crate::said::{Room, Said};
 
 /// More alternatives than any client asks for.
-const MAX_CHOICES: usize = 128;
+pub(crate) const MAX_CHOICES: usize = 128;
 
 /// All alternatives of an answer, under one limit.
 #[derive(Debug)]

@@ -129,7 +129,8 @@ impl ResponsesAnswer {
         response.fields(|key, value| match key {
             "id" => self.id = value.filled_text().map(Into::into),
             "model" => self.model = value.filled_text().map(Into::into),
-            "usage" => usage::read_openai(&mut self.usage, value),
+            // Cannot fail: the value was checked when it was taken.
+            "usage" => drop(usage::read_openai(&mut self.usage, &mut value.cursor())),
             "error" if !value.is_null() => self.error = Some(error_text(value)),
             "status" if matches!(value.text().as_deref(), Some("failed" | "cancelled")) => {
                 self.error.get_or_insert_with(|| "the response failed or was cancelled".to_owned());

@@ -5,7 +5,7 @@
 
 use model::Usage;
 
-use crate::json::Json;
+use crate::json::{Cursor, Json, Malformed};
 
 /// More than any call can use. A provider that counts wrong (an unsigned number that went below zero) has reported nothing.
 const MOST_TOKENS: u64 = 1_000_000_000;
@@ -15,30 +15,34 @@ pub(crate) fn tokens(value: Json<'_>) -> Option<u64> {
     value.number().filter(|count| *count <= MOST_TOKENS)
 }
 
-/// OpenAI's usage, of Chat Completions and of Responses.
-pub(crate) fn read_openai(usage: &mut Usage, value: Json<'_>) {
+/// Takes OpenAI's usage, of Chat Completions and of Responses, from the cursor.
+pub(crate) fn read_openai(usage: &mut Usage, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
     let mut total = None;
-    value.fields(|key, value| match key {
-        "prompt_tokens" | "input_tokens" => usage.input = tokens(value),
-        "completion_tokens" | "output_tokens" => usage.output = tokens(value),
-        "total_tokens" => total = tokens(value),
-        // The words of DeepSeek and of Moonshot.
-        "prompt_cache_hit_tokens" | "cached_tokens" => usage.cached = tokens(value),
-        "prompt_tokens_details" | "input_tokens_details" => value.fields(|key, value| match key {
-            "cached_tokens" => usage.cached = tokens(value),
-            "cache_write_tokens" => usage.cache_write = tokens(value),
-            _ => {}
-        }),
-        "completion_tokens_details" | "output_tokens_details" => {
-            if let Some(reasoning) = value.field("reasoning_tokens") {
-                usage.reasoning = tokens(reasoning);
-            }
+    cursor.object(|cursor, key| {
+        match key {
+            "prompt_tokens" | "input_tokens" => usage.input = tokens(cursor.value()?),
+            "completion_tokens" | "output_tokens" => usage.output = tokens(cursor.value()?),
+            "total_tokens" => total = tokens(cursor.value()?),
+            // The words of DeepSeek and of Moonshot.
+            "prompt_cache_hit_tokens" | "cached_tokens" => usage.cached = tokens(cursor.value()?),
+            "prompt_tokens_details" | "input_tokens_details" => drop(cursor.fields(|key, value| match key {
+                "cached_tokens" => usage.cached = tokens(value),
+                "cache_write_tokens" => usage.cache_write = tokens(value),
+                _ => {}
+            })?),
+            "completion_tokens_details" | "output_tokens_details" => drop(cursor.fields(|key, value| {
+                if key == "reasoning_tokens" {
+                    usage.reasoning = tokens(value);
+                }
+            })?),
+            _ => drop(cursor.value()?),
         }
-        _ => {}
-    });
+        Ok(())
+    })?;
     // xAI, and Gemini where it speaks like OpenAI, leave reasoning out of the output but not out of the total.
     let rest = total.zip(usage.input).and_then(|(total, input)| total.checked_sub(input));
     usage.output = usage.output.max(usage.output.and(rest));
+    Ok(())
 }
 
 /// Anthropic's usage. In a stream each report replaces what earlier ones said.
@@ -111,7 +115,7 @@ mod tests {
         let check = |count: u64, expected: Option<u64>| {
             let written = format!(r#"{{"prompt_tokens":{count},"completion_tokens":7}}"#);
             let mut usage = Usage::default();
-            read_openai(&mut usage, Json::parse(&written).unwrap());
+            read_openai(&mut usage, &mut Cursor::new(&written)).unwrap();
             assert_eq!((usage.input, usage.output), (expected, Some(7)), "{count}");
         };
         check(12, Some(12));

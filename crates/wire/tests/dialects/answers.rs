@@ -59,6 +59,24 @@ fn a_chat_body() {
 }
 
 #[test]
+fn usage_stands_in_several_places() {
+    let check = |chunk: &str, expected: (Option<u64>, Option<u64>, Option<u64>)| {
+        let usage = stream(Dialect::ChatCompletions, &format!("data: {chunk}\n\n")).usage;
+        assert_eq!((usage.input, usage.output, usage.cached), expected, "{chunk}");
+    };
+    let usage = r#""usage":{"prompt_tokens":5,"completion_tokens":2}"#;
+    let other = r#""usage":{"prompt_tokens":6,"cached_tokens":1}"#;
+    check(&format!(r#"{{"choices":[],{usage}}}"#), (Some(5), Some(2), None));
+    check(&format!(r#"{{"choices":[],{usage},{other}}}"#), (Some(6), None, Some(1)));
+    check(&format!(r#"{{"choices":[],"x_groq":{{{usage}}}}}"#), (Some(5), Some(2), None));
+    check(&format!(r#"{{"choices":[],{other},"x_groq":{{{usage}}}}}"#), (Some(6), None, Some(1)));
+    check(&format!(r#"{{"choices":[{{"index":0,{usage}}}]}}"#), (Some(5), Some(2), None));
+    check(&format!(r#"{{"choices":[{{"index":0,{usage}}}],"usage":null}}"#), (Some(5), Some(2), None));
+    check(&format!(r#"{{{other},"choices":[{{"index":0,{usage}}}]}}"#), (Some(6), Some(2), Some(1)));
+    check(&format!(r#"{{"choices":[],{usage}"#), (None, None, None));
+}
+
+#[test]
 fn a_chat_stream() {
     let usage = Usage { input: Some(100), output: Some(20), cached: Some(60), reasoning: Some(5), ..Usage::default() };
     let expected = Answer {
