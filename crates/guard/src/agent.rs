@@ -176,7 +176,7 @@ impl Agent {
     fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {
             let calls = self.windows.calls(window, print.conversation);
-            let signals = score::signals(&calls, self.kill_switch.counting, &self.exemptions);
+            let signals = score::signals(calls, self.kill_switch.counting, &self.exemptions);
             Score { value: signals.score(), signals, window }
         };
         let agent = score_in(WindowKind::Agent);
@@ -227,7 +227,7 @@ impl Agent {
             kill_switch: self.kill_switch,
             stuck: stuck(&window, &matches, self.kill_switch.counting),
             matches,
-            window,
+            window: window.into_iter().map(Fingerprint::from).collect(),
         }
     }
 

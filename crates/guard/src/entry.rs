@@ -1,5 +1,5 @@
 //! A fingerprint as it lies in memory: 120 bytes instead of 160, because there are twenty and more for each of a
-//! hundred thousand agents.
+//! hundred thousand agents. Calls are judged as they lie there: a whole window is never unpacked to be scored.
 
 use model::{CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolStep, Turn};
 
@@ -10,7 +10,7 @@ pub(crate) struct Entry {
     /// The number in the upper 48 bits, the flags below.
     number_and_flags: u64,
     time: i64,
-    pub(crate) conversation: u64,
+    conversation: u64,
     pub(crate) body: u64,
     prompt: u64,
     turn_message: u64,
@@ -65,17 +65,59 @@ impl Entry {
         self.has(WINDOWS)
     }
 
-    /// Whether it is a sample of another ask.
+    fn has(&self, flag: u64) -> bool {
+        self.number_and_flags & flag != 0
+    }
+}
+
+/// What is known of the call, as the rules ask for it; the words are those of [`Fingerprint`].
+impl Entry {
+    pub(crate) fn time(&self) -> Timestamp {
+        Timestamp::from_millis(self.time)
+    }
+
+    pub(crate) fn conversation(&self) -> ConversationId {
+        ConversationId(self.conversation)
+    }
+
+    pub(crate) fn prompt(&self) -> Option<TextHash> {
+        self.has(HAS_PROMPT).then_some(TextHash(self.prompt))
+    }
+
+    pub(crate) fn prompt_is_short(&self) -> bool {
+        self.has(SHORT_PROMPT)
+    }
+
+    pub(crate) fn turn(&self) -> Turn {
+        Turn { message: self.turn_message, position: self.turn_position }
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        Step { depth: self.step_depth, newest: self.step_newest }
+    }
+
+    pub(crate) fn tools(&self) -> Option<ToolStep> {
+        let [literal, adaptive, result] = self.tools;
+        let (is_error, is_written) = (self.has(TOOLS_ARE_ERROR), self.has(TOOLS_ARE_WRITTEN));
+        self.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, is_error, is_written })
+    }
+
+    pub(crate) fn response(&self) -> Option<ResponsePrint> {
+        let [literal, adaptive] = self.response.map(TextHash);
+        let is_short = self.has(SHORT_RESPONSE);
+        self.has(HAS_RESPONSE).then_some(ResponsePrint { literal, adaptive, is_short })
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        OUTCOMES[(self.number_and_flags >> OUTCOME & 3) as usize]
+    }
+
     pub(crate) fn is_sample(&self) -> bool {
         self.has(IS_SAMPLE)
     }
 
-    fn has(&self, flag: u64) -> bool {
-        self.number_and_flags & flag != 0
-    }
-
-    fn outcome(&self) -> Outcome {
-        OUTCOMES[(self.number_and_flags >> OUTCOME & 3) as usize]
+    pub(crate) fn waited(&self) -> bool {
+        self.has(WAITED)
     }
 }
 
@@ -113,28 +155,21 @@ impl From<&Fingerprint> for Entry {
 
 impl From<&Entry> for Fingerprint {
     fn from(entry: &Entry) -> Fingerprint {
-        let [literal, adaptive, result] = entry.tools;
-        let (is_error, is_written) = (entry.has(TOOLS_ARE_ERROR), entry.has(TOOLS_ARE_WRITTEN));
-        let response = ResponsePrint {
-            literal: TextHash(entry.response[0]),
-            adaptive: TextHash(entry.response[1]),
-            is_short: entry.has(SHORT_RESPONSE),
-        };
         Fingerprint {
             call: entry.call,
             number: entry.number(),
-            time: Timestamp::from_millis(entry.time),
-            conversation: ConversationId(entry.conversation),
+            time: entry.time(),
+            conversation: entry.conversation(),
             body: entry.body,
-            prompt: entry.has(HAS_PROMPT).then_some(TextHash(entry.prompt)),
-            prompt_is_short: entry.has(SHORT_PROMPT),
-            turn: Turn { message: entry.turn_message, position: entry.turn_position },
-            step: Step { depth: entry.step_depth, newest: entry.step_newest },
-            tools: entry.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, is_error, is_written }),
-            response: entry.has(HAS_RESPONSE).then_some(response),
+            prompt: entry.prompt(),
+            prompt_is_short: entry.prompt_is_short(),
+            turn: entry.turn(),
+            step: entry.step(),
+            tools: entry.tools(),
+            response: entry.response(),
             outcome: entry.outcome(),
-            is_sample: entry.has(IS_SAMPLE),
-            waited: entry.has(WAITED),
+            is_sample: entry.is_sample(),
+            waited: entry.waited(),
         }
     }
 }

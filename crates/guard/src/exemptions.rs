@@ -3,6 +3,7 @@
 
 use model::{Counting, Exempt, ExemptKind, Exemption, Fingerprint, SignalCounts};
 
+use crate::entry::Entry;
 use crate::judge::{Judge, Marks};
 use crate::score;
 
@@ -19,7 +20,8 @@ impl From<Vec<Exemption>> for Exemptions {
 
 /// The score of the last call of `window` as it would have been with `exemptions`: the same rules as live.
 pub fn rescore(window: &[Fingerprint], counting: Counting, exemptions: &[Exemption]) -> SignalCounts {
-    score::signals(window, counting, &Exemptions(exemptions.into()))
+    let entries: Vec<Entry> = window.iter().map(Entry::from).collect();
+    score::signals(entries.iter().collect(), counting, &Exemptions(exemptions.into()))
 }
 
 impl Exemptions {
@@ -28,22 +30,25 @@ impl Exemptions {
         self.0.is_empty()
     }
 
-    /// Takes away what does not count, of the `marks` that `judge` gave to the calls before the last of `window`.
-    pub(crate) fn lift(&self, judge: &Judge<'_>, window: &[Fingerprint], counting: Counting, marks: &mut [Marks]) {
-        let Some(current) = window.last().filter(|_| !self.is_empty()) else { return };
+    /// Takes away what does not count, of the `marks` that `judge` gave to the calls that it considered.
+    pub(crate) fn lift(&self, judge: &Judge<'_>, marks: &mut [Marks]) {
+        if self.is_empty() {
+            return;
+        }
+        let current = Fingerprint::from(judge.current_call());
         let exempts: Vec<Exempt> = self.0.iter().filter(|it| current.time < it.until).map(|it| it.exempt).collect();
         if exempts.is_empty() {
             return;
         }
-        let in_force = InForce { exempts, counting };
-        let newest = judge.newest_response().and_then(|newest| window.iter().find(|call| call.call == newest));
-        let lifts_prompts = in_force.has_prompt(current) || in_force.has_step(current);
-        let lifts_responses = newest.is_some_and(|newest| in_force.has_answer(newest));
-        let lifts_steps = in_force.has_step(current);
-        for (call, marks) in judge.considered().zip(marks) {
-            marks.prompt &= !(lifts_prompts || in_force.has_prompt(call) || in_force.has_step(call));
-            marks.response &= !(lifts_responses || in_force.has_answer(call));
-            marks.tool_calls &= !(lifts_steps || in_force.has_step(call));
+        let in_force = InForce { exempts, counting: judge.counting };
+        let newest = judge.newest_response().map(Fingerprint::from);
+        let lifts_prompts = in_force.has_prompt(&current) || in_force.has_step(&current);
+        let lifts_responses = newest.is_some_and(|newest| in_force.has_answer(&newest));
+        let lifts_steps = in_force.has_step(&current);
+        for (call, marks) in judge.considered().iter().map(|call| Fingerprint::from(*call)).zip(marks) {
+            marks.prompt &= !(lifts_prompts || in_force.has_prompt(&call) || in_force.has_step(&call));
+            marks.response &= !(lifts_responses || in_force.has_answer(&call));
+            marks.tool_calls &= !(lifts_steps || in_force.has_step(&call));
         }
     }
 }

@@ -1,22 +1,17 @@
 //! Compares one call with those before it, signal by signal, and lets the rules decide what counts.
 
-use std::cell::OnceCell;
+use model::{Counting, Outcome};
 
-use model::{CallId, Counting, Fingerprint, Outcome};
-
+use crate::entry::Entry;
 use crate::rules::{self, Outgrowth};
 
 /// Compares the last call of a window with those before it.
 pub(crate) struct Judge<'w> {
     /// Those that are considered, and then the current call.
-    calls: Vec<&'w Fingerprint>,
+    calls: Vec<&'w Entry>,
     /// The place of the newest answered call among `calls`.
     newest: Option<usize>,
-    // Worked out when they are first needed, which they seldom are.
-    asks: OnceCell<Vec<bool>>,
-    outgrowths: OnceCell<Vec<Option<Outgrowth>>>,
-    new_work: OnceCell<Vec<bool>>,
-    counting: Counting,
+    pub(crate) counting: Counting,
 }
 
 /// By which signals an earlier call counts.
@@ -37,30 +32,31 @@ enum Until {
 }
 
 impl<'w> Judge<'w> {
-    /// `None`: there is no call.
-    pub(crate) fn new(window: &'w [Fingerprint], counting: Counting) -> Option<Judge<'w>> {
-        let (current, all) = window.split_last()?;
-        let mut calls: Vec<&Fingerprint> = match counting {
-            Counting::Literal => all.iter().collect(),
-            Counting::Adaptive => rules::without_retried(all, current),
-        };
+    /// Judges the last of `calls`. `None`: there is no call.
+    pub(crate) fn new(mut calls: Vec<&'w Entry>, counting: Counting) -> Option<Judge<'w>> {
+        let current = calls.pop()?;
         if counting == Counting::Adaptive {
-            rules::without_samples(&mut calls, current);
+            rules::leave_out_retried(&mut calls, current);
+            rules::leave_out_samples(&mut calls, current);
         }
-        let newest = calls.iter().rposition(|call| call.outcome == Outcome::Answered);
+        let newest = calls.iter().rposition(|call| call.outcome() == Outcome::Answered);
         calls.push(current);
-        let (asks, outgrowths, new_work) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Some(Judge { calls, newest, asks, outgrowths, new_work, counting })
+        Some(Judge { calls, newest, counting })
+    }
+
+    /// The call that is judged.
+    pub(crate) fn current_call(&self) -> &'w Entry {
+        self.calls[self.current()]
     }
 
     /// The calls that the current one is compared with.
-    pub(crate) fn considered(&self) -> impl Iterator<Item = &'w Fingerprint> {
-        self.calls[..self.current()].iter().copied()
+    pub(crate) fn considered(&self) -> &[&'w Entry] {
+        &self.calls[..self.current()]
     }
 
     /// The call with the newest response, if there is one.
-    pub(crate) fn newest_response(&self) -> Option<CallId> {
-        self.newest.map(|place| self.calls[place]).filter(|call| call.response.is_some()).map(|call| call.call)
+    pub(crate) fn newest_response(&self) -> Option<&'w Entry> {
+        self.newest.map(|place| self.calls[place]).filter(|call| call.response().is_some())
     }
 
     /// By which signals each of those calls counts.
@@ -77,12 +73,12 @@ impl<'w> Judge<'w> {
 
     /// The formula and nothing else.
     fn literal(&self, place: usize) -> Marks {
-        let (call, current) = (self.calls[place], self.calls[self.current()]);
-        let newest = self.newest.filter(|newest| place < *newest).and_then(|newest| self.calls[newest].response);
-        let tools = |call: &Fingerprint| call.tools.filter(|step| !step.is_written).map(|step| step.literal);
+        let (call, current) = (self.calls[place], self.current_call());
+        let newest = self.newest.filter(|newest| place < *newest).and_then(|newest| self.calls[newest].response());
+        let tools = |call: &Entry| call.tools().filter(|step| !step.is_written).map(|step| step.literal);
         Marks {
             prompt: are_prompts_similar(call, current),
-            response: matches!((call.response, newest), (Some(one), Some(other)) if one.literal.is_similar(other.literal)),
+            response: matches!((call.response(), newest), (Some(one), Some(other)) if one.literal.is_similar(other.literal)),
             tool_calls: tools(call).is_some() && tools(call) == tools(current),
         }
     }
@@ -90,24 +86,27 @@ impl<'w> Judge<'w> {
     fn adaptive(&self) -> Vec<Marks> {
         let mut marks = vec![Marks::default(); self.current()];
         let current = self.current();
-        self.trace(current, Until::Rest, |place| self.prompt_counts(place), |place| marks[place].prompt = true);
+        let counts = |place, call: &Entry| self.prompt_counts(place, call);
+        self.trace(current, Until::Rest, counts, |place| marks[place].prompt = true);
         if let Some(newest) = self.newest {
-            let counts = |place| self.response_counts(place, newest);
+            let outgrowth = rules::outgrowth(&self.calls, newest);
+            let counts = |place, call: &Entry| self.response_counts(place, call, self.calls[newest], outgrowth);
             self.trace(newest, Until::NewWork, counts, |place| marks[place].response = true);
         }
-        let counts = |place| self.tool_calls_count(place);
+        let counts = |_, call: &Entry| self.tool_calls_count(call);
         self.trace(current, Until::NewWork, counts, |place| marks[place].tool_calls = true);
         marks
     }
 
     /// Goes from call to call that counts, back from the one at `from`, as far as they are parts of one loop.
-    fn trace(&self, from: usize, until: Until, counts: impl Fn(usize) -> bool, mut mark: impl FnMut(usize)) {
+    fn trace(&self, from: usize, until: Until, counts: impl Fn(usize, &Entry) -> bool, mut mark: impl FnMut(usize)) {
         let mut later = from;
-        for place in (0..from).rev().filter(|place| counts(*place)) {
-            if rules::is_after_rest(self.calls[later], self.calls[place]) {
+        let earlier = self.calls[..from].iter().enumerate().rev();
+        for (place, call) in earlier.filter(|(place, call)| counts(*place, call)) {
+            if rules::is_after_rest(self.calls[later], call) {
                 return;
             }
-            if matches!(until, Until::NewWork) && rules::is_after_new_work(&self.calls, self.new_work(), later, place) {
+            if matches!(until, Until::NewWork) && rules::is_after_new_work(&self.calls, later, place) {
                 return;
             }
             mark(place);
@@ -115,46 +114,34 @@ impl<'w> Judge<'w> {
         }
     }
 
-    fn prompt_counts(&self, place: usize) -> bool {
-        let (call, current) = (self.calls[place], self.calls[self.current()]);
+    fn prompt_counts(&self, place: usize, call: &Entry) -> bool {
+        let current = self.current_call();
         let newest = self.newest.map(|newest| self.calls[newest]);
         are_prompts_similar(call, current)
             && rules::is_same_question(call, newest, current)
             && rules::prompt_has_weight(call, newest, current)
-            && rules::is_asked_again(call, current, || self.is_ask(place))
+            && rules::is_asked_again(&self.calls, place, current)
     }
 
-    fn response_counts(&self, place: usize, newest: usize) -> bool {
-        let (call, newest_call) = (self.calls[place], self.calls[newest]);
-        let (Some(one), Some(other)) = (call.response, newest_call.response) else {
+    /// `outgrowth` is what came of the `newest` response.
+    fn response_counts(&self, place: usize, call: &Entry, newest: &Entry, outgrowth: Option<Outgrowth>) -> bool {
+        let (Some(one), Some(other)) = (call.response(), newest.response()) else {
             return false;
         };
         one.adaptive.is_similar(other.adaptive)
-            && rules::is_comparable(call, newest_call)
-            && rules::response_has_weight(call, newest_call)
-            && !rules::gave_something_new(self.outgrowth(place), self.outgrowth(newest))
+            && rules::is_comparable(call, newest)
+            && rules::response_has_weight(call, newest)
+            && !rules::gave_something_new(&self.calls, place, outgrowth)
     }
 
-    fn tool_calls_count(&self, place: usize) -> bool {
-        let (call, current) = (self.calls[place], self.calls[self.current()]);
+    fn tool_calls_count(&self, call: &Entry) -> bool {
+        let current = self.current_call();
         let is_same_step = || rules::is_same_tool_step(call, current) && rules::is_comparable(call, current);
-        (is_same_step() || rules::is_same_error(call, current)) && !call.waited && !current.waited
-    }
-
-    fn is_ask(&self, place: usize) -> bool {
-        self.asks.get_or_init(|| rules::asks(&self.calls))[place]
-    }
-
-    fn outgrowth(&self, place: usize) -> Option<Outgrowth> {
-        self.outgrowths.get_or_init(|| rules::outgrowths(&self.calls))[place]
-    }
-
-    fn new_work(&self) -> &[bool] {
-        self.new_work.get_or_init(|| rules::new_work(&self.calls))
+        (is_same_step() || rules::is_same_error(call, current)) && !call.waited() && !current.waited()
     }
 }
 
 /// Whether two calls were asked alike. No prompt, no likeness.
-fn are_prompts_similar(one: &Fingerprint, other: &Fingerprint) -> bool {
-    matches!((one.prompt, other.prompt), (Some(one), Some(other)) if one.is_similar(other))
+fn are_prompts_similar(one: &Entry, other: &Entry) -> bool {
+    matches!((one.prompt(), other.prompt()), (Some(one), Some(other)) if one.is_similar(other))
 }

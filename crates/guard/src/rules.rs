@@ -11,13 +11,13 @@ mod same_words;
 mod sampling;
 mod short_text;
 
-pub(crate) use asked_again::{asks, is_asked_again};
+pub(crate) use asked_again::is_asked_again;
 pub(crate) use error_streak::is_same_error;
-pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, is_wait, outgrowths};
-pub(crate) use new_work::{is_after_new_work, new_work};
+pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, is_wait, outgrowth};
+pub(crate) use new_work::is_after_new_work;
 pub use rest::REST;
 pub(crate) use rest::is_after_rest;
-pub(crate) use retry::without_retried;
+pub(crate) use retry::leave_out_retried;
 pub(crate) use same_words::{is_comparable, is_same_question};
-pub(crate) use sampling::{is_sample, without_samples};
+pub(crate) use sampling::{is_sample, leave_out_samples};
 pub(crate) use short_text::{prompt_has_weight, response_has_weight};

@@ -1,17 +1,18 @@
 //! The score: how much the newest call of a window looks like the calls before it.
 
-use model::{Counting, Fingerprint, Likeness, Matched, MatchedCall, Outcome, SignalCounts, TextHash};
+use model::{Counting, Likeness, Matched, MatchedCall, Outcome, SignalCounts, TextHash};
 
+use crate::entry::Entry;
 use crate::exemptions::Exemptions;
 use crate::judge::{Judge, Marks};
 
 /// What the last call of `window` has in common with those before it.
-pub(crate) fn signals(window: &[Fingerprint], counting: Counting, exemptions: &Exemptions) -> SignalCounts {
+pub(crate) fn signals(window: Vec<&Entry>, counting: Counting, exemptions: &Exemptions) -> SignalCounts {
     let Some(judge) = Judge::new(window, counting) else {
         return SignalCounts::default();
     };
     let mut marks = judge.marks();
-    exemptions.lift(&judge, window, counting, &mut marks);
+    exemptions.lift(&judge, &mut marks);
     let mut counts = SignalCounts::default();
     for marks in marks {
         counts.similar_prompts += u32::from(marks.prompt);
@@ -22,15 +23,14 @@ pub(crate) fn signals(window: &[Fingerprint], counting: Counting, exemptions: &E
 }
 
 /// The calls that made the score of the last call of `window`, and why; that call comes last.
-pub(crate) fn matches(window: &[Fingerprint], counting: Counting, exemptions: &Exemptions) -> Vec<MatchedCall> {
-    let (Some(judge), Some((current, all))) = (Judge::new(window, counting), window.split_last()) else {
+pub(crate) fn matches(window: &[&Entry], counting: Counting, exemptions: &Exemptions) -> Vec<MatchedCall> {
+    let (Some(judge), Some((current, all))) = (Judge::new(window.to_vec(), counting), window.split_last()) else {
         return Vec::new();
     };
-    let newest = judge.newest_response().and_then(|newest| all.iter().find(|call| call.call == newest));
-    let compared = Compared { current, newest, counting };
+    let compared = Compared { current, newest: judge.newest_response(), counting };
     let mut marks = judge.marks();
-    exemptions.lift(&judge, window, counting, &mut marks);
-    let mut considered = judge.considered().zip(marks).peekable();
+    exemptions.lift(&judge, &mut marks);
+    let mut considered = judge.considered().iter().zip(marks).peekable();
     let mut matches: Vec<MatchedCall> = Vec::new();
     for call in all {
         // Calls that a rule leaves out are evidence only if they failed.
@@ -46,28 +46,29 @@ pub(crate) fn matches(window: &[Fingerprint], counting: Counting, exemptions: &E
 
 /// What earlier calls are compared with.
 struct Compared<'w> {
-    current: &'w Fingerprint,
+    current: &'w Entry,
     /// The call with the newest response.
-    newest: Option<&'w Fingerprint>,
+    newest: Option<&'w Entry>,
     counting: Counting,
 }
 
 impl Compared<'_> {
-    fn why(&self, call: &Fingerprint, marks: Marks) -> Vec<Matched> {
+    fn why(&self, call: &Entry, marks: Marks) -> Vec<Matched> {
         let is_newest = self.newest.is_some_and(|newest| newest.call == call.call);
         let reasons = [
             (Matched::Prompt, marks.prompt),
             (Matched::Response, marks.response || is_newest),
             (Matched::ToolCall, marks.tool_calls),
-            (Matched::Failed, call.outcome == Outcome::Failed),
+            (Matched::Failed, call.outcome() == Outcome::Failed),
         ];
         reasons.into_iter().filter(|(_, holds)| *holds).map(|(matched, _)| matched).collect()
     }
 
-    fn alike(&self, call: &Fingerprint, marks: Marks) -> Vec<Likeness> {
-        let likeness = |by, with: &Fingerprint, distance| Likeness { by, with: with.call, distance };
-        let prompt =
-            marks.prompt.then(|| likeness(Matched::Prompt, self.current, distance(call.prompt, self.current.prompt)));
+    fn alike(&self, call: &Entry, marks: Marks) -> Vec<Likeness> {
+        let likeness = |by, with: &Entry, distance| Likeness { by, with: with.call, distance };
+        let prompt = marks
+            .prompt
+            .then(|| likeness(Matched::Prompt, self.current, distance(call.prompt(), self.current.prompt())));
         let response = self
             .newest
             .filter(|_| marks.response)
@@ -76,10 +77,10 @@ impl Compared<'_> {
         [prompt, response, tool_calls].into_iter().flatten().collect()
     }
 
-    fn response(&self, call: &Fingerprint) -> Option<TextHash> {
+    fn response(&self, call: &Entry) -> Option<TextHash> {
         match self.counting {
-            Counting::Literal => call.response.map(|response| response.literal),
-            Counting::Adaptive => call.response.map(|response| response.adaptive),
+            Counting::Literal => call.response().map(|response| response.literal),
+            Counting::Adaptive => call.response().map(|response| response.adaptive),
         }
     }
 }

@@ -4,21 +4,22 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use model::{ConversationId, Counting, Cycle, Fingerprint, MatchedCall, Stuck};
+use model::{ConversationId, Counting, Cycle, MatchedCall, Stuck};
 
+use crate::entry::Entry;
 use crate::judge::Judge;
 
 /// Fewer calls than this are no cycle, whatever they are like.
 const FEWEST_CALLS: usize = 3;
 
 /// The part of `window` in which the agent gets nowhere. `matches` are the calls that made the score of its last call.
-pub(crate) fn stuck(window: &[Fingerprint], matches: &[MatchedCall], counting: Counting) -> Stuck {
+pub(crate) fn stuck(window: &[&Entry], matches: &[MatchedCall], counting: Counting) -> Stuck {
     let Some(current) = window.last() else { return Stuck::default() };
-    let considered: Vec<&Fingerprint> =
-        Judge::new(window, counting).iter().flat_map(Judge::considered).chain([current]).collect();
+    let judge = Judge::new(window.to_vec(), counting);
+    let considered: Vec<&Entry> = judge.iter().flat_map(Judge::considered).chain([current]).copied().collect();
     // Beside other work there may be no cycle in all calls, and one in those of the conversation.
-    let own: Vec<&Fingerprint> =
-        considered.iter().filter(|call| call.conversation == current.conversation).copied().collect();
+    let is_own = |call: &&Entry| call.conversation() == current.conversation();
+    let own: Vec<&Entry> = considered.iter().copied().filter(is_own).collect();
     for calls in [&considered, &own] {
         if let Some((cycle, start)) = cycle(calls, |one, other| is_same_place(one, other, counting)) {
             return from_calls(&calls[start..], Some(cycle));
@@ -27,32 +28,33 @@ pub(crate) fn stuck(window: &[Fingerprint], matches: &[MatchedCall], counting: C
     let first = matches.iter().find(|matched| !matched.alike.is_empty());
     let start = first.and_then(|first| window.iter().position(|call| call.call == first.call)).unwrap_or_default();
     let busy: HashSet<ConversationId> = conversations(window, matches);
-    let calls: Vec<&Fingerprint> = window[start..].iter().filter(|call| busy.contains(&call.conversation)).collect();
+    let calls: Vec<&Entry> =
+        window[start..].iter().filter(|call| busy.contains(&call.conversation())).copied().collect();
     from_calls(&calls, None)
 }
 
 /// The conversations that the score is about.
-fn conversations(window: &[Fingerprint], matches: &[MatchedCall]) -> HashSet<ConversationId> {
+fn conversations(window: &[&Entry], matches: &[MatchedCall]) -> HashSet<ConversationId> {
     let alike: HashSet<_> = matches.iter().filter(|matched| !matched.alike.is_empty()).map(|it| it.call).collect();
     let found = window.iter().filter(|call| alike.contains(&call.call)).chain(window.last());
-    found.map(|call| call.conversation).collect()
+    found.map(|call| call.conversation()).collect()
 }
 
-fn from_calls(calls: &[&Fingerprint], cycle: Option<Cycle>) -> Stuck {
-    let since = calls.first().map(|call| call.time).unwrap_or_default();
+fn from_calls(calls: &[&Entry], cycle: Option<Cycle>) -> Stuck {
+    let since = calls.first().map(|call| call.time()).unwrap_or_default();
     Stuck { since, calls: calls.iter().map(|call| call.call).collect(), cycle }
 }
 
 /// Whether two calls can be the same place of two laps: they report the same tool calls, or ask alike and report none.
-fn is_same_place(one: &Fingerprint, other: &Fingerprint, counting: Counting) -> bool {
-    let signature = |call: &Fingerprint| match counting {
-        Counting::Literal => call.tools.filter(|step| !step.is_written).map(|step| step.literal),
-        Counting::Adaptive => call.tools.map(|step| step.adaptive),
+fn is_same_place(one: &Entry, other: &Entry, counting: Counting) -> bool {
+    let signature = |call: &Entry| match counting {
+        Counting::Literal => call.tools().filter(|step| !step.is_written).map(|step| step.literal),
+        Counting::Adaptive => call.tools().map(|step| step.adaptive),
     };
     match (signature(one), signature(other)) {
         (Some(one), Some(other)) => one == other,
         (None, None) => {
-            matches!((one.prompt, other.prompt), (Some(one), Some(other)) if one.is_similar(other))
+            matches!((one.prompt(), other.prompt()), (Some(one), Some(other)) if one.is_similar(other))
         }
         _ => false,
     }

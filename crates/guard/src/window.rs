@@ -83,12 +83,12 @@ impl Windows {
     }
 
     /// The calls of a window, oldest first.
-    pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<Fingerprint> {
+    pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<&Entry> {
         let window = match kind {
             WindowKind::Agent => Some(&self.all),
             WindowKind::Conversation => self.of_conversation(conversation),
         };
-        window.into_iter().flatten().map(|slot| Fingerprint::from(self.slots.get(*slot))).collect()
+        window.map(|slots| slots.iter().map(|slot| self.slots.get(*slot)).collect()).unwrap_or_default()
     }
 
     /// Whether the window of `conversation` and that of the agent hold the same calls.

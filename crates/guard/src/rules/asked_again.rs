@@ -1,40 +1,29 @@
 //! A prompt counts once each time it is asked, not once per step of work on it: an agent that works through fifty tool
 //! steps sends the same last user message fifty times.
 
-use model::Fingerprint;
+use crate::entry::Entry;
 
-/// Whether `call`, whose prompt is similar, asked for what `current` asks again. `is_ask` tells whether it asked at all.
-pub(crate) fn is_asked_again(call: &Fingerprint, current: &Fingerprint, is_ask: impl FnOnce() -> bool) -> bool {
-    if is_same_turn(call, current) {
+/// Whether the call at `place`, whose prompt is similar, asked for what `current` asks again.
+pub(crate) fn is_asked_again(calls: &[&Entry], place: usize, current: &Entry) -> bool {
+    if is_same_turn(calls[place], current) {
         // The conversation has moved on unless nothing at all was added. One that was started over is at its old step.
-        return call.step == current.step;
+        return calls[place].step() == current.step();
     }
-    is_ask()
+    is_ask(calls, place)
 }
 
-/// Which of `calls` asked for something (the first of a turn, and what was sent again) rather than worked on it.
-pub(crate) fn asks(calls: &[&Fingerprint]) -> Vec<bool> {
-    let mut asks = vec![false; calls.len()];
-    let step = |place: usize| (calls[place].step.depth, calls[place].step.newest);
-    let mut order: Vec<usize> = (0..calls.len()).collect();
-    order.sort_unstable_by_key(|place| (turn_of(calls[*place]), step(*place), *place));
-    for turn in order.chunk_by(|one, other| is_same_turn(calls[*one], calls[*other])) {
-        let sent_again = turn.windows(2).filter(|pair| step(pair[0]) == step(pair[1])).map(|pair| pair[1]);
-        turn.iter().copied().min().into_iter().chain(sent_again).for_each(|place| asks[place] = true);
-    }
-    asks
+/// Whether the call at `place` asked for something (the first of a turn, and what was sent again) rather than worked on it.
+fn is_ask(calls: &[&Entry], place: usize) -> bool {
+    let call = calls[place];
+    let mut before = calls[..place].iter().filter(|earlier| is_same_turn(earlier, call)).peekable();
+    before.peek().is_none() || before.any(|earlier| earlier.step() == call.step())
 }
 
 /// Whether nothing happened in the conversation between the two calls.
-pub(crate) fn is_resent(call: &Fingerprint, current: &Fingerprint) -> bool {
-    is_same_turn(call, current) && call.step == current.step
+pub(crate) fn is_resent(call: &Entry, current: &Entry) -> bool {
+    is_same_turn(call, current) && call.step() == current.step()
 }
 
-pub(crate) fn is_same_turn(one: &Fingerprint, other: &Fingerprint) -> bool {
-    turn_of(one) == turn_of(other)
-}
-
-/// What tells turns apart, to sort by.
-pub(crate) fn turn_of(call: &Fingerprint) -> (u64, u64, u32) {
-    (call.conversation.0, call.turn.message, call.turn.position)
+pub(crate) fn is_same_turn(one: &Entry, other: &Entry) -> bool {
+    one.conversation() == other.conversation() && one.turn() == other.turn()
 }

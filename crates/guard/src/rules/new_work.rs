@@ -1,38 +1,33 @@
 //! A step that comes back after other, new work is a look back and no lap of a loop: agents read the same file again while
 //! they explore others. A lap has little that is new in it: nothing, or a filler between two tries.
 
-use model::Fingerprint;
+use super::new_result::is_same_tool_step;
+use crate::entry::Entry;
 
 /// How many new steps a lap may hold.
 const FILLERS: usize = 2;
 
-/// Which of `calls` report a step, or else got an answer, that no other of them did.
-pub(crate) fn new_work(calls: &[&Fingerprint]) -> Vec<bool> {
-    let is_new = |place: usize| {
-        let mut others = calls.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, call)| *call);
-        let call = calls[place];
-        match (call.tools, call.response) {
-            (Some(step), _) => {
-                let same = |other: &Fingerprint| {
-                    other.tools.is_some_and(|tools| tools.adaptive == step.adaptive && tools.result == step.result)
-                };
-                !others.any(same)
-            }
-            (None, Some(response)) => {
-                let alike = |other: &Fingerprint| {
-                    other.response.is_some_and(|other| other.adaptive.is_similar(response.adaptive))
-                };
-                !others.any(alike)
-            }
-            (None, None) => false,
-        }
-    };
-    (0..calls.len()).map(is_new).collect()
+/// Whether more than a filler lies between the calls at two places, in the conversation of the later one.
+pub(crate) fn is_after_new_work(calls: &[&Entry], later: usize, earlier: usize) -> bool {
+    let between = (earlier + 1)..later;
+    if between.len() <= FILLERS {
+        return false;
+    }
+    let conversation = calls[later].conversation();
+    let is_work = |place: &usize| calls[*place].conversation() == conversation && is_new(calls, *place);
+    between.filter(is_work).nth(FILLERS).is_some()
 }
 
-/// Whether more than a filler lies between the calls at two places, in the conversation of the later one.
-pub(crate) fn is_after_new_work(calls: &[&Fingerprint], new_work: &[bool], later: usize, earlier: usize) -> bool {
-    let conversation = calls[later].conversation;
-    let between = (earlier + 1)..later;
-    between.filter(|place| new_work[*place] && calls[*place].conversation == conversation).count() > FILLERS
+/// Whether the call at `place` reports a step, or else got an answer, that no other of `calls` did.
+fn is_new(calls: &[&Entry], place: usize) -> bool {
+    let call = calls[place];
+    let mut others = calls[..place].iter().chain(&calls[place + 1..]);
+    match (call.tools(), call.response()) {
+        (Some(_), _) => !others.any(|other| is_same_tool_step(call, other)),
+        (None, Some(response)) => {
+            let alike = |other: &Entry| other.response().is_some_and(|it| it.adaptive.is_similar(response.adaptive));
+            !others.any(|other| alike(other))
+        }
+        (None, None) => false,
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use model::Fingerprint;
+use crate::entry::Entry;
 
 /// After so long a rest a call that comes back is no part of the loop before it.
 ///
@@ -13,6 +13,6 @@ pub const REST: Duration = Duration::from_secs(4 * 60);
 const REST_MS: i64 = REST.as_millis() as i64;
 
 /// Whether so much time passed between the two that they are two occasions.
-pub(crate) fn is_after_rest(later: &Fingerprint, earlier: &Fingerprint) -> bool {
-    later.time.as_millis().saturating_sub(earlier.time.as_millis()) >= REST_MS
+pub(crate) fn is_after_rest(later: &Entry, earlier: &Entry) -> bool {
+    later.time().as_millis().saturating_sub(earlier.time().as_millis()) >= REST_MS
 }

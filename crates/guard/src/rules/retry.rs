@@ -1,25 +1,31 @@
 //! A retry of a failed call is the same call, not a new one: every SDK sends a request again after a 429, a 5xx or a
 //! timeout, and that is not the agent's doing. But not without end: a request that fails for the tenth time is a storm.
 
-use model::{Fingerprint, Outcome};
+use model::Outcome;
+
+use crate::entry::Entry;
 
 /// How many retries are one call: three tries of an SDK inside three of its caller are nine attempts. Storms that people
 /// reported had six layers of two and three, or never ended.
 const FREE_RETRIES: u32 = 8;
 
-/// The calls before `current` without those that failed and were then sent again, byte for byte.
-pub(crate) fn without_retried<'f>(earlier: &'f [Fingerprint], current: &Fingerprint) -> Vec<&'f Fingerprint> {
+/// Leaves out those of the calls before `current` that failed and were then sent again, byte for byte.
+pub(crate) fn leave_out_retried(earlier: &mut Vec<&Entry>, current: &Entry) {
+    let has_failed = |call: &Entry| call.outcome() == Outcome::Failed;
+    if !earlier.iter().any(|call| has_failed(call)) {
+        return;
+    }
     let mut retried: Vec<(u64, u32)> = Vec::new();
-    let mut kept: Vec<&Fingerprint> = Vec::with_capacity(earlier.len() + 1);
+    let mut kept: Vec<&Entry> = Vec::with_capacity(earlier.len() + 1);
     for (place, call) in earlier.iter().enumerate().rev() {
-        let mut later = earlier[place + 1..].iter().chain([current]);
-        let is_retried = call.outcome == Outcome::Failed && later.any(|other| other.body == call.body);
+        let mut later = earlier[place + 1..].iter().copied().chain([current]);
+        let is_retried = has_failed(call) && later.any(|other| other.body == call.body);
         if !is_retried || !is_free(&mut retried, call.body) {
             kept.push(call);
         }
     }
     kept.reverse();
-    kept
+    *earlier = kept;
 }
 
 /// Counts one more retry of `body`.

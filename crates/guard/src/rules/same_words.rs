@@ -1,26 +1,26 @@
 //! One template filled in with other words is another question: batches classify and extract with a long instruction and
 //! a short item, and on long texts a few words do not move a SimHash.
 
-use model::Fingerprint;
+use crate::entry::Entry;
 
 /// Whether both prompts are the same words, numbers, times and ids aside.
-pub(crate) fn are_same_words(one: &Fingerprint, other: &Fingerprint) -> bool {
-    one.prompt.is_some() && other.prompt.is_some() && one.turn.message == other.turn.message
+pub(crate) fn are_same_words(one: &Entry, other: &Entry) -> bool {
+    one.prompt().is_some() && other.prompt().is_some() && one.turn().message == other.turn().message
 }
 
 /// Whether a similar prompt asks the same: in the same words, or inside one conversation with the same long answer.
-pub(crate) fn is_same_question(call: &Fingerprint, newest: Option<&Fingerprint>, current: &Fingerprint) -> bool {
+pub(crate) fn is_same_question(call: &Entry, newest: Option<&Entry>, current: &Entry) -> bool {
     if are_same_words(call, current) {
         return true;
     }
-    let (Some(one), Some(other)) = (call.response, newest.and_then(|newest| newest.response)) else {
+    let (Some(one), Some(other)) = (call.response(), newest.and_then(|newest| newest.response())) else {
         return false;
     };
-    call.conversation == current.conversation && !one.is_short && one.adaptive.is_similar(other.adaptive)
+    call.conversation() == current.conversation() && !one.is_short && one.adaptive.is_similar(other.adaptive)
 }
 
 /// Whether like responses or tool steps of both calls can be a repetition: conversations that ask different things may be
 /// answered alike, and sub-agents begin with the same look around.
-pub(crate) fn is_comparable(one: &Fingerprint, other: &Fingerprint) -> bool {
-    one.conversation == other.conversation || are_same_words(one, other)
+pub(crate) fn is_comparable(one: &Entry, other: &Entry) -> bool {
+    one.conversation() == other.conversation() || are_same_words(one, other)
 }

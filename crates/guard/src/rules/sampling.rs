@@ -1,6 +1,6 @@
 //! The same request several times at once is one ask: best-of-n and self-consistency sample one question on purpose.
 
-use model::Fingerprint;
+use crate::entry::Entry;
 
 /// More than this at once is no sampling any more but an agent that runs wild.
 const MAX_SAMPLES: usize = 16;
@@ -13,9 +13,9 @@ pub(crate) fn is_sample((asks, samples): (usize, usize)) -> bool {
 
 /// Leaves out the samples of other asks. If `current` is one itself, what it is a sample of is left out too: it is judged
 /// as that was.
-pub(crate) fn without_samples(calls: &mut Vec<&Fingerprint>, current: &Fingerprint) {
-    calls.retain(|call| !call.is_sample);
-    if !current.is_sample {
+pub(crate) fn leave_out_samples(calls: &mut Vec<&Entry>, current: &Entry) {
+    calls.retain(|call| !call.is_sample());
+    if !current.is_sample() {
         return;
     }
     if let Some(place) = calls.iter().rposition(|call| call.body == current.body) {

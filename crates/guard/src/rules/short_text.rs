@@ -1,24 +1,23 @@
 //! Very short texts are weak evidence: “continue” and “done” are said in conversations that go well.
 
-use model::Fingerprint;
-
 use super::asked_again::is_resent;
 use super::new_result::is_same_tool_step;
 use super::same_words::are_same_words;
+use crate::entry::Entry;
 
 /// Whether a similar prompt of `call` counts. A short one does where nothing moved on: the call was sent again, the
 /// conversation was started over with these words, or the answer was the same as the `newest` one.
-pub(crate) fn prompt_has_weight(call: &Fingerprint, newest: Option<&Fingerprint>, current: &Fingerprint) -> bool {
-    if !current.prompt_is_short || current.turn.position == 0 || is_resent(call, current) {
+pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &Entry) -> bool {
+    if !current.prompt_is_short() || current.turn().position == 0 || is_resent(call, current) {
         return true;
     }
-    let answers = (call.response, newest.and_then(|newest| newest.response));
+    let answers = (call.response(), newest.and_then(|newest| newest.response()));
     matches!(answers, (Some(one), Some(other)) if one.adaptive.is_similar(other.adaptive))
 }
 
 /// Whether a response of `call` that is similar to the `newest` one counts. A short one does where the question was the
 /// same, too: “positive” is the answer to many texts.
-pub(crate) fn response_has_weight(call: &Fingerprint, newest: &Fingerprint) -> bool {
-    let is_short = newest.response.is_some_and(|response| response.is_short);
+pub(crate) fn response_has_weight(call: &Entry, newest: &Entry) -> bool {
+    let is_short = newest.response().is_some_and(|response| response.is_short);
     !is_short || are_same_words(call, newest) || is_same_tool_step(call, newest)
 }
