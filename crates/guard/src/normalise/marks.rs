@@ -8,7 +8,7 @@ pub const TIME_MASK: &str = "<TS>";
 /// Stands for a number.
 pub const NUMBER_MASK: &str = "<NUM>";
 
-const UUID_LENGTH: usize = 36;
+pub(super) const UUID_LENGTH: usize = 36;
 
 /// The end of the UUID that starts at `at`; no letter or digit stands before or behind it.
 pub(super) fn uuid(text: &[u8], at: usize) -> Option<usize> {

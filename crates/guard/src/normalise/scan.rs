@@ -2,12 +2,13 @@
 
 use crate::normalise::fold::fold;
 use crate::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
-use crate::normalise::word::{LANE, WordBuffer};
+use crate::normalise::word::{LANE, Plain, WordBuffer};
 use crate::words::Words;
 
-/// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`.
-pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<Item = &'t str>, words: &mut W) {
-    let mut scan = Scan::<W, MASKED> { words, word: WordBuffer::default(), spaced: false, began: false };
+/// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Says whether any did.
+pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<Item = &'t str>, words: &mut W) -> bool {
+    let mut scan =
+        Scan::<W, MASKED> { words, word: WordBuffer::default(), spaced: false, began: false, has_masked: false };
     for piece in pieces {
         if piece.is_ascii() {
             scan.text(piece);
@@ -16,6 +17,7 @@ pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<I
         }
         scan.space();
     }
+    scan.has_masked
 }
 
 struct Scan<'w, W, const MASKED: bool> {
@@ -25,6 +27,8 @@ struct Scan<'w, W, const MASKED: bool> {
     spaced: bool,
     /// A word has been handed on: spaces before the first one are trimmed.
     began: bool,
+    /// A number has become `<NUM>`, or lost its sign.
+    has_masked: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,10 +60,64 @@ fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
+fn is_word_end(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|byte| class(*byte) == Class::Space)
+}
+
+/// Past the spaces that `text` has from `at` on.
+fn skip_spaces(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(|byte| class(*byte) == Class::Space) {
+        at += 1;
+    }
+    at
+}
+
 impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
     fn text(&mut self, text: &str) {
         let bytes = text.as_bytes();
-        let mut at = 0;
+        let mut at = skip_spaces(bytes, 0);
+        while at < bytes.len() {
+            at = self.plain_word(bytes, at).unwrap_or_else(|| self.intricate_word(text, at));
+        }
+    }
+
+    /// Takes the word that starts at `at` if it has nothing but letters and marks in it: most have, and then no byte need be
+    /// looked at by itself. Says where the next one starts.
+    fn plain_word(&mut self, text: &[u8], at: usize) -> Option<usize> {
+        let first = Plain::at(text, at);
+        if first.count == LANE {
+            return self.long_plain_word(text, at, first);
+        }
+        let end = at + first.count;
+        if !is_word_end(text, end) {
+            return None;
+        }
+        self.words.word(first.word(self.spaced));
+        Some(self.after_plain(text, end))
+    }
+
+    // As are other words: what is seldom run would take the registers of what is.
+    #[inline(never)]
+    fn long_plain_word(&mut self, text: &[u8], at: usize, first: Plain) -> Option<usize> {
+        let end = self.word.read_plain(text, at, first)?;
+        let is_whole = is_word_end(text, end) && !self.word.may_hold_uuid();
+        if is_whole {
+            self.words.word(self.word.word(self.spaced));
+        }
+        self.word.clear();
+        is_whole.then(|| self.after_plain(text, end))
+    }
+
+    /// Where the next word starts after a plain one that ends at `end`.
+    fn after_plain(&mut self, text: &[u8], end: usize) -> usize {
+        (self.spaced, self.began) = (true, true);
+        skip_spaces(text, end + 1)
+    }
+
+    /// Takes any word, byte by byte where it must, and the spaces behind it.
+    #[inline(never)]
+    fn intricate_word(&mut self, text: &str, mut at: usize) -> usize {
+        let bytes = text.as_bytes();
         while let Some(&byte) = bytes.get(at) {
             at = match class(byte) {
                 Class::Letter | Class::Digit if let Some(end) = marks::uuid(bytes, at) => {
@@ -70,9 +128,12 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
                 Class::Digit => self.digits(bytes, at),
                 Class::Space => {
                     self.space();
-                    at + bytes[at..].iter().take_while(|byte| class(**byte) == Class::Space).count()
+                    return skip_spaces(bytes, at);
                 }
-                Class::Mark if MASKED && marks::is_sign(bytes, at) => at + 1,
+                Class::Mark if MASKED && marks::is_sign(bytes, at) => {
+                    self.has_masked = true;
+                    at + 1
+                }
                 Class::Mark => {
                     self.push(&[byte]);
                     at + 1
@@ -80,6 +141,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
                 Class::NotAscii => self.character(text, at),
             };
         }
+        at
     }
 
     fn letters(&mut self, bytes: &[u8], mut at: usize) -> usize {
@@ -87,15 +149,9 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
             self.make_room(LANE);
             let count = self.word.push_letters(bytes, at);
             at += count;
-            if count == LANE {
-                continue;
-            }
-            // A space is what follows most words: no need to find that out again.
-            if bytes.get(at) != Some(&b' ') {
+            if count < LANE {
                 return at;
             }
-            self.space();
-            return at + 1;
         }
     }
 
@@ -106,7 +162,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         }
         let end = marks::number(bytes, at);
         if MASKED {
-            self.push(NUMBER_MASK.as_bytes());
+            self.mask_number();
         } else {
             bytes[at..end].iter().for_each(|byte| self.push(&[byte.to_ascii_lowercase()]));
         }
@@ -135,10 +191,15 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
 
     /// A number in digits that are not ASCII.
     fn other_digits(&mut self, text: &str, at: usize) -> usize {
-        self.push(NUMBER_MASK.as_bytes());
+        self.mask_number();
         let rest = text.get(at..).unwrap_or_default();
         let is_digit = |character: &char| !character.is_ascii() && character.is_numeric();
         at + rest.chars().take_while(is_digit).map(char::len_utf8).sum::<usize>()
+    }
+
+    fn mask_number(&mut self) {
+        self.push(NUMBER_MASK.as_bytes());
+        self.has_masked = true;
     }
 
     fn space(&mut self) {

@@ -1,6 +1,7 @@
 //! The word that is being read, eight bytes at a time: most words fit into one such lane, and a loop over single bytes
 //! whose end no processor can foresee would take most of the time.
 
+use crate::normalise::marks::UUID_LENGTH;
 use crate::words::{Word, fold};
 
 /// How many bytes are looked at together.
@@ -51,28 +52,78 @@ impl WordBuffer {
         count
     }
 
+    /// Reads the plain word that starts at `start` with the lane `first`; says where it ends. `None`: it is so long that it
+    /// may have to be cut.
+    #[inline]
+    pub(super) fn read_plain(&mut self, text: &[u8], start: usize, first: Plain) -> Option<usize> {
+        let (lanes, _) = self.bytes.as_chunks_mut();
+        let mut lane = first;
+        for (place, room) in lanes[..LONGEST_WORD / LANE - 1].iter_mut().enumerate() {
+            *room = lane.lower;
+            if lane.count < LANE {
+                self.length = place * LANE + lane.count;
+                return Some(start + self.length);
+            }
+            lane = Plain::at(text, start + (place + 1) * LANE);
+        }
+        None
+    }
+
+    /// A UUID is plain if it has no digits.
+    pub(super) fn may_hold_uuid(&self) -> bool {
+        self.length >= UUID_LENGTH && self.bytes[..self.length].contains(&b'-')
+    }
+
     pub(super) fn word(&self, spaced: bool) -> Word<'_> {
         Word { bytes: &self.bytes[..self.length], hash: self.hash(), spaced }
     }
 
     /// Part of every stored hash: it never changes.
     fn hash(&self) -> u64 {
-        let mut hash = self.length as u64;
-        let mut at = 0;
-        while self.length - at > LANE {
-            hash = fold(hash, lane(&self.bytes, at));
-            at += LANE;
-        }
+        let (lanes, _) = self.bytes.as_chunks();
+        let (whole, rest) = lanes.split_at(self.length.saturating_sub(1) / LANE);
+        let hash = whole.iter().fold(self.length as u64, |hash, lane| fold(hash, u64::from_le_bytes(*lane)));
         // What stands behind the word in the last lane is left from earlier words.
-        let unused = (at + LANE - self.length) * 8;
-        fold(hash, lane(&self.bytes, at).unbounded_shl(unused as u32))
+        let unused = self.length.wrapping_neg() % LANE * 8;
+        fold(hash, u64::from_le_bytes(rest[0]) << unused)
+    }
+}
+
+/// The plain bytes that a lane of text begins with: letters and marks, which mean nothing but themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plain {
+    /// In lower case; what stands behind them is of no use.
+    lower: [u8; LANE],
+    pub(super) count: usize,
+}
+
+impl Plain {
+    pub(super) fn at(text: &[u8], at: usize) -> Plain {
+        let lane = lane(text, at);
+        let seven = lane & repeated(0x7f);
+        let past_space = seven + repeated(0x80 - b' ' - 1);
+        let others = (!past_space | range(seven, b'0', b'9') | lane) & repeated(0x80);
+        let upper = range(seven, b'A', b'Z') & repeated(0x80);
+        // From the top bit to 0x20, which makes an ASCII letter small.
+        Plain { lower: (lane | upper >> 2).to_le_bytes(), count: (others.trailing_zeros() / 8) as usize }
+    }
+
+    /// A word that is less than a lane.
+    pub(super) fn word(&self, spaced: bool) -> Word<'_> {
+        let unused = self.count.wrapping_neg() % LANE * 8;
+        let hash = fold(self.count as u64, u64::from_le_bytes(self.lower) << unused);
+        Word { bytes: &self.lower[..self.count], hash, spaced }
     }
 }
 
 /// Eight bytes from `at` on; zeros behind the end.
 fn lane(bytes: &[u8], at: usize) -> u64 {
-    if let Some(Ok(lane)) = bytes.get(at..at + LANE).map(<[u8; LANE]>::try_from) {
-        return u64::from_le_bytes(lane);
+    if let Some(lane) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        return u64::from_le_bytes(*lane);
+    }
+    if let Some(last) = bytes.last_chunk::<LANE>() {
+        let before = (at + LANE).saturating_sub(bytes.len()) * 8;
+        return u64::from_le_bytes(*last).unbounded_shr(before as u32);
     }
     let rest = bytes.get(at..).unwrap_or_default();
     rest.iter().rev().fold(0, |lane, byte| lane << 8 | u64::from(*byte))
@@ -82,13 +133,15 @@ const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; LANE])
 }
 
+/// Whether each byte of `seven`, which are all ASCII, is in a range: its top bit says so, the others say nothing.
+fn range(seven: u64, first: u8, last: u8) -> u64 {
+    // Adding to seven bits never carries into the next byte; the eighth then says whether a bound was reached.
+    (seven + repeated(0x80 - first)) & !(seven + repeated(0x80 - last - 1))
+}
+
 /// How many of the bytes, whose bit 0x20 is set, are ASCII letters before the first that is none.
 fn leading_letters(lower: u64) -> usize {
-    // Adding to seven bits never carries into the next byte; the eighth then says whether a bound was reached.
-    let seven = lower & repeated(0x7f);
-    let from_a = seven + repeated(0x80 - b'a');
-    let past_z = seven + repeated(0x80 - b'z' - 1);
-    let letters = from_a & !past_z & !lower & repeated(0x80);
+    let letters = range(lower & repeated(0x7f), b'a', b'z') & !lower & repeated(0x80);
     ((letters ^ repeated(0x80)).trailing_zeros() / 8) as usize
 }
 
