@@ -15,34 +15,70 @@ const BORDER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// a sentence changes must not look unchanged.
 #[derive(Debug)]
 pub(crate) struct SimHash {
+    /// The two words before those that wait.
     before: [u64; 2],
-    empty: bool,
+    /// The last of the `words`, as long as they do not make eight.
+    waiting: [u64; 8],
+    words: u64,
     counts: BitCounts,
 }
 
 impl Default for SimHash {
     fn default() -> Self {
-        SimHash { before: [BORDER; 2], empty: true, counts: BitCounts::default() }
+        SimHash { before: [BORDER; 2], waiting: [0; 8], words: 0, counts: BitCounts::default() }
     }
 }
 
 impl SimHash {
     /// Takes the hash of the next word.
+    #[inline]
     pub(crate) fn add(&mut self, word: u64) {
-        let [first, second] = self.before;
-        self.counts.add(fold(fold(first, second.rotate_left(32)), word));
-        self.before = [second, word];
-        self.empty = false;
+        self.waiting[self.waits()] = word;
+        self.words += 1;
+        if self.waits() == 0 {
+            self.count_eight();
+        }
+    }
+
+    #[inline(never)]
+    fn count_eight(&mut self) {
+        let triples = self.triples();
+        self.counts.add_eight(triples);
+    }
+
+    /// How many words it took.
+    pub(crate) fn words(&self) -> u64 {
+        self.words
     }
 
     /// The hash; none for a text without words.
     pub(crate) fn finish(mut self) -> Option<TextHash> {
-        if self.empty {
+        if self.words == 0 {
             return None;
         }
         self.add(BORDER);
         self.add(BORDER);
-        Some(TextHash(self.counts.majority()))
+        let waits = self.waits();
+        let mut triples = self.triples();
+        triples[waits..].fill(0);
+        self.counts.add_eight(triples);
+        Some(TextHash(self.counts.majority(self.words)))
+    }
+
+    fn waits(&self) -> usize {
+        self.words as usize % 8
+    }
+
+    /// What the words that wait make with the two before each.
+    fn triples(&mut self) -> [u64; 8] {
+        let [mut first, mut second] = self.before;
+        let triples = self.waiting.map(|word| {
+            let triple = fold(fold(first, second.rotate_left(32)), word);
+            (first, second) = (second, word);
+            triple
+        });
+        self.before = [first, second];
+        triples
     }
 }
 
@@ -51,22 +87,10 @@ impl SimHash {
 #[derive(Debug, Default)]
 struct BitCounts {
     planes: [u64; 32],
-    waiting: [u64; 8],
-    waits: usize,
-    added: u64,
 }
 
 impl BitCounts {
-    fn add(&mut self, word: u64) {
-        self.waiting[self.waits] = word;
-        self.waits += 1;
-        if self.waits == 8 {
-            self.add_eight();
-        }
-    }
-
-    fn add_eight(&mut self) {
-        let [a, b, c, d, e, f, g, h] = self.waiting;
+    fn add_eight(&mut self, [a, b, c, d, e, f, g, h]: [u64; 8]) {
         let [ones, twos, fours, ..] = self.planes;
         let (ones, twos_a) = add_three(ones, a, b);
         let (ones, twos_b) = add_three(ones, c, d);
@@ -79,8 +103,6 @@ impl BitCounts {
         self.planes[1] = twos;
         self.planes[2] = fours;
         self.carry_into(3, eights);
-        self.added += self.waits as u64;
-        self.waits = 0;
     }
 
     fn carry_into(&mut self, plane: usize, mut carry: u64) {
@@ -92,14 +114,13 @@ impl BitCounts {
         }
     }
 
-    /// The bits that were set in more than half of the words.
-    fn majority(mut self) -> u64 {
-        self.waiting[self.waits..].fill(0);
-        self.add_eight();
-        let half = self.added / 2;
+    /// The bits that were set in more than half of `added` words.
+    fn majority(&self, added: u64) -> u64 {
+        let half = added / 2;
+        let used = (u64::BITS - added.leading_zeros()) as usize;
         // All counts are compared with `half` at once, from the highest bit down.
         let (mut more, mut equal) = (0, u64::MAX);
-        for (bit, plane) in self.planes.iter().enumerate().rev() {
+        for (bit, plane) in self.planes.iter().enumerate().take(used).rev() {
             if half >> bit & 1 == 0 {
                 more |= equal & plane;
                 equal &= !plane;
@@ -121,7 +142,7 @@ fn add_three(a: u64, b: u64, c: u64) -> (u64, u64) {
 pub fn text_hash(text: &str, numbers: Numbers) -> Option<TextHash> {
     let mut digest = Digest::default();
     words_of([text], numbers, &mut digest);
-    digest.finish().1
+    digest.finish()
 }
 
 #[cfg(test)]
@@ -245,10 +266,14 @@ mod tests {
         #[test]
         fn counting_by_planes_is_counting(words in prop::collection::vec(any::<u64>(), 1..200)) {
             let mut counts = BitCounts::default();
-            words.iter().for_each(|word| counts.add(*word));
+            for eight in words.chunks(8) {
+                let mut padded = [0; 8];
+                padded[..eight.len()].copy_from_slice(eight);
+                counts.add_eight(padded);
+            }
             let is_set = |bit: usize| words.iter().filter(|word| *word >> bit & 1 == 1).count() * 2 > words.len();
             let expected = (0..64).filter(|bit| is_set(*bit)).fold(0, |all, bit| all | 1_u64 << bit);
-            prop_assert_eq!(counts.majority(), expected);
+            prop_assert_eq!(counts.majority(words.len() as u64), expected);
         }
 
         #[test]

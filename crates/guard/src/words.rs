@@ -1,5 +1,7 @@
 //! What is made of the words of a normalised text as they pass: an exact hash, a SimHash, a size.
 
+use model::TextHash;
+
 use crate::simhash::SimHash;
 
 /// A word of a normalised text.
@@ -41,39 +43,44 @@ impl Words for ExactHash {
     }
 }
 
-/// Everything that is kept of a prompt or a response, in one pass.
+/// What tells whether texts are alike: a SimHash and a size.
 #[derive(Debug, Default)]
 pub(crate) struct Digest {
-    exact: ExactHash,
     similar: SimHash,
-    words: usize,
     bytes: usize,
 }
 
 impl Digest {
     /// A text with fewer words than this, and fewer bytes than [`SHORT_BYTES`](Self::SHORT_BYTES), is short: “continue”,
     /// “done”, the output of a command that printed nothing in its usual frame.
-    const SHORT_WORDS: usize = 8;
+    const SHORT_WORDS: u64 = 8;
     /// Text without spaces (minified JSON, a path) can be long in one word.
     const SHORT_BYTES: usize = 64;
 
     /// Whether the text says too little to be strong evidence when it comes again.
     pub(crate) fn is_short(&self) -> bool {
-        self.words < Self::SHORT_WORDS && self.bytes < Self::SHORT_BYTES
+        self.similar.words() < Self::SHORT_WORDS && self.bytes < Self::SHORT_BYTES
     }
 
-    /// The exact hash and the SimHash.
-    pub(crate) fn finish(self) -> (u64, Option<model::TextHash>) {
-        (self.exact.finish(), self.similar.finish())
+    /// The SimHash.
+    pub(crate) fn finish(self) -> Option<TextHash> {
+        self.similar.finish()
     }
 }
 
 impl Words for Digest {
     #[inline]
     fn word(&mut self, word: Word<'_>) {
-        self.exact.word(word);
         self.similar.add(word.hash);
-        self.words += 1;
         self.bytes += word.bytes.len() + usize::from(word.spaced);
+    }
+}
+
+/// Both, in one pass.
+impl<A: Words, B: Words> Words for (A, B) {
+    #[inline]
+    fn word(&mut self, word: Word<'_>) {
+        self.0.word(word);
+        self.1.word(word);
     }
 }
