@@ -27,15 +27,66 @@ const WORDS: [&str; 20] = [
     "aborted",
 ];
 
+/// By how many bytes words are recognised at first: those of all words fit into one number.
+const FIRST: usize = 3;
+
+/// For each byte, in which words and where in their first bytes it stands: a bit for each of those places.
+const PLACES: [u64; 256] = {
+    let mut places = [0; 256];
+    let mut place = 0;
+    while place < WORDS.len() * FIRST {
+        let byte = WORDS[place / FIRST].as_bytes()[place % FIRST];
+        places[byte as usize] |= 1 << place;
+        places[byte.to_ascii_uppercase() as usize] |= 1 << place;
+        place += 1;
+    }
+    places
+};
+
+/// The places where words begin.
+const BEGINNINGS: u64 = {
+    let mut beginnings = 0;
+    let mut word = 0;
+    while word < WORDS.len() {
+        beginnings |= 1 << (word * FIRST);
+        word += 1;
+    }
+    beginnings
+};
+
 /// Whether `result` begins or ends with the words of an error.
 pub(crate) fn says_error(result: &str) -> bool {
     let text = result.trim();
     let head = &text[..text.floor_char_boundary(EDGE)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(EDGE)).max(head.len())..];
-    [head, tail].iter().any(|edge| {
-        let edge = edge.to_ascii_lowercase();
-        WORDS.iter().any(|word| edge.contains(word))
-    })
+    [head, tail].iter().any(|edge| has_word(edge.as_bytes()))
+}
+
+/// Whether any of the words stands in `text`, in whichever case. All are looked for at once.
+fn has_word(text: &[u8]) -> bool {
+    // A bit for each place that what was read last fits up to.
+    let mut reached = 0;
+    for (at, byte) in text.iter().enumerate() {
+        reached = (reached << 1 | BEGINNINGS) & PLACES[usize::from(*byte)];
+        let begun = reached & (BEGINNINGS << (FIRST - 1));
+        if begun != 0 && starts_with_one(&text[at + 1 - FIRST..], begun) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether `text` starts with one of the words that have a bit in `begun`.
+#[cold]
+fn starts_with_one(text: &[u8], mut begun: u64) -> bool {
+    while begun != 0 {
+        let word = WORDS[begun.trailing_zeros() as usize / FIRST].as_bytes();
+        if text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) {
+            return true;
+        }
+        begun &= begun - 1;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -51,6 +102,16 @@ mod tests {
         let middle = format!("{0} error {0}", "word ".repeat(100));
         for fine in ["", "ok", "3 passed", "é".repeat(300).as_str(), middle.as_str()] {
             assert!(!says_error(fine), "{fine}");
+        }
+    }
+
+    #[test]
+    fn every_word_is_found_whole_and_in_any_case() {
+        for word in WORDS {
+            for written in [word.to_owned(), word.to_uppercase(), format!("nono{word}s")] {
+                assert!(says_error(&written), "{written}");
+            }
+            assert!(!says_error(&word[..word.len() - 1]), "{word}");
         }
     }
 }
