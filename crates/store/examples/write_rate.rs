@@ -1,6 +1,6 @@
 //! How much CPU one recorded call costs. Prints microseconds of CPU and of wall time per event.
 //!
-//! `cargo run --release -p store --example write_rate [EVENTS] [AGENTS]`
+//! `cargo run --release -p store --example write_rate [EVENTS] [AGENTS] [CONVERSATIONS]`
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be run by hand")]
 
 use std::time::Instant;
@@ -13,14 +13,14 @@ use store::{Recorder, Store, StoreConfig};
 
 fn main() {
     let argument = |position, default| std::env::args().nth(position).and_then(|it| it.parse().ok()).unwrap_or(default);
-    let (count, agents): (u64, u64) = (argument(1, 200_000), argument(2, 100));
+    let (count, agents, conversations) = (argument(1, 200_000), argument(2, 100), argument(3, 1000));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
 
     let agents: Vec<AgentId> = (0..agents).map(|n| AgentId::parse(&format!("agent-{n}")).unwrap()).collect();
-    let events: Vec<Event> =
-        (0..count).map(|n| event(&agents[(n.wrapping_mul(7919) % agents.len() as u64) as usize], n)).collect();
+    let agent = |n: u64| &agents[(n.wrapping_mul(7919) % agents.len() as u64) as usize];
+    let events: Vec<Event> = (0..count).map(|n| event(agent(n), n, n % conversations)).collect();
     runtime.block_on(async {
         let opened = Instant::now();
         let store = Store::open(config).await.unwrap();
@@ -50,7 +50,7 @@ fn cpu_seconds() -> f64 {
 }
 
 /// A call as a coding agent makes it.
-fn event(agent: &AgentId, number: u64) -> Event {
+fn event(agent: &AgentId, number: u64, conversation: u64) -> Event {
     let mut event = Event::new(
         CallId::new(),
         agent.clone(),
@@ -58,7 +58,7 @@ fn event(agent: &AgentId, number: u64) -> Event {
         EventType::LlmCall,
         Timestamp::from_millis(1_700_000_000_000 + number as i64),
     );
-    event.conversation = Some(format!("session-{}", number % 1000));
+    event.conversation = Some(format!("session-{conversation}"));
     event.provider = Some("anthropic".to_owned());
     event.model = Some("claude-sonnet-4-5".to_owned());
     event.status = Some(200);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::EventFilter;
-use model::{BlockReason, Usage};
+use model::{BlockReason, NanoUsd, Usage};
 
 pub(super) fn refusal(agent: &str, at: Timestamp) -> Event {
     let mut event = Event::new(CallId::new(), id(agent), Epoch(0), EventType::Blocked, at);
@@ -28,6 +28,56 @@ async fn an_event_is_read_as_it_was_written() {
     assert_eq!((read.event, read.count), (event, 1));
     assert_eq!(fixture.store.would_have_stopped(&id("agent")).await.unwrap(), 1);
     assert!(fixture.store.event(CallId::new()).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn many_events_of_a_batch_are_read_as_they_were_written() {
+    let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
+    let mut events: Vec<Event> = (0..900).map(usual).collect();
+    // First calls of one conversation, then of two, then of two agents, and some of each kind that is rare; all in the order
+    // in which calls may end.
+    events[300].conversation = None;
+    events[600].agent = id("another");
+    events[601].score = None;
+    events[590].error = Some("cut".to_owned());
+    events[591].model_asked = Some("gpt-5".to_owned());
+    events[592].estimated = true;
+    events[593].would_have_stopped = true;
+    events[594].incident = Some(IncidentId::at(NOON));
+    events[595].event_type = EventType::KillSwitch;
+    events[596].block_reason = Some(BlockReason::Inactive);
+    events.chunks_mut(7).for_each(<[Event]>::reverse);
+    events.iter().for_each(|event| fixture.handle.event(event.clone()));
+    fixture.recorder.catch_up().await;
+    for mut event in events {
+        event.fingerprint = None;
+        let read = fixture.store.event(event.id).await.unwrap().unwrap();
+        assert_eq!((read.event, read.count), (event, 1));
+    }
+    let prints = fixture.store.fingerprints(&id("agent"), 1000).await.unwrap();
+    assert!(prints.iter().map(|print| print.number).eq((0..900).filter(|number| *number != 600)));
+}
+
+/// A call that went as it should, and of which each number has a value of its own.
+fn usual(number: u64) -> Event {
+    let mut event = scored("agent", 0, number);
+    event.time = Timestamp::from_millis(NOON.as_millis() + number as i64);
+    event.conversation = Some("c".to_owned());
+    event.provider = Some("openai".to_owned());
+    event.model = Some("gpt-4o".to_owned());
+    event.status = Some(200);
+    event.latency_ms = Some(1000 + number);
+    event.first_byte_ms = Some(2000 + number);
+    event.usage = Usage {
+        input: Some(3000 + number),
+        output: Some(4000 + number),
+        cached: Some(5000 + number),
+        cache_write: Some(6000 + number),
+        reasoning: Some(7000 + number),
+        ..Usage::default()
+    };
+    event.cost = Some(NanoUsd::new(8000 + number as i64));
+    event
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use sqlx::{Arguments, SqliteConnection};
 
-use super::batch::text;
+use super::events::text;
 use super::rollup::push_counts;
 use super::rows::Insert;
 use crate::Tally;

@@ -7,7 +7,7 @@ use model::{
 use sqlx::SqliteConnection;
 
 use super::agent::NewAgent;
-use super::{batch, deletion};
+use super::{deletion, events};
 use crate::columns::{signed, unsigned};
 use crate::key_file::KeyFile;
 use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, exemptions, settings};
@@ -149,7 +149,7 @@ async fn activate(
         .await?;
     let begun = Epoch(unsigned(begun));
     let event = Event::new(CallId::at(at), agent.clone(), begun, EventType::AgentActivated, at);
-    batch::insert(transaction, &[&event]).await?;
+    events::insert(transaction, &[&event]).await?;
     Ok((Changed::Activated(begun), Some(Notice::Event(event.into()))))
 }
 
@@ -181,7 +181,7 @@ async fn deactivate(transaction: &mut SqliteConnection, agent: &AgentId, at: Tim
     };
     let epoch = Epoch(unsigned(epoch));
     let event = Event::new(CallId::at(at), agent.clone(), epoch, EventType::AgentDeactivated, at);
-    batch::insert(transaction, &[&event]).await?;
+    events::insert(transaction, &[&event]).await?;
     Ok((Changed::Done, Some(Notice::Event(event.into()))))
 }
 

@@ -1,27 +1,16 @@
 //! Events, many in one transaction. What is done here is done for every call: few statements, few allocations.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, NanoUsd, Timestamp};
-use sqlx::error::BoxDynError;
-use sqlx::sqlite::SqliteArguments;
+use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, Timestamp};
 use sqlx::{Arguments, SqliteConnection};
 
-use super::rollup;
+use super::events::text;
 use super::rows::Insert;
+use super::{events, rollup};
 use crate::columns::signed;
-use crate::{Store, alerts, fingerprint};
-
-/// `count` and `minute` have their defaults.
-static INSERT_EVENTS: LazyLock<Insert> = LazyLock::new(|| {
-    let into = "events (id, agent_id, epoch, number, event_type, timestamp, conversation, provider, model, model_asked,
-        status_code, latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd,
-        cost_estimated, streamed,
-        score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, prompt_hash,
-        fingerprint, error, blocked, block_reason, incident_id)";
-    Insert::new(into, 33, "")
-});
+use crate::{Store, alerts};
 
 static TOUCH_AGENTS: LazyLock<Insert> = LazyLock::new(|| {
     let into = "agents (id, enabled, window_size, threshold, action, counting, created_at, last_seen)";
@@ -38,15 +27,10 @@ pub(super) async fn write(
 ) -> Result<(), sqlx::Error> {
     touch_agents(transaction, events, store.settings().kill_switch).await?;
     let (refusals, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_counted(event));
-    insert(transaction, &others).await?;
+    events::insert(transaction, &others).await?;
     count_refusals(transaction, &refusals).await?;
     alerts::count_minutes(transaction, events).await?;
     rollup::add(transaction, events, &store.config.unpriced).await
-}
-
-/// Inserts events as they are.
-pub(super) async fn insert(transaction: &mut SqliteConnection, events: &[&Event]) -> Result<(), sqlx::Error> {
-    INSERT_EVENTS.execute(transaction, events, |arguments, event| push_event(arguments, event)).await
 }
 
 /// Notes when each agent was last heard of; makes those that are heard of for the first time.
@@ -132,47 +116,4 @@ async fn count_with_incident(
         "update incidents set refused = refused + $1 where agent_id = $2 and epoch = $3 and state <> 'observed'",
     );
     query.bind(signed(count)).bind(agent.as_str()).bind(signed(epoch.0)).execute(transaction).await.map(drop)
-}
-
-/// The values of one event, in the order of [`INSERT_EVENTS`].
-fn push_event(arguments: &mut SqliteArguments, event: &Event) -> Result<(), BoxDynError> {
-    let count = |number: Option<u64>| number.map(signed);
-    arguments.add(text(event.id.0.hyphenated().encode_lower(&mut [0; 36])))?;
-    arguments.add(text(event.agent.as_str()))?;
-    arguments.add(signed(event.epoch.0))?;
-    arguments.add(event.fingerprint.map(|fingerprint| signed(fingerprint.number)))?;
-    arguments.add(text(event.event_type.as_str()))?;
-    arguments.add(event.time.as_millis())?;
-    arguments.add(event.conversation.as_deref().map(text))?;
-    arguments.add(event.provider.as_deref().map(text))?;
-    arguments.add(event.model.as_deref().map(text))?;
-    arguments.add(event.model_asked.as_deref().map(text))?;
-    arguments.add(event.status)?;
-    arguments.add(count(event.latency_ms))?;
-    arguments.add(count(event.first_byte_ms))?;
-    arguments.add(count(event.usage.input))?;
-    arguments.add(count(event.usage.output))?;
-    arguments.add(count(event.usage.cached))?;
-    arguments.add(count(event.usage.cache_write))?;
-    arguments.add(count(event.usage.reasoning))?;
-    arguments.add(event.cost.map(NanoUsd::nanos))?;
-    arguments.add(event.estimated)?;
-    arguments.add(event.streamed)?;
-    arguments.add(event.score.map(|score| score.value))?;
-    arguments.add(event.score.map(|score| score.signals.similar_prompts))?;
-    arguments.add(event.score.map(|score| score.signals.similar_responses))?;
-    arguments.add(event.score.map(|score| score.signals.repeated_tool_calls))?;
-    arguments.add(event.score.map(|score| text(score.window.as_str())))?;
-    arguments.add(event.would_have_stopped)?;
-    arguments.add(event.fingerprint.and_then(|it| it.prompt).map(|hash| hash.0.cast_signed()))?;
-    arguments.add(event.fingerprint.as_ref().map(fingerprint::encode))?;
-    arguments.add(event.error.as_deref().map(text))?;
-    arguments.add(event.block_reason.is_some())?;
-    arguments.add(event.block_reason.map(|reason| text(reason.as_str())))?;
-    arguments.add(event.incident.map(|incident| text(&incident.to_string())))
-}
-
-/// Text as an argument with one allocation; a plain `&str` takes two.
-pub(super) fn text(text: &str) -> Arc<str> {
-    Arc::from(text)
 }

@@ -7,6 +7,7 @@ mod apply;
 mod batch;
 mod connection;
 mod deletion;
+mod events;
 mod longer_sums;
 mod record;
 mod request;

@@ -8,7 +8,7 @@ use sqlx::{Arguments, QueryBuilder, Sqlite, SqliteConnection};
 use tokio::sync::watch;
 
 use super::agent::NewAgent;
-use super::batch;
+use super::events;
 use super::rollup;
 use super::rows::Insert;
 use crate::columns::signed;
@@ -79,7 +79,7 @@ pub(super) async fn write(
         if extent == Extent::Bare {
             return insert_incident(transaction, &pending.incident, None, 0).await;
         }
-        batch::insert(transaction, &[event]).await?;
+        events::insert(transaction, &[event]).await?;
         // It was not made, so it has no price.
         rollup::add(transaction, std::slice::from_ref(event), &Unpriced::default()).await?;
     }

@@ -9,7 +9,7 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, Row, SqliteConnection};
 
 use super::agent_sums;
-use super::batch::text;
+use super::events::text;
 use super::rows::Insert;
 use crate::columns::signed;
 use crate::made::Made;

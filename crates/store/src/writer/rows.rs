@@ -23,11 +23,13 @@ impl Insert {
     /// Plain `?`: SQLite looks a named parameter up in a list, which is quadratic for thousands of them.
     pub(crate) fn new(into: &str, columns: usize, then: &str) -> Insert {
         let row = format!("({})", vec!["?"; columns].join(","));
-        let statements = CHUNKS.map(|rows| {
-            let rows = vec![row.as_str(); rows].join(",");
-            format!("insert or ignore into {into} values {rows} {then}")
-        });
-        Insert { statements, columns }
+        Insert { statements: statements(into, &row, then), columns }
+    }
+
+    /// The same with `constants` at the end of each row.
+    pub(super) fn with_constants(into: &str, columns: usize, constants: &str) -> Insert {
+        let row = format!("({},{constants})", vec!["?"; columns].join(","));
+        Insert { statements: statements(into, &row, ""), columns }
     }
 
     /// Inserts `rows`; `push` adds the values of one.
@@ -40,15 +42,28 @@ impl Insert {
         let mut rest = rows;
         for (size, statement) in CHUNKS.into_iter().zip(&self.statements) {
             while let Some((chunk, remaining)) = rest.split_at_checked(size) {
-                let mut arguments = SqliteArguments::default();
-                arguments.reserve(size * self.columns, 0);
-                for row in chunk {
-                    push(&mut arguments, row).map_err(sqlx::Error::Encode)?;
-                }
-                sqlx::query_with(statement.as_str(), arguments).execute(&mut *transaction).await?;
+                let push_all = |arguments: &mut _| chunk.iter().try_for_each(|row| push(arguments, row));
+                execute(transaction, statement, size * self.columns, push_all).await?;
                 rest = remaining;
             }
         }
         Ok(())
     }
+}
+
+fn statements(into: &str, row: &str, then: &str) -> [String; 3] {
+    CHUNKS.map(|rows| format!("insert or ignore into {into} values {} {then}", vec![row; rows].join(",")))
+}
+
+/// Executes a statement with so many values, which `push` adds.
+pub(super) async fn execute(
+    transaction: &mut SqliteConnection,
+    statement: &'static str,
+    values: usize,
+    push: impl FnOnce(&mut SqliteArguments) -> Result<(), BoxDynError>,
+) -> Result<(), sqlx::Error> {
+    let mut arguments = SqliteArguments::default();
+    arguments.reserve(values, 0);
+    push(&mut arguments).map_err(sqlx::Error::Encode)?;
+    sqlx::query_with(statement, arguments).execute(transaction).await.map(drop)
 }
