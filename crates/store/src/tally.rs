@@ -43,14 +43,22 @@ pub struct Tally {
 impl Tally {
     /// Adds an event.
     pub(crate) fn add(&mut self, event: &Event) {
+        self.count(event);
+        if let Some(latency) = event.latency_ms.filter(|_| event.event_type == EventType::LlmCall) {
+            self.latency.add(latency);
+        }
+    }
+
+    /// The same without its latency.
+    pub(crate) fn count(&mut self, event: &Event) {
         match event.event_type {
-            EventType::LlmCall => self.add_call(event),
+            EventType::LlmCall => self.count_call(event),
             EventType::Blocked | EventType::KillSwitch => self.blocked += 1,
             EventType::AgentActivated | EventType::AgentDeactivated => {}
         }
     }
 
-    fn add_call(&mut self, event: &Event) {
+    fn count_call(&mut self, event: &Event) {
         let Usage { input, output, cached, cache_write, reasoning, .. } = event.usage;
         let add = |sum: &mut u64, tokens: Option<u64>| *sum = sum.saturating_add(tokens.unwrap_or(0));
         self.requests += 1;
@@ -69,9 +77,6 @@ impl Tally {
                 add(&mut self.unpriced_out, output);
             }
             None => {}
-        }
-        if let Some(latency) = event.latency_ms {
-            self.latency.add(latency);
         }
     }
 

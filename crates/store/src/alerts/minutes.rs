@@ -62,12 +62,15 @@ impl Store {
 }
 
 /// Counts the calls among `events`, each in the minute in which it ended: one that fails after a long wait is news then.
-pub(crate) async fn count(transaction: &mut SqliteConnection, events: &[Event]) -> Result<(), sqlx::Error> {
+pub(crate) async fn count<'a>(transaction: &mut SqliteConnection, events: &'a [Event]) -> Result<(), sqlx::Error> {
     let mut counts: HashMap<(i64, &AgentId), (u64, u64)> = HashMap::new();
-    for event in events.iter().filter(|event| event.event_type == EventType::LlmCall) {
-        let (calls, errors) = counts.entry((minute(ended(event)), &event.agent)).or_default();
-        *calls += 1;
-        *errors += u64::from(event.is_error());
+    let calls: Vec<&Event> = events.iter().filter(|event| event.event_type == EventType::LlmCall).collect();
+    let key = |call: &'a Event| (minute(ended(call)), &call.agent);
+    // Calls of a busy agent come one after the other: each run of them is looked up once.
+    for run in calls.chunk_by(|one, next| key(one) == key(next)) {
+        let (calls, errors) = counts.entry(key(run[0])).or_default();
+        *calls += run.len() as u64;
+        *errors += run.iter().filter(|call| call.is_error()).count() as u64;
     }
     let counts: Vec<_> = counts.into_iter().collect();
     ADD.execute(transaction, &counts, |arguments, ((minute, agent), (calls, errors))| {

@@ -40,10 +40,11 @@ async fn touch_agents(
     defaults: KillSwitch,
 ) -> Result<(), sqlx::Error> {
     let mut heard: HashMap<&AgentId, (Timestamp, Timestamp)> = HashMap::new();
-    for event in events {
-        let (first, last) = heard.entry(&event.agent).or_insert((event.time, event.time));
-        *first = event.time.min(*first);
-        *last = event.time.max(*last);
+    // Those of a busy agent come one after the other.
+    for run in events.chunk_by(|one, next| one.agent == next.agent) {
+        let (first, last) = heard.entry(&run[0].agent).or_insert((run[0].time, run[0].time));
+        *first = run.iter().map(|event| event.time).fold(*first, Timestamp::min);
+        *last = run.iter().map(|event| event.time).fold(*last, Timestamp::max);
     }
     let heard: Vec<_> = heard.into_iter().collect();
     TOUCH_AGENTS

@@ -33,6 +33,19 @@ struct Key<'a> {
     model: &'a str,
 }
 
+impl<'a> Key<'a> {
+    /// The hour of a call.
+    fn of(call: &'a Event) -> Key<'a> {
+        Key {
+            span: Span::Hour,
+            start: Span::Hour.start(call.time),
+            agent: call.agent.as_str(),
+            provider: name(&call.provider),
+            model: name(&call.model),
+        }
+    }
+}
+
 /// What is counted is added to what is there.
 pub(super) static ADD_COUNTS: LazyLock<String> = LazyLock::new(|| {
     add_up(&[
@@ -92,25 +105,21 @@ pub(super) async fn add(
     events: &[Event],
     unpriced: &Unpriced,
 ) -> Result<(), sqlx::Error> {
-    let calls = || events.iter().filter(|event| is_call(event));
-    add_rollups(transaction, calls()).await?;
-    add_conversations(transaction, calls(), unpriced).await
+    let calls: Vec<&Event> = events.iter().filter(|event| is_call(event)).collect();
+    add_rollups(transaction, &calls).await?;
+    add_conversations(transaction, &calls, unpriced).await
 }
 
 fn is_call(event: &Event) -> bool {
     matches!(event.event_type, EventType::LlmCall | EventType::Blocked | EventType::KillSwitch)
 }
 
-async fn add_rollups<'a>(
-    transaction: &mut SqliteConnection,
-    events: impl Iterator<Item = &'a Event>,
-) -> Result<(), sqlx::Error> {
+async fn add_rollups<'a>(transaction: &mut SqliteConnection, calls: &[&'a Event]) -> Result<(), sqlx::Error> {
     let mut sums: HashMap<Key<'a>, Tally> = HashMap::new();
-    for event in events {
-        let (provider, model) = (name(&event.provider), name(&event.model));
-        let start = Span::Hour.start(event.time);
-        let key = Key { span: Span::Hour, start, agent: event.agent.as_str(), provider, model };
-        sums.entry(key).or_default().add(event);
+    // Calls of a busy agent come one after the other: each run of them is looked up once.
+    for run in calls.chunk_by(|one, next| Key::of(one) == Key::of(next)) {
+        let sum = sums.entry(Key::of(run[0])).or_default();
+        run.iter().for_each(|call| sum.add(call));
     }
     let made = Made::read(&mut *transaction).await?;
     agent_sums::add(transaction, sums.iter().map(|(key, tally)| (key.start, key.agent, tally)), &made).await?;
@@ -214,19 +223,28 @@ struct Seen {
     last: i64,
 }
 
-async fn add_conversations<'a>(
+impl Seen {
+    fn add(&mut self, call: &Event, unpriced: &Unpriced) {
+        let hour = Span::Hour.start(call.time);
+        (self.first, self.last) = (self.first.min(hour), self.last.max(hour));
+        self.tally.count(call);
+        self.unpriced += unpriced.of(call);
+    }
+}
+
+async fn add_conversations(
     transaction: &mut SqliteConnection,
-    events: impl Iterator<Item = &'a Event>,
+    calls: &[&Event],
     unpriced: &Unpriced,
 ) -> Result<(), sqlx::Error> {
     let mut sums: HashMap<(&str, &str), Seen> = HashMap::new();
-    for event in events.filter(|event| event.conversation.is_some()) {
-        let hour = Span::Hour.start(event.time);
-        let key = (event.agent.as_str(), name(&event.conversation));
+    for run in calls.chunk_by(|one, next| one.agent == next.agent && one.conversation == next.conversation) {
+        if run[0].conversation.is_none() {
+            continue;
+        }
+        let (key, hour) = ((run[0].agent.as_str(), name(&run[0].conversation)), Span::Hour.start(run[0].time));
         let seen = sums.entry(key).or_insert_with(|| Seen { first: hour, last: hour, ..Seen::default() });
-        (seen.first, seen.last) = (seen.first.min(hour), seen.last.max(hour));
-        seen.tally.add(event);
-        seen.unpriced += unpriced.of(event);
+        run.iter().for_each(|call| seen.add(call, unpriced));
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_unstable_by_key(|(key, _)| *key);
