@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use model::{AgentId, CallId, Deactivation, KillSwitch};
 use parking_lot::{Mutex, RwLock};
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::agent::Agent;
 use crate::guard::GuardConfig;
@@ -131,7 +131,7 @@ impl Agents {
     }
 
     fn shard(&self, id: &AgentId) -> &Shard {
-        &self.shards[xxh3_64(id.as_str().as_bytes()) as usize % SHARDS]
+        &self.shards[XxHash3_64::oneshot(id.as_str().as_bytes()) as usize % SHARDS]
     }
 
     fn find(&self, id: &AgentId) -> Option<Arc<Seat>> {

@@ -6,7 +6,7 @@ use model::{
     Answered, Asked, CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolCall,
     ToolStep, Turn,
 };
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use twox_hash::XxHash3_64;
 
 use crate::canonical::canonical;
 use crate::error_text::says_error;
@@ -85,12 +85,12 @@ pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, promp
 
 /// The id of the conversation that is called `name`.
 pub fn conversation_id(name: &str) -> ConversationId {
-    ConversationId(xxh3_64(name.as_bytes()))
+    ConversationId(XxHash3_64::oneshot(name.as_bytes()))
 }
 
 /// 0 if there are none.
 fn attachments_hash(attachments: &[&str]) -> u64 {
-    attachments.iter().fold(0, |hash, attachment| fold(hash, xxh3_64(attachment.as_bytes())))
+    attachments.iter().fold(0, |hash, attachment| fold(hash, XxHash3_64::oneshot(attachment.as_bytes())))
 }
 
 /// Turning the bits over by a hash keeps the distances of texts with the same attachments, and takes those with others
@@ -106,7 +106,7 @@ fn with_attachments(text: Option<TextHash>, attachments: u64) -> Option<TextHash
 fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     match tools.filter(|step| !step.is_written) {
         Some(step) => fold(step.adaptive, step.result),
-        None => xxh3_64(newest_message.as_bytes()),
+        None => XxHash3_64::oneshot(newest_message.as_bytes()),
     }
 }
 
@@ -131,7 +131,7 @@ fn signature(calls: &[(&str, Cow<'_, str>)], numbers: Numbers) -> (u64, bool) {
     let hash = together(calls.iter().map(|(name, arguments)| {
         let (hash, masked) = exact(arguments, numbers);
         has_masked |= masked;
-        fold(xxh3_64(name.as_bytes()), hash)
+        fold(XxHash3_64::oneshot(name.as_bytes()), hash)
     }));
     (hash, has_masked)
 }
@@ -150,7 +150,7 @@ fn exact(text: &str, numbers: Numbers) -> (u64, bool) {
 /// One hash of several whose order says nothing: parallel calls come back in any.
 fn together(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
     let count = hashes.len() as u64;
-    let with = |all: u64, hash: u64| xxh3_64_with_seed(&hash.to_le_bytes(), all);
+    let with = |all: u64, hash: u64| XxHash3_64::oneshot_with_seed(all, &hash.to_le_bytes());
     // Most steps have one call, which need not be put in order.
     if count < 2 {
         return hashes.fold(count, with);
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     fn of(asked: &Asked<'_>) -> RequestPrint {
-        of_request("conversation", xxh3_64(b"{}"), asked, of_prompt(asked))
+        of_request("conversation", XxHash3_64::oneshot(b"{}"), asked, of_prompt(asked))
     }
 
     fn with_call<'a>(arguments: &'a str, result: &'a str) -> Asked<'a> {

@@ -5,7 +5,7 @@ use model::{
     Outcome, Policy, SavedAgent, Score, Timestamp,
 };
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::agent::{Agent, Arrival, Ended};
 use crate::agents::Agents;
@@ -57,7 +57,7 @@ impl<'a> NewCall<'a> {
     /// Makes the call's fingerprint: the long part of taking a call, which needs no lock.
     pub fn prepare(&self) -> PreparedCall<'a> {
         let prompt = fingerprint::of_prompt(self.asked);
-        let print = fingerprint::of_request(self.conversation, xxh3_64(self.body), self.asked, prompt);
+        let print = fingerprint::of_request(self.conversation, XxHash3_64::oneshot(self.body), self.asked, prompt);
         PreparedCall { agent: self.agent, call: self.call, print }
     }
 }

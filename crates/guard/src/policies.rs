@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use model::{AgentId, Policy, Spending, Timestamp};
 use parking_lot::Mutex;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 pub use limits::{Budget, Charge, Limits, Refused, Reservation};
 
@@ -169,7 +169,7 @@ impl Policies {
     }
 
     fn shard(&self, id: &AgentId) -> &Shard {
-        &self.shards[xxh3_64(id.as_str().as_bytes()) as usize % SHARDS]
+        &self.shards[XxHash3_64::oneshot(id.as_str().as_bytes()) as usize % SHARDS]
     }
 
     /// Adds an agent, or finds it if another call was quicker.

@@ -1,8 +1,10 @@
 //! Recorded calls judged again, under any settings: what the kill switch would have done. The same windows and rules as
 //! live; the only difference is that a recorded answer is known before the next call, also where calls overlapped.
 
+use std::hash::Hasher as _;
+
 use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Outcome, Score, Timestamp};
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_64;
 
 use crate::agent::Agent;
 use crate::fingerprint::{self, PromptPrint};
@@ -118,24 +120,24 @@ pub struct BodyHash(u64);
 
 /// A body that grows from call to call, hashed once.
 #[derive(Clone, Default)]
-pub struct GrowingBody(Xxh3);
+pub struct GrowingBody(XxHash3_64);
 
 impl std::fmt::Debug for GrowingBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "GrowingBody({:016x})", self.0.digest())
+        write!(f, "GrowingBody({:016x})", self.0.finish())
     }
 }
 
 impl GrowingBody {
     /// Adds the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        self.0.write(bytes);
     }
 
     /// The hash of the body that ends with `end`.
     pub fn hash(&self, end: &[u8]) -> BodyHash {
         let mut whole = self.0.clone();
-        whole.update(end);
-        BodyHash(whole.digest())
+        whole.write(end);
+        BodyHash(whole.finish())
     }
 }

@@ -1,7 +1,7 @@
 //! What tool calls aim at: the arguments that are one word each, such as paths, ids, numbers and switches.
 //! A long text that is the same but for its target (a licence header for the next file) is no repetition.
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::normalise::{Numbers, words_of};
 use crate::words::{ExactHash, fold};
@@ -19,7 +19,7 @@ pub(crate) fn targets(canonical: &str) -> u64 {
             Token::Value(value) if is_target(value) => {
                 let mut exact = ExactHash::default();
                 words_of([value], Numbers::Kept, &mut exact);
-                hash = fold(fold(hash, xxh3_64(key.as_bytes())), exact.finish());
+                hash = fold(fold(hash, XxHash3_64::oneshot(key.as_bytes())), exact.finish());
             }
             Token::Value(_) => {}
         }

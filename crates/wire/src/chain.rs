@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use model::{AgentId, Asked, ToolCall};
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_128;
 
 /// What a link costs beside its texts, roughly.
 const LINK: usize = 320;
@@ -125,11 +125,7 @@ impl Chains {
 
 /// One agent's ids mean nothing to another.
 fn key(agent: &AgentId, id: &str) -> u128 {
-    let mut hash = Xxh3::new();
-    hash.update(agent.as_str().as_bytes());
-    hash.update(&[0]);
-    hash.update(id.as_bytes());
-    hash.digest128()
+    XxHash3_128::oneshot(&[agent.as_str().as_bytes(), &[0], id.as_bytes()].concat())
 }
 
 #[cfg(test)]
