@@ -69,7 +69,8 @@ impl Exchange {
         if self.event.usage == Usage::default() {
             return;
         }
-        let models = [answered, self.event.model.as_deref()];
+        let asked = self.event.model.as_deref().filter(|asked| Some(*asked) != answered);
+        let models = [answered, asked];
         let provider = self.event.provider.as_deref().unwrap_or_default();
         let prices = &self.core.config.prices;
         self.event.cost = models.into_iter().flatten().find_map(|it| prices.cost(provider, it, &self.event.usage));

@@ -109,7 +109,8 @@ fn first_message(asked: &Asked<'_>) -> String {
         text.push('\0');
     }
     // Digit by digit: every call has one, and formatting takes five times as long.
-    let (hash, mut name) = (XxHash3_64::oneshot(text.as_bytes()), String::with_capacity("first-0123456789abcdef".len()));
+    let (hash, mut name) =
+        (XxHash3_64::oneshot(text.as_bytes()), String::with_capacity("first-0123456789abcdef".len()));
     name.push_str("first-");
     name.extend((0..16).rev().map(|place| char::from(HEX_DIGITS[(hash >> (4 * place)) as usize & 0xf])));
     name

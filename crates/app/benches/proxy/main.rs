@@ -14,7 +14,7 @@ mod report;
 use std::time::Duration;
 
 use bodies::Workload;
-use processes::{Direct, Nginx, Ours, Target};
+use processes::{Bodies, Direct, Nginx, Ours, Target};
 use report::Row;
 
 /// The targets take turns this often and the round with the least CPU time counts: noise only ever adds.
@@ -36,9 +36,10 @@ fn main() {
     let mut rows = Vec::new();
     for workload in Workload::all().iter().filter(|workload| is_wanted(workload.name)) {
         let direct = Direct::new(&provider);
-        let nginx = Nginx::start(folder.path(), &provider);
+        let nginx = Nginx::start(folder.path(), &provider, Bodies::Passed);
+        let whole = Nginx::start(folder.path(), &provider, Bodies::Whole);
         let ours = Ours::start(folder.path(), &provider);
-        let targets = [&direct as &dyn Target, &nginx, &ours];
+        let targets = [&direct as &dyn Target, &nginx, &whole, &ours];
         let rounds: Vec<Vec<Row>> = (0..ROUNDS)
             .map(|_| targets.iter().map(|target| measure(*target, workload, time / ROUNDS)).collect())
             .collect();

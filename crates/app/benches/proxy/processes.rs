@@ -90,37 +90,55 @@ impl Target for Direct {
     }
 }
 
-/// nginx as a reverse proxy: one worker, keep-alive to the provider, bodies in memory, nothing buffered on the way back.
+/// nginx as a reverse proxy: one worker, keep-alive to the provider, nothing buffered on the way back.
 pub(crate) struct Nginx {
     address: SocketAddr,
     process: Process,
+    bodies: Bodies,
+}
+
+/// What nginx does with the bodies of requests. By default it would write those over 16 KB to a file first.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Bodies {
+    /// Sent on as they come.
+    Passed,
+    /// Read whole into memory before they are sent on, as ours are.
+    Whole,
 }
 
 impl Nginx {
-    pub(crate) fn start(folder: &Path, provider: &Provider) -> Nginx {
+    pub(crate) fn start(folder: &Path, provider: &Provider, bodies: Bodies) -> Nginx {
         let address = free_address();
-        let config = folder.join("nginx.conf");
+        let config = folder.join(format!("nginx-{}.conf", address.port()));
+        let buffering = match bodies {
+            Bodies::Passed => "proxy_request_buffering off",
+            Bodies::Whole => "client_body_buffer_size 1m",
+        };
         let text = format!(
-            "daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/nginx.log;\n\
+            "daemon off; worker_processes 1; pid {config}.pid; error_log {folder}/nginx.log;\n\
              events {{ worker_connections 1024; }}\n\
-             http {{\n  access_log off; client_max_body_size 32m; client_body_buffer_size 1m; client_body_temp_path {folder}/nginx-body;\n  \
+             http {{\n  access_log off; client_max_body_size 32m; {buffering}; client_body_temp_path {folder}/nginx-body;\n  \
              keepalive_requests 1000000000; tcp_nodelay on;\n  \
              upstream provider {{ server {provider}; keepalive 64; keepalive_requests 1000000000; }}\n  \
              server {{ listen {address}; location / {{ proxy_pass http://provider; proxy_http_version 1.1;\n    \
              proxy_set_header Connection \"\"; proxy_buffering off; }} }}\n}}\n",
+            config = config.display(),
             folder = folder.display(),
             provider = provider.address,
         );
         fs::write(&config, text).expect("nginx.conf");
         let process = pinned(PROXY_CORE, "nginx", &["-c", &config.to_string_lossy()]);
         wait_until_it_listens(address);
-        Nginx { address, process }
+        Nginx { address, process, bodies }
     }
 }
 
 impl Target for Nginx {
     fn name(&self) -> &'static str {
-        "nginx"
+        match self.bodies {
+            Bodies::Passed => "nginx",
+            Bodies::Whole => "nginx whole",
+        }
     }
     fn address(&self) -> SocketAddr {
         self.address

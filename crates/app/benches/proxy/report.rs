@@ -48,11 +48,13 @@ pub(crate) fn print_row(row: &Row) {
 /// What both proxies add, and ours against nginx.
 pub(crate) fn print_ratios(rows: &[Row]) {
     println!("\nAdded to no proxy, one connection at a time; CPU per request; ours against nginx in this run");
-    for group in rows.chunks(3) {
-        let [direct, nginx, ours] = group else { continue };
+    println!("(and against nginx that reads a body whole before it sends it on, as ours does)");
+    for group in rows.chunks(4) {
+        let [direct, nginx, whole, ours] = group else { continue };
         let added = |row: &Row, index: usize| row.calm[index].saturating_sub(direct.calm[index]);
+        let ratio = |row: &Row| ours.cpu_per_request.as_secs_f64() / row.cpu_per_request.as_secs_f64();
         println!(
-            "{:>8}  p50 +{:.1?} (nginx +{:.1?})   p99 +{:.1?} (nginx +{:.1?})   cpu {:.1?} / {:.1?} = {:.2}×   rate {:.2}×",
+            "{:>8}  p50 +{:.1?} (nginx +{:.1?})   p99 +{:.1?} (nginx +{:.1?})   cpu {:.1?} / {:.1?} = {:.2}× ({:.1?}, {:.2}×)   rate {:.2}×",
             ours.workload,
             added(ours, 0),
             added(nginx, 0),
@@ -60,7 +62,9 @@ pub(crate) fn print_ratios(rows: &[Row]) {
             added(nginx, 1),
             ours.cpu_per_request,
             nginx.cpu_per_request,
-            ours.cpu_per_request.as_secs_f64() / nginx.cpu_per_request.as_secs_f64(),
+            ratio(nginx),
+            whole.cpu_per_request,
+            ratio(whole),
             ours.per_second / nginx.per_second,
         );
     }
