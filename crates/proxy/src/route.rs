@@ -30,8 +30,9 @@ pub(crate) struct Route<'a> {
 
 impl<'a> Route<'a> {
     fn read(uri: &'a Uri) -> Option<Route<'a>> {
-        let (agent, below) = uri.path().strip_prefix("/agents/")?.split_once('/')?;
-        let (provider, rest) = match below.find('/') {
+        let named = uri.path().strip_prefix("/agents/")?;
+        let (agent, below) = slash(named).map(|slash| (&named[..slash], &named[slash + 1..]))?;
+        let (provider, rest) = match slash(below) {
             Some(slash) => (&below[..slash], Some(&below[slash..])),
             None => (below, None),
         };
@@ -51,6 +52,11 @@ impl<'a> Route<'a> {
             None => Err(Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}"))),
         }
     }
+}
+
+/// Where the first slash is. Names are short: a wide search would take longer to begin than this takes to end.
+fn slash(path: &str) -> Option<usize> {
+    path.bytes().position(|byte| byte == b'/')
 }
 
 /// The exchange that a request begins, or why it begins none. The format is the caller's, where it can be told.
