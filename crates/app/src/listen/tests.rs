@@ -126,3 +126,17 @@ async fn one_more_than_it_holds_waits_for_its_turn() {
     scene.may_go.notify_one();
     assert!(rest(second).await.ends_with("done"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_rests_for_too_long_is_closed() {
+    let scene = Scene::with(LIMITS).await;
+    let mut stream = scene.connect(REQUEST).await;
+    scene.arrived.notified().await;
+    scene.may_go.notify_one();
+    let mut answer = [0; 512];
+    let length = stream.read(&mut answer).await.unwrap();
+    assert!(answer[..length].ends_with(b"done"));
+    let answered = tokio::time::Instant::now();
+    assert_eq!(rest(stream).await, "");
+    assert_eq!(answered.elapsed(), KEEP_ALIVE);
+}
