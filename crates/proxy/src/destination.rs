@@ -125,19 +125,19 @@ impl Destinations {
         Destinations { providers, made: ArcSwap::default() }
     }
 
-    /// How the provider with this name speaks, if there is one.
-    pub(crate) fn format(&self, name: &str) -> Option<Format> {
-        self.providers.get(name).map(|provider| provider.format)
+    /// The provider with this name, if there is one.
+    pub(crate) fn provider(&self, name: &str) -> Option<Arc<Provider>> {
+        self.providers.get(name)
     }
 
-    /// The destination with this name.
-    pub(crate) fn get(&self, name: &str) -> Result<Arc<Destination>, Stop> {
-        let provider = self.providers.get(name).ok_or_else(|| self.unknown())?;
+    /// Where the calls of a provider go.
+    pub(crate) fn get(&self, provider: Option<Arc<Provider>>) -> Result<Arc<Destination>, Stop> {
+        let provider = provider.ok_or_else(|| self.unknown())?;
         if provider.key_is_lost {
-            return Err(key_is_lost(name));
+            return Err(key_is_lost(&provider.name));
         }
         let made = self.made.load();
-        match made.get(name) {
+        match made.get(&provider.name) {
             Some(destination) if Arc::ptr_eq(&destination.provider, &provider) => Ok(Arc::clone(destination)),
             _ => self.make(provider),
         }
@@ -237,7 +237,8 @@ mod tests {
     #[test]
     fn nothing_goes_where_the_stored_key_is_lost() {
         let lost = Provider { key_is_lost: true, ..Provider::new("x", "http://a", Format::Openai).unwrap() };
-        let Err(stop) = Destinations::new(Providers::new([lost])).get("x") else { panic!("it must be refused") };
+        let destinations = Destinations::new(Providers::new([lost]));
+        let Err(stop) = destinations.get(destinations.provider("x")) else { panic!("it must be refused") };
         assert_eq!(stop.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(stop.error().unwrap().contains("PUT /api/providers/x"));
     }
@@ -246,8 +247,10 @@ mod tests {
     fn a_changed_provider_is_seen_at_once() {
         let providers = Providers::new([Provider::new("x", "http://a", Format::Openai).unwrap()]);
         let destinations = Destinations::new(providers.clone());
-        let host =
-            |destinations: &Destinations| destinations.get("x").map(|it| it.host.to_str().unwrap().to_owned()).ok();
+        let host = |destinations: &Destinations| {
+            let destination = destinations.get(destinations.provider("x"));
+            destination.map(|it| it.host.to_str().unwrap().to_owned()).ok()
+        };
         assert_eq!(host(&destinations).as_deref(), Some("a"));
         providers.put(Provider::new("x", "http://b", Format::Openai).unwrap());
         assert_eq!(host(&destinations).as_deref(), Some("b"));

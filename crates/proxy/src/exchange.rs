@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use guard::{Limits, Reservation, Ticket};
 use http::{HeaderMap, Response};
-use model::{AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Event, EventType, Format, Outcome};
+use model::{
+    AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Event, EventType, Format, Outcome, Provider,
+};
 use wire::{Dialect, Endpoint, Link};
 
 use crate::Core;
@@ -18,6 +20,8 @@ use crate::recorded;
 /// One call on its way. Dropped before it is recorded, it is recorded as given up by its client.
 pub(crate) struct Exchange {
     pub(crate) core: Arc<Core>,
+    /// Whom it is for, until it is known where that is; none if nobody has that name.
+    pub(crate) provider: Option<Arc<Provider>>,
     /// How the provider speaks.
     pub(crate) format: Format,
     /// How the caller speaks.
@@ -57,6 +61,7 @@ impl Exchange {
         let event = Event::new(call, agent, model::Epoch::default(), EventType::LlmCall, core.clock.now());
         Box::new(Exchange {
             core: Arc::clone(core),
+            provider: None,
             format,
             spoken: format,
             dialect: None,

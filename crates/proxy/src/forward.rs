@@ -68,7 +68,7 @@ async fn admit<'a>(
     // Before the body is read: an inactive agent must cost us nothing.
     exchange.check_active().await?;
 
-    let destination = exchange.core.destinations.get(route.provider)?;
+    let destination = exchange.core.destinations.get(exchange.provider.take())?;
     exchange.event.provider = Some(route.provider.to_owned());
     exchange.check_policy(route.provider)?;
     let path = route.path(&parts.method, exchange.format)?;

@@ -68,10 +68,12 @@ pub(crate) fn identify(
 ) -> Result<Box<Exchange>, (Option<Format>, Stop)> {
     check_host(&core.config.hosts, uri, &parts.headers).map_err(|stop| (None, stop))?;
     let route = Route::parse(uri).map_err(|stop| (None, stop))?;
-    let format = core.destinations.format(route.provider);
+    let provider = core.destinations.provider(route.provider);
+    let format = provider.as_ref().map(|provider| provider.format);
     let agent = AgentId::parse(&percent_decoded(route.agent))
         .map_err(|rule| (format, Stop::Client(StatusCode::BAD_REQUEST, rule.to_string())))?;
     let mut exchange = Exchange::new(core, call, agent, format.unwrap_or(Format::Openai));
+    exchange.provider = provider;
     // Whoever calls an endpoint of another format than the provider's own reads errors of that one.
     if let Some(endpoint) = route.rest.and_then(|path| Endpoint::of(exchange.format, &parts.method, path)) {
         exchange.spoken = endpoint.dialect.format();

@@ -35,10 +35,12 @@ impl Exchange {
 
     /// What takes out of the answer what was added to it by asking for usage.
     pub(crate) fn usage_filter(&self, parts: &mut Parts) -> Option<UsageFilter> {
+        if !self.asks_for_usage {
+            return None;
+        }
         let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_stream = content_type.to_ascii_lowercase().starts_with("text/event-stream");
-        let is_plain = !parts.headers.contains_key(CONTENT_ENCODING);
-        if !(self.asks_for_usage && is_stream && is_plain) {
+        if !is_stream || parts.headers.contains_key(CONTENT_ENCODING) {
             return None;
         }
         parts.headers.remove(CONTENT_LENGTH);
