@@ -31,6 +31,26 @@ pub(crate) fn equal(word: u64, byte: u8) -> u64 {
     zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7)
 }
 
+/// Matches what is no ASCII digit.
+#[inline(always)]
+pub(crate) fn no_digit(word: u64) -> u64 {
+    let value = word ^ (ONES * u64::from(b'0'));
+    (value.wrapping_add(ONES * (0x80 - 10)) | value) & (ONES << 7)
+}
+
+/// Whether this byte, which is below 0x80, is in a text of no more than sixteen bytes.
+#[inline(always)]
+pub(crate) fn short_contains(bytes: &[u8], byte: u8) -> bool {
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return equal(u64::from_le_bytes(*first), byte) | equal(u64::from_le_bytes(*last), byte) != 0;
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let both = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
+        return equal(both, byte) != 0;
+    }
+    bytes.contains(&byte)
+}
+
 /// The place of the lowest match in its word.
 #[inline(always)]
 pub(crate) fn place(found: u64) -> usize {
@@ -56,6 +76,19 @@ mod tests {
         fn finds_what_a_plain_search_finds(bytes: Vec<u8>, start in 0..40_usize, byte in 0..0x80_u8) {
             let expected = bytes.iter().enumerate().skip(start).find(|(_, it)| **it == byte).map(|(at, _)| at);
             prop_assert_eq!(find(&bytes, start, byte), expected);
+        }
+
+        #[test]
+        fn looks_through_a_short_text(bytes in prop::collection::vec(0x20..0x7f_u8, 0..=16), byte in 0x20..0x7f_u8) {
+            prop_assert_eq!(short_contains(&bytes, byte), bytes.contains(&byte));
+        }
+
+        #[test]
+        fn digits_end_where_a_plain_search_ends_them(digits in "[0-9]{0,8}", rest: [u8; 8]) {
+            let bytes = [digits.as_bytes(), &rest].concat();
+            let expected = bytes.iter().take(8).position(|byte| !byte.is_ascii_digit());
+            let found = word_at(&bytes, 0).map(no_digit).filter(|found| *found != 0);
+            prop_assert_eq!(found.map(place), expected);
         }
     }
 

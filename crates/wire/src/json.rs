@@ -100,6 +100,12 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
+    /// Passes over a value that nobody wants.
+    pub(crate) fn pass(&mut self) -> Result<()> {
+        let first = self.peek();
+        self.skip(first)
+    }
+
     /// Passes over a value and returns it.
     pub(crate) fn value(&mut self) -> Result<Json<'a>> {
         let first = self.peek();
@@ -159,7 +165,7 @@ impl<'a> Cursor<'a> {
                     let closing = if opening == b'{' { b'}' } else { b']' };
                     if self.peek() != closing {
                         if opening == b'{' {
-                            self.key()?;
+                            self.skip_key()?;
                         }
                         continue;
                     }
@@ -183,7 +189,7 @@ impl<'a> Cursor<'a> {
                 b',' => {
                     self.at += 1;
                     if in_object {
-                        self.key()?;
+                        self.skip_key()?;
                     }
                     return Ok(true);
                 }
@@ -219,6 +225,16 @@ impl<'a> Cursor<'a> {
         self.at = end.at + 1;
         self.expect(b':')?;
         Ok((start, end))
+    }
+
+    /// The same for a key that nobody reads.
+    #[inline(always)]
+    fn skip_key(&mut self) -> Result<()> {
+        if self.peek() != b'"' {
+            return Err(Malformed::Invalid);
+        }
+        self.string()?;
+        self.expect(b':')
     }
 
     /// Passes over this one character.

@@ -98,7 +98,7 @@ impl<'a> Message<'a> {
             "function_call" => self.function_call = Some(cursor.value()?),
             "tool_call_id" => self.tool_call_id = Some(cursor.value()?),
             "images" => self.images = Some(cursor.value()?),
-            _ => drop(cursor.value()?),
+            _ => cursor.pass()?,
         }
         Ok(())
     }

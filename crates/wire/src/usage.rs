@@ -35,7 +35,7 @@ pub(crate) fn read_openai(usage: &mut Usage, cursor: &mut Cursor<'_>) -> Result<
                     usage.reasoning = tokens(value);
                 }
             })?),
-            _ => drop(cursor.value()?),
+            _ => cursor.pass()?,
         }
         Ok(())
     })?;

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::eight_bytes::{equal, place, word_at};
+use crate::eight_bytes::{equal, no_digit, place, word_at};
 
 /// Keys and most values are shorter, and end before a wider search would have begun.
 const SHORT: usize = 32;
@@ -34,9 +34,10 @@ fn long_string_end(bytes: &[u8], from: usize) -> Option<usize> {
 /// Where the next quote is: a few steps for one that is `near`, a wide search for others.
 #[inline(always)]
 fn next_quote(bytes: &[u8], from: usize, near: usize) -> Option<usize> {
+    let (words, _) = bytes.get(from..)?.as_chunks();
     let mut at = from;
-    while at < from + near {
-        let found = equal(word_at(bytes, at)?, b'"');
+    for word in words.iter().take(near / 8) {
+        let found = equal(u64::from_le_bytes(*word), b'"');
         if found != 0 {
             return Some(at + place(found));
         }
@@ -67,19 +68,17 @@ pub(super) struct KeyEnd {
 /// The same for a key, which is read in any case.
 #[inline(always)]
 pub(super) fn key_end(bytes: &[u8], start: usize) -> Option<KeyEnd> {
+    let (words, _) = bytes.get(start..)?.as_chunks();
     let mut at = start;
-    while at < start + SHORT {
-        let word = word_at(bytes, at)?;
-        let found = equal(word, b'"') | equal(word, b'\\');
-        if found == 0 {
+    for word in words.iter().take(SHORT / 8).map(|word| u64::from_le_bytes(*word)) {
+        let (quote, backslash) = (equal(word, b'"'), equal(word, b'\\'));
+        if quote | backslash == 0 {
             at += 8;
-            continue;
+        } else if place(quote) < place(backslash) {
+            return Some(KeyEnd { at: at + place(quote), is_plain: true });
+        } else {
+            break;
         }
-        at += place(found);
-        if bytes.get(at) == Some(&b'"') {
-            return Some(KeyEnd { at, is_plain: true });
-        }
-        break;
     }
     long_string_end(bytes, at).map(|at| KeyEnd { at, is_plain: false })
 }
@@ -93,13 +92,17 @@ pub(super) fn space_end(bytes: &[u8], at: usize) -> usize {
 
 /// Where the literal or number ends that starts at `at`.
 pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Option<usize> {
-    let literal = match bytes.get(at)? {
-        b't' => "true",
-        b'f' => "false",
-        b'n' => "null",
-        _ => return number_end(bytes, at),
-    };
-    bytes.get(at..)?.starts_with(literal.as_bytes()).then_some(at + literal.len())
+    match bytes.get(at)? {
+        b't' => literal_end(bytes, at, b"true"),
+        b'f' => literal_end(bytes, at, b"false"),
+        b'n' => literal_end(bytes, at, b"null"),
+        _ => number_end(bytes, at),
+    }
+}
+
+#[inline(always)]
+fn literal_end<const LENGTH: usize>(bytes: &[u8], at: usize, literal: &[u8; LENGTH]) -> Option<usize> {
+    (bytes.get(at..)?.first_chunk() == Some(literal)).then_some(at + LENGTH)
 }
 
 /// Where the number ends that starts at `at`.
@@ -123,8 +126,11 @@ fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
 #[inline(always)]
 fn digits_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut end = start;
-    while bytes.get(end).is_some_and(u8::is_ascii_digit) {
-        end += 1;
+    loop {
+        match no_digit(word_at(bytes, end)?) {
+            0 => end += 8,
+            found => break end += place(found),
+        }
     }
     (end > start).then_some(end)
 }

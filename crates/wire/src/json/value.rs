@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::{Cursor, Malformed};
+use crate::eight_bytes::short_contains;
 
 /// The text of one valid JSON value, without white space around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,10 +113,11 @@ fn unescape(written: &str, first: usize) -> String {
     let mut text = String::with_capacity(written.len());
     let (mut rest, mut next) = (written, Some(first));
     while let Some(at) = next {
-        text.push_str(&rest[..at]);
-        let (character, length) = escaped_character(&rest[at..]);
+        let (before, escape) = rest.split_at(at);
+        text.push_str(before);
+        let (character, length) = escaped_character(escape);
         text.push(character);
-        rest = rest.get(at + length..).unwrap_or_default();
+        rest = escape.get(length..).unwrap_or_default();
         next = find_escape(rest);
     }
     text.push_str(rest);
@@ -125,10 +127,8 @@ fn unescape(written: &str, first: usize) -> String {
 /// Where the first escape is. Most strings that are read are a word, and looked through before a wide search has begun.
 #[inline(always)]
 fn find_escape(written: &str) -> Option<usize> {
-    match written.as_bytes() {
-        word if word.len() < 16 => word.iter().position(|byte| *byte == b'\\'),
-        bytes => memchr(b'\\', bytes),
-    }
+    let bytes = written.as_bytes();
+    if bytes.len() <= 16 && !short_contains(bytes, b'\\') { None } else { memchr(b'\\', bytes) }
 }
 
 /// The character of the escape that `rest` starts with, and the escape's length.
