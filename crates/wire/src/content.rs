@@ -151,6 +151,9 @@ pub(crate) struct Content<'a> {
 impl<'a> Content<'a> {
     /// Reads both.
     pub(crate) fn read(content: Json<'a>) -> Content<'a> {
+        if content.is_text() {
+            return Content { texts: content.filled_text().into_iter().collect(), attachments: Vec::new() };
+        }
         let mut read = Content::default();
         parts(content, |part| match part {
             Part::Text(text) => read.texts.extend(text.filled_text()),

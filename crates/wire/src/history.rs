@@ -20,11 +20,11 @@ pub(crate) struct Turns<'a> {
     prompt: Option<Message<'a>>,
     depth: u32,
     newest_message: &'a str,
-    /// The newest messages with tool calls, as long as no result has followed them.
-    called: Vec<Message<'a>>,
-    /// The newest messages with tool calls whose results have come, and those.
-    step: Vec<Message<'a>>,
-    results: Vec<Message<'a>>,
+    /// The newest messages with tool calls whose results have come, those results, and the messages with tool calls that
+    /// no result has followed yet.
+    work: Vec<Message<'a>>,
+    /// Where in `work` the results begin and end.
+    results: (usize, usize),
     /// What the model said last, as long as nothing has followed it.
     said: Option<Json<'a>>,
     /// What the model said right before the prompt.
@@ -32,11 +32,11 @@ pub(crate) struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    /// Takes a list of messages from the cursor. A message that does not say who wrote it is of `nobody`.
-    pub(crate) fn read(cursor: &mut Cursor<'a>, nobody: Role) -> Result<Turns<'a>, Malformed> {
-        let mut turns = Turns::default();
-        cursor.array(|cursor| turns.read_message(cursor, nobody))?;
-        Ok(turns)
+    /// Takes a list of messages from the cursor, in the place of any before. A message that does not say who wrote it is
+    /// of `nobody`.
+    pub(crate) fn read(&mut self, cursor: &mut Cursor<'a>, nobody: Role) -> Result<(), Malformed> {
+        *self = Turns::default();
+        cursor.array(|cursor| self.read_message(cursor, nobody)).map(drop)
     }
 
     /// Takes the next message from the cursor.
@@ -65,24 +65,29 @@ impl<'a> Turns<'a> {
             self.first_user_message.get_or_insert(*message);
             self.prompt = Some(*message);
             self.depth = 0;
-            self.called.clear();
-            self.step.clear();
-            self.results.clear();
+            self.work.clear();
+            self.results = (0, 0);
             self.said_before = self.said.take();
             return;
         }
         self.depth += 1;
         self.said = message.said_by_model();
         if message.has_calls() {
-            self.called.push(*message);
+            self.work.push(*message);
         } else if message.has_results() {
-            if !self.called.is_empty() {
-                std::mem::swap(&mut self.step, &mut self.called);
-                self.called.clear();
-                self.results.clear();
-            }
-            self.results.push(*message);
+            self.take_result(message);
         }
+    }
+
+    /// Adds a result: of the newest calls, or one more of those before.
+    fn take_result(&mut self, message: &Message<'a>) {
+        let (_, results_end) = self.results;
+        if results_end < self.work.len() {
+            self.work.drain(..results_end);
+            self.results.0 = self.work.len();
+        }
+        self.work.push(*message);
+        self.results.1 = self.work.len();
     }
 
     /// How many messages the user wrote.
@@ -111,7 +116,7 @@ impl<'a> Turns<'a> {
         let calls_are_written = !written.is_empty();
         let (tool_calls, tool_results) = match calls_are_written {
             true => (written, prompt.texts.clone()),
-            false => step::read(&self.step, &self.results),
+            false => step::read(&self.work[..self.results.0], &self.work[self.results.0..self.results.1]),
         };
         Asked {
             prompt: prompt.texts,

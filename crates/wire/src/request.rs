@@ -59,10 +59,10 @@ struct Fields<'a> {
 impl<'a> Fields<'a> {
     fn take(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
         match key {
-            "messages" => self.messages = Turns::read(cursor, Role::Other)?,
+            "messages" => self.messages.read(cursor, Role::Other)?,
             "input" if cursor.peek() == b'"' => self.input = Turns::of_prompt(cursor.value()?, None),
-            "input" => self.input = Turns::read(cursor, Role::Other)?,
-            "contents" => self.contents = Turns::read(cursor, Role::User)?,
+            "input" => self.input.read(cursor, Role::Other)?,
+            "contents" => self.contents.read(cursor, Role::User)?,
             "prompt" => self.prompt = Some(cursor.value()?),
             "images" => self.images = Some(cursor.value()?),
             "model" => self.model = cursor.value()?.text(),
@@ -79,7 +79,7 @@ impl<'a> Fields<'a> {
         self.max_output = tokens.and_then(Json::number).or(self.max_output);
     }
 
-    fn asked(self, dialect: Dialect) -> Option<Asked<'a>> {
+    fn asked(&mut self, dialect: Dialect) -> Option<Asked<'a>> {
         // Ollama streams unless it is told not to.
         let streamed = self.stream.filter(|stream| !stream.is_null()).map_or(dialect == Dialect::Ollama, Json::is_true);
         let prompt = self.prompt.map(|prompt| Turns::of_prompt(prompt, self.images)).unwrap_or_default();
@@ -92,7 +92,7 @@ impl<'a> Fields<'a> {
         };
         let turns = candidates.into_iter().find(|turns| !turns.is_empty())?;
         let (continues, is_kept) = (self.session.continues(), self.session.is_kept(dialect));
-        let (model, max_output) = (self.model, self.max_output);
+        let (model, max_output) = (self.model.take(), self.max_output);
         Some(Asked { model, streamed, max_output, session: self.session.id(), continues, is_kept, ..turns.asked() })
     }
 }

@@ -96,7 +96,7 @@ fn tool_call<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Call<'a>>, Malformed>
         match key {
             "id" => id = cursor.value()?.text(),
             "function" | "custom" => call = Some(read_named(cursor)?),
-            _ => drop(cursor.value()?),
+            _ => cursor.pass()?,
         }
         Ok(())
     })?;
@@ -148,6 +148,6 @@ fn text_of(given: Option<Json<'_>>) -> Cow<'_, str> {
     match given {
         None => Cow::default(),
         Some(given) if given.raw().starts_with('{') => Cow::Borrowed(given.raw()),
-        Some(given) => Content::read(given).joined(),
+        Some(given) => given.text().unwrap_or_else(|| Content::read(given).joined()),
     }
 }
