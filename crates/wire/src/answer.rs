@@ -52,13 +52,14 @@ impl Framing {
     /// By the content type; a content encoding makes it unreadable. A body that turns out to be an array is a stream, too.
     fn of(headers: &HeaderMap) -> Framing {
         let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let framing = match essence.as_str() {
-            "text/event-stream" => Framing::Events(Box::default()),
-            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
-                Framing::Lines(LineParser::default())
-            }
-            _ => Framing::Body(Vec::new()),
+        let essence = content_type.split(';').next().unwrap_or_default().trim_ascii();
+        let is = |name: &str| essence.eq_ignore_ascii_case(name);
+        let framing = if is("text/event-stream") {
+            Framing::Events(Box::default())
+        } else if is("application/x-ndjson") || is("application/ndjson") || is("application/jsonl") {
+            Framing::Lines(LineParser::default())
+        } else {
+            Framing::Body(Vec::new())
         };
         match is_encoded(headers) {
             true => Framing::Unreadable { is_stream: !matches!(framing, Framing::Body(_)) },
