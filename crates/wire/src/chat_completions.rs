@@ -8,7 +8,7 @@ use crate::choices::{Choices, MAX_CHOICES};
 use crate::content::{Part, parts};
 use crate::json::{Cursor, Json, Malformed};
 use crate::said::{Room, Said};
-use crate::{step, usage};
+use crate::{Dialect, step, usage};
 
 /// An answer as far as it has come.
 #[derive(Debug)]
@@ -18,27 +18,30 @@ pub(crate) struct ChatAnswer {
     model: Option<String>,
     error: Option<String>,
     saw_end: bool,
+    /// Whether it has shown that it is of this dialect.
+    is_shown: bool,
 }
 
 impl ChatAnswer {
     pub(crate) fn new(limit: usize) -> ChatAnswer {
         let (usage, choices) = (Usage::default(), Choices::new(limit));
-        ChatAnswer { choices, usage, model: None, error: None, saw_end: false }
+        ChatAnswer { choices, usage, model: None, error: None, saw_end: false, is_shown: false }
     }
 
-    /// The data of one event.
-    pub(crate) fn event(&mut self, data: &str) {
+    /// The data of one event. The dialect that it is of, if the first that shows one shows another.
+    pub(crate) fn event(&mut self, data: &str) -> Option<Dialect> {
         if data.trim_ascii() == "[DONE]" {
             self.saw_end = true;
-        } else {
-            self.read(data);
+            return None;
         }
+        self.read(data)
     }
 
-    /// A whole body.
-    pub(crate) fn body(&mut self, body: &str) {
-        self.read(body);
+    /// A whole body. Its dialect, as above.
+    pub(crate) fn body(&mut self, body: &str) -> Option<Dialect> {
+        let other = self.read(body);
         self.saw_end = !self.choices.is_empty();
+        other
     }
 
     pub(crate) fn saw_end(&self) -> bool {
@@ -52,9 +55,18 @@ impl ChatAnswer {
         Answer { answered: self.choices.answered(), usage, model, error, complete, id: None }
     }
 
-    /// A body and a chunk have the same outline. Nothing is taken from one that is broken.
-    fn read(&mut self, text: &str) {
-        let Ok(chunk) = Chunk::read(text, self.usage) else { return };
+    /// A body and a chunk have the same outline. Nothing is taken from one that is broken or of another dialect.
+    fn read(&mut self, text: &str) -> Option<Dialect> {
+        let mut chunk = Chunk { reported: self.usage, is_shown: self.is_shown, ..Chunk::default() };
+        let checked = chunk.read(text);
+        self.is_shown = chunk.is_shown;
+        if checked.is_ok() {
+            self.take_chunk(&chunk);
+        }
+        chunk.other
+    }
+
+    fn take_chunk(&mut self, chunk: &Chunk<'_>) {
         chunk.pieces.iter().for_each(|piece| self.take(piece));
         match chunk.usage {
             // Nearly always: no choice has reported anything of its own.
@@ -100,20 +112,23 @@ struct Chunk<'a> {
     usage: Option<(Json<'a>, Usage)>,
     model: Option<Json<'a>>,
     error: Option<Json<'a>>,
+    /// Whether this one or one before it has shown that they are chunks.
+    is_shown: bool,
+    /// The dialect that it is of instead.
+    other: Option<Dialect>,
 }
 
 impl<'a> Chunk<'a> {
-    fn read(text: &'a str, reported: Usage) -> Result<Chunk<'a>, Malformed> {
-        let mut chunk = Chunk { reported, ..Chunk::default() };
+    fn read(&mut self, text: &'a str) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(text);
-        cursor.object(|cursor, key| chunk.see(cursor, key))?;
-        cursor.end()?;
-        Ok(chunk)
+        cursor.object(|cursor, key| self.see(cursor, key))?;
+        cursor.end()
     }
 
     fn see(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
         match key {
             "choices" => {
+                self.is_shown = true;
                 self.pieces.clear();
                 cursor.array(|cursor| self.see_piece(cursor))?;
             }
@@ -127,7 +142,12 @@ impl<'a> Chunk<'a> {
             }
             "model" => self.model = Some(cursor.value()?),
             "error" => self.error = Some(cursor.value()?),
-            _ => drop(cursor.value()?),
+            _ if self.is_shown => cursor.pass()?,
+            _ => {
+                self.other = Dialect::of_field(cursor, key)?;
+                // Then the rest is not for us.
+                return if self.other.is_some() { Err(Malformed::Invalid) } else { Ok(()) };
+            }
         }
         Ok(())
     }
@@ -174,7 +194,7 @@ impl<'a> Piece<'a> {
                 "finish_reason" => piece.is_last = cursor.value()?.is_text(),
                 "text" => piece.text = Some(cursor.value()?),
                 "usage" => piece.usage = Some(cursor.value()?),
-                _ => drop(cursor.value()?),
+                _ => cursor.pass()?,
             }
             Ok(())
         })?;

@@ -42,32 +42,31 @@ impl Dialect {
         }
     }
 
-    /// Whether an answer in the one is read like one in the other.
-    pub(crate) fn reads_like(self, other: Dialect) -> bool {
-        let is_chat = |dialect| matches!(dialect, Dialect::ChatCompletions | Dialect::Completions);
-        self == other || (is_chat(self) && is_chat(other))
-    }
-
     /// The dialect of an answer's body or event, by the fields that only one dialect has. None: it could be of any.
     ///
     /// The path does not decide: gateways answer on one dialect's path in another.
     pub(crate) fn of_answer(text: &str) -> Option<Dialect> {
         let mut found = None;
         let _ = Cursor::new(text).object(|cursor, key| {
-            found = match key {
-                "choices" => Some(Dialect::ChatCompletions),
-                "candidates" | "usageMetadata" | "promptFeedback" => Some(Dialect::Gemini),
-                "done" => Some(Dialect::Ollama),
-                "output" => Some(Dialect::Responses),
-                // Google's own clients are answered inside an envelope.
-                "response" => cursor.value()?.field("candidates").map(|_| Dialect::Gemini),
-                "type" => Dialect::of_type(&cursor.value()?.text().unwrap_or_default()),
-                _ => cursor.value().map(|_| None)?,
-            };
+            found = Dialect::of_field(cursor, key)?;
             // The first that tells it is enough.
             if found.is_some() { Err(Malformed::Invalid) } else { Ok(()) }
         });
         found
+    }
+
+    /// The dialect that a field of an answer tells; one that tells none is taken from the cursor.
+    pub(crate) fn of_field(cursor: &mut Cursor<'_>, key: &str) -> Result<Option<Dialect>, Malformed> {
+        Ok(match key {
+            "choices" => Some(Dialect::ChatCompletions),
+            "candidates" | "usageMetadata" | "promptFeedback" => Some(Dialect::Gemini),
+            "done" => Some(Dialect::Ollama),
+            "output" => Some(Dialect::Responses),
+            // Google's own clients are answered inside an envelope.
+            "response" => cursor.value()?.field("candidates").map(|_| Dialect::Gemini),
+            "type" => Dialect::of_type(&cursor.value()?.text().unwrap_or_default()),
+            _ => cursor.pass().map(|()| None)?,
+        })
     }
 
     fn of_type(kind: &str) -> Option<Dialect> {

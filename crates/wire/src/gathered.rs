@@ -12,7 +12,7 @@ use crate::responses::ResponsesAnswer;
 #[derive(Debug)]
 pub(crate) struct Gathered {
     dialect: Dialect,
-    /// Whether the answer itself has shown its dialect.
+    /// Whether the answer itself has shown its dialect. Chat Completions notice that while they are read.
     is_shown: bool,
     limit: usize,
     answer: ByDialect,
@@ -47,10 +47,20 @@ impl Gathered {
 
     /// The data of an event, a line, or an element of an array.
     pub(crate) fn event(&mut self, data: &[u8]) {
-        let Ok(data) = simdutf8::basic::from_utf8(data) else { return };
+        if let Ok(data) = simdutf8::basic::from_utf8(data) {
+            self.read_event(data);
+        }
+    }
+
+    fn read_event(&mut self, data: &str) {
         self.look_at(data);
         match &mut self.answer {
-            ByDialect::Chat(answer) => answer.event(data),
+            ByDialect::Chat(answer) => {
+                if let Some(other) = answer.event(data) {
+                    self.turn_to(other);
+                    self.read_event(data);
+                }
+            }
             ByDialect::Responses(answer) => answer.event(data),
             ByDialect::Messages(answer) => answer.event(data),
             ByDialect::Gemini(answer) => answer.event(data),
@@ -60,10 +70,20 @@ impl Gathered {
 
     /// A whole body.
     pub(crate) fn body(&mut self, body: &[u8]) {
-        let Ok(body) = simdutf8::basic::from_utf8(body) else { return };
+        if let Ok(body) = simdutf8::basic::from_utf8(body) {
+            self.read_body(body);
+        }
+    }
+
+    fn read_body(&mut self, body: &str) {
         self.look_at(body);
         match &mut self.answer {
-            ByDialect::Chat(answer) => answer.body(body),
+            ByDialect::Chat(answer) => {
+                if let Some(other) = answer.body(body) {
+                    self.turn_to(other);
+                    self.read_body(body);
+                }
+            }
             ByDialect::Responses(answer) => answer.body(body),
             ByDialect::Messages(answer) => answer.body(body),
             ByDialect::Gemini(answer) => answer.body(body),
@@ -108,12 +128,17 @@ impl Gathered {
 
     /// Until the answer has shown its dialect: does it now?
     fn look_at(&mut self, text: &str) {
-        if self.is_shown {
+        if self.is_shown || matches!(self.answer, ByDialect::Chat(_)) {
             return;
         }
-        let Some(dialect) = Dialect::of_answer(text) else { return };
+        if let Some(dialect) = Dialect::of_answer(text) {
+            self.turn_to(dialect);
+        }
+    }
+
+    fn turn_to(&mut self, dialect: Dialect) {
         self.is_shown = true;
-        if dialect.reads_like(self.dialect) {
+        if dialect == self.dialect {
             return;
         }
         self.dialect = dialect;
