@@ -32,8 +32,8 @@ pub fn conversation_of(headers: &HeaderMap, asked: &Asked<'_>) -> String {
 
 fn named_by_headers(headers: &HeaderMap) -> Option<String> {
     // Most calls have no such header, and looking for each of them by its name would take longer than all the rest here.
-    let may_name_one = |name: &HeaderName| name.as_str().ends_with("id") || name.as_str() == "baggage";
-    if !headers.keys().any(may_name_one) {
+    let may_name_one = |name: &str| name.ends_with("id") || name == "baggage";
+    if !headers.keys().map(HeaderName::as_str).any(may_name_one) {
         return None;
     }
     header(headers, "x-agentgazer-session-id")
@@ -102,7 +102,8 @@ fn baggage(headers: &HeaderMap) -> Option<String> {
 
 /// A short name that stays the same as long as the conversation begins with the same words.
 fn first_message(asked: &Asked<'_>) -> String {
-    let mut text = String::new();
+    let length = asked.first_user_message.iter().map(|piece| piece.len() + 1).sum();
+    let mut text = String::with_capacity(length);
     for piece in &asked.first_user_message {
         text.push_str(piece);
         // Between the pieces, so that "a", "b" is not "ab".
@@ -111,7 +112,8 @@ fn first_message(asked: &Asked<'_>) -> String {
     // Digit by digit: every call has one, and formatting takes five times as long.
     let hash = XxHash3_64::oneshot(text.as_bytes());
     let digits: [u8; 16] = std::array::from_fn(|place| HEX_DIGITS[(hash >> (60 - 4 * place)) as usize & 0xf]);
-    ["first-", &String::from_utf8_lossy(&digits)].concat()
+    // Cannot fail: digits are ASCII.
+    ["first-", std::str::from_utf8(&digits).unwrap_or_default()].concat()
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {
