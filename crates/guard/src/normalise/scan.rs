@@ -2,19 +2,15 @@
 
 use crate::normalise::fold::fold;
 use crate::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
-use crate::normalise::word::{LANE, Plain, WordBuffer};
-use crate::words::Words;
+use crate::normalise::word::{LANE, Plain, PlainPair, WordBuffer};
+use crate::words::{Word, Words};
 
 /// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Says whether any did.
 pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<Item = &'t str>, words: &mut W) -> bool {
     let mut scan =
         Scan::<W, MASKED> { words, word: WordBuffer::default(), spaced: false, began: false, has_masked: false };
     for piece in pieces {
-        if piece.is_ascii() {
-            scan.text(piece);
-        } else {
-            scan.text(&fold(piece));
-        }
+        scan.piece(piece);
         scan.space();
     }
     scan.has_masked
@@ -72,46 +68,81 @@ fn skip_spaces(text: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// Past the spaces that `text` has at `at`, if there are any.
+fn past_spaces(text: &[u8], at: usize) -> Option<usize> {
+    Some(skip_spaces(text, at)).filter(|end| *end > at)
+}
+
 impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
+    /// Unicode is folded from the first word on that is not plain: before it there is none.
+    fn piece(&mut self, piece: &str) {
+        let rest = piece.get(self.plain_words(piece.as_bytes(), 0)..).unwrap_or_default();
+        if rest.is_ascii() {
+            self.text(rest);
+        } else {
+            self.text(&fold(rest));
+        }
+    }
+
     fn text(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let mut at = skip_spaces(bytes, 0);
-        while at < bytes.len() {
-            at = self.plain_word(bytes, at).unwrap_or_else(|| self.intricate_word(text, at));
+        let mut at = 0;
+        while at < text.len() {
+            at = self.intricate_word(text, at);
+            at = self.plain_words(text.as_bytes(), at);
         }
     }
 
-    /// Takes the word that starts at `at` if it has nothing but letters and marks in it: most have, and then no byte need be
-    /// looked at by itself. Says where the next one starts.
-    fn plain_word(&mut self, text: &[u8], at: usize) -> Option<usize> {
-        let first = Plain::at(text, at);
-        if first.count == LANE {
-            return self.long_plain_word(text, at, first);
+    /// Takes words from `at` on as long as they have nothing but letters and marks in them: most have, and then no byte need
+    /// be looked at by itself. Says where the first other one starts.
+    fn plain_words(&mut self, text: &[u8], mut at: usize) -> usize {
+        while at < text.len() {
+            let word = Plain::at(text, at);
+            let end = at + word.count;
+            if word.is_short() && is_word_end(text, end) {
+                self.take_plain(word.word(self.spaced));
+                at = end + 1;
+                continue;
+            }
+            let next = match word.count {
+                0 => past_spaces(text, at),
+                LANE => self.longer_plain_word(text, at, word),
+                _ => None,
+            };
+            let Some(next) = next else { return at };
+            at = next;
         }
-        let end = at + first.count;
-        if !is_word_end(text, end) {
-            return None;
-        }
-        self.words.word(first.word(self.spaced));
-        Some(self.after_plain(text, end))
+        at
     }
 
-    // As are other words: what is seldom run would take the registers of what is.
+    /// Takes a plain word, behind which a space stands.
+    #[inline]
+    fn take_plain(&mut self, word: Word<'_>) {
+        self.words.word(word);
+        (self.spaced, self.began) = (true, true);
+    }
+
+    /// Takes the plain word that starts at `at` with a whole lane, and says where the next one starts.
+    // Not inlined, as are other words: what is seldom run would take the registers of what is.
     #[inline(never)]
-    fn long_plain_word(&mut self, text: &[u8], at: usize, first: Plain) -> Option<usize> {
-        let end = self.word.read_plain(text, at, first)?;
+    fn longer_plain_word(&mut self, text: &[u8], at: usize, first: Plain) -> Option<usize> {
+        let second = Plain::at(text, at + LANE);
+        if second.count < LANE {
+            let both = PlainPair::new(first, second);
+            let end = at + both.length;
+            if !is_word_end(text, end) {
+                return None;
+            }
+            self.take_plain(both.word(self.spaced));
+            return Some(end + 1);
+        }
+        let end = self.word.read_plain(text, at)?;
         let is_whole = is_word_end(text, end) && !self.word.may_hold_uuid();
         if is_whole {
             self.words.word(self.word.word(self.spaced));
+            (self.spaced, self.began) = (true, true);
         }
         self.word.clear();
-        is_whole.then(|| self.after_plain(text, end))
-    }
-
-    /// Where the next word starts after a plain one that ends at `end`.
-    fn after_plain(&mut self, text: &[u8], end: usize) -> usize {
-        (self.spaced, self.began) = (true, true);
-        skip_spaces(text, end + 1)
+        is_whole.then_some(end + 1)
     }
 
     /// Takes any word, byte by byte where it must, and the spaces behind it.

@@ -52,19 +52,16 @@ impl WordBuffer {
         count
     }
 
-    /// Reads the plain word that starts at `start` with the lane `first`; says where it ends. `None`: it is so long that it
-    /// may have to be cut.
-    #[inline]
-    pub(super) fn read_plain(&mut self, text: &[u8], start: usize, first: Plain) -> Option<usize> {
+    /// Reads the plain word that starts at `start`; says where it ends. `None`: it is so long that it may have to be cut.
+    pub(super) fn read_plain(&mut self, text: &[u8], start: usize) -> Option<usize> {
         let (lanes, _) = self.bytes.as_chunks_mut();
-        let mut lane = first;
         for (place, room) in lanes[..LONGEST_WORD / LANE - 1].iter_mut().enumerate() {
+            let lane = Plain::at(text, start + place * LANE);
             *room = lane.lower;
             if lane.count < LANE {
                 self.length = place * LANE + lane.count;
                 return Some(start + self.length);
             }
-            lane = Plain::at(text, start + (place + 1) * LANE);
         }
         None
     }
@@ -98,29 +95,71 @@ pub(super) struct Plain {
 }
 
 impl Plain {
+    #[inline]
     pub(super) fn at(text: &[u8], at: usize) -> Plain {
         let lane = lane(text, at);
-        let seven = lane & repeated(0x7f);
-        let past_space = seven + repeated(0x80 - b' ' - 1);
-        let others = (!past_space | range(seven, b'0', b'9') | lane) & repeated(0x80);
-        let upper = range(seven, b'A', b'Z') & repeated(0x80);
+        // A byte that is not ASCII carries into those behind it, of which nothing is wanted then.
+        let past_space = lane.wrapping_add(repeated(0x80 - b' ' - 1));
+        let others = (!past_space | range(lane, b'0', b'9') | lane) & repeated(0x80);
+        let upper = range(lane, b'A', b'Z') & repeated(0x80);
         // From the top bit to 0x20, which makes an ASCII letter small.
         Plain { lower: (lane | upper >> 2).to_le_bytes(), count: (others.trailing_zeros() / 8) as usize }
     }
 
+    /// Whether they are a word of less than a lane, or the beginning of one that is not plain.
+    #[inline]
+    pub(super) fn is_short(&self) -> bool {
+        (1..LANE).contains(&self.count)
+    }
+
     /// A word that is less than a lane.
+    #[inline]
     pub(super) fn word(&self, spaced: bool) -> Word<'_> {
+        Word { bytes: &self.lower[..self.count], hash: self.fold_into(self.count as u64), spaced }
+    }
+
+    /// Folds them into `hash` as [`WordBuffer::hash`] does.
+    fn fold_into(&self, hash: u64) -> u64 {
         let unused = self.count.wrapping_neg() % LANE * 8;
-        let hash = fold(self.count as u64, u64::from_le_bytes(self.lower) << unused);
-        Word { bytes: &self.lower[..self.count], hash, spaced }
+        fold(hash, u64::from_le_bytes(self.lower) << unused)
+    }
+}
+
+/// A plain word of one whole lane and less than another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainPair {
+    lanes: [[u8; LANE]; 2],
+    pub(super) length: usize,
+    hash: u64,
+}
+
+impl PlainPair {
+    pub(super) fn new(first: Plain, second: Plain) -> PlainPair {
+        let length = LANE + second.count;
+        let hash = match second.count {
+            0 => first.fold_into(length as u64),
+            _ => second.fold_into(first.fold_into(length as u64)),
+        };
+        PlainPair { lanes: [first.lower, second.lower], length, hash }
+    }
+
+    pub(super) fn word(&self, spaced: bool) -> Word<'_> {
+        Word { bytes: &self.lanes.as_flattened()[..self.length], hash: self.hash, spaced }
     }
 }
 
 /// Eight bytes from `at` on; zeros behind the end.
+#[inline]
 fn lane(bytes: &[u8], at: usize) -> u64 {
-    if let Some(lane) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        return u64::from_le_bytes(*lane);
+    match bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(lane) => u64::from_le_bytes(*lane),
+        None => last_lane(bytes, at),
     }
+}
+
+/// The same where fewer are left. Once for each text, and out of the way of the rest.
+#[cold]
+fn last_lane(bytes: &[u8], at: usize) -> u64 {
     if let Some(last) = bytes.last_chunk::<LANE>() {
         let before = (at + LANE).saturating_sub(bytes.len()) * 8;
         return u64::from_le_bytes(*last).unbounded_shr(before as u32);
@@ -133,15 +172,16 @@ const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; LANE])
 }
 
-/// Whether each byte of `seven`, which are all ASCII, is in a range: its top bit says so, the others say nothing.
-fn range(seven: u64, first: u8, last: u8) -> u64 {
+/// Whether each byte of `lane`, up to the first that is not ASCII, is in a range: its top bit says so, the others say
+/// nothing.
+fn range(lane: u64, first: u8, last: u8) -> u64 {
     // Adding to seven bits never carries into the next byte; the eighth then says whether a bound was reached.
-    (seven + repeated(0x80 - first)) & !(seven + repeated(0x80 - last - 1))
+    lane.wrapping_add(repeated(0x80 - first)) & !lane.wrapping_add(repeated(0x80 - last - 1))
 }
 
 /// How many of the bytes, whose bit 0x20 is set, are ASCII letters before the first that is none.
 fn leading_letters(lower: u64) -> usize {
-    let letters = range(lower & repeated(0x7f), b'a', b'z') & !lower & repeated(0x80);
+    let letters = range(lower, b'a', b'z') & !lower & repeated(0x80);
     ((letters ^ repeated(0x80)).trailing_zeros() / 8) as usize
 }
 
