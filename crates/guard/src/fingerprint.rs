@@ -60,7 +60,7 @@ pub(crate) struct PromptPrint {
 pub(crate) fn of_prompt(asked: &Asked<'_>) -> PromptPrint {
     let mut prompt = (ExactHash::default(), Digest::default());
     words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut prompt);
-    let (exact, digest) = prompt;
+    let (exact, digest) = &mut prompt;
     let attachments = attachments_hash(&asked.attachments);
     PromptPrint {
         is_short: asked.attachments.is_empty() && digest.is_short(),
@@ -114,26 +114,33 @@ fn tool_step(asked: &Asked<'_>) -> Option<ToolStep> {
     if asked.tool_calls.is_empty() {
         return None;
     }
-    let calls: Vec<(&str, Cow<'_, str>)> = asked.tool_calls.iter().map(name_and_arguments).collect();
-    let (literal, has_numbers) = signature(&calls, Numbers::Masked);
+    let signatures: Vec<Signature> = asked.tool_calls.iter().map(Signature::of).collect();
     Some(ToolStep {
-        literal,
-        adaptive: if has_numbers { signature(&calls, Numbers::Kept).0 } else { literal },
+        literal: together(signatures.iter().map(|call| call.literal)),
+        adaptive: together(signatures.iter().map(|call| call.adaptive)),
         result: together(asked.tool_results.iter().map(|result| exact(result, Numbers::Masked).0)),
         is_error: asked.tool_results.iter().any(|result| says_error(result)),
         is_written: asked.calls_are_written,
     })
 }
 
-/// A hash of names and arguments, and whether a number was masked in it.
-fn signature(calls: &[(&str, Cow<'_, str>)], numbers: Numbers) -> (u64, bool) {
-    let mut has_masked = false;
-    let hash = together(calls.iter().map(|(name, arguments)| {
-        let (hash, masked) = exact(arguments, numbers);
-        has_masked |= masked;
-        fold(XxHash3_64::oneshot(name.as_bytes()), hash)
-    }));
-    (hash, has_masked)
+/// Hashes of the name and the arguments of a tool call.
+struct Signature {
+    /// Numbers masked.
+    literal: u64,
+    /// Numbers kept.
+    adaptive: u64,
+}
+
+impl Signature {
+    fn of(call: &ToolCall<'_>) -> Signature {
+        let (name, arguments) = name_and_arguments(call);
+        let name = XxHash3_64::oneshot(name.as_bytes());
+        let (masked, has_numbers) = exact(&arguments, Numbers::Masked);
+        let literal = fold(name, masked);
+        let adaptive = if has_numbers { fold(name, exact(&arguments, Numbers::Kept).0) } else { literal };
+        Signature { literal, adaptive }
+    }
 }
 
 fn name_and_arguments<'c>(call: &'c ToolCall<'_>) -> (&'c str, Cow<'c, str>) {
@@ -163,16 +170,15 @@ fn together(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
 /// What is kept of an answer; none if nothing was said and nothing called.
 pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     let calls: Vec<(&str, Cow<'_, str>)> = answered.tool_calls.iter().map(name_and_arguments).collect();
-    let digest = |numbers| {
+    let said = |numbers| {
         let called = calls.iter().flat_map(|(name, arguments)| [*name, arguments.as_ref()]);
         let mut digest = Digest::default();
         let has_masked = words_of(std::iter::once(answered.text.as_str()).chain(called), numbers, &mut digest);
-        (digest, has_masked)
+        (digest.is_short(), digest.finish(), has_masked)
     };
-    let (literal, has_numbers) = digest(Numbers::Masked);
-    let is_short = literal.is_short();
-    let literal = literal.finish()?;
-    let TextHash(adaptive) = if has_numbers { digest(Numbers::Kept).0.finish()? } else { literal };
+    let (is_short, literal, has_numbers) = said(Numbers::Masked);
+    let literal = literal?;
+    let TextHash(adaptive) = if has_numbers { said(Numbers::Kept).1? } else { literal };
     // Turned over by what the calls aim at: the same header written to another file is another answer, however long
     // the header is.
     let aims = calls.iter().fold(0, |aims, (_, arguments)| aims ^ targets(arguments));

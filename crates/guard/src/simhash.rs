@@ -51,8 +51,8 @@ impl SimHash {
         self.words
     }
 
-    /// The hash; none for a text without words.
-    pub(crate) fn finish(mut self) -> Option<TextHash> {
+    /// The hash, once all words are in; none for a text without words.
+    pub(crate) fn finish(&mut self) -> Option<TextHash> {
         if self.words == 0 {
             return None;
         }
@@ -70,13 +70,15 @@ impl SimHash {
     }
 
     /// What the words that wait make with the two before each.
+    #[inline(always)]
     fn triples(&mut self) -> [u64; 8] {
         let [mut first, mut second] = self.before;
-        let triples = self.waiting.map(|word| {
-            let triple = fold(fold(first, second.rotate_left(32)), word);
+        let mut triples = self.waiting;
+        for triple in &mut triples {
+            let word = *triple;
+            *triple = fold(fold(first, second.rotate_left(32)), word);
             (first, second) = (second, word);
-            triple
-        });
+        }
         self.before = [first, second];
         triples
     }
@@ -117,10 +119,10 @@ impl BitCounts {
     /// The bits that were set in more than half of `added` words.
     fn majority(&self, added: u64) -> u64 {
         let half = added / 2;
-        let used = (u64::BITS - added.leading_zeros()) as usize;
+        let used = self.planes.len().min((u64::BITS - added.leading_zeros()) as usize);
         // All counts are compared with `half` at once, from the highest bit down.
         let (mut more, mut equal) = (0, u64::MAX);
-        for (bit, plane) in self.planes.iter().enumerate().take(used).rev() {
+        for (bit, plane) in self.planes[..used].iter().enumerate().rev() {
             if half >> bit & 1 == 0 {
                 more |= equal & plane;
                 equal &= !plane;

@@ -32,7 +32,7 @@ pub(crate) struct ExactHash(u64);
 
 impl ExactHash {
     /// The hash. Stored: it never changes.
-    pub(crate) fn finish(self) -> u64 {
+    pub(crate) fn finish(&self) -> u64 {
         self.0
     }
 }
@@ -62,8 +62,8 @@ impl Digest {
         self.similar.words() < Self::SHORT_WORDS && self.bytes < Self::SHORT_BYTES
     }
 
-    /// The SimHash.
-    pub(crate) fn finish(self) -> Option<TextHash> {
+    /// The SimHash, once all words are in.
+    pub(crate) fn finish(&mut self) -> Option<TextHash> {
         self.similar.finish()
     }
 }
