@@ -1,6 +1,6 @@
 //! Compares one call with those before it, signal by signal, and lets the rules decide what counts.
 
-use model::{Counting, Outcome};
+use model::{Counting, Outcome, SignalCounts, TextHash};
 
 use crate::entry::Entry;
 use crate::rules::{self, Outgrowth};
@@ -9,6 +9,7 @@ use crate::rules::{self, Outgrowth};
 pub(crate) struct Judge<'w> {
     /// Those that are considered, and then the current call.
     calls: Vec<&'w Entry>,
+    current: &'w Entry,
     /// The place of the newest answered call among `calls`.
     newest: Option<usize>,
     pub(crate) counting: Counting,
@@ -20,6 +21,14 @@ pub(crate) struct Marks {
     pub(crate) prompt: bool,
     pub(crate) response: bool,
     pub(crate) tool_calls: bool,
+}
+
+/// What an earlier call can have in common with the current one, or its response with the newest.
+#[derive(Clone, Copy)]
+enum Signal {
+    Prompt,
+    Response,
+    ToolCalls,
 }
 
 /// What ends the way back from call to call that counts.
@@ -41,17 +50,17 @@ impl<'w> Judge<'w> {
         }
         let newest = calls.iter().rposition(|call| call.outcome() == Outcome::Answered);
         calls.push(current);
-        Some(Judge { calls, newest, counting })
+        Some(Judge { calls, current, newest, counting })
     }
 
     /// The call that is judged.
     pub(crate) fn current_call(&self) -> &'w Entry {
-        self.calls[self.current()]
+        self.current
     }
 
     /// The calls that the current one is compared with.
     pub(crate) fn considered(&self) -> &[&'w Entry] {
-        &self.calls[..self.current()]
+        &self.calls[..self.place()]
     }
 
     /// The call with the newest response, if there is one.
@@ -61,48 +70,83 @@ impl<'w> Judge<'w> {
 
     /// By which signals each of those calls counts.
     pub(crate) fn marks(&self) -> Vec<Marks> {
+        let mut marks = vec![Marks::default(); self.place()];
+        self.each(|place, signal| match signal {
+            Signal::Prompt => marks[place].prompt = true,
+            Signal::Response => marks[place].response = true,
+            Signal::ToolCalls => marks[place].tool_calls = true,
+        });
+        marks
+    }
+
+    /// How many of them count by each signal.
+    pub(crate) fn counts(&self) -> SignalCounts {
+        let mut counts = SignalCounts::default();
+        self.each(|_, signal| match signal {
+            Signal::Prompt => counts.similar_prompts += 1,
+            Signal::Response => counts.similar_responses += 1,
+            Signal::ToolCalls => counts.repeated_tool_calls += 1,
+        });
+        counts
+    }
+
+    /// Hands out the place of each call that counts, once for each signal that it counts by.
+    fn each(&self, mark: impl FnMut(usize, Signal)) {
         match self.counting {
-            Counting::Literal => (0..self.current()).map(|place| self.literal(place)).collect(),
-            Counting::Adaptive => self.adaptive(),
+            Counting::Literal => self.literal(mark),
+            Counting::Adaptive => self.adaptive(mark),
         }
     }
 
-    fn current(&self) -> usize {
+    /// The place of the current call, behind those that are considered.
+    fn place(&self) -> usize {
         self.calls.len() - 1
     }
 
     /// The formula and nothing else.
-    fn literal(&self, place: usize) -> Marks {
-        let (call, current) = (self.calls[place], self.current_call());
-        let newest = self.newest.filter(|newest| place < *newest).and_then(|newest| self.calls[newest].response());
+    fn literal(&self, mut mark: impl FnMut(usize, Signal)) {
         let tools = |call: &Entry| call.tools().filter(|step| !step.is_written).map(|step| step.literal);
-        Marks {
-            prompt: are_prompts_similar(call, current),
-            response: matches!((call.response(), newest), (Some(one), Some(other)) if one.literal.is_similar(other.literal)),
-            tool_calls: tools(call).is_some() && tools(call) == tools(current),
+        let response = |call: &Entry| call.response().map(|response| response.literal);
+        let newest = self.newest.map(|newest| (newest, response(self.calls[newest])));
+        for (place, call) in self.considered().iter().enumerate() {
+            if are_similar(call.prompt(), self.current.prompt()) {
+                mark(place, Signal::Prompt);
+            }
+            if newest.is_some_and(|(newest, words)| place < newest && are_similar(response(call), words)) {
+                mark(place, Signal::Response);
+            }
+            if tools(call).is_some() && tools(call) == tools(self.current) {
+                mark(place, Signal::ToolCalls);
+            }
         }
     }
 
-    fn adaptive(&self) -> Vec<Marks> {
-        let mut marks = vec![Marks::default(); self.current()];
-        let current = self.current();
-        let counts = |place, call: &Entry| self.prompt_counts(place, call);
-        self.trace(current, Until::Rest, counts, |place| marks[place].prompt = true);
+    fn adaptive(&self, mut mark: impl FnMut(usize, Signal)) {
+        let current = self.place();
+        // Most calls are steps of work on one prompt: that is soon seen.
+        let has_moved_on = |call: &Entry| rules::has_moved_on(call, self.current);
+        let counts = |place, call: &Entry| !has_moved_on(call) && self.prompt_counts(place, call);
+        self.trace(current, Until::Rest, counts, |place| mark(place, Signal::Prompt));
         if let Some(newest) = self.newest {
             let outgrowth = rules::outgrowth(&self.calls, newest);
-            let counts = |place, call: &Entry| self.response_counts(place, call, self.calls[newest], outgrowth);
-            self.trace(newest, Until::NewWork, counts, |place| marks[place].response = true);
+            let newest_call = self.calls[newest];
+            let counts = |place, call: &Entry| self.response_counts(place, call, newest_call, outgrowth);
+            self.trace(newest, Until::NewWork, counts, |place| mark(place, Signal::Response));
         }
         let counts = |_, call: &Entry| self.tool_calls_count(call);
-        self.trace(current, Until::NewWork, counts, |place| marks[place].tool_calls = true);
-        marks
+        self.trace(current, Until::NewWork, counts, |place| mark(place, Signal::ToolCalls));
     }
 
     /// Goes from call to call that counts, back from the one at `from`, as far as they are parts of one loop.
+    // Not inlined: three of them in one function would not have enough registers.
+    #[inline(never)]
     fn trace(&self, from: usize, until: Until, counts: impl Fn(usize, &Entry) -> bool, mut mark: impl FnMut(usize)) {
         let mut later = from;
-        let earlier = self.calls[..from].iter().enumerate().rev();
-        for (place, call) in earlier.filter(|(place, call)| counts(*place, call)) {
+        for place in (0..from).rev() {
+            let call = self.calls[place];
+            if !counts(place, call) {
+                continue;
+            }
             if rules::is_after_rest(self.calls[later], call) {
                 return;
             }
@@ -115,15 +159,16 @@ impl<'w> Judge<'w> {
     }
 
     fn prompt_counts(&self, place: usize, call: &Entry) -> bool {
-        let current = self.current_call();
+        let current = self.current;
         let newest = self.newest.map(|newest| self.calls[newest]);
-        are_prompts_similar(call, current)
+        are_similar(call.prompt(), current.prompt())
             && rules::is_same_question(call, newest, current)
             && rules::prompt_has_weight(call, newest, current)
             && rules::is_asked_again(&self.calls, place, current)
     }
 
     /// `outgrowth` is what came of the `newest` response.
+    #[inline]
     fn response_counts(&self, place: usize, call: &Entry, newest: &Entry, outgrowth: Option<Outgrowth>) -> bool {
         let (Some(one), Some(other)) = (call.response(), newest.response()) else {
             return false;
@@ -135,13 +180,13 @@ impl<'w> Judge<'w> {
     }
 
     fn tool_calls_count(&self, call: &Entry) -> bool {
-        let current = self.current_call();
+        let current = self.current;
         let is_same_step = || rules::is_same_tool_step(call, current) && rules::is_comparable(call, current);
         (is_same_step() || rules::is_same_error(call, current)) && !call.waited() && !current.waited()
     }
 }
 
-/// Whether two calls were asked alike. No prompt, no likeness.
-fn are_prompts_similar(one: &Entry, other: &Entry) -> bool {
-    matches!((one.prompt(), other.prompt()), (Some(one), Some(other)) if one.is_similar(other))
+/// Whether two texts are alike. No text, no likeness.
+fn are_similar(one: Option<TextHash>, other: Option<TextHash>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one.is_similar(other))
 }

@@ -11,7 +11,7 @@ mod same_words;
 mod sampling;
 mod short_text;
 
-pub(crate) use asked_again::is_asked_again;
+pub(crate) use asked_again::{has_moved_on, is_asked_again};
 pub(crate) use error_streak::is_same_error;
 pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, is_wait, outgrowth};
 pub(crate) use new_work::is_after_new_work;

@@ -3,16 +3,20 @@
 
 use crate::entry::Entry;
 
-/// Whether the call at `place`, whose prompt is similar, asked for what `current` asks again.
+/// Whether `current` is another step of work on what `call` is about.
+pub(crate) fn has_moved_on(call: &Entry, current: &Entry) -> bool {
+    // Unless nothing at all was added. A conversation that was started over is at its old step.
+    is_same_turn(call, current) && call.step() != current.step()
+}
+
+/// Whether the call at `place`, whose prompt is similar and which has not moved on, asked for what `current` asks again.
 pub(crate) fn is_asked_again(calls: &[&Entry], place: usize, current: &Entry) -> bool {
-    if is_same_turn(calls[place], current) {
-        // The conversation has moved on unless nothing at all was added. One that was started over is at its old step.
-        return calls[place].step() == current.step();
-    }
-    is_ask(calls, place)
+    is_same_turn(calls[place], current) || is_ask(calls, place)
 }
 
 /// Whether the call at `place` asked for something (the first of a turn, and what was sent again) rather than worked on it.
+// Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
+#[inline(never)]
 fn is_ask(calls: &[&Entry], place: usize) -> bool {
     let call = calls[place];
     let mut before = calls[..place].iter().filter(|earlier| is_same_turn(earlier, call)).peekable();

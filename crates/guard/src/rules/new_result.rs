@@ -37,6 +37,8 @@ pub(crate) fn gave_something_new(calls: &[&Entry], place: usize, newest: Option<
 }
 
 /// What came of the response of the call at `place`.
+// Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
+#[inline(never)]
 pub(crate) fn outgrowth(calls: &[&Entry], place: usize) -> Option<Outgrowth> {
     let (call, later) = (calls[place], &calls[place + 1..]);
     let next = later.iter().find(|other| other.conversation() == call.conversation())?;

@@ -9,13 +9,15 @@ const FILLERS: usize = 2;
 
 /// Whether more than a filler lies between the calls at two places, in the conversation of the later one.
 pub(crate) fn is_after_new_work(calls: &[&Entry], later: usize, earlier: usize) -> bool {
-    let between = (earlier + 1)..later;
-    if between.len() <= FILLERS {
-        return false;
-    }
+    later - earlier > FILLERS + 1 && is_work_between(calls, later, earlier)
+}
+
+// Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
+#[inline(never)]
+fn is_work_between(calls: &[&Entry], later: usize, earlier: usize) -> bool {
     let conversation = calls[later].conversation();
     let is_work = |place: &usize| calls[*place].conversation() == conversation && is_new(calls, *place);
-    between.filter(is_work).nth(FILLERS).is_some()
+    ((earlier + 1)..later).filter(is_work).nth(FILLERS).is_some()
 }
 
 /// Whether the call at `place` reports a step, or else got an answer, that no other of `calls` did.
