@@ -10,11 +10,12 @@ use twox_hash::XxHash3_64;
 
 use crate::agent::Agent;
 use crate::guard::GuardConfig;
+use crate::name_hash::NameHash;
 
 /// Enough that agents created at the same time seldom wait for each other.
 const SHARDS: usize = 64;
 
-type Shard = RwLock<HashMap<AgentId, Arc<Seat>>>;
+type Shard = RwLock<HashMap<AgentId, Arc<Seat>, NameHash>>;
 
 /// All agents.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ mod exemptions;
 mod fingerprint;
 mod guard;
 mod judge;
+mod name_hash;
 mod normalise;
 mod orphans;
 mod policies;
