@@ -17,7 +17,7 @@ pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
         // No arguments at all, as some models put it.
         return Cow::Borrowed("{}");
     }
-    if serde_json::from_str::<&RawValue>(json).is_err() {
+    if serde_json::from_str::<&RawValue>(json).is_err() || is_canonical(json) {
         return Cow::Borrowed(json);
     }
     let mut writer = Writer { json, at: 0, canonical: String::with_capacity(json.len()) };
@@ -25,6 +25,37 @@ pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
         Some(()) => Cow::Owned(writer.canonical),
         None => Cow::Borrowed(json),
     }
+}
+
+/// Whether valid `json` is canonical as it stands, as far as that is soon told: a flat object mostly is.
+fn is_canonical(json: &str) -> bool {
+    let mut rest = json.as_bytes();
+    let (mut last_key, mut objects): (&[u8], usize) = (&[], 0);
+    while let Some(byte) = rest.first() {
+        let length = match byte {
+            b'"' => plain_string(rest),
+            b' ' | b'\t' | b'\n' | b'\r' => None,
+            _ => Some(1),
+        };
+        let Some((token, behind)) = length.and_then(|length| rest.split_at_checked(length)) else { return false };
+        if behind.first() == Some(&b':') {
+            if token < last_key {
+                return false;
+            }
+            last_key = token;
+        }
+        objects += usize::from(*byte == b'{');
+        rest = behind;
+    }
+    // Keys of several objects would have to be told apart.
+    objects <= 1
+}
+
+/// The length of the string that `json` begins with, quotes included, if nothing is escaped in it.
+fn plain_string(json: &[u8]) -> Option<usize> {
+    let inside = json.get(1..)?;
+    let end = inside.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    (inside[end] == b'"').then_some(end + 2)
 }
 
 /// Reads JSON that is known to be valid and writes it again. `None`: too deep, or not valid after all.
@@ -167,6 +198,15 @@ mod tests {
         check(r#"[[],{},[1,[]],{"b":{},"a":[]}]"#, r#"[[],{},[1,[]],{"a":[],"b":{}}]"#);
         check(r#"{"b":",","a":"}","aa":1,"a":2}"#, r#"{"a":"}","a":2,"aa":1,"b":","}"#);
         check(r#""a  b""#, r#""a  b""#);
+    }
+
+    #[test]
+    fn what_is_canonical_is_not_copied() {
+        for json in [r#"{"a":[1,"x y"],"b":"{ }","b":-1.0}"#, "[[],[1,2]]", r#""a  b""#, "{}", r#"{"a!":1,"a":2}"#] {
+            assert!(matches!(canonical(json), Cow::Borrowed(same) if same == json), "{json}");
+        }
+        check(r#"{"a":2,"a!":1}"#, r#"{"a!":1,"a":2}"#);
+        check(r#"{"b":{"z":1},"a":2}"#, r#"{"a":2,"b":{"z":1}}"#);
     }
 
     #[test]
