@@ -49,6 +49,12 @@ impl Slots {
         &mut self.chunks[slot as usize / CHUNK][slot as usize % CHUNK]
     }
 
+    /// How many slots there were at most at one time.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
     /// All that stand in a window.
     pub(crate) fn in_windows(&self) -> impl Iterator<Item = &Entry> {
         self.chunks.iter().flat_map(|chunk| chunk.iter()).filter(|entry| entry.is_in_window())

@@ -66,18 +66,24 @@ impl Windows {
             return;
         }
         self.newest = self.newest.max(print.number);
-        let slot = self.slots.insert(Entry::from(print));
-        if print.outcome == Outcome::Pending {
-            self.in_flight.push(slot);
-        }
+        // First the oldest leave, so that a full window never takes a slot more than it has calls.
         let mut all = std::mem::take(&mut self.all);
-        self.enter(&mut all, slot, bounds.window_size);
-        self.all = all;
+        self.make_room(&mut all, bounds.window_size);
         let mut conversation = self.take_conversation(print.conversation, bounds.max_conversations);
         conversation.last_active = conversation.last_active.max(print.time);
         let reach = self.newest.saturating_sub(SavedAgent::RECALL);
         self.release_until(&mut conversation.calls, reach);
-        self.enter(&mut conversation.calls, slot, bounds.window_size);
+        self.make_room(&mut conversation.calls, bounds.window_size);
+        let slot = self.slots.insert(Entry::from(print));
+        let entry = self.slots.get_mut(slot);
+        entry.enter_window();
+        entry.enter_window();
+        if print.outcome == Outcome::Pending {
+            self.in_flight.push(slot);
+        }
+        all.push_back(slot);
+        self.all = all;
+        conversation.calls.push_back(slot);
         self.conversations.reserve_exact(1);
         self.conversations.push(conversation);
     }
@@ -177,16 +183,15 @@ impl Windows {
         std::mem::take(&mut self.left)
     }
 
-    fn enter(&mut self, window: &mut VecDeque<Slot>, slot: Slot, window_size: usize) {
+    /// Makes room for one more call in `window`.
+    fn make_room(&mut self, window: &mut VecDeque<Slot>, window_size: usize) {
         while window.len() >= window_size.max(1) {
             self.release_oldest(window);
         }
-        self.slots.get_mut(slot).enter_window();
         if window.len() == window.capacity() {
             // Doubling would leave room unused in each of very many windows.
             window.reserve_exact(1 + window.len() / 4);
         }
-        window.push_back(slot);
     }
 
     fn release_until(&mut self, window: &mut VecDeque<Slot>, number: u64) {
@@ -217,5 +222,38 @@ impl Windows {
             self.release_until(&mut forgotten.calls, u64::MAX);
         }
         Conversation { id, calls: VecDeque::new(), last_active: Timestamp::from_millis(0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Step, Turn};
+
+    use super::*;
+
+    #[test]
+    fn a_full_window_takes_no_more_slots_than_it_has_calls() {
+        let bounds = Bounds { window_size: 20, max_conversations: 64 };
+        let mut windows = Windows::default();
+        for number in 1..=100 {
+            let print = Fingerprint {
+                call: CallId::new(),
+                number,
+                time: Timestamp::from_millis(0),
+                conversation: ConversationId(0),
+                body: 0,
+                prompt: None,
+                prompt_is_short: false,
+                turn: Turn { message: 0, position: 0 },
+                step: Step { depth: 0, newest: 0 },
+                tools: None,
+                response: None,
+                outcome: Outcome::Answered,
+                is_sample: false,
+                waited: false,
+            };
+            windows.push(&print, bounds);
+        }
+        assert_eq!(windows.slots.used(), 20);
     }
 }
