@@ -48,9 +48,7 @@ impl Exchange {
         let Some(dialect) = self.dialect.or(self.embeds) else { return };
         let (core, is_evidence) = (&self.core, self.is_scored());
         let Some(listener) = core.shield.run(|| Listener::new(dialect, parts, is_evidence)) else { return };
-        // Copied, because the original would keep the whole head in memory.
-        let content_type = parts.headers.get(CONTENT_TYPE);
-        let content_type = content_type.and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok());
+        let content_type = parts.headers.get(CONTENT_TYPE).and_then(copied);
         self.answering = Some(Answering { listener, content_type, framing: Framing::of(&parts.headers) });
         if !parts.status.is_success() {
             self.failed();
@@ -134,6 +132,15 @@ impl Exchange {
         event.model = event.model.take().or_else(|| answer.model.as_deref().map(recorded::model_name));
         event.error = event.error.take().or_else(|| answer.error.as_deref().map(recorded::error_text));
         answer
+    }
+}
+
+/// A copy, because the original would keep the whole head in memory. What nearly all answers have is no copy of its own.
+fn copied(content_type: &HeaderValue) -> Option<HeaderValue> {
+    const JSON: &str = "application/json";
+    match content_type.as_bytes() {
+        json if json == JSON.as_bytes() => Some(HeaderValue::from_static(JSON)),
+        other => HeaderValue::from_bytes(other).ok(),
     }
 }
 

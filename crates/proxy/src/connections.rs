@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -68,17 +68,23 @@ impl Connections {
 }
 
 impl Connection {
-    /// Sends `request` and waits until its answer begins; `None` if that takes longer than `limit`, while nothing moves of an
-    /// `upload` that is passed on. An error has the request in it if nothing of it was sent.
-    pub(crate) async fn send(
+    /// Sends `request` off, and gives its answer when that begins. An error has the request in it if nothing of it was sent.
+    pub(crate) fn send(
         &mut self,
         request: Request<Outgoing>,
+    ) -> impl Future<Output = Result<Response<Incoming>, TrySendError<Request<Outgoing>>>> + use<> {
+        self.sender.try_send_request(request)
+    }
+
+    /// Waits for `answer`; `None` if that takes longer than `limit`, while nothing moves of an `upload` that is passed on.
+    pub(crate) async fn wait<T>(
+        &mut self,
+        mut answer: Pin<&mut impl Future<Output = T>>,
         upload: Option<&Progress>,
         limit: Duration,
-    ) -> Option<Result<Response<Incoming>, TrySendError<Request<Outgoing>>>> {
+    ) -> Option<T> {
         let silence = &mut self.silence;
         silence.restart(limit);
-        let mut answer = pin!(self.sender.try_send_request(request));
         poll_fn(|cx| {
             if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
                 return Poll::Ready(Some(answer));

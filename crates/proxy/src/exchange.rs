@@ -94,7 +94,8 @@ impl Exchange {
     pub(crate) async fn inactive(&self, deactivation: Deactivation) -> Stop {
         let config = &self.core.config;
         if let Some(incident) = deactivation.incident {
-            self.core.kills.wait(incident, config.kill_commit_timeout).await;
+            // Boxed, as is all that is seldom waited for: else every call would carry its room around.
+            Box::pin(self.core.kills.wait(incident, config.kill_commit_timeout)).await;
         }
         Stop::Inactive(deactivation, config.refusal_status)
     }

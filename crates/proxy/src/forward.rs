@@ -6,13 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use guard::{Decision, Verdict};
 use http::request::Parts;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 use hyper::body::Incoming;
 use model::{DeactivatedBy, Deactivation, Kill};
 use wire::Endpoint;
 
 use crate::body::Body;
-use crate::connections::Connection;
 use crate::decoding::Encoding;
 use crate::destination::Destination;
 use crate::error::Stop;
@@ -43,11 +42,15 @@ pub(crate) async fn forward(
         Some(whole) => Outgoing::Whole(exchange.ask_for_usage(&destination, &mut parts.headers, whole)),
         None => Outgoing::passing(upload),
     };
-    let answer = match destination.request(&path, route.query, parts, outgoing) {
-        Ok(request) => dial(&exchange, &destination, request).await,
+    // Again, because reading took its time: no call is dialled after a kill.
+    if let Err(stop) = exchange.check_active().await {
+        return exchange.stop(stop);
+    }
+    let begun = match destination.request(&path, route.query, parts, outgoing) {
+        Ok(request) => exchange.core.upstream.send(&destination, request).await,
         Err(stop) => Err(stop),
     };
-    match answer {
+    match begun.and_then(|(answer, connection)| Ok((in_http(answer)?, connection))) {
         Ok((answer, connection)) => tee(exchange, answer, connection),
         Err(stop) => exchange.stop(stop),
     }
@@ -90,14 +93,8 @@ async fn admit<'a>(
     Ok((destination, path, Some(body)))
 }
 
-/// An answer that has begun, and the connection it comes over.
-type Begun = (Response<Incoming>, Connection);
-
-/// Waits until the provider begins to answer.
-async fn dial(exchange: &Exchange, destination: &Destination, request: Request<Outgoing>) -> Result<Begun, Stop> {
-    // Again, because reading took its time: no call is dialled after a kill.
-    exchange.check_active().await?;
-    let (answer, connection) = exchange.core.upstream.send(destination, request).await?;
+/// Refuses an answer that leaves HTTP, or whose body cannot be passed on.
+fn in_http(answer: Response<Incoming>) -> Result<Response<Incoming>, Stop> {
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         // Nobody asked for it, and what followed would pass the detector by.
         let message = "the provider left HTTP without being asked to".to_owned();
@@ -107,7 +104,7 @@ async fn dial(exchange: &Exchange, destination: &Destination, request: Request<O
         let message = "the provider answered in a transfer coding other than chunked, which ends here".to_owned();
         return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
     }
-    Ok((answer, connection))
+    Ok(answer)
 }
 
 /// A conversation that leaves HTTP would pass the detector by, and a body in a coding of this hop cannot be passed on. Any

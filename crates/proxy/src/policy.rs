@@ -91,8 +91,8 @@ impl Exchange {
         let conversation = facts.conversation.as_deref().map(conversation_id);
         let Facts { tokens, most, .. } = facts;
         let tokens_at_most = most.input.unwrap_or(0).saturating_add(most.output.unwrap_or(0));
-        self.wait_for_budget(Charge { time: self.event.time, provider, conversation, cost, tokens, tokens_at_most })
-            .await
+        let charge = Charge { time: self.event.time, provider, conversation, cost, tokens, tokens_at_most };
+        Box::pin(self.wait_for_budget(charge)).await
     }
 
     /// Reserves `charge`. While the rest of a budget is reserved for other calls it is not known whether there is room: they

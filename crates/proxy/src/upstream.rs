@@ -2,6 +2,7 @@
 //! would block each other.
 
 use std::error::Error;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,10 +56,12 @@ impl Upstream {
         loop {
             let mut connection = match destination.connections().take() {
                 Some(waiting) => waiting,
-                None => self.connect(destination).await?,
+                // Boxed, because it is large and seldom needed: else every call would carry its room around.
+                None => Box::pin(self.connect(destination)).await?,
             };
-            let sent = connection.send(request, upload.as_deref(), self.first_byte_timeout).await;
-            let mut failed = match sent.ok_or_else(timed_out)? {
+            let answer = pin!(connection.send(request));
+            let begun = connection.wait(answer, upload.as_deref(), self.first_byte_timeout).await;
+            let mut failed = match begun.ok_or_else(timed_out)? {
                 Ok(answer) => return Ok((answer, connection)),
                 Err(failed) => failed,
             };
