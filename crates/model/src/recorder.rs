@@ -15,7 +15,7 @@ pub enum Record {
         /// What happened, with its evidence.
         incident: Box<Incident>,
         /// Its `kill_switch` event.
-        event: Box<Event>,
+        event: Arc<Event>,
         /// Set to `true` once it is on disk.
         committed: watch::Sender<bool>,
     },
@@ -29,8 +29,9 @@ pub enum Record {
 /// Where the recorder reads.
 #[derive(Debug)]
 pub struct RecorderInbox {
-    /// Events, in the order they were sent. Bounded: what does not fit is dropped and counted.
-    pub events: mpsc::Receiver<Event>,
+    /// Events, in the order they were sent. Bounded: what does not fit is dropped and counted. Each stays where it is in
+    /// memory, however often it is handed on.
+    pub events: mpsc::Receiver<Arc<Event>>,
     /// Kills and incidents. Unbounded, since each is rare and none may be lost.
     pub records: mpsc::UnboundedReceiver<Record>,
 }
@@ -38,7 +39,7 @@ pub struct RecorderInbox {
 /// Where the others write. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct RecorderHandle {
-    events: mpsc::Sender<Event>,
+    events: mpsc::Sender<Arc<Event>>,
     records: mpsc::UnboundedSender<Record>,
     dropped: Arc<AtomicU64>,
 }
@@ -54,7 +55,7 @@ impl RecorderHandle {
 
     /// Records `event`, or counts it as dropped if the recorder is too far behind.
     pub fn event(&self, event: Event) {
-        if self.events.try_send(event).is_err() {
+        if self.events.try_send(Arc::new(event)).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -68,7 +69,7 @@ impl RecorderHandle {
     pub fn kill(&self, incident: Incident, event: Event) -> KillCommit {
         let (committed, commit) = watch::channel(false);
         // A closed channel drops the sender, which ends the wait.
-        let _ = self.records.send(Record::Kill { incident: Box::new(incident), event: Box::new(event), committed });
+        let _ = self.records.send(Record::Kill { incident: Box::new(incident), event: Arc::new(event), committed });
         KillCommit(commit)
     }
 

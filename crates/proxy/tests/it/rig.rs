@@ -93,7 +93,7 @@ impl Rig {
 
     /// The next event that was recorded.
     pub async fn event(&mut self) -> Event {
-        self.inbox.events.recv().await.unwrap()
+        Arc::unwrap_or_clone(self.inbox.events.recv().await.unwrap())
     }
 
     /// The next kill or observed incident that was recorded.

@@ -1,7 +1,7 @@
 //! Calls and failures of each agent by the minute: what error rates are made of, without a look at the events.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, Condition, Event, EventType, Timestamp};
 use sqlx::sqlite::SqliteRow;
@@ -62,9 +62,10 @@ impl Store {
 }
 
 /// Counts the calls among `events`, each in the minute in which it ended: one that fails after a long wait is news then.
-pub(crate) async fn count<'a>(transaction: &mut SqliteConnection, events: &'a [Event]) -> Result<(), sqlx::Error> {
+pub(crate) async fn count<'a>(transaction: &mut SqliteConnection, events: &'a [Arc<Event>]) -> Result<(), sqlx::Error> {
     let mut counts: HashMap<(i64, &AgentId), (u64, u64)> = HashMap::new();
-    let calls: Vec<&Event> = events.iter().filter(|event| event.event_type == EventType::LlmCall).collect();
+    let calls: Vec<&Event> =
+        events.iter().map(Arc::as_ref).filter(|event| event.event_type == EventType::LlmCall).collect();
     let key = |call: &'a Event| (minute(ended(call)), &call.agent);
     // Calls of a busy agent come one after the other: each run of them is looked up once.
     for run in calls.chunk_by(|one, next| key(one) == key(next)) {

@@ -1,7 +1,7 @@
 //! Events, many in one transaction. What is done here is done for every call: few statements, few allocations.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, Timestamp};
 use sqlx::{Arguments, SqliteConnection};
@@ -22,11 +22,12 @@ static TOUCH_AGENTS: LazyLock<Insert> = LazyLock::new(|| {
 /// Writes `events` and what they say of their agents.
 pub(super) async fn write(
     transaction: &mut SqliteConnection,
-    events: &[Event],
+    events: &[Arc<Event>],
     store: &Store,
 ) -> Result<(), sqlx::Error> {
     touch_agents(transaction, events, store.settings().kill_switch).await?;
-    let (refusals, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_counted(event));
+    let (refusals, others): (Vec<&Event>, Vec<&Event>) =
+        events.iter().map(Arc::as_ref).partition(|event| is_counted(event));
     events::insert(transaction, &others).await?;
     count_refusals(transaction, &refusals).await?;
     alerts::count_minutes(transaction, events).await?;
@@ -36,7 +37,7 @@ pub(super) async fn write(
 /// Notes when each agent was last heard of; makes those that are heard of for the first time.
 async fn touch_agents(
     transaction: &mut SqliteConnection,
-    events: &[Event],
+    events: &[Arc<Event>],
     defaults: KillSwitch,
 ) -> Result<(), sqlx::Error> {
     let mut heard: HashMap<&AgentId, (Timestamp, Timestamp)> = HashMap::new();

@@ -17,6 +17,7 @@ mod upkeep;
 mod work;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use model::{AgentId, Event, RecorderInbox, Timestamp};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
@@ -51,7 +52,7 @@ pub(crate) struct Writer {
     /// Agents that were deleted, and when: a kill from before that, whose evidence took its time, must not bring them back.
     deleted: VecDeque<(AgentId, Timestamp)>,
     changes: VecDeque<ChangeRequest>,
-    events: VecDeque<Event>,
+    events: VecDeque<Arc<Event>>,
     /// When the events that have come in are to be written.
     batch_due: Option<Instant>,
     /// How many events were written the last time.

@@ -1,7 +1,7 @@
 //! Kills and observed incidents, each with its evidence, in transactions that survive a power cut.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, CallId, DeactivatedBy, Event, Incident, IncidentId, NanoUsd, Record, Timestamp};
 use sqlx::{Arguments, QueryBuilder, Sqlite, SqliteConnection};
@@ -20,7 +20,7 @@ use crate::{Grouping, Unpriced, alerts, fingerprint};
 pub(super) struct Pending {
     pub(super) incident: Box<Incident>,
     /// The event and the acknowledgement of a kill.
-    pub(super) kill: Option<(Box<Event>, watch::Sender<bool>)>,
+    pub(super) kill: Option<(Arc<Event>, watch::Sender<bool>)>,
     pub(super) evidence: Vec<PackedEvidence>,
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn write(
     pending: &Pending,
     extent: Extent,
     grouping: Grouping,
-    unwritten: &VecDeque<Event>,
+    unwritten: &VecDeque<Arc<Event>>,
 ) -> Result<bool, sqlx::Error> {
     let kill = &pending.incident.kill;
     let evidence = if extent == Extent::Whole { pending.evidence.as_slice() } else { &[] };
@@ -158,7 +158,7 @@ async fn insert_incident(
 async fn cost_of(
     transaction: &mut SqliteConnection,
     calls: &[CallId],
-    unwritten: &VecDeque<Event>,
+    unwritten: &VecDeque<Arc<Event>>,
 ) -> Result<Option<NanoUsd>, sqlx::Error> {
     if calls.is_empty() {
         return Ok(None);

@@ -1,7 +1,7 @@
 //! Figures, kept with the events they come from: a batch is added up in memory, and each sum of an hour is written once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use model::{Event, EventType, NanoUsd, Timestamp};
 use sqlx::error::BoxDynError;
@@ -102,10 +102,10 @@ static ADD_CONVERSATIONS: LazyLock<Insert> = LazyLock::new(|| {
 /// Adds `events` to the figures. Budgets of conversations count those without a price as `unpriced` says.
 pub(super) async fn add(
     transaction: &mut SqliteConnection,
-    events: &[Event],
+    events: &[Arc<Event>],
     unpriced: &Unpriced,
 ) -> Result<(), sqlx::Error> {
-    let calls: Vec<&Event> = events.iter().filter(|event| is_call(event)).collect();
+    let calls: Vec<&Event> = events.iter().map(Arc::as_ref).filter(|event| is_call(event)).collect();
     add_rollups(transaction, &calls).await?;
     add_conversations(transaction, &calls, unpriced).await
 }

@@ -196,7 +196,7 @@ impl Writer {
                     self.note_success();
                     let written = self.events.drain(..count);
                     if self.notices.receiver_count() > 0 {
-                        written.for_each(|event| drop(self.notices.send(Notice::Event(event.into()))));
+                        written.for_each(|event| drop(self.notices.send(Notice::Event(event))));
                     }
                 }
                 Err(error) if may_pass(&error) => return Err(error),
@@ -303,7 +303,7 @@ fn announce(notices: &tokio::sync::broadcast::Sender<Notice>, record: Pending, w
         return;
     }
     if let Some(event) = event {
-        let _ = notices.send(Notice::Event((*event).into()));
+        let _ = notices.send(Notice::Event(event));
     }
     let _ = notices.send(Notice::Incident { id: incident.kill.incident, agent: incident.kill.agent });
 }
