@@ -1,10 +1,11 @@
-//! What the proxy costs beside no proxy and nginx, in one run: requests per second, latency, CPU time per request.
+//! What the proxy costs beside no proxy, nginx and a bare proxy, in one run: requests per second, latency, CPU time per request.
 //!
 //! The proxy under test is pinned to one core, the load and the provider to the other. Run it with `scripts/bench`.
 
 #![allow(clippy::disallowed_methods, reason = "no worker is blocked: this thread only waits for other processes")]
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench talks to a person and stops at the first fault")]
 
+mod bare;
 mod bodies;
 mod conversation;
 mod load;
@@ -13,6 +14,7 @@ mod report;
 
 use std::time::Duration;
 
+use bare::Bare;
 use bodies::Workload;
 use processes::{Bodies, Direct, Nginx, Ours, Target};
 use report::Row;
@@ -23,8 +25,15 @@ const ROUNDS: u32 = 3;
 const CONNECTIONS: usize = 16;
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, argument, address, provider] = arguments.as_slice()
+        && argument == Bare::ARGUMENT
+    {
+        let [address, provider] = [address, provider].map(|text| text.parse().expect("an address"));
+        return bare::serve(address, provider);
+    }
     // `cargo test` and `cargo clippy` also start bench binaries: without `--bench` there is nothing to do.
-    if !std::env::args().any(|argument| argument == "--bench") {
+    if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
     let seconds = std::env::var("BENCH_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(9);
@@ -38,8 +47,9 @@ fn main() {
         let direct = Direct::new(&provider);
         let nginx = Nginx::start(folder.path(), &provider, Bodies::Passed);
         let whole = Nginx::start(folder.path(), &provider, Bodies::Whole);
+        let bare = Bare::start(&provider);
         let ours = Ours::start(folder.path(), &provider);
-        let targets = [&direct as &dyn Target, &nginx, &whole, &ours];
+        let targets = [&direct as &dyn Target, &nginx, &whole, &bare, &ours];
         let rounds: Vec<Vec<Row>> = (0..ROUNDS)
             .map(|_| targets.iter().map(|target| measure(*target, workload, time / ROUNDS)).collect())
             .collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const PROXY_CORE: &str = "0";
+pub(crate) const PROXY_CORE: &str = "0";
 const LOAD_CORE: &str = "1";
 const BINARY: &str = env!("CARGO_BIN_EXE_agentgazer");
 const TOKEN: &str = "bench-token";
@@ -21,7 +21,14 @@ pub(crate) trait Target {
 }
 
 /// A child process that ends with its owner.
-struct Process(Child);
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// CPU time so far, user and system, with that of its children.
+    pub(crate) fn cpu_time(&self) -> Duration {
+        cpu_time_of_tree(self.0.id())
+    }
+}
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -31,7 +38,7 @@ impl Drop for Process {
 }
 
 /// Starts `program` on `core`.
-fn pinned(core: &str, program: &str, arguments: &[&str]) -> Process {
+pub(crate) fn pinned(core: &str, program: &str, arguments: &[&str]) -> Process {
     let child = Command::new("taskset")
         .args(["-c", core, program])
         .args(arguments)
@@ -147,7 +154,7 @@ impl Target for Nginx {
         "/v1/chat/completions"
     }
     fn cpu_time(&self) -> Duration {
-        cpu_time_of_tree(self.process.0.id())
+        self.process.cpu_time()
     }
 }
 
@@ -217,7 +224,7 @@ impl Target for Ours {
         "/agents/bench/openai/v1/chat/completions"
     }
     fn cpu_time(&self) -> Duration {
-        cpu_time_of_tree(self.process.0.id())
+        self.process.cpu_time()
     }
 }
 
@@ -252,12 +259,12 @@ fn address_in(ready: &serde_json::Value, key: &str) -> SocketAddr {
     url.trim_start_matches("http://").trim_end_matches('/').parse().expect("an address")
 }
 
-fn free_address() -> SocketAddr {
+pub(crate) fn free_address() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address")
 }
 
-fn wait_until_it_listens(address: SocketAddr) {
+pub(crate) fn wait_until_it_listens(address: SocketAddr) {
     let end = Instant::now() + Duration::from_secs(20);
     while std::net::TcpStream::connect(address).is_err() {
         assert!(Instant::now() < end, "nothing listens on {address}");

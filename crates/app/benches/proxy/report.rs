@@ -45,16 +45,18 @@ pub(crate) fn print_row(row: &Row) {
     );
 }
 
-/// What both proxies add, and ours against nginx.
+/// What nginx and ours add, and ours against the others.
 pub(crate) fn print_ratios(rows: &[Row]) {
     println!("\nAdded to no proxy, one connection at a time; CPU per request; ours against nginx in this run");
-    println!("(and against nginx that reads a body whole before it sends it on, as ours does)");
-    for group in rows.chunks(4) {
-        let [direct, nginx, whole, ours] = group else { continue };
+    println!(
+        "(and against nginx that reads a body whole before it sends it on, as ours does; and against a bare proxy)"
+    );
+    for group in rows.chunks(5) {
+        let [direct, nginx, whole, bare, ours] = group else { continue };
         let added = |row: &Row, index: usize| row.calm[index].saturating_sub(direct.calm[index]);
         let ratio = |row: &Row| ours.cpu_per_request.as_secs_f64() / row.cpu_per_request.as_secs_f64();
         println!(
-            "{:>8}  p50 +{:.1?} (nginx +{:.1?})   p99 +{:.1?} (nginx +{:.1?})   cpu {:.1?} / {:.1?} = {:.2}× ({:.1?}, {:.2}×)   rate {:.2}×",
+            "{:>8}  p50 +{:.1?} (nginx +{:.1?})   p99 +{:.1?} (nginx +{:.1?})   cpu {:.1?} / {:.1?} = {:.2}× ({:.1?}, {:.2}×; {:.1?}, {:.2}×)   rate {:.2}×",
             ours.workload,
             added(ours, 0),
             added(nginx, 0),
@@ -65,6 +67,8 @@ pub(crate) fn print_ratios(rows: &[Row]) {
             ratio(nginx),
             whole.cpu_per_request,
             ratio(whole),
+            bare.cpu_per_request,
+            ratio(bare),
             ours.per_second / nginx.per_second,
         );
     }
