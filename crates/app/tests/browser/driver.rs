@@ -49,13 +49,8 @@ impl Browser {
     /// Starts a browser that looks at `server`.
     pub(crate) async fn start(server: &Server, kind: Kind) -> Browser {
         let profile = tempfile::tempdir().unwrap();
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver is missing: install chromium and chromium-driver");
-        let address = format!("http://127.0.0.1:{}", port(&mut driver));
+        let (driver, port) = (0..STARTS).find_map(|_| start_driver()).expect("chromedriver says its port");
+        let address = format!("http://127.0.0.1:{port}");
         let http = Http::new();
         let capabilities = capabilities(kind, profile.path().to_str().unwrap());
         let answer = http.json(Method::POST, &format!("{address}/session"), None, Some(&capabilities)).await.unwrap();
@@ -225,8 +220,26 @@ impl Drop for Browser {
     }
 }
 
+/// How often the driver is started until it is up.
+const STARTS: usize = 5;
+
+/// Starts the driver; `None` if it ended at once. It takes a free port of IPv4 and wants the same of IPv6, which may be taken.
+fn start_driver() -> Option<(Child, u16)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("chromedriver is missing: install chromium and chromium-driver");
+    let port = port(&mut driver);
+    if port.is_none() {
+        let _ = driver.wait();
+    }
+    port.map(|port| (driver, port))
+}
+
 /// The port that the driver says it has chosen.
-fn port(driver: &mut Child) -> u16 {
+fn port(driver: &mut Child) -> Option<u16> {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let port = lines.find_map(|line| {
         let line = line.unwrap();
@@ -234,7 +247,7 @@ fn port(driver: &mut Child) -> u16 {
     });
     // The rest of what it says is read, so that it never waits for us.
     std::thread::spawn(move || lines.for_each(drop));
-    port.expect("chromedriver says its port")
+    port
 }
 
 fn capabilities(kind: Kind, profile: &str) -> Value {
