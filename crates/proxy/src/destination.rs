@@ -1,6 +1,5 @@
 //! Where a call goes: a provider taken apart once, so that a call only has to put its own path behind it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -117,7 +116,8 @@ fn credential(format: Format, key: &str) -> Option<(HeaderName, HeaderValue)> {
 /// The destinations of all providers, each made when it is first called after a change.
 pub(crate) struct Destinations {
     providers: Providers,
-    made: ArcSwap<HashMap<String, Arc<Destination>>>,
+    /// Few, so that looking through them takes less time than a hash of a name.
+    made: ArcSwap<Vec<Arc<Destination>>>,
 }
 
 impl Destinations {
@@ -137,9 +137,9 @@ impl Destinations {
             return Err(key_is_lost(&provider.name));
         }
         let made = self.made.load();
-        match made.get(&provider.name) {
-            Some(destination) if Arc::ptr_eq(&destination.provider, &provider) => Ok(Arc::clone(destination)),
-            _ => self.make(provider),
+        match made.iter().find(|destination| Arc::ptr_eq(&destination.provider, &provider)) {
+            Some(destination) => Ok(Arc::clone(destination)),
+            None => self.make(provider),
         }
     }
 
@@ -151,9 +151,8 @@ impl Destinations {
             return Err(Stop::Us(StatusCode::INTERNAL_SERVER_ERROR, message));
         };
         self.made.rcu(|made| {
-            let mut made = HashMap::clone(made);
-            made.insert(name.clone(), Arc::clone(&destination));
-            made
+            let others = made.iter().filter(|other| other.provider.name != name);
+            others.chain([&destination]).cloned().collect::<Vec<_>>()
         });
         Ok(destination)
     }
