@@ -28,14 +28,21 @@ pub struct Asked<'a> {
     pub tool_results: Vec<Cow<'a, str>>,
     /// Whether those calls are fenced blocks of the message before the prompt, and the prompt is their result.
     pub calls_are_written: bool,
-    /// The text of the first message that the user wrote: tells conversations apart where the client does not.
-    pub first_user_message: Vec<Cow<'a, str>>,
+    /// The text of the first message that the user wrote, if that is not the prompt itself.
+    pub first_user_message: Option<Vec<Cow<'a, str>>>,
     /// The conversation's id, where the client put one into the body.
     pub session: Option<Cow<'a, str>>,
     /// What this request goes on from, if it carries only what is new.
     pub continues: Option<Continues<'a>>,
     /// Whether the provider keeps the answer for later requests to go on from.
     pub is_kept: bool,
+}
+
+impl<'a> Asked<'a> {
+    /// What the conversation began with: tells conversations apart where the client does not.
+    pub fn opening(&self) -> &[Cow<'a, str>] {
+        self.first_user_message.as_ref().unwrap_or(&self.prompt)
+    }
 }
 
 /// What a request goes on from that carries only what is new.

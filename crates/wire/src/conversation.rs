@@ -102,9 +102,9 @@ fn baggage(headers: &HeaderMap) -> Option<String> {
 
 /// A short name that stays the same as long as the conversation begins with the same words.
 fn first_message(asked: &Asked<'_>) -> String {
-    let length = asked.first_user_message.iter().map(|piece| piece.len() + 1).sum();
+    let length = asked.opening().iter().map(|piece| piece.len() + 1).sum();
     let mut text = String::with_capacity(length);
-    for piece in &asked.first_user_message {
+    for piece in asked.opening() {
         text.push_str(piece);
         // Between the pieces, so that "a", "b" is not "ab".
         text.push('\0');

@@ -102,16 +102,12 @@ impl<'a> Turns<'a> {
 
     /// What is asked with the messages so far.
     pub(crate) fn asked(&self) -> Asked<'a> {
-        let prompt = self.prompt();
-        let first_user_message = match self.first_user_message {
-            Some(first) if self.user_messages > 1 => first.content().texts,
-            _ => prompt.texts.clone(),
-        };
-        self.asked_with(prompt, first_user_message)
+        let first_user_message = self.first_user_message.filter(|_| self.user_messages > 1);
+        self.asked_with(self.prompt(), first_user_message.map(|first| first.content().texts))
     }
 
     /// The same, for those who have read the user's messages already.
-    pub(crate) fn asked_with(&self, prompt: Content<'a>, first_user_message: Vec<Cow<'a, str>>) -> Asked<'a> {
+    pub(crate) fn asked_with(&self, prompt: Content<'a>, first_user_message: Option<Vec<Cow<'a, str>>>) -> Asked<'a> {
         let written = self.said_before.filter(|_| self.depth == 0).map(fenced::calls).unwrap_or_default();
         let calls_are_written = !written.is_empty();
         let (tool_calls, tool_results) = match calls_are_written {

@@ -38,7 +38,7 @@ pub struct Transcript<'a> {
     turns: Turns<'a>,
     /// The last message that the user wrote. Most calls of a run have that of the call before.
     prompt: Content<'a>,
-    /// The first one.
+    /// The first one, if that is another.
     first_user_message: Option<Vec<Cow<'a, str>>>,
 }
 
@@ -50,15 +50,16 @@ impl<'a> Transcript<'a> {
         if self.turns.user_messages() == user_messages {
             return;
         }
-        let prompt = self.turns.prompt();
-        self.first_user_message.get_or_insert_with(|| prompt.texts.clone());
-        self.prompt = prompt;
+        let before = std::mem::replace(&mut self.prompt, self.turns.prompt());
+        if user_messages > 0 {
+            self.first_user_message.get_or_insert(before.texts);
+        }
     }
 
     /// What a request with these messages asks: the same as [`read_request`](crate::read_request) finds in
     /// `{"messages":[…]}`.
     pub fn asked(&self) -> Asked<'a> {
-        self.turns.asked_with(self.prompt.clone(), self.first_user_message.clone().unwrap_or_default())
+        self.turns.asked_with(self.prompt.clone(), self.first_user_message.clone())
     }
 }
 

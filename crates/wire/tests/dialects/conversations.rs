@@ -47,8 +47,8 @@ fn ids_are_cut() {
 #[test]
 fn else_the_first_user_message_names_it() {
     let of = |pieces: &[&'static str]| {
-        let first_user_message = pieces.iter().map(|piece| (*piece).into()).collect();
-        conversation_of(&HeaderMap::new(), &Asked { first_user_message, ..Asked::default() })
+        let prompt = pieces.iter().map(|piece| (*piece).into()).collect();
+        conversation_of(&HeaderMap::new(), &Asked { prompt, ..Asked::default() })
     };
     // Stored and shown: this name never changes.
     assert_eq!(of(&["Fix the build"]), "first-c1b2fa57129ba630");

@@ -27,7 +27,7 @@ fn the_last_content_of_the_user_is_the_prompt() {
     asked(&body, |asked| {
         assert_eq!(asked.prompt, ["Second"]);
         assert_eq!(asked.attachments, [r#"{"data":"AAAA","mimeType":"image/png"}"#]);
-        assert_eq!(asked.first_user_message, ["First"]);
+        assert_eq!(asked.opening(), ["First"]);
         assert_eq!((asked.turn_position, asked.depth), (1, 0));
         assert_eq!((asked.model.as_deref(), asked.streamed), (None, false));
     });

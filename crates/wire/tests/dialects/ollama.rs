@@ -87,7 +87,7 @@ fn a_body_of_ollama_s() {
 #[test]
 fn completions_from_before_there_were_chats() {
     asked(Dialect::Completions, &json!({ "model": "davinci", "prompt": "Once", "stream": true }), |asked| {
-        assert_eq!((&*asked.prompt, &*asked.first_user_message), (&["Once".into()][..], &["Once".into()][..]));
+        assert_eq!((&*asked.prompt, asked.opening()), (&["Once".into()][..], &["Once".into()][..]));
         assert_eq!((asked.model.as_deref(), asked.streamed), (Some("davinci"), true));
     });
     asked(Dialect::Completions, &json!({ "prompt": ["One", "Two"] }), |asked| assert_eq!(asked.prompt, ["One", "Two"]));

@@ -35,7 +35,7 @@ fn extract_user_message() {
     });
     read(Dialect::ChatCompletions, &body, |asked| {
         assert_eq!(asked.prompt, ["Second \"question\"\n"]);
-        assert_eq!(asked.first_user_message, ["First question"]);
+        assert_eq!(asked.opening(), ["First question"]);
         assert_eq!((asked.turn_position, asked.depth), (1, 0));
         assert_eq!(asked.model.as_deref(), Some("gpt-5"));
         assert!(asked.streamed);
@@ -193,7 +193,7 @@ fn anthropic_messages_on_the_path_of_chats() {
 fn no_user_message_is_no_prompt() {
     let messages = json!([{ "role": "system", "content": "x" }, { "role": "user", "content": "" }, 7, null]);
     chat(messages, |asked| {
-        assert!(asked.prompt.is_empty() && asked.first_user_message.is_empty());
+        assert!(asked.prompt.is_empty() && asked.opening().is_empty());
         assert_eq!((asked.turn_position, asked.depth, asked.newest_message), (0, 4, "null"));
     });
 }

@@ -21,7 +21,7 @@ fn items(items: Value, look: impl FnOnce(&Asked<'_>)) {
 fn a_string_is_the_prompt() {
     asked(&json!({ "model": "gpt-5", "stream": true, "input": "Fix the \"build\"" }), |asked| {
         assert_eq!(asked.prompt, ["Fix the \"build\""]);
-        assert_eq!(asked.first_user_message, ["Fix the \"build\""]);
+        assert_eq!(asked.opening(), ["Fix the \"build\""]);
         assert_eq!((asked.turn_position, asked.depth, asked.streamed), (0, 0, true));
         assert_eq!(asked.model.as_deref(), Some("gpt-5"));
     });
@@ -41,7 +41,7 @@ fn messages_with_and_without_a_type() {
     items(list, |asked| {
         assert_eq!(asked.prompt, ["Second"]);
         assert_eq!(asked.attachments, ["\"data:image/png;base64,AAAA\""]);
-        assert_eq!(asked.first_user_message, ["First"]);
+        assert_eq!(asked.opening(), ["First"]);
         assert_eq!((asked.turn_position, asked.depth), (1, 0));
     });
 }
