@@ -19,8 +19,11 @@ use bodies::Workload;
 use processes::{Bodies, Direct, Nginx, Ours, Target};
 use report::Row;
 
-/// The targets take turns this often and the round with the least CPU time counts: noise only ever adds.
-const ROUNDS: u32 = 3;
+/// The targets take turns this often and the round with the least CPU time counts: noise only ever adds. It comes in spells
+/// of seconds, so that many short rounds miss it more often than a few long ones.
+const ROUNDS: u32 = 9;
+/// How long each is under load before it is measured.
+const WARM_UP: Duration = Duration::from_millis(300);
 /// Connections for throughput: enough to keep one core busy.
 const CONNECTIONS: usize = 16;
 
@@ -71,7 +74,7 @@ fn is_wanted(workload: &str) -> bool {
 /// Throughput and CPU time under full load, then latency of one connection at a time.
 fn measure(target: &dyn Target, workload: &Workload, time: Duration) -> Row {
     let requests = workload.requests(target);
-    load::run(target.address(), &requests, CONNECTIONS, Duration::from_secs(1));
+    load::run(target.address(), &requests, CONNECTIONS, WARM_UP);
     let cpu_before = target.cpu_time();
     let busy = load::run(target.address(), &requests, CONNECTIONS, time);
     let cpu = target.cpu_time().saturating_sub(cpu_before);
