@@ -1,5 +1,7 @@
 //! Which conversation a call belongs to.
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, HeaderName};
 use model::{Asked, Continues};
 use wire::{conversation_of, is_side_call};
@@ -47,8 +49,12 @@ fn ids_are_cut() {
 #[test]
 fn else_the_first_user_message_names_it() {
     let of = |pieces: &[&'static str]| {
-        let prompt = pieces.iter().map(|piece| (*piece).into()).collect();
-        conversation_of(&HeaderMap::new(), &Asked { prompt, ..Asked::default() })
+        let first: Vec<Cow<'_, str>> = pieces.iter().map(|piece| (*piece).into()).collect();
+        let alone = Asked { prompt: first.clone(), ..Asked::default() };
+        let followed = Asked { first_user_message: Some(first), prompt: vec!["And now?".into()], ..Asked::default() };
+        let [alone, followed] = [alone, followed].map(|asked| conversation_of(&HeaderMap::new(), &asked));
+        assert_eq!(alone, followed);
+        alone
     };
     // Stored and shown: this name never changes.
     assert_eq!(of(&["Fix the build"]), "first-c1b2fa57129ba630");
