@@ -1,0 +1,30 @@
+//! Healthy work that looks like a loop. Stopping one of these is a mistake.
+
+mod batches;
+mod browsing;
+mod fleets;
+mod looks;
+mod paging;
+mod repairs;
+mod retries;
+mod schedules;
+mod text_agents;
+mod users;
+mod waiting;
+
+use super::Shape;
+
+pub(super) fn shapes() -> Vec<Shape> {
+    let mut shapes = looks::shapes();
+    shapes.extend(repairs::shapes());
+    shapes.extend(waiting::shapes());
+    shapes.extend(paging::shapes());
+    shapes.extend(users::shapes());
+    shapes.extend(schedules::shapes());
+    shapes.extend(retries::shapes());
+    shapes.extend(batches::shapes());
+    shapes.extend(fleets::shapes());
+    shapes.extend(text_agents::shapes());
+    shapes.extend(browsing::shapes());
+    shapes
+}
