@@ -2,6 +2,7 @@
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
+use model::Unread;
 use wire::{Answer, AnswerReader, Dialect, conversation_of, read_request};
 
 const CONTENT_TYPES: [&str; 3] = ["text/event-stream", "application/x-ndjson", "application/json"];
@@ -34,7 +35,7 @@ pub(crate) fn request(input: &[u8]) {
             assert!(!conversation_of(&HeaderMap::new(), &asked).is_empty());
             assert!(!asked.newest_message.is_empty());
         }
-        Err(unread) if unread.0 == "not valid JSON" => {
+        Err(Unread::InvalidJson) => {
             assert!(serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err());
         }
         Err(_) => {}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, NanoUsd, Score, Timestamp, Usage};
+use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, NanoUsd, Score, Timestamp, Unscored, Usage};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +128,8 @@ pub struct Event {
     pub streamed: bool,
     /// Its score, if it was scored.
     pub score: Option<Score>,
+    /// Why it was forwarded without a score. Counted by agent and hour, not kept with the event.
+    pub unscored: Option<Unscored>,
     /// Whether that score exceeded the threshold while the kill switch was off.
     pub would_have_stopped: bool,
     /// Its fingerprint, if it was scored.
@@ -143,6 +145,8 @@ pub struct Event {
 impl Event {
     /// What [`Event::error`] begins with if the request could not be read, and so was not scored.
     pub const UNREAD: &'static str = "unread: ";
+    /// What it begins with if the call carries a conversation that is not read.
+    pub const UNSUPPORTED: &'static str = "not scored: ";
     /// What it says if detection failed.
     pub const NOT_SCORED: &'static str = "detection failed: not scored";
     /// What it says if the client went away before the answer was over.
@@ -150,8 +154,10 @@ impl Event {
 
     /// Whether a forwarded call came to nothing by the provider's or the proxy's doing. A client that goes away is no error.
     pub fn is_error(&self) -> bool {
-        let is_noted =
-            |error: &str| error.starts_with(Event::UNREAD) || [Event::NOT_SCORED, Event::CLIENT_LEFT].contains(&error);
+        let is_noted = |error: &str| {
+            [Event::UNREAD, Event::UNSUPPORTED].iter().any(|prefix| error.starts_with(prefix))
+                || [Event::NOT_SCORED, Event::CLIENT_LEFT].contains(&error)
+        };
         match (self.event_type, self.status) {
             (EventType::LlmCall, Some(CLIENT_WENT_AWAY)) => false,
             (EventType::LlmCall, Some(400..)) => true,
@@ -180,6 +186,7 @@ impl Event {
             estimated: false,
             streamed: false,
             score: None,
+            unscored: None,
             would_have_stopped: false,
             fingerprint: None,
             error: None,

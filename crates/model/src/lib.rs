@@ -23,6 +23,7 @@ mod recorder;
 mod stuck;
 mod target;
 mod time;
+mod unscored;
 mod zone;
 
 pub use address::is_global;
@@ -53,4 +54,5 @@ pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
 pub use stuck::{Cycle, Stuck, cost_per_hour};
 pub use target::{Target, TargetHost};
 pub use time::{Clock, Timestamp};
+pub use unscored::{Unread, Unscored};
 pub use zone::Zone;

@@ -12,6 +12,7 @@ use model::{DeactivatedBy, Deactivation, Kill};
 use wire::Endpoint;
 
 use crate::body::Body;
+use crate::conversation::{Found, find_conversation};
 use crate::decoding::Encoding;
 use crate::destination::Destination;
 use crate::error::Stop;
@@ -77,15 +78,16 @@ async fn admit<'a>(
     let path = route.path(&parts.method, exchange.format)?;
     upload.check_length()?;
 
-    let endpoint = Endpoint::of(exchange.format, &parts.method, path);
-    let Some(endpoint) = endpoint.filter(|_| !wire::is_side_call(&parts.headers)) else {
-        exchange.reserve(&parts.headers, None).await?;
-        exchange.not_scored();
-        exchange.embeds = Endpoint::embeds(&parts.method, path);
-        return Ok((destination, path.into(), None));
+    let (endpoint, mut body) = match find_conversation(exchange, path, parts, upload).await? {
+        Found::Conversation(endpoint, body) => (endpoint, body),
+        Found::Nothing(reason, body) => {
+            exchange.reserve(&parts.headers, None).await?;
+            exchange.pass_unscored(reason);
+            exchange.embeds = Endpoint::embeds(&parts.method, path);
+            return Ok((destination, path.into(), body));
+        }
     };
     exchange.converses(endpoint);
-    let mut body = upload.collect(&exchange.core.room).await?;
     exchange.reserve(&parts.headers, Some(&body)).await?;
     judge(exchange, &parts.headers, &body).await?;
     let mut path = Cow::Borrowed(path);

@@ -1,10 +1,12 @@
 //! How a call flows: the data path. Bytes pass untouched, a copy is read; the store is never waited for, except to commit
 //! a kill.
 
+mod answer_decoder;
 mod answering;
 mod aside;
 mod body;
 mod connections;
+mod conversation;
 mod decoding;
 mod destination;
 mod error;
@@ -82,6 +84,14 @@ pub struct ProxyConfig {
     pub prices: Arc<Prices>,
     /// By provider, whether streams that would not report their usage are asked to; of others their base URL decides.
     pub include_usage: HashMap<String, bool>,
+}
+
+impl ProxyConfig {
+    /// The largest body that is read, once it is decompressed. Larger than what is forwarded at most: text that repeats
+    /// itself, as that of a stuck agent does, compresses to a thousandth.
+    pub(crate) fn max_read(&self) -> usize {
+        self.max_request_body.saturating_mul(2)
+    }
 }
 
 /// How much is remembered for calls that carry only what is new, in bytes.

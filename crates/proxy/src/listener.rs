@@ -8,7 +8,8 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::response::Parts;
 use wire::{Answer, AnswerReader, Dialect};
 
-use crate::decoding::{Decoder, Encoding};
+use crate::answer_decoder::Decoder;
+use crate::decoding::Encoding;
 use crate::evidence::MAX_RESPONSE;
 
 /// How much of an answer is read.

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use guard::{Budget, Charge, Refused, conversation_id};
-use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use model::{AgentId, BlockReason, BudgetPeriod, NanoUsd, Usage};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use wire::RefusalKind;
 
-use crate::decoding::{Encoding, decoded};
+use crate::decoding::{Encoding, readable};
 use crate::error::Stop;
 use crate::exchange::Exchange;
 use crate::recorded;
@@ -121,7 +121,7 @@ impl Exchange {
     fn facts(&self, headers: &HeaderMap, body: &Bytes) -> Facts {
         let read = || {
             let dialect = self.dialect?;
-            let body = decoded(Encoding::of(headers)?, body, self.core.config.max_request_body)?;
+            let body = readable(headers, body, self.core.config.max_read()).ok()?;
             let asked = wire::read_request(dialect, &body).ok()?;
             let model = self.event.model.as_deref().or(asked.model.as_deref());
             Some(Facts {
@@ -147,13 +147,15 @@ impl Exchange {
         if let Some(changed) = in_path.and_then(|asked| wire::path_with_model(path, asked, &model)) {
             *path = Cow::Owned(changed);
         } else {
-            let limit = self.core.config.max_request_body;
-            let plain = Encoding::of(headers).and_then(|encoding| decoded(encoding, body, limit));
+            let plain = readable(headers, body, self.core.config.max_read()).ok();
             let Some(changed) = plain.and_then(|plain| wire::body_with_model(&plain, &model)) else { return };
             *body = changed.into();
             // It is sent as it was read: plain, and with a length of its own.
             headers.remove(CONTENT_ENCODING);
             headers.remove(CONTENT_LENGTH);
+            if headers.get(CONTENT_TYPE).is_some_and(names_charset) {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
         }
         self.event.model_asked = self.event.model.replace(recorded::model_name(&model));
     }
@@ -229,6 +231,11 @@ impl Facts {
         let most = Usage { input: Some(tokens.saturating_mul(INPUT_MARGIN)), output: Some(output), ..Usage::default() };
         Facts { tokens, most, ..Facts::default() }
     }
+}
+
+/// Whether a content type names a character set: a body that was in UTF-16 is sent on in UTF-8.
+fn names_charset(content_type: &HeaderValue) -> bool {
+    content_type.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("charset"))
 }
 
 fn budget_name(budget: Budget) -> &'static str {

@@ -6,18 +6,31 @@ use std::sync::Arc;
 use bytes::Bytes;
 use guard::{Decision, NewCall, Scored};
 use http::HeaderMap;
-use model::{Answered, Asked, Continues, Event, Fingerprint, Outcome};
-use wire::{Dialect, Link, Unread};
+use model::{Answered, Asked, Continues, Event, Fingerprint, Outcome, Unread, Unscored};
+use wire::{Dialect, Link};
 
-use crate::decoding::{Encoding, decoded};
+use crate::decoding::readable;
 use crate::exchange::Exchange;
 use crate::fault;
 use crate::held::HeldCall;
 use crate::recorded;
 
 impl Exchange {
+    /// The call is forwarded without a score, and it is counted why.
+    pub(crate) fn pass_unscored(&mut self, reason: Unscored) {
+        self.event.unscored = Some(reason);
+        self.event.error = match reason {
+            Unscored::NoConversation | Unscored::Housekeeping => None,
+            Unscored::Threads => Some(format!("{}threads are not read", Event::UNSUPPORTED)),
+            Unscored::Batch => Some(format!("{}batches are not read", Event::UNSUPPORTED)),
+            Unscored::Unread(unread) => Some(format!("{}{unread}", Event::UNREAD)),
+            Unscored::DetectionFailed => Some(Event::NOT_SCORED.to_owned()),
+        };
+        self.not_scored();
+    }
+
     /// A call that is not scored still shows that its agent is alive.
-    pub(crate) fn not_scored(&mut self) {
+    fn not_scored(&mut self) {
         let core = &self.core;
         let epoch = core.shield.run(|| core.guard.on_unscored_call(&self.event.agent, self.event.time));
         self.event.epoch = epoch.unwrap_or_default();
@@ -33,11 +46,10 @@ impl Exchange {
                 core.shield.run(|| self.keep(&decision, dialect, &body));
                 return Some(decision);
             }
-            Some(Err(unread)) => self.event.error = Some(format!("{}{unread}", Event::UNREAD)),
-            None => self.event.error = Some(Event::NOT_SCORED.to_owned()),
+            Some(Err(unread)) => self.pass_unscored(Unscored::Unread(unread)),
+            None => self.pass_unscored(Unscored::DetectionFailed),
         }
         self.asked_tokens = core.shield.run(|| wire::body_tokens(body)).unwrap_or_default();
-        self.not_scored();
         None
     }
 
@@ -48,8 +60,7 @@ impl Exchange {
         headers: &HeaderMap,
         body: &Bytes,
     ) -> Result<(Decision, Bytes), Unread> {
-        let encoding = Encoding::of(headers).ok_or(Unread("compressed in a way that is not known"))?;
-        let body = decoded(encoding, body, self.core.config.max_request_body).ok_or(Unread("cannot be decoded"))?;
+        let body = readable(headers, body, self.core.config.max_read())?;
         let asked = wire::read_request(dialect, &body)?;
         let before = asked.continues.as_ref().and_then(|it| self.core.chains.lock().get(&self.event.agent, it.id()));
         let asked = match &before {

@@ -149,6 +149,7 @@ fn event_row(row: SqliteRow) -> Result<EventRow, sqlx::Error> {
         estimated: row.try_get("cost_estimated")?,
         streamed: row.try_get("streamed")?,
         score: columns::score(&row)?,
+        unscored: None,
         would_have_stopped: row.try_get("would_have_stopped")?,
         fingerprint: None,
         error: row.try_get("error")?,

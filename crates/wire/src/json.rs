@@ -10,8 +10,9 @@ pub(crate) use value::Json;
 use scan::{KeyEnd, key_end, scalar_end, space_end, string_end};
 use value::text;
 
-/// How deep objects and arrays may nest. The same as serde_json's, which reads some of these values again elsewhere.
-const MAX_DEPTH: u8 = 128;
+/// How deep objects and arrays may nest. Deeper than serde_json reads: nothing here recurses, so depth costs nothing, and a
+/// body that providers accept must not go unread.
+const MAX_DEPTH: u16 = 1024;
 
 /// Why a text is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ type Result<T> = std::result::Result<T, Malformed>;
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    depth: u8,
+    depth: u16,
 }
 
 impl<'a> Cursor<'a> {
@@ -154,14 +155,13 @@ impl<'a> Cursor<'a> {
     /// Passes over an object or array, without recursion.
     fn skip_container(&mut self) -> Result<()> {
         let outer = self.depth;
-        // The kinds of the open containers, the innermost in the lowest bit: 1 is an object. `MAX_DEPTH` of them fit.
-        let mut kinds: u128 = 0;
+        let mut kinds = OpenKinds::default();
         loop {
             match self.peek() {
                 b'"' => self.string()?,
                 opening @ (b'{' | b'[') => {
                     self.open()?;
-                    kinds = kinds << 1 | u128::from(opening == b'{');
+                    kinds.push(opening == b'{');
                     let closing = if opening == b'{' { b'}' } else { b']' };
                     if self.peek() != closing {
                         if opening == b'{' {
@@ -170,7 +170,7 @@ impl<'a> Cursor<'a> {
                         continue;
                     }
                     self.close();
-                    kinds >>= 1;
+                    kinds.pop();
                 }
                 _ => self.scalar()?,
             }
@@ -182,9 +182,9 @@ impl<'a> Cursor<'a> {
 
     /// After a value inside [`Cursor::skip_container`]: closes what ends here. Whether another value follows.
     #[inline(always)]
-    fn advance(&mut self, outer: u8, kinds: &mut u128) -> Result<bool> {
+    fn advance(&mut self, outer: u16, kinds: &mut OpenKinds) -> Result<bool> {
         while self.depth > outer {
-            let in_object = *kinds & 1 == 1;
+            let in_object = kinds.in_object();
             match self.peek() {
                 b',' => {
                     self.at += 1;
@@ -197,7 +197,7 @@ impl<'a> Cursor<'a> {
                 b']' if !in_object => self.close(),
                 _ => return Err(Malformed::Invalid),
             }
-            *kinds >>= 1;
+            kinds.pop();
         }
         Ok(false)
     }
@@ -261,6 +261,44 @@ impl<'a> Cursor<'a> {
     fn close(&mut self) {
         self.depth -= 1;
         self.at += 1;
+    }
+}
+
+/// The kinds of the containers that are open, in bits: 1 is an object. The innermost is the lowest bit.
+#[derive(Debug, Default)]
+struct OpenKinds {
+    innermost: u128,
+    /// How many of them `innermost` holds.
+    held: u8,
+    /// Those further out, in full words. Hardly any body nests that deep, and an empty list allocates nothing.
+    outer: Vec<u128>,
+}
+
+impl OpenKinds {
+    #[inline(always)]
+    fn push(&mut self, is_object: bool) {
+        if self.held == 128 {
+            self.outer.push(self.innermost);
+            self.held = 0;
+        }
+        self.innermost = self.innermost << 1 | u128::from(is_object);
+        self.held += 1;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        self.innermost >>= 1;
+        self.held -= 1;
+        if self.held == 0
+            && let Some(word) = self.outer.pop()
+        {
+            (self.innermost, self.held) = (word, 128);
+        }
+    }
+
+    #[inline(always)]
+    fn in_object(&self) -> bool {
+        self.innermost & 1 == 1
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::endpoint::model_span;
 use crate::json::Json;
 
 /// `body` with `model` for every model that it names at its top level. `None`: it names none, or is not read.
@@ -32,10 +33,8 @@ pub fn body_with_model(body: &[u8], model: &str) -> Option<Vec<u8>> {
 /// `path` with `model` for the model `asked`, if it ends with that and what to do with it, as Google's paths do:
 /// `/v1beta/models/{model}:generateContent`.
 pub fn path_with_model(path: &str, asked: &str, model: &str) -> Option<String> {
-    let (before, last) = path.split_at(path.rfind('/')? + 1);
-    let action = last.strip_prefix(asked)?;
-    let is_action = action.starts_with(':') || action.starts_with("%3A");
-    is_action.then(|| format!("{before}{model}{action}"))
+    let span = model_span(path).filter(|span| path.get(span.clone()) == Some(asked))?;
+    Some([&path[..span.start], model, &path[span.end..]].concat())
 }
 
 #[cfg(test)]
@@ -78,6 +77,11 @@ mod tests {
             Some("/v1/publishers/google/models/small-1%3AgenerateContent"),
         );
         check("/v1beta/models/larger:generateContent", "large", None);
+        check(
+            "/v1beta%2fmodels%2Flarge%3agenerateContent//",
+            "large",
+            Some("/v1beta%2fmodels%2Fsmall-1%3agenerateContent//"),
+        );
         check("/v1/chat/completions", "completions", None);
     }
 }

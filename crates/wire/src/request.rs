@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use model::Asked;
+use model::{Asked, Unread};
 
 use crate::Dialect;
 use crate::history::Turns;
@@ -10,24 +10,19 @@ use crate::json::{Cursor, Json, Malformed};
 use crate::message::Role;
 use crate::session::Session;
 
-/// Why a body could not be read. It is forwarded all the same.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unread(pub &'static str);
-
 impl From<Malformed> for Unread {
     fn from(malformed: Malformed) -> Unread {
-        Unread(match malformed {
-            Malformed::Invalid => "not valid JSON",
-            Malformed::TooDeep => "nested too deeply",
-        })
+        match malformed {
+            Malformed::Invalid => Unread::InvalidJson,
+            Malformed::TooDeep => Unread::TooDeep,
+        }
     }
 }
 
 /// Reads a request's body in one pass. What stands in it says by itself which dialect it is, since some clients send one
 /// dialect to another's path; `dialect` decides only where a body could be of several.
 pub fn read_request(dialect: Dialect, body: &[u8]) -> Result<Asked<'_>, Unread> {
-    let text = simdutf8::basic::from_utf8(body).map_err(|_| Unread("not UTF-8"))?;
+    let text = simdutf8::basic::from_utf8(body).map_err(|_| Unread::NotUtf8)?;
     let mut fields = Fields::default();
     let mut cursor = Cursor::new(text);
     let is_object = cursor.object(|cursor, key| match key {
@@ -37,9 +32,9 @@ pub fn read_request(dialect: Dialect, body: &[u8]) -> Result<Asked<'_>, Unread> 
     })?;
     cursor.end()?;
     if !is_object {
-        return Err(Unread("not an object"));
+        return Err(Unread::NotAnObject);
     }
-    fields.asked(dialect).ok_or(Unread("no messages"))
+    fields.asked(dialect).ok_or(Unread::NoMessages)
 }
 
 /// What is kept of the body's fields.

@@ -4,13 +4,12 @@
 use std::borrow::Cow;
 
 use http::HeaderMap;
-use model::{Answered, Asked};
+use model::{Answered, Asked, Unread};
 
 use crate::content::Content;
 use crate::history::Turns;
 use crate::json::Cursor;
 use crate::message::{Message, Role};
-use crate::request::Unread;
 use crate::{AnswerReader, Dialect};
 
 /// One message of a transcript.

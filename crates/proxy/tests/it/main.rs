@@ -11,5 +11,6 @@ mod identity;
 mod kills;
 mod policies;
 mod provider;
+mod reading;
 mod refusals;
 mod rig;

@@ -96,6 +96,10 @@ pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Option<usize> {
         b't' => literal_end(bytes, at, b"true"),
         b'f' => literal_end(bytes, at, b"false"),
         b'n' => literal_end(bytes, at, b"null"),
+        // No JSON, but what Python and JavaScript libraries write, and lenient servers read.
+        b'N' => literal_end(bytes, at, b"NaN"),
+        b'I' => literal_end(bytes, at, b"Infinity"),
+        b'-' if bytes.get(at + 1) == Some(&b'I') => literal_end(bytes, at, b"-Infinity"),
         _ => number_end(bytes, at),
     }
 }

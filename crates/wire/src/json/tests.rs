@@ -83,10 +83,38 @@ fn odd_strings() {
 
 #[test]
 fn odd_texts() {
-    for bad in ["", " ", "01", "-", "1.", "1e", "tru", "\"\\\"", "[1,]", "{\"a\":1,}", "{1:2}", "[1}", "1 2"] {
+    for bad in [
+        "",
+        " ",
+        "01",
+        "-",
+        "1.",
+        "1e",
+        "tru",
+        "\"\\\"",
+        "[1,]",
+        "{\"a\":1,}",
+        "{1:2}",
+        "[1}",
+        "1 2",
+        "Na",
+        "-NaN",
+        "+Infinity",
+        "-Inf",
+        "nan",
+    ] {
         assert_eq!(Json::parse(bad), Err(Malformed::Invalid), "{bad:?}");
     }
-    for good in ["0", "-0.5e+7", " [ ] ", "{ \"a\" : [ 1 , { } ] }", "\"\u{7f}\u{2028}\"", "\"\n\"", "\"\\\n\""] {
+    for good in [
+        "0",
+        "-0.5e+7",
+        " [ ] ",
+        "{ \"a\" : [ 1 , { } ] }",
+        "\"\u{7f}\u{2028}\"",
+        "\"\n\"",
+        "\"\\\n\"",
+        "[NaN,-Infinity,Infinity]",
+    ] {
         assert!(Json::parse(good).is_ok(), "{good:?}");
     }
 }
@@ -94,8 +122,14 @@ fn odd_texts() {
 #[test]
 fn nesting_has_a_limit() {
     let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-    assert!(Json::parse(&nested(128)).is_ok());
-    assert_eq!(Json::parse(&nested(129)), Err(Malformed::TooDeep));
+    for depth in [1, 127, 128, 129, 200, 255, 256, 257, 1024] {
+        assert!(Json::parse(&nested(depth)).is_ok(), "{depth}");
+        let mixed = "{\"a\":[1,".repeat(depth / 2) + "7" + &"],\"b\":{}}".repeat(depth / 2);
+        assert!(Json::parse(&mixed).is_ok(), "{depth}");
+        let crossed = "{\"a\":[1,".repeat(depth / 2) + "7" + &"}]".repeat(depth / 2);
+        assert_eq!(Json::parse(&crossed).is_ok(), depth == 1, "{depth}");
+    }
+    assert_eq!(Json::parse(&nested(1025)), Err(Malformed::TooDeep));
     assert_eq!(Json::parse(&"{\"a\":".repeat(100_000)), Err(Malformed::TooDeep));
 }
 
