@@ -1,43 +1,47 @@
 //! LoopBench: writes healthy look-alikes and loops, and measures how well a detector tells them apart.
 
+mod baselines;
+mod check;
+mod cli;
 mod clock;
 mod conversation;
 mod generate;
 mod material;
+mod reading;
 mod rng;
 mod run;
+mod score;
 mod shapes;
 
-use std::path::PathBuf;
+use std::io::Write;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
-/// Measures loop detectors on generated and rebuilt agent runs.
-#[derive(Parser)]
-#[command(name = "loopbench", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Write healthy.jsonl and loops.jsonl.
-    Generate {
-        /// The directory to write to.
-        #[arg(long)]
-        out: PathBuf,
-        /// How many runs of each shape and form.
-        #[arg(long, default_value_t = 3)]
-        seeds: u64,
-        /// Only shapes whose name contains this.
-        #[arg(long, default_value = "")]
-        shape: String,
-    },
-}
+use cli::{Cli, Command, ScoreArgs};
+use score::Detector;
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Generate { out, seeds, shape } => generate::generate(&out, seeds, &shape),
+        Command::Score(args) => print_scores(&args),
+        Command::Check { agentgazer, expected, update, seeds } => {
+            check::check(&agentgazer, &expected, update.then_some(seeds))
+        }
     }
+}
+
+fn print_scores(args: &ScoreArgs) -> anyhow::Result<()> {
+    let detectors = args.detector.iter().map(|text| Detector::parse(text, &args.agentgazer));
+    let detectors: Vec<Detector> = detectors.collect::<anyhow::Result<_>>()?;
+    let report = score::score(&detectors, &score::files(&args.paths)?)?;
+    let mut out = anstream::stdout();
+    if args.json {
+        writeln!(out, "{}", report.json())?;
+        return Ok(());
+    }
+    write!(out, "{}", report.table(args.markdown))?;
+    if args.by_shape || args.wrong {
+        write!(out, "{}", report.shape_tables(args.wrong, args.markdown))?;
+    }
+    Ok(())
 }
