@@ -11,7 +11,26 @@ pub(super) const HEADER: &str = "id,timestamp,agent_id,event_type,provider,model
     block_reason,count,error\r\n";
 
 /// What makes a spreadsheet take a cell for a formula, in full width, too.
-const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
+/// Whether some spreadsheet drops it before it looks what a cell begins with: spaces, control characters, and characters
+/// that take no place.
+fn is_dropped(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a spreadsheet could run a cell with these words.
+fn is_formula(words: &str) -> bool {
+    let seen = words.trim_start_matches(is_dropped);
+    let dropped = &words[..words.len() - seen.len()];
+    // A tab or a carriage return may begin a cell of its own, whatever follows.
+    seen.starts_with(FORMULA) || dropped.contains(['\t', '\r'])
+}
 
 /// Adds the line of an event.
 pub(super) fn push_row(text: &mut String, row: &EventRow) {
@@ -63,7 +82,7 @@ impl Line<'_> {
         self.separate();
         let Some(words) = words else { return };
         self.text.push('"');
-        if words.trim_start_matches([' ', '\n']).starts_with(FORMULA) {
+        if is_formula(words) {
             self.text.push('\'');
         }
         self.text.push_str(&words.replace('"', "\"\""));
@@ -95,6 +114,44 @@ mod tests {
         check("@SUM(A1)", "\"'@SUM(A1)\"");
         check("\t=1", "\"'\t=1\"");
         check("＝1", "\"'＝1\"");
+        check("\tx", "\"'\tx\"");
         check("a \"b\", c\nd", "\"a \"\"b\"\", c\nd\"");
+    }
+
+    #[test]
+    fn characters_that_are_not_seen_hide_no_formula() {
+        for hidden in [
+            "\0",
+            "\u{b}",
+            "\u{c}",
+            "\u{1f}",
+            "\u{7f}",
+            "\u{85}",
+            "\u{a0}",
+            "\u{ad}",
+            "\u{2003}",
+            "\u{200b}",
+            "\u{200d}",
+            "\u{200e}",
+            "\u{2028}",
+            "\u{202e}",
+            "\u{202f}",
+            "\u{2060}",
+            "\u{2066}",
+            "\u{3000}",
+            "\u{3164}",
+            "\u{fe0f}",
+            "\u{feff}",
+            "\u{fffa}",
+            "\u{e0020}",
+            " \u{feff}\0\u{a0}",
+        ] {
+            for sign in FORMULA {
+                let words = format!("{hidden}{sign}1");
+                assert!(is_formula(&words), "{words:?}");
+            }
+            assert!(!is_formula(&format!("{hidden}gpt-4o")), "{hidden:?}");
+        }
+        assert!(!is_formula("") && !is_formula("\u{feff}"));
     }
 }
