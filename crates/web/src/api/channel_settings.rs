@@ -3,8 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use model::{ChannelKind, ChannelSettings};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
+use super::masked_url::unmask;
 use crate::AlertTargets;
 use crate::problem::Problem;
 
@@ -27,6 +28,7 @@ pub(super) fn settings(
     current: Option<ChannelSettings>,
     targets: AlertTargets,
 ) -> Result<ChannelSettings, Problem> {
+    fields.url = unmask(fields.url, current.as_ref().and_then(url))?;
     let settings = match kind {
         ChannelKind::Webhook => webhook(&mut fields, current)?,
         ChannelKind::Slack => {
@@ -52,6 +54,15 @@ pub(super) fn settings(
     }
     settings.check(targets.allow_private)?;
     Ok(settings)
+}
+
+/// The address of a channel that has one.
+fn url(settings: &ChannelSettings) -> Option<&str> {
+    match settings {
+        ChannelSettings::Webhook { url, .. } | ChannelSettings::Telegram { url, .. } => Some(url),
+        ChannelSettings::Slack { url } | ChannelSettings::Discord { url } => Some(url.expose_secret()),
+        ChannelSettings::Email { .. } => None,
+    }
 }
 
 fn needed<T>(field: &'static str, value: Option<T>) -> Result<T, Problem> {

@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use model::{Channel, ChannelId, ChannelKind, ChannelSettings, DeliveryId, Target, TargetHost, Timestamp, is_global};
+use model::{Channel, ChannelId, ChannelKind, ChannelSettings, DeliveryId, TargetHost, Timestamp, is_global};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use store::{AlertChange, Change, StoreError};
@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::alert_history::{DeliveryView, first_attempt};
 use super::channel_settings::{Fields, settings};
+use super::masked_url::mask;
 use super::{List, words};
 use crate::app::App;
 use crate::input::{Body, ChannelPath, present};
@@ -35,7 +36,7 @@ pub(crate) struct ChannelView {
     pub(crate) disabled_reason: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
-    /// Where it leads. Of an address that is a secret (Slack, Discord), only the host is shown.
+    /// Where it leads. Its path may be a secret: only the host and, of a long address, its last four characters are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
     /// To whom mails go.
@@ -53,12 +54,12 @@ impl From<Channel> for ChannelView {
     fn from(channel: Channel) -> ChannelView {
         let (mut url, mut to, mut chat_id) = (None, None, None);
         match channel.settings {
-            Some(ChannelSettings::Webhook { url: address, .. }) => url = Some(address),
+            Some(ChannelSettings::Webhook { url: address, .. }) => url = mask(&address),
             Some(ChannelSettings::Slack { url: secret } | ChannelSettings::Discord { url: secret }) => {
-                url = Target::parse(secret.expose_secret()).ok().map(|target| format!("{}/…", target.origin()));
+                url = mask(secret.expose_secret());
             }
             Some(ChannelSettings::Telegram { url: server, chat_id: chat, .. }) => {
-                url = Some(server);
+                url = mask(&server);
                 chat_id = Some(chat);
             }
             Some(ChannelSettings::Email { to: addresses }) => to = Some(addresses),
@@ -81,24 +82,25 @@ pub(crate) struct ChannelBody {
     kind: Option<ChannelKind>,
     /// What people call it; no two have the same.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false, min_length = 1, max_length = 100)]
+    #[schema(nullable = false, min_length = 1, max_length = 100, pattern = "^\\S(.*\\S)?$")]
     name: Option<String>,
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false)]
     enabled: Option<bool>,
+    /// Where it leads. What is shown of it may be sent back: it keeps the address.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, max_length = 2048, pattern = "^https?://\\S+$")]
     url: Option<String>,
     /// One address, or up to 20.
     #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<Vec<String>>, nullable = false)]
+    #[schema(value_type = Option<Vec<String>>, nullable = false, min_items = 1, max_items = 20)]
     to: Option<OneOrMore>,
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false, write_only)]
+    #[schema(nullable = false, write_only, min_length = 1, max_length = 256, pattern = "^[A-Za-z0-9:_-]+$")]
     bot_token: Option<String>,
     /// The number of a chat, or `@` and the name of a channel.
     #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(value_type = Option<String>, nullable = false, pattern = "^(-?[0-9]{1,20}|@[A-Za-z0-9_]{1,64})$")]
     chat_id: Option<ChatId>,
 }
 

@@ -1,8 +1,11 @@
 //! Channels, rules and the history of alerts.
 
 use axum::http::{Method, StatusCode};
+use model::{ChannelId, ChannelSettings};
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
+use crate::pages::Browser;
 use crate::server::{Answer, Server};
 
 async fn post(server: &Server, path: &str, body: Value) -> Answer {
@@ -27,7 +30,7 @@ async fn a_webhook_gets_its_secret_once() {
     let channel = made(&server, "/api/channels", body).await;
     let secret = channel["secret"].as_str().unwrap();
     assert!(secret.starts_with("whsec_") && secret.len() > 40, "{secret}");
-    assert_eq!(channel["url"], "https://example.com/hook?key=1");
+    assert_eq!(channel["url"], "https://example.com/…");
 
     let path = format!("/api/channels/{}", channel["id"].as_str().unwrap());
     let shown = server.json(&path).await;
@@ -56,6 +59,44 @@ async fn secrets_of_chats_never_come_back() {
     assert_eq!(channels["items"][0]["url"], "https://discord.com/…");
     assert_eq!(channels["items"][1]["to"], json!(["ops@example.com"]));
     assert_eq!(channels["items"][3]["chat_id"], "-100");
+}
+
+/// The address as it is stored.
+async fn stored_url(server: &Server, id: &str) -> String {
+    let id = ChannelId::parse(id).unwrap();
+    match server.web.store.channel(id).await.unwrap().unwrap().settings.unwrap() {
+        ChannelSettings::Webhook { url, .. } | ChannelSettings::Telegram { url, .. } => url,
+        ChannelSettings::Slack { url } | ChannelSettings::Discord { url } => url.expose_secret().to_owned(),
+        ChannelSettings::Email { .. } => panic!("no address"),
+    }
+}
+
+#[tokio::test]
+async fn address_of_a_channel_is_masked_and_its_mask_keeps_it() {
+    let server = Server::start().await;
+    let long = "https://example.com/canary/0123456789abcdef";
+    for body in [
+        json!({"kind": "webhook", "name": "w", "url": long}),
+        json!({"kind": "slack", "name": "s", "url": long}),
+        json!({"kind": "discord", "name": "d", "url": long}),
+        json!({"kind": "telegram", "name": "t", "url": long, "bot_token": "123:canary", "chat_id": 1}),
+    ] {
+        let channel = made(&server, "/api/channels", body).await;
+        let id = channel["id"].as_str().unwrap();
+        let path = format!("/api/channels/{id}");
+        let shown = server.json(&path).await;
+        assert_eq!(shown["url"], "https://example.com/…cdef", "{shown}");
+        for fields in [json!({"name": shown["name"], "url": shown["url"]}), json!({"enabled": false})] {
+            assert_eq!(server.patch(&path, fields).await.status, StatusCode::OK);
+            assert_eq!(stored_url(&server, id).await, long);
+        }
+        let refused = server.patch(&path, json!({"url": "https://example.com/…0000"})).await;
+        assert_eq!((refused.status, &refused.json()["field"]), (StatusCode::BAD_REQUEST, &json!("url")));
+        assert_eq!(stored_url(&server, id).await, long);
+    }
+    let listed = server.get("/api/channels").await.text;
+    let everything = listed + &Browser::new(&server).await.get("/alerts").await.text;
+    assert!(!everything.contains("canary") && everything.contains("https://example.com/…cdef"), "{everything}");
 }
 
 #[tokio::test]
@@ -129,7 +170,7 @@ async fn targets_that_are_private_or_no_web_addresses_are_refused() {
     let id = webhook(&server, "ops").await;
     let moved = server.patch(&format!("/api/channels/{id}"), json!({"url": "http://10.0.0.1/"})).await;
     assert_eq!(moved.json()["field"], "url");
-    assert_eq!(server.json(&format!("/api/channels/{id}")).await["url"], "https://example.com/hook");
+    assert_eq!(stored_url(&server, &id).await, "https://example.com/hook");
 }
 
 /// Whether a name that leads nowhere will lead to a private address is found out when it is called.

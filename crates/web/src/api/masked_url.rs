@@ -1,0 +1,65 @@
+//! Addresses as they are shown: whoever knows the whole address of a webhook can often post there.
+
+use model::Target;
+
+use crate::problem::Problem;
+
+/// Stands for what is not shown. No address has it: a parser would encode it.
+const MASK: char = '…';
+
+/// A path and query of at least this many characters end in a hint, by which people tell two addresses of a host apart.
+const HINTED_LENGTH: usize = 24;
+const HINT_LENGTH: usize = 4;
+
+/// Scheme, host and, of a long address, the last characters. An address without a path is shown whole.
+pub(super) fn mask(url: &str) -> Option<String> {
+    let target = Target::parse(url).ok()?;
+    let (origin, path) = (target.origin(), target.path_and_query());
+    if path == "/" {
+        return Some(origin);
+    }
+    // The parser leaves only ASCII in paths and queries.
+    let hint = if path.len() < HINTED_LENGTH { "" } else { path.get(path.len() - HINT_LENGTH..).unwrap_or_default() };
+    Some(format!("{origin}/{MASK}{hint}"))
+}
+
+/// Takes out an address that is only what was shown of `stored`, so that sending it back keeps what is stored.
+pub(super) fn unmask(given: Option<String>, stored: Option<&str>) -> Result<Option<String>, Problem> {
+    let Some(url) = given.filter(|url| stored.and_then(mask).as_ref() != Some(url)) else { return Ok(None) };
+    if url.contains(MASK) {
+        return Err(Problem::field("url", "must be the whole address: this one is shortened; leave it out to keep it"));
+    }
+    Ok(Some(url))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn only_host_and_hint_are_shown() {
+        for (url, shown) in [
+            ("https://example.com", "https://example.com"),
+            ("https://example.com:8443/#canary", "https://example.com:8443"),
+            ("https://example.com/hook", "https://example.com/…"),
+            ("https://example.com/?key=canary", "https://example.com/…"),
+            ("https://hooks.example.com/services/T1/B1/canary-1234", "https://hooks.example.com/…1234"),
+            ("https://example.com/ä-very-long-path-with-ü", "https://example.com/…3%BC"),
+        ] {
+            assert_eq!(mask(url).unwrap(), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn masked_address_keeps_the_stored_one() {
+        let stored = "https://example.com/services/0123456789abcdef";
+        let given = |url: &str| unmask(Some(url.to_owned()), Some(stored));
+        assert_eq!(given("https://example.com/…cdef").unwrap(), None);
+        assert_eq!(given("https://example.com/other").unwrap().as_deref(), Some("https://example.com/other"));
+        assert_eq!(given("https://example.com/…ffff").unwrap_err().wrong_field().unwrap().0, "url");
+        assert!(unmask(Some("https://example.com/…".to_owned()), None).is_err());
+        assert_eq!(unmask(None, Some(stored)).unwrap(), None);
+    }
+}
