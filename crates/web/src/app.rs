@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::Mutex;
 
 use crate::Web;
+use crate::api::stream::Feed;
 use crate::gate::{LoginLimit, Sessions};
 use crate::problem::Problem;
 
@@ -20,12 +21,14 @@ pub(crate) struct Inner {
     changes: Mutex<()>,
     pub(crate) sessions: Sessions,
     pub(crate) logins: LoginLimit,
+    pub(crate) feed: Feed,
 }
 
 impl App {
     pub(crate) fn new(web: Web) -> App {
         let logins = LoginLimit::new(web.clock.now());
-        App(Arc::new(Inner { web, changes: Mutex::default(), sessions: Sessions::default(), logins }))
+        let sessions = Sessions::default();
+        App(Arc::new(Inner { web, changes: Mutex::default(), sessions, logins, feed: Feed::new() }))
     }
 
     /// The part that was handed in.

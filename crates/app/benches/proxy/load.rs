@@ -63,7 +63,7 @@ async fn one_connection(address: SocketAddr, requests: &[Vec<u8>], first: usize,
 }
 
 /// Reads one response to its end, and insists on 200.
-async fn read_response(socket: &mut TcpStream, buffer: &mut [u8]) {
+pub(crate) async fn read_response(socket: &mut TcpStream, buffer: &mut [u8]) {
     let mut length = 0;
     let head_end = loop {
         length += read(socket, &mut buffer[length..]).await;

@@ -11,6 +11,7 @@ mod conversation;
 mod load;
 mod processes;
 mod report;
+mod watchers;
 
 use std::time::Duration;
 
@@ -63,12 +64,17 @@ fn main() {
         }
     }
     report::print_ratios(&rows);
-    report::print_start_and_memory(folder.path(), &provider);
+    if is_wanted("watchers") {
+        watchers::print(folder.path(), &provider, time);
+    }
+    if is_wanted("start") {
+        report::print_start_and_memory(folder.path(), &provider);
+    }
 }
 
-/// Whether `BENCH_ONLY` asks for this workload, or for none in particular.
-fn is_wanted(workload: &str) -> bool {
-    std::env::var("BENCH_ONLY").map_or(true, |only| only == workload)
+/// Whether `BENCH_ONLY` asks for this part, or for none in particular.
+fn is_wanted(part: &str) -> bool {
+    std::env::var("BENCH_ONLY").map_or(true, |only| only == part)
 }
 
 /// Throughput and CPU time under full load, then latency of one connection at a time.

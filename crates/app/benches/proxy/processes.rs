@@ -169,6 +169,7 @@ impl Drop for Nginx {
 /// Our proxy with the kill switch on and recording on.
 pub(crate) struct Ours {
     address: SocketAddr,
+    dashboard: SocketAddr,
     process: Process,
 }
 
@@ -202,7 +203,14 @@ impl Ours {
                 &provider,
             ],
         );
-        Ours { address: address_in(&wait_for(&ready), "proxy"), process }
+        let ready = wait_for(&ready);
+        Ours { address: address_in(&ready, "proxy"), dashboard: address_in(&ready, "dashboard"), process }
+    }
+
+    /// Where the event stream is, and the request for it.
+    pub(crate) fn event_stream(&self) -> (SocketAddr, String) {
+        let host = self.dashboard;
+        (host, format!("GET /api/stream HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {TOKEN}\r\n\r\n"))
     }
 
     /// Resident memory in bytes.

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use axum::body::Body;
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use model::{AgentId, CallId, Epoch, Event, EventType};
 use serde_json::{Value, json};
@@ -75,22 +75,58 @@ async fn the_stream_ends_when_the_server_stops() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_too_slow_is_told_that_it_missed_something() {
+async fn watchers_learn_of_calls_that_were_too_many_to_send() {
     let server = Server::start().await;
     let mut watcher = Watcher::start(&server).await;
     let mut notices = server.web.recorder.subscribe();
-    let agent = AgentId::parse("busy").unwrap();
-    // More than the recorder keeps for a watcher, in portions that fit into its inbox.
+    // More than a batch holds, in portions that fit into the recorder's inbox.
     for _ in 0..15 {
         for _ in 0..100 {
-            let now = server.web.clock.now();
-            let event = Event::new(CallId::new(), agent.clone(), Epoch::default(), EventType::LlmCall, now);
-            server.web.recorder_handle.event(event);
+            server.web.recorder_handle.event(call(&server));
         }
         for _ in 0..100 {
             notices.recv().await.unwrap();
         }
     }
     assert!(watcher.wait_for("lagged").await["missed"].as_u64().unwrap() > 0);
+    server.web.recorder_handle.event(call(&server));
     assert_eq!(watcher.wait_for("call").await["agent_id"], "busy", "and it goes on");
+}
+
+#[tokio::test]
+async fn all_watchers_get_the_same_text() {
+    let server = Server::start().await;
+    let mut watchers = vec![Watcher::start(&server).await, Watcher::start(&server).await];
+    server.web.recorder_handle.event(call(&server));
+    let first = watchers[0].wait_for("call").await;
+    assert_eq!(watchers[1].wait_for("call").await, first);
+
+    // When all have left, the next one is served like the first.
+    watchers.clear();
+    let mut watcher = Watcher::start(&server).await;
+    server.web.recorder_handle.event(call(&server));
+    assert_ne!(watcher.wait_for("call").await["id"], first["id"]);
+}
+
+#[tokio::test]
+async fn number_of_watchers_is_bounded() {
+    let server = Server::start().await;
+    let mut watchers = Vec::new();
+    for _ in 0..200 {
+        watchers.push(Watcher::start(&server).await);
+    }
+    let refused = server.get("/api/stream").await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.header("content-type"), "application/problem+json");
+    assert!(refused.text.contains("200 clients watch already"), "{}", refused.text);
+
+    watchers.pop();
+    watchers.push(Watcher::start(&server).await);
+    server.web.recorder_handle.event(call(&server));
+    assert_eq!(watchers[199].wait_for("call").await["agent_id"], "busy");
+}
+
+fn call(server: &Server) -> Event {
+    let agent = AgentId::parse("busy").unwrap();
+    Event::new(CallId::new(), agent, Epoch::default(), EventType::LlmCall, server.web.clock.now())
 }

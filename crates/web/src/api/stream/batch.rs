@@ -1,0 +1,150 @@
+//! Events of the stream as text, many in one piece.
+
+use std::fmt::Write;
+
+use axum::body::Bytes;
+use model::EventType;
+use serde::Serialize;
+use serde_json::json;
+use store::Notice;
+
+use crate::api::events::EventView;
+use crate::api::kill_switch::SettingsView;
+
+/// A batch takes no more calls and refusals beyond this size. Changes of state are always told.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// What all watchers are sent, serialised once. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    /// The number of its first event, counted since the server started.
+    pub(super) first: u64,
+    /// How many events it covers, with those that were left out.
+    pub(super) count: u64,
+    text: Bytes,
+}
+
+impl Batch {
+    /// The text for a watcher that missed this many events before.
+    pub(super) fn text_after(&self, missed: u64) -> Bytes {
+        if missed == 0 {
+            return self.text.clone();
+        }
+        let mut text = String::new();
+        write_event(&mut text, "lagged", &json!({"missed": missed}));
+        [text.as_bytes(), &self.text].concat().into()
+    }
+}
+
+/// A batch in the making.
+#[derive(Default)]
+pub(super) struct BatchBuilder {
+    text: String,
+    count: u64,
+    left_out: u64,
+}
+
+impl BatchBuilder {
+    /// Adds what was written.
+    pub(super) fn push(&mut self, notice: Notice) {
+        self.count += 1;
+        if self.text.len() >= MAX_BYTES && is_frequent(&notice) {
+            self.left_out += 1;
+        } else {
+            write_notice(&mut self.text, notice);
+        }
+    }
+
+    /// Counts events that nobody read in time.
+    pub(super) fn skip(&mut self, missed: u64) {
+        self.count += missed;
+        self.left_out += missed;
+    }
+
+    /// The batch, whose first event has this number.
+    pub(super) fn finish(mut self, first: u64) -> Batch {
+        if self.left_out > 0 {
+            write_event(&mut self.text, "lagged", &json!({"missed": self.left_out}));
+        }
+        Batch { first, count: self.count, text: self.text.into() }
+    }
+}
+
+fn is_frequent(notice: &Notice) -> bool {
+    matches!(notice, Notice::Event(event) if matches!(event.event_type, EventType::LlmCall | EventType::Blocked))
+}
+
+fn write_notice(text: &mut String, notice: Notice) {
+    match notice {
+        Notice::Event(event) => {
+            let name = name(event.event_type);
+            write_event(text, name, &EventView::new(event.as_ref().clone(), 1));
+        }
+        Notice::Incident { id, agent } => write_event(text, "incident", &json!({"id": id, "agent_id": agent})),
+        Notice::Configured { agent, kill_switch } => {
+            let settings = SettingsView::from(kill_switch);
+            write_event(text, "configured", &json!({"agent_id": agent, "kill_switch": settings}));
+        }
+    }
+}
+
+fn name(event_type: EventType) -> &'static str {
+    match event_type {
+        EventType::LlmCall => "call",
+        EventType::Blocked => "blocked",
+        EventType::KillSwitch => "kill",
+        EventType::AgentActivated => "activated",
+        EventType::AgentDeactivated => "deactivated",
+    }
+}
+
+fn write_event(text: &mut String, name: &str, value: &impl Serialize) {
+    // A view always serialises; were it not so, an event without data is better than none.
+    let data = serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned());
+    // Writing to a string cannot fail.
+    let _ = write!(text, "event: {name}\ndata: {data}\n\n");
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::Arc;
+
+    use model::{AgentId, CallId, Epoch, Event, IncidentId, Timestamp};
+
+    use super::*;
+
+    fn call(event_type: EventType) -> Notice {
+        let agent = AgentId::parse("busy").unwrap();
+        Notice::Event(Arc::new(Event::new(CallId::new(), agent, Epoch::default(), event_type, Timestamp::default())))
+    }
+
+    #[test]
+    fn full_batch_leaves_out_calls_but_no_kill() {
+        let mut builder = BatchBuilder::default();
+        for _ in 0..1000 {
+            builder.push(call(EventType::LlmCall));
+        }
+        builder.push(call(EventType::KillSwitch));
+        builder.push(Notice::Incident {
+            id: IncidentId::at(Timestamp::default()),
+            agent: AgentId::parse("busy").unwrap(),
+        });
+        let batch = builder.finish(7);
+        let text = std::str::from_utf8(&batch.text).unwrap();
+        let count = |name: &str| text.matches(&format!("event: {name}\n")).count();
+        assert_eq!((count("kill"), count("incident"), count("lagged")), (1, 1, 1));
+        assert!(text.contains(&format!("{{\"missed\":{}}}", 1000 - count("call"))), "{}", count("call"));
+        assert_eq!((batch.first, batch.count), (7, 1002));
+    }
+
+    #[test]
+    fn watcher_that_fell_behind_is_told_first() {
+        let mut builder = BatchBuilder::default();
+        builder.push(call(EventType::LlmCall));
+        let batch = builder.finish(10);
+        assert!(batch.text_after(0).starts_with(b"event: call\n"));
+        assert!(batch.text_after(3).starts_with(b"event: lagged\ndata: {\"missed\":3}\n\nevent: call\n"));
+    }
+}

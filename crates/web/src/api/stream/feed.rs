@@ -1,0 +1,124 @@
+//! Reads what is written once for all watchers, and hands it to them in batches. It runs only while somebody watches.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use store::{Notice, Recorder};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, Sender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::batch::{Batch, BatchBuilder};
+
+/// What is written within this time makes one batch: people see it at once, and a watcher costs ten writes a second at most.
+const BATCH_TIME: Duration = Duration::from_millis(100);
+
+/// How many batches a watcher may fall behind before it misses something.
+const BATCHES: usize = 32;
+
+/// Watchers write in this many groups, one group after another within the time of a batch.
+const GROUPS: u32 = 8;
+
+/// How often the feed looks whether somebody still watches, while nothing is written.
+const IDLE_CHECK: Duration = Duration::from_secs(1);
+
+/// Where watchers subscribe.
+pub(crate) struct Feed {
+    shared: Arc<Shared>,
+    places: Arc<Semaphore>,
+    group: AtomicU32,
+}
+
+struct Shared {
+    batches: Sender<Batch>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_running: bool,
+    /// The number of the next event.
+    next: u64,
+}
+
+/// What a watcher gets.
+pub(super) struct Subscription {
+    pub(super) batches: Receiver<Batch>,
+    /// How long after a batch is ready this watcher writes it.
+    pub(super) delay: Duration,
+    /// The number of the first event that it is told of.
+    pub(super) next: u64,
+    /// Held for as long as it watches.
+    pub(super) place: OwnedSemaphorePermit,
+}
+
+impl Feed {
+    /// More watchers than people need; each costs memory, and what is written is sent to all of them.
+    pub(super) const MAX: usize = 200;
+
+    pub(crate) fn new() -> Feed {
+        let shared = Shared { batches: broadcast::channel(BATCHES).0, state: Mutex::default() };
+        Feed { shared: Arc::new(shared), places: Arc::new(Semaphore::new(Feed::MAX)), group: AtomicU32::new(0) }
+    }
+
+    /// What is written from now on; `None` if too many watch already.
+    pub(super) fn subscribe(&self, recorder: &Recorder) -> Option<Subscription> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        let group = self.group.fetch_add(1, Ordering::Relaxed) % GROUPS;
+        let mut state = self.shared.state.lock();
+        let batches = self.shared.batches.subscribe();
+        if !state.is_running {
+            state.is_running = true;
+            tokio::spawn(run(Arc::clone(&self.shared), recorder.subscribe()));
+        }
+        // Within the time of a batch even with the pauses between two polls.
+        let delay = BATCH_TIME * group / (GROUPS + 1);
+        Some(Subscription { batches, delay, next: state.next, place })
+    }
+}
+
+/// Reads until nobody watches any more or the recorder has ended.
+async fn run(shared: Arc<Shared>, mut notices: Receiver<Notice>) {
+    loop {
+        match timeout(IDLE_CHECK, notices.recv()).await {
+            Ok(Err(RecvError::Closed)) => return,
+            Ok(first) => send(&shared, collect(first, &mut notices).await),
+            Err(_) => {}
+        }
+        let mut state = shared.state.lock();
+        // Under the lock: a watcher that subscribes just now either is counted or starts the next run.
+        if shared.batches.receiver_count() == 0 {
+            state.is_running = false;
+            return;
+        }
+    }
+}
+
+/// All that is written within the time of a batch after `first`.
+async fn collect(first: Result<Notice, RecvError>, notices: &mut Receiver<Notice>) -> BatchBuilder {
+    let end = Instant::now() + BATCH_TIME;
+    let mut batch = BatchBuilder::default();
+    let mut received = first;
+    loop {
+        match received {
+            Ok(notice) => batch.push(notice),
+            Err(RecvError::Lagged(missed)) => batch.skip(missed),
+            Err(RecvError::Closed) => return batch,
+        }
+        match timeout_at(end, notices.recv()).await {
+            Ok(next) => received = next,
+            Err(_) => return batch,
+        }
+    }
+}
+
+fn send(shared: &Shared, batch: BatchBuilder) {
+    let mut state = shared.state.lock();
+    let batch = batch.finish(state.next);
+    state.next += batch.count;
+    // Nobody to send it to: the last watcher has just left.
+    let _ = shared.batches.send(batch);
+}

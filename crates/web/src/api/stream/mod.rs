@@ -1,0 +1,104 @@
+//! What happens, as it happens: server-sent events for the dashboard and for programs that watch.
+
+mod batch;
+mod feed;
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use tokio::time::{interval, sleep};
+use tokio_stream::wrappers::{BroadcastStream, IntervalStream};
+use tokio_stream::{Stream, StreamExt};
+
+pub(crate) use feed::Feed;
+use feed::Subscription;
+
+use crate::app::App;
+use crate::gate::is_known;
+use crate::problem::{Problem, Refusals};
+
+/// How soon a stream ends once the server is stopping (an endless answer would hold up its end) or its client is let in no
+/// more.
+const END_CHECK: Duration = Duration::from_millis(500);
+
+/// A comment is sent once in this many checks (15 s), so that proxies on the way do not take the stream for dead.
+const CHECKS_PER_COMMENT: u32 = 30;
+
+const COMMENT: Bytes = Bytes::from_static(b":\n\n");
+
+/// Calls, blocks, kills, activations, incidents and settings as they are written, in batches: ten a second at most.
+///
+/// Events: `call`, `blocked`, `kill`, `activated`, `deactivated` (data: an Event), `incident` (`id`, `agent_id`),
+/// `configured` (`agent_id`, `kill_switch`), and `lagged` (`missed`) for a client that is too slow, or if more calls are made
+/// than a watcher is sent. At most 200 clients may watch at a time.
+#[utoipa::path(get, path = "/api/stream", tag = "stream", operation_id = "stream",
+    responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
+pub(crate) async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
+    let subscription = app.feed.subscribe(&app.web().recorder).ok_or_else(too_many)?;
+    // A stream outlives neither its session nor its token.
+    let goes_on = move || !app.is_draining() && is_known(&app, &headers);
+    let text = watch(subscription).take_while(move |_| goes_on());
+    let chunks = text.filter_map(|chunk| Some(Ok::<_, Infallible>(chunk?)));
+    let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
+    Ok((headers, Body::from_stream(chunks)).into_response())
+}
+
+/// The text for one watcher; `None` when there is only reason to check whether it may go on.
+fn watch(subscription: Subscription) -> impl Stream<Item = Option<Bytes>> {
+    let Subscription { batches, delay, mut next, place } = subscription;
+    let batches = BroadcastStream::new(batches).then(move |batch| async move {
+        // Each watcher writes at another moment, so that calls of agents never wait behind all of them.
+        sleep(delay).await;
+        batch.ok()
+    });
+    let batches = batches.map(move |batch| {
+        let _held = &place;
+        // One that fell behind is told with the next batch what it missed: the numbers of the events say it.
+        let batch = batch?;
+        let missed = batch.first.saturating_sub(next);
+        next = batch.first + batch.count;
+        Some(batch.text_after(missed))
+    });
+    let mut checks = 0;
+    let checks = IntervalStream::new(interval(END_CHECK)).map(move |_| {
+        checks = (checks + 1) % CHECKS_PER_COMMENT;
+        (checks == 0).then_some(COMMENT)
+    });
+    batches.merge(checks)
+}
+
+fn too_many() -> Problem {
+    let detail = format!("{} clients watch already, which is the limit. Close one, or poll /api/events.", Feed::MAX);
+    Problem::unavailable(detail)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::Arc;
+
+    use tokio::sync::{Semaphore, broadcast};
+
+    use super::batch::BatchBuilder;
+    use super::*;
+
+    #[tokio::test]
+    async fn slow_watcher_is_told_how_many_events_it_missed() {
+        let (sender, batches) = broadcast::channel(2);
+        let place = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        let watcher = watch(Subscription { batches, delay: Duration::ZERO, next: 0, place });
+        for number in 0..5 {
+            let mut batch = BatchBuilder::default();
+            batch.skip(10);
+            sender.send(batch.finish(number * 10)).unwrap();
+        }
+        let mut texts = Box::pin(watcher.filter_map(|text| text));
+        assert!(texts.next().await.unwrap().starts_with(b"event: lagged\ndata: {\"missed\":30}\n\n"));
+    }
+}
