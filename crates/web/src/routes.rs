@@ -170,7 +170,7 @@ pub fn openapi_json() -> String {
         let mut description = openapi::Api::openapi();
         description.merge(open_api().into_openapi());
         description.merge(api().into_openapi());
-        description.to_pretty_json().unwrap_or_default()
+        openapi::to_text(&description)
     });
     TEXT.clone()
 }

@@ -8,7 +8,12 @@ use std::time::{Duration, Instant};
 
 pub(crate) const PROXY_CORE: &str = "0";
 const LOAD_CORE: &str = "1";
-const BINARY: &str = env!("CARGO_BIN_EXE_agentgazer");
+
+/// The program under test: another one if `AGENTGAZER_BIN` says so, to compare versions.
+fn binary() -> String {
+    std::env::var("AGENTGAZER_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_agentgazer").to_owned())
+}
+
 const TOKEN: &str = "bench-token";
 
 /// Something that answers requests.
@@ -68,7 +73,7 @@ impl Provider {
         let text =
             "The importer skips every row whose first column is empty, so the job finds nothing to import. ".repeat(4);
         let arguments = ["provider", "--port", "0", "--chunks", "50", "--text", &text, "--ready-file", &path];
-        let process = pinned(LOAD_CORE, BINARY, &arguments);
+        let process = pinned(LOAD_CORE, &binary(), &arguments);
         Provider { address: address_in(&wait_for(&ready), "provider"), _process: process }
     }
 }
@@ -184,7 +189,7 @@ impl Ours {
         let (data, ready_path, config) = (data.to_string_lossy(), ready.to_string_lossy(), config.to_string_lossy());
         let process = pinned(
             PROXY_CORE,
-            BINARY,
+            &binary(),
             &[
                 "start",
                 "--port",

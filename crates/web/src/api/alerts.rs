@@ -89,7 +89,7 @@ pub(crate) struct RuleBody {
     rule_type: Option<RuleType>,
     /// An agent, or `*` for all.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, pattern = "^([*]|[A-Za-z0-9][A-Za-z0-9._:@-]{0,127})$")]
     agent_id: Option<String>,
     /// Ids of channels; none: every channel.
     #[serde(default, deserialize_with = "present")]

@@ -134,9 +134,10 @@ pub(crate) struct EventsQuery {
     model: Option<String>,
     conversation: Option<String>,
     /// The HTTP status that the client got.
+    #[param(maximum = 65535)]
     status: Option<u16>,
     blocked: Option<bool>,
-    #[param(schema_with = words::block_reason, required = false)]
+    #[param(schema_with = words::block_reason_filter, required = false)]
     block_reason: Option<BlockReason>,
     /// From this time on (RFC 3339).
     #[param(value_type = Option<String>, format = DateTime)]

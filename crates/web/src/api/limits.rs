@@ -15,9 +15,11 @@ pub(super) fn describe(api: &mut Value) {
     let Some(paths) = api["paths"].as_object_mut() else { return };
     for (path, operations) in paths {
         for operation in operations.as_object_mut().into_iter().flat_map(serde_json::Map::values_mut) {
-            let parameters = operation["parameters"].as_array_mut().into_iter().flatten();
+            // Asked for with `get_mut`: an index would add what is not there.
+            let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
             parameters.for_each(|parameter| describe_parameter(path, parameter));
             require_in_new(path, operation);
+            describe_responses(operation);
         }
     }
     add_new(api, ("ChannelChange", "NewChannel"), &["kind", "name"]);
@@ -35,6 +37,15 @@ fn describe_parameter(path: &str, parameter: &mut Value) {
         _ => return,
     };
     parameter["schema"][key] = json!(value);
+}
+
+/// Adds the description that the standard asks of every response, where there is nothing to say but its status.
+fn describe_responses(operation: &mut Value) {
+    for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        if response["description"].is_null() {
+            response["description"] = json!(if status == "201" { "It is made" } else { "As asked" });
+        }
+    }
 }
 
 /// Lets the operations that make something take it whole, where a change may leave fields out.

@@ -6,6 +6,7 @@ use axum::response::IntoResponse;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
+use super::limits;
 use crate::app::App;
 use crate::problem::{ProblemBody, Refusals, WrongField};
 use crate::routes::openapi_json;
@@ -31,6 +32,13 @@ impl Modify for Credentials {
         let session = ApiKeyValue::with_description("agentgazer_session", "The session of the dashboard");
         components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(session)));
     }
+}
+
+/// The description as text, with what it says beyond types.
+pub(crate) fn to_text(description: &utoipa::openapi::OpenApi) -> String {
+    let mut api = serde_json::to_value(description).unwrap_or_default();
+    limits::describe(&mut api);
+    serde_json::to_string_pretty(&api).unwrap_or_default()
 }
 
 /// This API, generated from the code.

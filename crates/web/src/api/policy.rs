@@ -81,6 +81,7 @@ pub(crate) struct PolicySchema {
 
 /// A change of a policy: an absent field keeps its value, `null` takes a limit away.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = PolicyChange)]
 #[allow(dead_code, reason = "only describes what is taken")]
 pub(crate) struct ChangeSchema {
@@ -103,19 +104,23 @@ pub(crate) struct ChangeSchema {
 
 /// Hours on some days. A range that ends before it begins ends on the next day.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = AllowedHours)]
 #[allow(dead_code, reason = "only describes what is shown and taken")]
 pub(crate) struct AllowedHoursSchema {
     #[schema(schema_with = words::weekdays)]
     days: Vec<String>,
     /// `HH:MM`.
+    #[schema(pattern = "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$")]
     from: String,
     /// `HH:MM`, up to `24:00`; not part of the range.
+    #[schema(pattern = "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$")]
     to: String,
 }
 
 /// How often an agent may call a provider. At least one of the two is a number.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = RateLimit)]
 #[allow(dead_code, reason = "only describes what is shown and taken")]
 pub(crate) struct RateLimitSchema {
@@ -129,6 +134,7 @@ pub(crate) struct RateLimitSchema {
 
 /// Another model than the one that is asked for.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = ModelOverride)]
 #[allow(dead_code, reason = "only describes what is shown and taken")]
 pub(crate) struct ModelOverrideSchema {

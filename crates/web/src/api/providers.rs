@@ -47,14 +47,14 @@ impl From<&Provider> for ProviderView {
 pub(crate) struct ChangeBody {
     /// `http` or `https`, without user, query and fragment.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, format = "uri", pattern = "^https?://")]
     pub(crate) base_url: Option<String>,
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = words::format)]
     pub(crate) format: Option<Format>,
     /// Replaces the client's own credential. Encrypted at rest; never shown again.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false, write_only)]
+    #[schema(nullable = false, write_only, min_length = 1, max_length = 4096, pattern = "^[!-~]+$")]
     pub(crate) key: Option<String>,
 }
 

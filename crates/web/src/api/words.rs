@@ -50,8 +50,14 @@ pub(super) fn event_type() -> Object {
 }
 
 pub(super) fn block_reason() -> Object {
-    word_or_null(&["inactive", "outside_hours", "rate_limited", "budget_exceeded", "loop_detected"])
+    word_or_null(BLOCK_REASONS)
 }
+
+pub(super) fn block_reason_filter() -> Object {
+    word(BLOCK_REASONS)
+}
+
+const BLOCK_REASONS: &[&str] = &["inactive", "outside_hours", "rate_limited", "budget_exceeded", "loop_detected"];
 
 pub(super) fn format() -> Object {
     word(&["openai", "anthropic", "gemini", "ollama"])

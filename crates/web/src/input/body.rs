@@ -100,6 +100,8 @@ mod tests {
             (r#"{"count":"1"}"#, "count must be a whole number"),
             (r#"{"count":-1}"#, "count must be a whole number"),
             (r#"{"count":1.5}"#, "count must be a whole number"),
+            (r#"{"count":-1.0}"#, "count must be a whole number"),
+            (r#"{"count":1e300}"#, "count must be a whole number"),
             (r#"{"count":1,"ratio":"x"}"#, "ratio must be a number"),
             (r#"{"count":1,"ratio":null}"#, "ratio must be a number"),
             (r#"{"count":1,"on":"yes"}"#, "on must be true or false"),
@@ -134,7 +136,7 @@ mod tests {
     #[test]
     fn what_is_right_is_read() {
         let id = "01a1e113-cde6-7655-bec5-72125b2b0e22";
-        let body = r#"{"count":1,"ratio":2,"on":true,"key":"k","action":"block","limits":[{"count":2}],"most":null,"ids":["ID"]}"#;
+        let body = r#"{"count":1.0,"ratio":2,"on":true,"key":"k","action":"block","limits":[{"count":2}],"most":null,"ids":["ID"]}"#;
         let read = read::<Sample>(body.replace("ID", id).as_bytes()).map_err(|problem| problem.detail()).unwrap();
         assert_eq!((read.count, read.ratio, read.on, read.key.as_deref()), (1, Some(2.0), Some(true), Some("k")));
         assert_eq!((read.action, read.limits[0].count, read.most.is_none()), (Some(model::Action::Block), 2, true));

@@ -3,7 +3,7 @@
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
-use serde_json::{Error, Value};
+use serde_json::{Error, Number, Value};
 
 /// Parsed JSON that is read strictly.
 pub(super) struct Strict(pub(super) Value);
@@ -18,6 +18,7 @@ impl<'de> Deserializer<'de> for Strict {
                 let fields = fields.into_iter().map(|(name, value)| (name, Strict(value)));
                 visitor.visit_map(MapDeserializer::new(fields))
             }
+            Value::Number(number) => whole(&number).unwrap_or(number).deserialize_any(visitor),
             other => other.deserialize_any(visitor),
         }
     }
@@ -63,6 +64,13 @@ impl IntoDeserializer<'_, Error> for Strict {
     fn into_deserializer(self) -> Strict {
         self
     }
+}
+
+/// A whole number that is written with a point: `20.0` is 20 to JSON, and to those who describe it.
+fn whole(number: &Number) -> Option<Number> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let value = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0 && value.abs() <= EXACT)?;
+    Some(Number::from(value as i64))
 }
 
 fn of_another_type<'de>(visitor: &impl Visitor<'de>) -> Error {

@@ -92,3 +92,28 @@ fn a_change_takes_null_only_where_null_means_something() {
     ];
     assert_eq!(nullable, expected);
 }
+
+#[test]
+fn description_says_what_is_refused() {
+    let description: Value = serde_json::from_str(&web::openapi_json()).unwrap();
+    let schemas = &description["components"]["schemas"];
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let operation = operation.as_object().unwrap();
+            assert!(operation.get("parameters").is_none_or(Value::is_array), "{method} {path}");
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                assert!(response["description"].is_string(), "{method} {path} {status}");
+            }
+            let Some(body) = operation.get("requestBody") else { continue };
+            let name = body["content"]["application/json"]["schema"]["$ref"].as_str().unwrap();
+            let schema = &schemas[name.rsplit('/').next().unwrap()];
+            assert_eq!(schema["additionalProperties"], false, "{method} {path}: {name}");
+        }
+    }
+    for part in ["AllowedHours", "RateLimit", "ModelOverride", "RetentionChange"] {
+        assert_eq!(schemas[part]["additionalProperties"], false, "{part}");
+    }
+    let id = &description["paths"]["/api/agents/{id}"]["get"]["parameters"][0];
+    assert_eq!(id["schema"]["pattern"], "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$");
+    assert_eq!(schemas["NewChannel"]["required"], serde_json::json!(["kind", "name"]));
+}
