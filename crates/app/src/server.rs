@@ -176,6 +176,7 @@ impl Parts {
         let limits = &config.limits;
         let proxy_config = ProxyConfig {
             hosts: self.hosts.clone(),
+            allow_origins: config.allow_origins.clone(),
             refusal_status: config.refusal_status,
             max_request_body: limits.max_request_body,
             bodies_in_flight: limits.bodies_in_flight,

@@ -1,12 +1,13 @@
 //! Why a call ends without its provider's answer. It knows whose doing that is (ours on purpose, the client's, the
 //! provider's, our own fault), and one function maps it to an answer.
 
-use http::header::{CONNECTION, HeaderValue, UPGRADE};
+use http::header::{ALLOW, CONNECTION, HeaderValue, UPGRADE};
 use http::{Response, StatusCode};
 use model::{AgentId, BlockReason, CallId, Deactivation, Format};
 use wire::{Fault, Refusal, RefusalKind};
 
 use crate::body::Body;
+use crate::headers;
 
 /// Why a call ends without its provider's answer.
 #[derive(Debug)]
@@ -62,6 +63,9 @@ impl Stop {
             // What to use instead, as the status requires.
             response.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        }
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            response.headers_mut().insert(ALLOW, headers::METHODS);
         }
         if status == StatusCode::PAYLOAD_TOO_LARGE {
             // What is left of the body is not worth reading for the sake of the connection.

@@ -10,6 +10,9 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-agentgazer-
 /// Score and threshold, on the response to a scored call.
 pub(crate) const LOOP_SCORE: HeaderName = HeaderName::from_static("x-agentgazer-loop-score");
 
+/// The methods that are forwarded.
+pub(crate) const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+
 /// Where clients put their credential for a provider.
 pub(crate) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub(crate) const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
@@ -51,6 +54,15 @@ fn names_in(connection: &HeaderValue) -> impl Iterator<Item = HeaderName> + '_ {
                 && !name.eq_ignore_ascii_case(b"te")
         })
         .filter_map(|name| HeaderName::from_bytes(name).ok())
+}
+
+/// Drops what only this proxy may say: a provider that says it would be taken for us.
+pub(crate) fn drop_own(headers: &mut HeaderMap) {
+    let own = |name: &&HeaderName| name.as_str().starts_with("x-agentgazer-");
+    // Hardly ever any, and then an empty list costs no allocation.
+    for name in headers.keys().filter(own).cloned().collect::<Vec<_>>() {
+        headers.remove(name);
+    }
 }
 
 /// Puts the stored credential where the client's own may have been.
@@ -193,6 +205,13 @@ mod tests {
         check(&[("te", "trailers"), ("connection", "TE")], &[("te", "trailers")]);
         check(&[("te", "gzip, trailers")], &[]);
         check(&[("te", "trailers"), ("te", "gzip")], &[]);
+    }
+
+    #[test]
+    fn only_this_proxy_says_what_is_its_own() {
+        let mut headers = map(&[("x-agentgazer-blocked", "inactive"), ("a", "1"), ("X-AgentGazer-Loop-Score", "9/1")]);
+        drop_own(&mut headers);
+        assert_eq!(headers, map(&[("a", "1")]));
     }
 
     #[test]

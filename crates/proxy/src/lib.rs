@@ -7,8 +7,10 @@ mod aside;
 mod body;
 mod connections;
 mod conversation;
+mod cors;
 mod decoding;
 mod destination;
+mod dot_segments;
 mod error;
 mod evidence;
 mod exchange;
@@ -20,6 +22,7 @@ mod held;
 mod incident;
 mod kills;
 mod listener;
+mod origin;
 mod policy;
 mod recorded;
 mod room;
@@ -40,13 +43,14 @@ use std::time::Duration;
 use guard::Guard;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
-use model::{AllowedHosts, CallId, Clock, Failures, Format, Providers, RecorderHandle};
+use model::{AllowedHosts, CallId, Clock, Failures, Providers, RecorderHandle};
 use wire::Prices;
 
 use parking_lot::Mutex;
 use wire::Chains;
 
 pub use body::Body;
+pub use origin::Origin;
 
 use aside::Aside;
 use destination::Destinations;
@@ -54,7 +58,7 @@ use evidence::Shelf;
 use kills::Kills;
 use policy::Settled;
 use room::Room;
-use route::Route;
+use route::{Route, Unrouted};
 use shield::Shield;
 use upload::Upload;
 use upstream::Upstream;
@@ -64,6 +68,8 @@ use upstream::Upstream;
 pub struct ProxyConfig {
     /// The hosts it answers to.
     pub hosts: AllowedHosts,
+    /// The origins of the web pages that may call; all other pages are refused.
+    pub allow_origins: Vec<Origin>,
     /// The status of calls that are refused for an inactive agent, a spent budget or the hour.
     pub refusal_status: StatusCode,
     /// The largest request body, in bytes.
@@ -155,19 +161,24 @@ impl Proxy {
         let uri = std::mem::take(&mut parts.uri);
         // Now, and not when the future is first polled: if its client is gone by then it never is, and called all the same.
         let begun = route::identify(&core, call, &uri, &parts);
+        let page = cors::allowed_origin(&core.config.allow_origins, &parts.headers).cloned();
         async move {
             let routed = begun.and_then(|exchange| match Route::parse(&uri) {
                 Ok(route) => Ok((exchange, route)),
-                Err(stop) => Err((None, stop)),
+                Err(stop) => Err(Unrouted::Refused(exchange.spoken, stop)),
             });
             let mut response = match routed {
                 Ok((exchange, route)) => forward::forward(exchange, route, parts, body).await,
-                Err((format, stop)) => {
+                Err(Unrouted::Preflight) => cors::answer_preflight(&parts.headers),
+                Err(Unrouted::Refused(format, stop)) => {
                     Upload::new(body, &core.config).discard();
-                    stop.answer(format.unwrap_or(Format::Openai), call, None)
+                    stop.answer(format, call, None)
                 }
             };
             response.headers_mut().insert(headers::REQUEST_ID, headers::request_id(call));
+            if let Some(origin) = page {
+                cors::allow_reading(response.headers_mut(), origin);
+            }
             response
         }
     }

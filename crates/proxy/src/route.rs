@@ -10,6 +10,8 @@ use model::{AgentId, AllowedHosts, CallId, Format};
 use wire::Endpoint;
 
 use crate::Core;
+use crate::cors::{self, Caller};
+use crate::dot_segments::has_dot_segments;
 use crate::error::Stop;
 use crate::exchange::Exchange;
 
@@ -44,6 +46,12 @@ impl<'a> Route<'a> {
         Route::read(uri).ok_or_else(|| Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}")))
     }
 
+    /// The agent that it names.
+    fn agent(&self) -> Result<AgentId, Stop> {
+        AgentId::parse(&percent_decoded(self.agent))
+            .map_err(|rule| Stop::Client(StatusCode::BAD_REQUEST, rule.to_string()))
+    }
+
     /// The path below the provider's base URL. A call that names only the provider goes to its chat endpoint.
     pub(crate) fn path(&self, method: &Method, format: Format) -> Result<&'a str, Stop> {
         match self.rest {
@@ -59,26 +67,53 @@ fn slash(path: &str) -> Option<usize> {
     path.bytes().position(|byte| byte == b'/')
 }
 
-/// The exchange that a request begins, or why it begins none. The format is the caller's, where it can be told.
-pub(crate) fn identify(
-    core: &Arc<Core>,
-    call: CallId,
-    uri: &Uri,
-    parts: &Parts,
-) -> Result<Box<Exchange>, (Option<Format>, Stop)> {
-    check_host(&core.config.hosts, uri, &parts.headers).map_err(|stop| (None, stop))?;
-    let route = Route::parse(uri).map_err(|stop| (None, stop))?;
-    let provider = core.destinations.provider(route.provider);
-    let format = provider.as_ref().map(|provider| provider.format);
-    let agent = AgentId::parse(&percent_decoded(route.agent))
-        .map_err(|rule| (format, Stop::Client(StatusCode::BAD_REQUEST, rule.to_string())))?;
-    let mut exchange = Exchange::new(core, call, agent, format.unwrap_or(Format::Openai));
-    exchange.provider = provider;
+/// Why a request begins no exchange.
+pub(crate) enum Unrouted {
+    /// The browser of an allowed page asks what the page may send.
+    Preflight,
+    /// It is refused, in the caller's format as far as that can be told.
+    Refused(Format, Stop),
+}
+
+/// The exchange that a request begins, or why it begins none. Nothing that is refused here makes an agent or an event.
+pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts) -> Result<Box<Exchange>, Unrouted> {
+    let route = Route::parse(uri);
+    let provider = route.as_ref().ok().and_then(|route| core.destinations.provider(route.provider));
+    let format = provider.as_ref().map_or(Format::Openai, |provider| provider.format);
     // Whoever calls an endpoint of another format than the provider's own reads errors of that one.
-    if let Some(endpoint) = route.rest.and_then(|path| Endpoint::of(exchange.format, &parts.method, path)) {
-        exchange.spoken = endpoint.dialect.format();
+    let path = route.as_ref().ok().and_then(|route| route.rest);
+    let endpoint = path.and_then(|path| Endpoint::of(format, &parts.method, path));
+    let spoken = endpoint.map_or(format, |endpoint| endpoint.dialect.format());
+    let refused = |stop| Unrouted::Refused(spoken, stop);
+
+    check_host(&core.config.hosts, uri, &parts.headers).map_err(refused)?;
+    if cors::check_caller(&core.config.allow_origins, parts).map_err(refused)? == Caller::Preflight {
+        return Err(Unrouted::Preflight);
     }
+    check_method(&parts.method).map_err(refused)?;
+    let agent = route.and_then(|route| route.agent()).map_err(refused)?;
+    check_path(path.unwrap_or_default()).map_err(refused)?;
+    let mut exchange = Exchange::new(core, call, agent, format);
+    exchange.provider = provider;
+    exchange.spoken = spoken;
     Ok(exchange)
+}
+
+/// The methods that are forwarded. `TRACE` is not: a provider that echoes the request would hand out the stored key.
+fn check_method(method: &Method) -> Result<(), Stop> {
+    let name = method.as_str();
+    if ["TRACE", "TRACK", "CONNECT"].iter().any(|refused| name.eq_ignore_ascii_case(refused)) {
+        return Err(Stop::Client(StatusCode::METHOD_NOT_ALLOWED, format!("{name} is not forwarded: use GET or POST")));
+    }
+    Ok(())
+}
+
+fn check_path(path: &str) -> Result<(), Stop> {
+    if has_dot_segments(path) {
+        let message = "the path must not have the segments . or .., encoded or not: write the path that they lead to";
+        return Err(Stop::Client(StatusCode::BAD_REQUEST, message.to_owned()));
+    }
+    Ok(())
 }
 
 /// Only a `Host` of this machine is answered, and so is only such a host in an absolute target.
@@ -86,7 +121,7 @@ fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<()
     let mut named = headers.get_all(header::HOST).iter();
     let header_allowed = named.next().and_then(|host| host.to_str().ok()).is_some_and(|host| hosts.allows(host));
     let target_allowed = uri.authority().is_none_or(|authority| hosts.allows(authority.as_str()));
-    // A second one would be for somebody who reads the last.
+    // Reject a duplicate Host: parsers disagree about which one counts.
     if header_allowed && target_allowed && named.next().is_none() {
         return Ok(());
     }

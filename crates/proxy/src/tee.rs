@@ -41,6 +41,7 @@ pub(crate) fn tee(
     headers::drop_void_length(&mut parts.headers);
     exchange.answer_begins(&parts);
     headers::drop_hop_by_hop(&mut parts.headers);
+    headers::drop_own(&mut parts.headers);
     exchange.show_score(&mut parts.headers);
     // What the provider's connection speaks; ours says for itself what its client does.
     parts.version = Version::HTTP_11;
@@ -59,7 +60,10 @@ impl Tee {
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         while !self.ended {
             match Pin::new(&mut self.incoming).poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => {
+                Poll::Ready(Some(Ok(mut frame))) => {
+                    if let Some(trailers) = frame.trailers_mut() {
+                        headers::drop_own(trailers);
+                    }
                     self.pass(&frame);
                     if let Some(frame) = self.filtered(frame) {
                         return Poll::Ready(Some(Ok(frame)));

@@ -30,6 +30,9 @@ pub struct SettingArgs {
     /// Another host name to answer to (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allow_hosts: Vec<String>,
+    /// The origin of a web page that may call through the proxy, like https://app.example (repeatable)
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    pub allow_origins: Vec<String>,
     /// Point a provider elsewhere (NAME=URL) or add one (NAME=FORMAT+URL) (repeatable)
     #[arg(long = "provider", value_name = "NAME=URL")]
     pub providers: Vec<String>,
@@ -87,10 +90,12 @@ impl SettingArgs {
         if self.allow_private_targets {
             entries.push(Entry::flag("--allow-private-targets", "allow_private_targets", "true"));
         }
-        if !self.allow_hosts.is_empty() {
-            let mut hosts = Entry::flag("--allow-host", "allow_hosts", "");
-            hosts.values.clone_from(&self.allow_hosts);
-            entries.push(hosts);
+        let lists = [
+            ("--allow-host", "allow_hosts", &self.allow_hosts),
+            ("--allow-origin", "proxy.allow_origins", &self.allow_origins),
+        ];
+        for (flag, key, values) in lists.into_iter().filter(|(.., values)| !values.is_empty()) {
+            entries.push(Entry { values: values.clone(), ..Entry::flag(flag, key, "") });
         }
         entries
     }

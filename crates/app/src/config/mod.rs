@@ -48,6 +48,8 @@ pub struct Config {
     pub token: Option<SecretString>,
     /// More names that may stand in `Host`.
     pub allow_hosts: Vec<String>,
+    /// The origins of the web pages that may call through the proxy.
+    pub allow_origins: Vec<proxy::Origin>,
     /// Providers that are added or pointed elsewhere.
     pub providers: Vec<Provider>,
     /// The status of the standard inactive response, and of calls that a spent budget or the hours refuse.
@@ -144,6 +146,7 @@ impl Config {
             ignored_variables: Vec::new(),
             token: None,
             allow_hosts: Vec::new(),
+            allow_origins: Vec::new(),
             providers: Vec::new(),
             refusal_status: StatusCode::BAD_REQUEST,
             drain: Duration::from_secs(30),

@@ -130,12 +130,20 @@ const SINGLE: [Setting; 50] = settings! {
     "log.level" => |config, text| config.log.level = log_level(text)?;
 };
 
-const LISTS: [Setting; 4] = [
+const LISTS: [Setting; 5] = [
     Setting {
         key: "allow_hosts",
         shape: Shape::List,
         apply: |config, values, _| {
             config.allow_hosts = values.iter().map(|name| host_name(name)).collect::<Read<_>>()?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "proxy.allow_origins",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            config.allow_origins = values.iter().map(|origin| proxy::Origin::parse(origin)).collect::<Read<_>>()?;
             Ok(())
         },
     },

@@ -53,6 +53,8 @@ fn every_kind_of_value_is_read() {
         allow_hosts = ["gazer.test"]
         refusal_status = 403
         evidence_budget = "1MiB"
+        [proxy]
+        allow_origins = ["https://app.example", "http://localhost:3000"]
         [kill_switch]
         enabled = true
         window_size = 7
@@ -73,6 +75,8 @@ fn every_kind_of_value_is_read() {
         resolved(file, &[("AGENTGAZER_TOKEN", "t0ken")], &[("providers", "openai=http://127.0.0.1:2")]).unwrap();
     assert_eq!(config.bind.to_string(), "::1");
     assert_eq!(config.allow_hosts, ["gazer.test"]);
+    let origins = ["https://app.example", "http://localhost:3000"].map(|origin| proxy::Origin::parse(origin).unwrap());
+    assert_eq!(config.allow_origins, origins);
     assert_eq!(config.refusal_status, 403);
     assert_eq!(config.evidence_budget, 1 << 20);
     let expected =
@@ -123,6 +127,10 @@ fn a_value_says_what_it_must_be() {
     }
     for bad in ["warning", "loud", "", " ", "proxy", "info,loud", "info,proxy=loud"] {
         check("log.level", bad, false);
+    }
+    check("proxy.allow_origins", "https://app.example", true);
+    for bad in ["app.example", "https://app.example/path", ""] {
+        check("proxy.allow_origins", bad, false);
     }
     for good in ["gazer@example.com", "AgentGazer <gazer@example.com>"] {
         check("smtp.from", good, true);

@@ -4,6 +4,7 @@
 mod default_policy;
 mod driver;
 mod false_alarm;
+mod foreign_page;
 mod hostile;
 mod journey;
 mod keyboard;

@@ -9,6 +9,7 @@ mod formats;
 mod framing;
 mod identity;
 mod kills;
+mod pages;
 mod policies;
 mod provider;
 mod reading;

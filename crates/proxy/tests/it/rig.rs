@@ -34,6 +34,7 @@ pub struct Rig {
 pub fn config() -> ProxyConfig {
     ProxyConfig {
         hosts: AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), []),
+        allow_origins: Vec::new(),
         refusal_status: StatusCode::BAD_REQUEST,
         max_request_body: 1 << 20,
         bodies_in_flight: 64 << 20,
