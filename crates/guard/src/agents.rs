@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use model::{AgentId, CallId, Deactivation, KillSwitch};
+use model::{AgentId, Deactivation, KillSwitch};
 use parking_lot::{Mutex, RwLock};
 use twox_hash::XxHash3_64;
 
 use crate::agent::Agent;
 use crate::guard::GuardConfig;
 use crate::name_hash::NameHash;
+use crate::orphans::Orphans;
 
 /// Enough that agents created at the same time seldom wait for each other.
 const SHARDS: usize = 64;
@@ -29,6 +30,8 @@ pub(crate) struct Agents {
     /// How many seats are taken.
     taken: AtomicUsize,
     clearing: Mutex<()>,
+    /// Calls that stood in the windows of agents that were forgotten or had to make room.
+    pub(crate) orphans: Orphans,
 }
 
 /// Where an agent sits.
@@ -59,6 +62,7 @@ impl Agents {
             uses: AtomicU64::new(0),
             taken: AtomicUsize::new(0),
             clearing: Mutex::new(()),
+            orphans: Orphans::default(),
         }
     }
 
@@ -120,15 +124,15 @@ impl Agents {
         occupant.agent.deactivation()
     }
 
-    /// Forgets an agent; the calls that stood in its windows are returned.
-    pub(crate) fn remove(&self, id: &AgentId) -> Vec<CallId> {
+    /// Forgets an agent.
+    pub(crate) fn remove(&self, id: &AgentId) {
         let mut shard = self.shard(id).write();
-        let Some(seat) = shard.remove(id) else { return Vec::new() };
+        let Some(seat) = shard.remove(id) else { return };
         self.give_back(&seat);
         let mut occupant = seat.occupant.lock();
         occupant.gone = true;
         occupant.agent.let_go();
-        occupant.agent.take_left()
+        self.orphans.add(occupant.agent.take_left());
     }
 
     fn shard(&self, id: &AgentId) -> &Shard {
@@ -210,10 +214,10 @@ impl Agents {
         if occupant.agent.is_plain(self.config().defaults) {
             occupant.gone = true;
             shard.remove(id);
-        } else {
-            // A kill, an epoch or a setting never depends on memory: only the windows go.
-            occupant.agent.let_go();
         }
+        // A kill, an epoch or a setting never depends on memory: only the windows go, and the bodies of their calls.
+        occupant.agent.let_go();
+        self.orphans.add(occupant.agent.take_left());
         self.give_back(&seat);
     }
 }

@@ -10,7 +10,6 @@ use twox_hash::XxHash3_64;
 use crate::agent::{Agent, Arrival, Ended};
 use crate::agents::Agents;
 use crate::fingerprint::{self, RequestPrint};
-use crate::orphans::Orphans;
 use crate::policies::Policies;
 
 /// What the guard is built with.
@@ -35,7 +34,6 @@ impl Default for GuardConfig {
 pub struct Guard {
     agents: Agents,
     policies: Policies,
-    orphans: Orphans,
 }
 
 /// A call as it arrives.
@@ -158,7 +156,7 @@ impl Guard {
     /// The same, with a policy for agents that have none of their own.
     pub fn with_policy(config: GuardConfig, default: Policy) -> Guard {
         let policies = Policies::new(default, config.max_agents);
-        Guard { agents: Agents::new(config), policies, orphans: Orphans::default() }
+        Guard { agents: Agents::new(config), policies }
     }
 
     /// What limits the agents.
@@ -195,10 +193,10 @@ impl Guard {
     pub fn on_prepared_call(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
         let PreparedCall { agent, call, print } = call;
         let mut decision = self.agents.with(agent, |state| state.on_call(Arrival { agent, call, print, now }));
-        if self.orphans.are_waiting()
+        if self.agents.orphans.are_waiting()
             && let Decision::Scored(scored) = &mut decision
         {
-            scored.left.extend(self.orphans.take());
+            scored.left.extend(self.agents.orphans.take());
         }
         decision
     }
@@ -245,7 +243,7 @@ impl Guard {
 
     /// Forgets an agent altogether.
     pub fn forget(&self, agent: &AgentId) {
-        self.orphans.add(self.agents.remove(agent));
+        self.agents.remove(agent);
         self.policies.forget(agent);
     }
 

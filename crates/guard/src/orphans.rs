@@ -1,11 +1,11 @@
-//! Calls of agents that were forgotten: whoever holds their bodies is told with the next scored call, of whichever agent.
+//! Calls of agents that were forgotten or evicted: whoever holds their bodies is told with the next scored call, of whichever agent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::CallId;
 use parking_lot::Mutex;
 
-/// Calls of agents that were forgotten.
+/// Calls of agents that were forgotten or evicted.
 #[derive(Debug, Default)]
 pub(crate) struct Orphans {
     calls: Mutex<Vec<CallId>>,
@@ -16,6 +16,9 @@ pub(crate) struct Orphans {
 impl Orphans {
     /// Takes note of some.
     pub(crate) fn add(&self, calls: Vec<CallId>) {
+        if calls.is_empty() {
+            return;
+        }
         self.calls.lock().extend(calls);
         self.waiting.store(true, Ordering::Release);
     }

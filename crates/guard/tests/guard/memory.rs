@@ -104,3 +104,21 @@ fn the_calls_of_a_forgotten_agent_are_told_with_the_next_call_of_any() {
     assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
     assert_eq!(driver.call(&Ask::new(QUESTION)).left, Vec::new());
 }
+
+#[test]
+fn the_calls_of_an_evicted_agent_are_told_with_the_next_call_of_any() {
+    let mut driver = Driver::with(GuardConfig { max_agents: 1, ..GuardConfig::default() });
+    let calls: Vec<CallId> = (0..3).map(|_| driver.call(&Ask::new(QUESTION)).ticket.call).collect();
+    driver.agent = name(1);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).left, Vec::new());
+}
+
+#[test]
+fn the_calls_of_an_evicted_agent_with_settings_are_told_too() {
+    let mut driver = Driver::with(GuardConfig { max_agents: 1, ..GuardConfig::default() });
+    let calls: Vec<CallId> = (0..3).map(|_| driver.call(&Ask::new(QUESTION)).ticket.call).collect();
+    driver.guard.configure(&driver.agent, enabled(7.0, Counting::Literal));
+    driver.agent = name(1);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
+}
