@@ -177,7 +177,7 @@ impl Parts {
         let proxy_config = ProxyConfig {
             hosts: self.hosts.clone(),
             allow_origins: config.allow_origins.clone(),
-            refusal_status: config.refusal_status,
+            refusal_status: config.refusal_status.by_format(),
             max_request_body: limits.max_request_body,
             bodies_in_flight: limits.bodies_in_flight,
             connect_timeout: limits.connect_timeout,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use guard::{Limits, Reservation, Ticket};
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Response, StatusCode};
 use model::{
     AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Event, EventType, Format, Outcome, Provider,
 };
@@ -97,7 +97,12 @@ impl Exchange {
             // Boxed, as is all that is seldom waited for: else every call would carry its room around.
             Box::pin(self.core.kills.wait(incident, config.kill_commit_timeout)).await;
         }
-        Stop::Inactive(deactivation, config.refusal_status)
+        Stop::Inactive(deactivation, self.refusal_status())
+    }
+
+    /// The status at which clients of the caller's format stop.
+    pub(crate) fn refusal_status(&self) -> StatusCode {
+        self.core.config.refusal_status.of(self.spoken)
     }
 
     /// It carries a conversation, as its path says.
@@ -114,7 +119,7 @@ impl Exchange {
         self.ticket = None;
         self.set_outcome(Outcome::Refused);
         self.event.event_type = EventType::KillSwitch;
-        self.event.status = Some(self.core.config.refusal_status.as_u16());
+        self.event.status = Some(self.refusal_status().as_u16());
         self.event.block_reason = Some(BlockReason::Inactive);
         self.event.incident = Some(incident);
         self.event.latency_ms = Some(self.elapsed());

@@ -41,10 +41,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use guard::Guard;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use hyper::body::Incoming;
 use model::{AllowedHosts, CallId, Clock, Failures, Providers, RecorderHandle};
-use wire::Prices;
+use wire::{Prices, RefusalStatus};
 
 use parking_lot::Mutex;
 use wire::Chains;
@@ -70,8 +70,8 @@ pub struct ProxyConfig {
     pub hosts: AllowedHosts,
     /// The origins of the web pages that may call; all other pages are refused.
     pub allow_origins: Vec<Origin>,
-    /// The status of calls that are refused for an inactive agent, a spent budget or the hour.
-    pub refusal_status: StatusCode,
+    /// The status of calls that are refused for an inactive agent, a spent budget or the hour, by the caller's format.
+    pub refusal_status: RefusalStatus,
     /// The largest request body, in bytes.
     pub max_request_body: usize,
     /// How much memory request bodies that are being read or sent may take together, in bytes; further ones wait.

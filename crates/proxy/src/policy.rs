@@ -199,7 +199,7 @@ impl Exchange {
     }
 
     fn refused(&self, refused: Refused) -> Stop {
-        let status = self.core.config.refusal_status;
+        let status = self.refusal_status();
         let (reason, kind) = match refused {
             Refused::OutsideHours => {
                 let time_zone = self.limits.as_ref().map(|limits| limits.policy().time_zone.to_string());

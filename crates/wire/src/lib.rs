@@ -49,7 +49,7 @@ pub use include_usage::{UsageFilter, ask_for_usage, needs_include_usage};
 pub use model_name::{body_with_model, path_with_model};
 pub use prices::{Price, Prices, Rates, Unpriced, asked_tokens, body_tokens, estimated_usage, price_line};
 pub use providers::{builtin_providers, chat_path};
-pub use refusal::{Fault, Refusal, RefusalKind, refuse};
+pub use refusal::{Fault, Refusal, RefusalKind, RefusalStatus, refuse};
 pub use request::read_request;
 pub use text_encoding::utf8_body;
 pub use transcript::{Transcript, TranscriptMessage, read_assistant_message};

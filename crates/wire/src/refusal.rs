@@ -3,11 +3,16 @@
 //! Clients match on words in error messages: some that name limits, load or lengths make them retry, compact or ask for a
 //! login. The messages here keep clear of those, and a test holds them to it.
 
+mod message;
+mod status;
+
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use model::{AgentId, BlockReason, CallId, DeactivatedBy, Deactivation, Format, NanoUsd};
+use model::{AgentId, BlockReason, CallId, Deactivation, Format, NanoUsd};
 use serde_json::{Map, Value, json};
+
+pub use status::RefusalStatus;
 
 /// A call that is not forwarded.
 #[derive(Clone, Debug)]
@@ -23,7 +28,7 @@ pub struct Refusal {
 /// Why a call is not forwarded.
 #[derive(Clone, Debug)]
 pub enum RefusalKind {
-    /// The agent is inactive: the standard inactive response, with `status` (400 unless configured otherwise).
+    /// The agent is inactive: the standard inactive response, with `status`.
     Inactive {
         /// Since when and why.
         deactivation: Deactivation,
@@ -136,47 +141,6 @@ impl Refusal {
             RefusalKind::Error { fault: Fault::Proxy, .. } => "proxy_failed",
         }
     }
-
-    fn message(&self) -> String {
-        let agent = self.agent.as_ref().map_or("", AgentId::as_str);
-        match &self.kind {
-            RefusalKind::Inactive { deactivation, .. } => inactive_message(agent, deactivation),
-            RefusalKind::OutsideHours { time_zone, .. } => format!(
-                "AgentGazer stopped this call of agent '{agent}': it is outside the hours in which this agent may call (time \
-                 zone {time_zone}). A person can change them: run `agentgazer policy {agent}` or use the dashboard."
-            ),
-            RefusalKind::BudgetExceeded { budget, limit, .. } => format!(
-                "AgentGazer stopped this call of agent '{agent}': its {budget} budget of {limit} is spent. A person can raise \
-                 it: run `agentgazer policy {agent}` or use the dashboard."
-            ),
-            RefusalKind::BudgetHeld { retry_after_seconds } => format!(
-                "AgentGazer stopped this call of agent '{agent}': its calls in flight may take what is left of its budget. Try \
-                 again in {retry_after_seconds} s."
-            ),
-            RefusalKind::RateLimited { retry_after_seconds } => format!(
-                "AgentGazer stopped this call of agent '{agent}': it called as often as it may for the moment. Try again in \
-                 {retry_after_seconds} s."
-            ),
-            RefusalKind::LoopDetected { retry_after_seconds } => format!(
-                "AgentGazer stopped this call of agent '{agent}': it repeats earlier calls without progress. The agent is \
-                 still active: send another prompt, or nothing like this for {retry_after_seconds} s."
-            ),
-            RefusalKind::Error { message, .. } => message.clone(),
-        }
-    }
-}
-
-fn inactive_message(agent: &str, deactivation: &Deactivation) -> String {
-    let (by, why) = match deactivation.by {
-        DeactivatedBy::KillSwitch => ("the AgentGazer kill switch", " because it was stuck in a loop"),
-        DeactivatedBy::Manual => ("a person", ""),
-    };
-    let incident = deactivation.incident.map(|id| format!(" (incident {id})")).unwrap_or_default();
-    format!(
-        "Agent '{agent}' was deactivated by {by} at {at}{why}{incident}. Its calls are refused until a person activates it \
-         again: run `agentgazer activate {agent}` or use the dashboard.",
-        at = deactivation.at,
-    )
 }
 
 /// The error as the format's SDKs read it.
@@ -223,15 +187,16 @@ fn own_fields(refusal: &Refusal) -> Map<String, Value> {
                 fields.insert("incident_id".into(), incident.to_string().into());
             }
         }
-        RefusalKind::BudgetExceeded { retry_after_seconds: Some(seconds), .. } => {
-            fields.insert("retry_after_seconds".into(), (*seconds).into());
+        RefusalKind::BudgetExceeded { limit, retry_after_seconds, .. } => {
+            fields.insert("budget_usd".into(), limit.usd().into());
+            fields.extend(retry_after_seconds.map(|seconds| ("retry_after_seconds".into(), seconds.into())));
         }
         RefusalKind::BudgetHeld { retry_after_seconds }
         | RefusalKind::RateLimited { retry_after_seconds }
         | RefusalKind::LoopDetected { retry_after_seconds } => {
             fields.insert("retry_after_seconds".into(), (*retry_after_seconds).into());
         }
-        RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } | RefusalKind::Error { .. } => {}
+        RefusalKind::OutsideHours { .. } | RefusalKind::Error { .. } => {}
     }
     fields
 }

@@ -36,7 +36,7 @@ pub struct SettingArgs {
     /// Point a provider elsewhere (NAME=URL) or add one (NAME=FORMAT+URL) (repeatable)
     #[arg(long = "provider", value_name = "NAME=URL")]
     pub providers: Vec<String>,
-    /// The status of calls refused because the agent is inactive, a budget is spent or the hour is not allowed [default: 400]
+    /// The status of calls refused because the agent is inactive, a budget is spent or the hour is not allowed [default: 400, for the format anthropic 403]
     #[arg(long, value_name = "STATUS")]
     pub refusal_status: Option<String>,
     /// How long calls in flight may take to finish after SIGTERM [default: 30s]

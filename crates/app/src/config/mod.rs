@@ -20,7 +20,7 @@ use http::StatusCode;
 use model::{KillSwitch, Policy, Provider};
 use secrecy::SecretString;
 use store::Retention;
-use wire::{Price, Prices};
+use wire::{Price, Prices, RefusalStatus};
 
 pub use alerting::Alerting;
 pub use layer::{Entry, Mistake, Mistakes, Origin};
@@ -53,7 +53,7 @@ pub struct Config {
     /// Providers that are added or pointed elsewhere.
     pub providers: Vec<Provider>,
     /// The status of the standard inactive response, and of calls that a spent budget or the hours refuse.
-    pub refusal_status: StatusCode,
+    pub refusal_status: RefusalStatuses,
     /// How long calls in flight may take to finish when the server is stopped.
     pub drain: Duration,
     /// How many bytes the bodies of the calls in the windows may take in memory.
@@ -74,6 +74,34 @@ pub struct Config {
     pub limits: Limits,
     /// What is logged and how.
     pub log: Log,
+}
+
+/// The status of refusals as it is configured: for all formats at once, or for one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RefusalStatuses {
+    /// For all formats that have none of their own.
+    pub all: Option<StatusCode>,
+    /// For callers of this format only.
+    pub openai: Option<StatusCode>,
+    /// For callers of this format only.
+    pub anthropic: Option<StatusCode>,
+    /// For callers of this format only.
+    pub gemini: Option<StatusCode>,
+    /// For callers of this format only.
+    pub ollama: Option<StatusCode>,
+}
+
+impl RefusalStatuses {
+    /// The status for each format. What is set for one format overrides what is set for all.
+    pub fn by_format(&self) -> RefusalStatus {
+        let base = self.all.map_or_else(RefusalStatus::default, RefusalStatus::all);
+        RefusalStatus {
+            openai: self.openai.unwrap_or(base.openai),
+            anthropic: self.anthropic.unwrap_or(base.anthropic),
+            gemini: self.gemini.unwrap_or(base.gemini),
+            ollama: self.ollama.unwrap_or(base.ollama),
+        }
+    }
 }
 
 /// Limits of the data path.
@@ -148,7 +176,7 @@ impl Config {
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
             providers: Vec::new(),
-            refusal_status: StatusCode::BAD_REQUEST,
+            refusal_status: RefusalStatuses::default(),
             drain: Duration::from_secs(30),
             evidence_budget: 256 << 20,
             kill_switch: guard.defaults,

@@ -46,7 +46,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 50] = settings! {
+const SINGLE: [Setting; 54] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -54,7 +54,11 @@ const SINGLE: [Setting; 50] = settings! {
     "key_file" => |config, text| config.key_file = Some(path(text)?);
     "ready_file" => |config, text| config.ready_file = Some(path(text)?);
     "token" => |config, text| config.token = Some(value::token(text)?);
-    "refusal_status" => |config, text| config.refusal_status = refusal_status(text)?;
+    "refusal_status" => |config, text| config.refusal_status.all = Some(refusal_status(text)?);
+    "proxy.refusal_status.openai" => |config, text| config.refusal_status.openai = Some(refusal_status(text)?);
+    "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(refusal_status(text)?);
+    "proxy.refusal_status.gemini" => |config, text| config.refusal_status.gemini = Some(refusal_status(text)?);
+    "proxy.refusal_status.ollama" => |config, text| config.refusal_status.ollama = Some(refusal_status(text)?);
     "drain" => |config, text| config.drain = value::duration_or_zero(text)?;
     "evidence_budget" => |config, text| config.evidence_budget = value::size(text)?;
     "kill_switch.enabled" => |config, text| config.kill_switch.enabled = value::switch(text)?;

@@ -26,10 +26,16 @@ fn resolved(file: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) ->
 }
 
 #[test]
+fn anthropic_has_another_refusal_status_than_the_others() {
+    let statuses = resolved("", &[], &[]).unwrap().refusal_status.by_format();
+    let read = [statuses.openai, statuses.anthropic, statuses.gemini, statuses.ollama].map(|status| status.as_u16());
+    assert_eq!(read, [400, 403, 400, 400]);
+}
+
+#[test]
 fn defaults_are_those_of_the_contract() {
     let config = resolved("", &[], &[]).unwrap();
     assert_eq!((config.bind.to_string().as_str(), config.port, config.proxy_port), ("127.0.0.1", 18_880, 18_900));
-    assert_eq!(config.refusal_status, 400);
     assert_eq!(config.kill_switch, KillSwitch::default());
     assert_eq!(config.limits.max_request_body, 32 * 1024 * 1024);
     assert_eq!(config.drain, Duration::from_secs(30));
@@ -55,6 +61,7 @@ fn every_kind_of_value_is_read() {
         evidence_budget = "1MiB"
         [proxy]
         allow_origins = ["https://app.example", "http://localhost:3000"]
+        refusal_status.gemini = 409
         [kill_switch]
         enabled = true
         window_size = 7
@@ -77,7 +84,9 @@ fn every_kind_of_value_is_read() {
     assert_eq!(config.allow_hosts, ["gazer.test"]);
     let origins = ["https://app.example", "http://localhost:3000"].map(|origin| proxy::Origin::parse(origin).unwrap());
     assert_eq!(config.allow_origins, origins);
-    assert_eq!(config.refusal_status, 403);
+    let statuses = config.refusal_status.by_format();
+    let read = [statuses.openai, statuses.anthropic, statuses.gemini, statuses.ollama].map(|status| status.as_u16());
+    assert_eq!(read, [403, 403, 409, 403], "one for all, and one of its own");
     assert_eq!(config.evidence_budget, 1 << 20);
     let expected =
         KillSwitch { enabled: true, window_size: 7, threshold: 5.0, action: Action::Block, ..Default::default() };

@@ -108,7 +108,7 @@ async fn an_anthropic_agent_is_stopped_in_its_own_format() {
     let refusal = agent.messages(&messages_request(QUESTION)).await;
     assert!(refusal.is_inactive_response());
     assert_eq!(refusal.json()["type"], "error");
-    assert_eq!(refusal.json()["error"]["type"], "invalid_request_error");
+    assert_eq!((refusal.status.as_u16(), &refusal.json()["error"]["type"]), (403, &json!("permission_error")));
 }
 
 #[tokio::test]

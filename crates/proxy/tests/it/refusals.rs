@@ -114,3 +114,21 @@ async fn an_inactive_agent_is_refused_before_its_body_is_read() {
     }
     assert_eq!(provider.calls(), 0);
 }
+
+#[tokio::test]
+async fn the_status_of_a_refusal_is_that_of_the_callers_format() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let mut rig = Rig::new(&provider).await;
+    rig.guard.deactivate(&AgentId::parse("bot").unwrap(), Timestamp::from_millis(1_705_314_600_000));
+    for (path, status) in [
+        (CHAT, 400),
+        ("/agents/bot/anthropic/v1/messages", 403),
+        // A provider that speaks both: the endpoint decides.
+        ("/agents/bot/openai/v1/messages", 403),
+        ("/agents/bot/google/v1beta/models/m:generateContent", 400),
+    ] {
+        let response = rig.call(post(path, question(PROMPT))).await;
+        assert_eq!(response.status(), status, "{path}");
+        assert_eq!(rig.event().await.status, Some(status), "{path}");
+    }
+}

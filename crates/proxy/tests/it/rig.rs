@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use guard::{Guard, GuardConfig};
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -35,7 +35,7 @@ pub fn config() -> ProxyConfig {
     ProxyConfig {
         hosts: AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), []),
         allow_origins: Vec::new(),
-        refusal_status: StatusCode::BAD_REQUEST,
+        refusal_status: wire::RefusalStatus::default(),
         max_request_body: 1 << 20,
         bodies_in_flight: 64 << 20,
         connect_timeout: Duration::from_secs(5),

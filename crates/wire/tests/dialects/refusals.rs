@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, NanoUsd, Timestamp};
+use proptest::prelude::*;
 use wire::{AnswerReader, Dialect, Fault, Refusal, RefusalKind, refuse};
 
 use crate::answers::headers;
@@ -111,6 +112,57 @@ fn no_message_holds_a_word_that_clients_act_upon() {
             assert!(!words.iter().any(|word| body.contains(word)), "{body}");
         }
     }
+}
+
+/// Where clients look for the digits of a status, whatever the status is.
+const RETRYABLE: [&str; 6] = ["429", "500", "502", "503", "504", "524"];
+
+/// What a client of `format` shows.
+fn message(format: Format, refusal: &Refusal) -> String {
+    let body: serde_json::Value = serde_json::from_slice(refuse(format, refusal).body()).unwrap();
+    let message = if format == Format::Ollama { &body["error"] } else { &body["error"]["message"] };
+    message.as_str().unwrap().to_owned()
+}
+
+proptest! {
+    #[test]
+    fn no_message_holds_the_digits_of_a_retryable_status(
+        call in any::<u128>(),
+        incident in any::<u128>(),
+        // Up to the year 9999.
+        millis in 0..253_402_300_799_999i64,
+        agent in "[a-z0-9][a-z0-9._:@-]{0,40}",
+        number in prop_oneof![any::<u64>(), (0..RETRYABLE.len()).prop_map(|at| RETRYABLE[at].parse().unwrap())],
+        by_hand in any::<bool>(),
+    ) {
+        let status = StatusCode::BAD_REQUEST;
+        let by = if by_hand { DeactivatedBy::Manual } else { DeactivatedBy::KillSwitch };
+        let incident = Some(IncidentId(format!("{incident:032x}").parse().unwrap()));
+        let deactivation = Deactivation { by, at: Timestamp::from_millis(millis), incident };
+        let limit = NanoUsd::new(i64::try_from(number >> 1).unwrap());
+        let said = format!("the proxy takes request bodies of at most {number} bytes, and this one has more");
+        let kinds = [
+            RefusalKind::Inactive { deactivation, status },
+            RefusalKind::OutsideHours { time_zone: "Etc/GMT-14".to_owned(), status },
+            RefusalKind::BudgetExceeded { budget: "daily", limit, retry_after_seconds: Some(number), status },
+            RefusalKind::Error { fault: Fault::Client, status, message: said },
+        ];
+        for (kind, format) in kinds.into_iter().flat_map(|kind| FORMATS.map(|format| (kind.clone(), format))) {
+            let agent = Some(AgentId::parse(&agent).unwrap());
+            let shown = message(format, &Refusal { call: CallId(format!("{call:032x}").parse().unwrap()), agent, kind });
+            prop_assert!(!RETRYABLE.iter().any(|status| shown.contains(status)), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_is_not_named_where_its_name_would_be_taken_for_a_status() {
+    let mut refusal = inactive(DeactivatedBy::KillSwitch);
+    refusal.agent = Some(AgentId::parse("worker-500").unwrap());
+    let shown = message(Format::Openai, &refusal);
+    assert!(shown.starts_with("This agent was deactivated") && shown.contains("`agentgazer activate NAME`"), "{shown}");
+    let body: serde_json::Value = serde_json::from_slice(refuse(Format::Openai, &refusal).body()).unwrap();
+    assert_eq!(body["agent_id"], "worker-500");
 }
 
 #[test]

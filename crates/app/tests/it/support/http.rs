@@ -31,7 +31,8 @@ impl Answer {
 
     /// Whether the call was refused because its agent is inactive.
     pub(crate) fn is_inactive_response(&self) -> bool {
-        self.status == 400 && self.header("x-agentgazer-blocked") == "inactive"
+        // 403 in the format of Anthropic.
+        matches!(self.status.as_u16(), 400 | 403) && self.header("x-agentgazer-blocked") == "inactive"
     }
 }
 

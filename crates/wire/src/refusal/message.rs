@@ -1,0 +1,121 @@
+//! The text of a refusal. Clients look in it for words and for numbers: opencode retries whatever holds the digits of a
+//! retryable status, so ids and exact times stand only in the fields beside it.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+use model::{AgentId, DeactivatedBy, Deactivation, Timestamp};
+
+use super::{Refusal, RefusalKind};
+
+/// The numbers that make a client try again wherever they stand in a message.
+const RETRYABLE: [&str; 6] = ["429", "500", "502", "503", "504", "524"];
+
+impl Refusal {
+    /// What a person reads.
+    pub(super) fn message(&self) -> String {
+        let (agent, name) = self.agent_words();
+        let text = match &self.kind {
+            RefusalKind::Inactive { deactivation, .. } => inactive_text(&agent, name, deactivation),
+            RefusalKind::OutsideHours { time_zone, .. } => format!(
+                "AgentGazer stopped this call of {agent}: it is outside the hours in which this agent may call (time zone \
+                 {time_zone}). A person can change them: run `agentgazer policy {name}` or use the dashboard."
+            ),
+            RefusalKind::BudgetExceeded { budget, .. } => format!(
+                "AgentGazer stopped this call of {agent}: its {budget} budget is spent. A person can raise it: run \
+                 `agentgazer policy {name}` or use the dashboard."
+            ),
+            RefusalKind::BudgetHeld { retry_after_seconds } => format!(
+                "AgentGazer stopped this call of {agent}: its calls in flight may take what is left of its budget. Try again \
+                 in {retry_after_seconds} s."
+            ),
+            RefusalKind::RateLimited { retry_after_seconds } => format!(
+                "AgentGazer stopped this call of {agent}: it called as often as it may for the moment. Try again in \
+                 {retry_after_seconds} s."
+            ),
+            RefusalKind::LoopDetected { retry_after_seconds } => format!(
+                "AgentGazer stopped this call of {agent}: it repeats earlier calls without progress. The agent is still \
+                 active: send another prompt, or nothing like this for {retry_after_seconds} s."
+            ),
+            RefusalKind::Error { message, .. } => message.clone(),
+        };
+        if is_retryable(self.kind.status()) { text } else { without_retryable_numbers(&text).into_owned() }
+    }
+
+    /// The agent as the message names it, and what stands for its name in a command.
+    fn agent_words(&self) -> (String, &str) {
+        match self.agent.as_ref().map_or("", AgentId::as_str) {
+            name if has_retryable_number(name) => ("this agent".to_owned(), "NAME"),
+            name => (format!("agent '{name}'"), name),
+        }
+    }
+}
+
+fn inactive_text(agent: &str, name: &str, deactivation: &Deactivation) -> String {
+    let (by, why) = match deactivation.by {
+        DeactivatedBy::KillSwitch => ("the AgentGazer kill switch", " because it was stuck in a loop"),
+        DeactivatedBy::Manual => ("a person", ""),
+    };
+    let (first, rest) = agent.split_at(1);
+    format!(
+        "{}{rest} was deactivated by {by} at {at}{why}. Its calls are refused until a person activates it again: run \
+         `agentgazer activate {name}` or use the dashboard.",
+        first.to_uppercase(),
+        at = minute(deactivation.at),
+    )
+}
+
+/// `2026-11-15 21:18 UTC`: no run of digits but the year is longer than two.
+fn minute(time: Timestamp) -> String {
+    let text = time.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        _ => text,
+    }
+}
+
+/// Whether clients try again at this status, whatever the message says.
+fn is_retryable(status: StatusCode) -> bool {
+    status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error()
+}
+
+fn has_retryable_number(text: &str) -> bool {
+    RETRYABLE.iter().any(|number| text.contains(number))
+}
+
+/// `text` with `…` for each run of digits that holds a retryable status: a limit, or a name that somebody chose.
+fn without_retryable_numbers(text: &str) -> Cow<'_, str> {
+    if !has_retryable_number(text) {
+        return Cow::Borrowed(text);
+    }
+    let is_digit = |character: char| character.is_ascii_digit();
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_digit) {
+        let length = rest[start..].find(|character| !is_digit(character)).unwrap_or(rest.len() - start);
+        let (run, after) = rest[start..].split_at(length);
+        kept.push_str(&rest[..start]);
+        kept.push_str(if has_retryable_number(run) { "…" } else { run });
+        rest = after;
+    }
+    kept.push_str(rest);
+    Cow::Owned(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_runs_of_digits_with_a_retryable_status_are_left_out() {
+        for (text, expected) in [
+            ("at most 33554432 bytes", "at most 33554432 bytes"),
+            ("at most 5242880 bytes", "at most … bytes"),
+            ("known are: llm-500, llm-400", "known are: llm-…, llm-400"),
+            ("1429", "…"),
+            ("4 29", "4 29"),
+        ] {
+            assert_eq!(without_retryable_numbers(text), expected);
+        }
+    }
+}
