@@ -46,7 +46,7 @@ impl Shelf {
 
     /// Adds the answer to a call, if the call is still here.
     pub(crate) fn answer(&self, id: CallId, body: Vec<u8>, content_type: Option<HeaderValue>, cut: bool) {
-        let response = HeldResponse { body: Held::new(body.into()), content_type, cut };
+        let response = HeldResponse { body: Held::response(body), content_type, cut };
         let mut calls = self.calls.lock();
         if calls.answer(id, response) {
             self.keep_within_budget(calls, Vec::new());
@@ -184,7 +184,7 @@ mod tests {
             shelf.put(*id, call(fill), &[]);
         }
         assert!(matches!(shelf.get(ids[0]).map(|call| call.request), Some(Held::Packed(_, BODY))));
-        assert!(matches!(shelf.get(ids[35]).map(|call| call.request), Some(Held::Raw(_))));
+        assert!(matches!(shelf.get(ids[35]).map(|call| call.request), Some(Held::Raw(..))));
         for (fill, id) in (0..).zip(&ids) {
             assert_eq!(request(&shelf, *id), Some(vec![fill; BODY]));
         }

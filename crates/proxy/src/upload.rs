@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::StatusCode;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -106,11 +106,12 @@ impl Upload {
         }
         let mut deadline = Instant::now() + self.silence.limit();
         let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
-        let mut whole = BytesMut::with_capacity(first.len().saturating_add(announced).min(TRUSTED_LENGTH));
-        whole.extend_from_slice(&first);
+        let length = self.incoming.size_hint().exact().map(|_| first.len().saturating_add(announced));
+        let mut whole = Vec::with_capacity(first.len().saturating_add(announced).min(TRUSTED_LENGTH));
+        append(&mut whole, &first, length);
         drop(first);
         while let Some(data) = self.data_by(deadline + time_for(whole.len())).await? {
-            whole.extend_from_slice(&data);
+            append(&mut whole, &data, length);
             drop(data);
             let asked = Instant::now();
             self.taken.grow(room, whole.len()).await;
@@ -118,7 +119,10 @@ impl Upload {
             deadline += asked.elapsed();
             self.silence.broken();
         }
-        Ok(whole.freeze())
+        if whole.capacity() - whole.len() > whole.len() / 8 {
+            whole.shrink_to_fit();
+        }
+        Ok(whole.into())
     }
 
     /// The next data, if it comes before `deadline`.
@@ -156,6 +160,18 @@ impl Upload {
         }
         Poll::Ready(frame.map(|frame| frame.map_err(BrokenUpload::BrokeOff)))
     }
+}
+
+/// Adds `data` to a body that will have this `length`, if that is known. The body may be held for long as evidence, so its
+/// buffer never grows beyond it.
+fn append(whole: &mut Vec<u8>, data: &[u8], length: Option<usize>) {
+    let needed = whole.len() + data.len();
+    if needed > whole.capacity() {
+        let doubled = whole.capacity().saturating_mul(2);
+        let grown = length.map_or(doubled, |length| doubled.min(length)).max(needed);
+        whole.reserve_exact(grown - whole.len());
+    }
+    whole.extend_from_slice(data);
 }
 
 /// How long a body of this `length` may take to come.

@@ -180,3 +180,22 @@ fn is_whole(request: &[u8]) -> bool {
     let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.trim().parse().ok());
     request.len() >= end + 4 + length.unwrap_or(0)
 }
+
+#[tokio::test]
+async fn large_bodies_one_after_another_stay_within_the_evidence_budget() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).arguments(&["--set", "evidence_budget=64MiB"]).start();
+    let text = "The import of customers fails. ".repeat(30_000_000 / 31);
+    let body = format!(
+        r#"{{"model":"m","messages":[{{"role":"system","content":"{text}"}},{{"role":"user","content":"What now?"}}]}}"#
+    );
+    for number in 0..100 {
+        // An agent of its own each, so that none of them leaves a window.
+        let line = format!("POST /agents/bot-{number}/openai/v1/chat/completions");
+        let bytes = request(&line, &format!("content-length: {}\r\n", body.len()), &body);
+        assert_eq!(statuses(&send(&server.proxy, &bytes).await), [200]);
+    }
+    eprintln!("100 bodies of 30 MB one after another took {} MiB at the most", server.memory() / MIB);
+    // The budget, and a few copies of the one body that is read, sent and compressed.
+    assert!(server.memory() < (64 + 256) * MIB);
+}

@@ -84,14 +84,61 @@ async fn unusual_requests_are_answered_once_each() {
     assert_eq!(server.get("/api/agents/team:bot").await["active"], true);
 }
 
-/// The host is fixed; what a provider makes of its own path is its business, and what it gets is what was written.
 #[tokio::test]
-async fn dots_in_a_path_stay_with_the_provider() {
+async fn dot_segments_never_reach_the_provider() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
-    let path = "/agents/bot/openai/v1/../%2e%2e//etc/passwd?a=../b";
-    assert_eq!(statuses(&send(&server.proxy, &request(&format!("GET {path}"), "", "")).await), [200]);
-    assert_eq!(provider.seen().last().unwrap().uri, "/v1/../%2e%2e//etc/passwd?a=../b");
+    for path in ["/v1/../%2e%2e//etc/passwd", "/../x", "/v1/..\\..\\x", "/v1/%2e%2e%2fx", "/v1/..;/x", "/v1/.%252e/x"] {
+        let get = request(&format!("GET /agents/bot/openai{path}"), "", "");
+        assert_eq!(statuses(&send(&server.proxy, &get).await), [400], "{path}");
+    }
+    assert_eq!(requests(&provider), 0);
+    let get = request("GET /agents/bot/openai//v1/a..b/.x?a=../b", "", "");
+    assert_eq!(statuses(&send(&server.proxy, &get).await), [200]);
+    assert_eq!(provider.seen().last().unwrap().uri, "//v1/a..b/.x?a=../b");
+}
+
+/// What a page makes its browser send, and what only looks like it, byte by byte.
+#[tokio::test]
+async fn requests_of_pages_are_refused_and_leave_nothing_behind() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-origin", "https://app.example"]).start();
+    let websocket = "Upgrade: websocket\r\nConnection: Upgrade\r\nOrigin: https://evil.test\r\n";
+    for headers in [
+        "Origin: https://evil.test\r\n",
+        "ORIGIN: https://evil.test\r\n",
+        "oRiGiN:https://evil.test\r\n",
+        "origin:    null   \r\n",
+        "origin:\r\n",
+        "origin: https://app.example\r\norigin: https://evil.test\r\n",
+        "origin: https://evil.test\r\norigin: https://app.example\r\n",
+        "origin: https://app.example, https://evil.test\r\n",
+        "origin: https://app.example:443\r\n",
+        "origin: https://app.example.\r\n",
+        "origin: https://user@app.example\r\n",
+        "origin: https://app.example/\r\n",
+        "origin: \u{e9}\r\n",
+        "Sec-Fetch-Site: cross-site\r\n",
+        "sec-fetch-site: same-site\r\nsec-fetch-mode: no-cors\r\nsec-fetch-dest: image\r\n",
+        "sec-fetch-site: CROSS-SITE\r\n",
+        "sec-fetch-site: unknown\r\n",
+        "sec-fetch-site: none\r\nsec-fetch-site: cross-site\r\n",
+        websocket,
+    ] {
+        for line in [format!("POST {CHAT}"), "GET /agents/bot/openai/v1/models".to_owned(), format!("OPTIONS {CHAT}")] {
+            let answer = send(&server.proxy, &request(&line, headers, "")).await;
+            assert_eq!(statuses(&answer), [403], "{line} {headers}");
+            assert!(!answer.contains("access-control-allow-origin"), "{answer}");
+        }
+    }
+    let preflight = "Origin: https://evil.test\r\nAccess-Control-Request-Method: POST\r\n";
+    assert_eq!(statuses(&send(&server.proxy, &request(&format!("OPTIONS {CHAT}"), preflight, "")).await), [403]);
+    assert_eq!(requests(&provider), 0);
+    assert_eq!(server.get("/api/agents").await["items"], serde_json::json!([]));
+    assert_eq!(server.get("/api/events").await["items"], serde_json::json!([]));
+    // The refusals are no loop of anybody, and the allowed page has nothing against it.
+    let allowed = chat("origin: https://app.example\r\nsec-fetch-site: cross-site\r\n", BODY);
+    assert_eq!(statuses(&send(&server.proxy, &allowed).await), [200]);
 }
 
 #[tokio::test]
