@@ -1,9 +1,10 @@
 //! What must hold for any bytes that a client or a provider sends.
 
+use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use model::Unread;
-use wire::{Answer, AnswerReader, Dialect, conversation_of, read_request};
+use wire::{Answer, AnswerReader, Dialect, UsageFilter, conversation_of, read_request};
 
 const CONTENT_TYPES: [&str; 3] = ["text/event-stream", "application/x-ndjson", "application/json"];
 
@@ -40,6 +41,26 @@ pub(crate) fn request(input: &[u8]) {
         }
         Err(_) => {}
     }
+}
+
+/// What is taken out of a stream does not depend on how the stream is cut, and nothing is added. The first byte says where it
+/// is cut; the rest is the stream.
+pub(crate) fn usage_filter(input: &[u8]) {
+    let [cut, stream @ ..] = input else { return };
+    let whole = filtered([stream]);
+    assert_eq!(whole, filtered(stream.chunks(1)));
+    assert_eq!(whole, filtered(stream.chunks(usize::from(*cut).max(1))));
+    let (left, right) = stream.split_at(usize::from(*cut).min(stream.len()));
+    assert_eq!(whole, filtered([left, right]));
+    let mut rest = stream.iter();
+    assert!(whole.iter().all(|byte| rest.any(|other| other == byte)), "it only leaves out");
+}
+
+fn filtered<'a>(slices: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut filter = UsageFilter::default();
+    let mut out: Vec<u8> = slices.into_iter().flat_map(|slice| filter.pass(&Bytes::copy_from_slice(slice))).collect();
+    out.extend_from_slice(&filter.finish(true));
+    out
 }
 
 fn reader(dialect: Dialect, content_type: &'static str) -> AnswerReader {

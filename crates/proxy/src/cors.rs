@@ -76,7 +76,10 @@ fn refused(origin: Option<&HeaderValue>) -> Stop {
     static SAID: Once = Once::new();
     // A page can send as many of these as it likes, so they must not fill the log.
     SAID.call_once(|| {
-        tracing::warn!(?origin, "refused a call from a web page; if the page may call, add its origin to proxy.allow_origins");
+        tracing::warn!(
+            ?origin,
+            "refused a call from a web page; if the page may call, add its origin to proxy.allow_origins"
+        );
     });
     let message = "web pages of other origins may not call this proxy. If this page may, add its origin to the setting \
                    proxy.allow_origins (flag --allow-origin)";

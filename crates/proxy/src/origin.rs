@@ -62,7 +62,9 @@ mod tests {
             let origin = Origin::parse(text);
             assert!(origin.as_ref().is_ok_and(|origin| origin.matches(sent.as_bytes())), "{text}: {origin:?}");
         }
-        for text in ["", "*", "null", "app.example", "https://", "https://app.example/", "https://a b", "://x", "https://ä.de"] {
+        for text in
+            ["", "*", "null", "app.example", "https://", "https://app.example/", "https://a b", "://x", "https://ä.de"]
+        {
             assert!(Origin::parse(text).is_err(), "{text}");
         }
     }

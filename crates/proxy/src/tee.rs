@@ -15,6 +15,7 @@ use wire::UsageFilter;
 use crate::body::Body;
 use crate::connections::Connection;
 use crate::exchange::Exchange;
+use crate::fault;
 use crate::headers;
 
 const DIED: &str = "the provider closed the connection in the middle of its answer";
@@ -88,16 +89,30 @@ impl Tee {
     /// What of a frame goes on; none if all of it is held or taken out.
     fn filtered(&mut self, frame: Frame<Bytes>) -> Option<Frame<Bytes>> {
         let (Some(filter), Some(data)) = (&mut self.filter, frame.data_ref()) else { return Some(frame) };
-        let mut data = filter.pass(data);
+        let passed = self.exchange.core.shield.run(|| {
+            fault::strike("usage");
+            filter.pass(data)
+        });
+        let mut data = match passed {
+            Some(passed) => passed,
+            None => {
+                // What asking for usage added stays in from here on, but nothing is lost.
+                let unfiltered = [filter.give_up(), data.clone()].concat();
+                self.filter = None;
+                unfiltered.into()
+            }
+        };
         if self.ended {
-            data = [data, filter.finish(true)].concat().into();
+            let held = self.held(true);
+            data = if held.is_empty() { data } else { [data, held].concat().into() };
         }
         (!data.is_empty()).then(|| Frame::data(data))
     }
 
     /// What the filter still holds.
     fn held(&mut self, whole: bool) -> Bytes {
-        self.filter.as_mut().map(|filter| filter.finish(whole)).unwrap_or_default()
+        let Some(filter) = &mut self.filter else { return Bytes::new() };
+        self.exchange.core.shield.run(|| filter.finish(whole)).unwrap_or_else(|| filter.give_up())
     }
 
     fn pass(&mut self, frame: &Frame<Bytes>) {

@@ -17,6 +17,11 @@ fn answers() {
 }
 
 #[test]
+fn usage_filters() {
+    replay("usage_filter", targets::usage_filter);
+}
+
+#[test]
 fn requests() {
     replay("request", targets::request);
 }

@@ -50,6 +50,19 @@ async fn a_panic_after_a_kill_was_decided_does_not_undo_it() {
     assert!(evidence.iter().all(|call| call["truncated"] == true), "{evidence:?}");
 }
 
+#[tokio::test]
+async fn a_panic_in_the_usage_filter_loses_nothing_of_the_stream() {
+    let provider = provider().await;
+    let arguments = ["--set", "include_usage=openai=on"];
+    let server = ServerBuilder::new(&provider.url()).arguments(&arguments).fault("usage").start();
+    let request = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": QUESTION}]});
+    let answer = server.agent("bot").chat(&request).await;
+    let events = String::from_utf8_lossy(&answer.body).into_owned();
+    assert_eq!(answer.status, 200);
+    assert!(events.contains("missing") && events.trim_end().ends_with("data: [DONE]"), "{events}");
+    check_said_once(&server);
+}
+
 fn check_said_once(server: &Server) {
     let log = server.log();
     assert_eq!(log.lines().filter(|line| line.contains("a bug in detection")).count(), 1, "{log}");

@@ -122,7 +122,7 @@ async fn who_calls_an_endpoint_of_another_format_reads_its_errors() {
         ("/agents/bot/google/v1beta/models/g:countTokens", "/error/status"),
     ] {
         let refused = rig.call(post(path, "{}")).await;
-        assert_eq!(refused.status(), 400);
+        assert_eq!(refused.status(), if path.ends_with("/messages") { 403 } else { 400 }, "{path}");
         assert!(json(&refused).pointer(pointer).is_some_and(Value::is_string), "{path}: {}", json(&refused));
     }
     let ollama = rig.call(post("/agents/bot/openai/api/chat", "{}")).await;

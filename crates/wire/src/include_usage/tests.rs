@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::filter::MAX_EVENT;
 use super::*;
 
 #[test]
@@ -46,15 +47,20 @@ fn only_where_it_is_documented() {
     }
 }
 
-/// What a filter lets through of `stream`, in pieces of `size`.
-fn filtered(stream: &[u8], size: usize) -> String {
+/// What a filter lets through of `pieces`.
+fn filtered_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut filter = UsageFilter::default();
     let mut out = Vec::new();
-    for piece in stream.chunks(size) {
-        out.extend_from_slice(&filter.pass(piece));
+    for piece in pieces {
+        out.extend_from_slice(&filter.pass(&Bytes::copy_from_slice(piece)));
     }
     out.extend_from_slice(&filter.finish(true));
-    String::from_utf8_lossy(&out).into_owned()
+    out
+}
+
+/// What a filter lets through of `stream`, in pieces of `size`.
+fn filtered(stream: &[u8], size: usize) -> String {
+    String::from_utf8_lossy(&filtered_pieces(stream.chunks(size))).into_owned()
 }
 
 /// One event, as it is without and with usage asked for.
@@ -99,7 +105,8 @@ proptest! {
     #[test]
     fn bytes_that_are_no_stream_pass(bytes: Vec<u8>, size in 1_usize..9) {
         let mut filter = UsageFilter::default();
-        let mut out: Vec<u8> = bytes.chunks(size).flat_map(|piece| filter.pass(piece)).collect();
+        let pieces = bytes.chunks(size).map(Bytes::copy_from_slice);
+        let mut out: Vec<u8> = pieces.flat_map(|piece| filter.pass(&piece)).collect();
         out.extend_from_slice(&filter.finish(false));
         prop_assert_eq!(out, bytes);
     }
@@ -123,9 +130,80 @@ fn usage_beside_an_answer_stays() {
 #[test]
 fn whole_events_are_not_held() {
     let mut filter = UsageFilter::default();
-    assert_eq!(&filter.pass(b"data: {}\n\ndata: {")[..], b"data: {}\n\n");
-    assert_eq!(&filter.pass(b"}\r\n\r")[..], b"data: {}\r\n\r");
-    assert_eq!(&filter.pass(b"\ndata")[..], b"\n");
-    let large = vec![b'x'; MAX_EVENT];
+    let mut pass = |piece: &'static [u8]| filter.pass(&Bytes::from_static(piece));
+    assert_eq!(pass(b"data: {}\n\ndata: {"), "data: {}\n\n");
+    assert_eq!(pass(b"}\r\n\r"), "data: {}\r\n\r");
+    assert_eq!(pass(b"\ndata"), "\n");
+    let large = Bytes::from(vec![b'x'; MAX_EVENT]);
     assert_eq!(filter.pass(&large).len(), MAX_EVENT + 4);
+}
+
+/// Pieces that streams are made of, ends of lines of every kind among them.
+fn any_piece() -> impl Strategy<Value = Vec<u8>> {
+    let fixed: [&[u8]; 14] = [
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"\n\n",
+        b"\r\r",
+        b"\n\r",
+        b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1}}",
+        b"data: {\"choices\":[{}],\"usage\":null}",
+        b"data:{\"usage\":null,\"choices\":[{}]}",
+        b"data: {\"usage\":null}",
+        b": ping",
+        b"data: [DONE]",
+        b"\xff\"usage\"",
+        b" ",
+    ];
+    prop_oneof![
+        8 => prop::sample::select(fixed.map(<[u8]>::to_vec).to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..4),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_stream_is_filtered_alike_however_it_is_cut(
+        pieces in prop::collection::vec(any_piece(), 0..40),
+        mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let stream = pieces.concat();
+        let mut places: Vec<usize> = cuts.drain(..).map(|cut| cut.index(stream.len() + 1)).collect();
+        places.sort_unstable();
+        let bounds: Vec<usize> = [0].into_iter().chain(places).chain([stream.len()]).collect();
+        let cut = filtered_pieces(bounds.windows(2).map(|bounds| &stream[bounds[0]..bounds[1]]));
+        let whole = filtered_pieces([&stream[..]]);
+        prop_assert_eq!(&cut, &whole);
+        prop_assert_eq!(filtered_pieces(stream.chunks(1)), whole);
+    }
+}
+
+#[test]
+fn an_event_that_is_too_large_passes_alike_however_it_is_cut() {
+    let usage = r#"data: {"choices":[],"usage":{}}"#;
+    let stream = format!("{usage}\n\n: {}\n{usage}\r\n\r\n{usage}\n\ndata: x\n\n", "x".repeat(MAX_EVENT));
+    let kept = format!(": {}\n{usage}\r\n\r\ndata: x\n\n", "x".repeat(MAX_EVENT));
+    for size in [1, 7, 4096, MAX_EVENT - 1, MAX_EVENT, MAX_EVENT + 1, stream.len()] {
+        assert!(filtered(stream.as_bytes(), size) == kept, "in pieces of {size}");
+    }
+}
+
+#[test]
+fn a_storm_of_line_ends_is_read_once() {
+    let stream = Bytes::from(vec![b'\n'; 4 << 20]);
+    let mut filter = UsageFilter::default();
+    let passed = filter.pass(&stream);
+    assert_eq!((passed.len(), passed.as_ptr()), (stream.len(), stream.as_ptr()), "not even copied");
+}
+
+#[test]
+fn nothing_is_lost_when_a_pass_fails() {
+    let mut filter = UsageFilter::default();
+    assert_eq!(filter.pass(&Bytes::from_static(b"data: {\"a\":")), "");
+    // As if the next pass had failed in the middle of its first event.
+    filter.held_before = filter.held.len();
+    filter.held.extend_from_slice(b"1}\n\n");
+    assert_eq!(filter.give_up(), "data: {\"a\":");
+    assert_eq!(filter.finish(true), "");
 }
