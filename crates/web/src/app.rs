@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::Web;
 use crate::api::stream::Feed;
-use crate::gate::{LoginLimit, Sessions};
+use crate::gate::{GuessLimit, Sessions};
 use crate::problem::Problem;
 
 /// The state of the router. Cloning is cheap.
@@ -20,15 +20,14 @@ pub(crate) struct Inner {
     web: Web,
     changes: Mutex<()>,
     pub(crate) sessions: Sessions,
-    pub(crate) logins: LoginLimit,
+    pub(crate) guesses: GuessLimit,
     pub(crate) feed: Feed,
 }
 
 impl App {
     pub(crate) fn new(web: Web) -> App {
-        let logins = LoginLimit::new(web.clock.now());
-        let sessions = Sessions::default();
-        App(Arc::new(Inner { web, changes: Mutex::default(), sessions, logins, feed: Feed::new() }))
+        let (sessions, guesses) = (Sessions::default(), GuessLimit::default());
+        App(Arc::new(Inner { web, changes: Mutex::default(), sessions, guesses, feed: Feed::new() }))
     }
 
     /// The part that was handed in.

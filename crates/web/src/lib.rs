@@ -19,6 +19,7 @@ use guard::Guard;
 use model::{AllowedHosts, Clock, Failures, Policy, Provider, Providers, RecorderHandle};
 use store::{Recorder, Store};
 
+pub use gate::{Client, Network};
 pub use names::Names;
 pub use routes::{openapi_json, router};
 pub use token::Token;

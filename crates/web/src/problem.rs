@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use model::{FieldError, InvalidProvider};
@@ -17,6 +17,7 @@ pub(crate) struct Problem {
     code: &'static str,
     detail: String,
     field: Option<String>,
+    retry_after: Option<u64>,
 }
 
 /// Why a request was not served, as RFC 9457 writes it.
@@ -73,6 +74,9 @@ pub(crate) enum Refusals {
     /// The `Host` is not one of this server's names.
     #[response(status = 421, content_type = "application/problem+json")]
     Misdirected(ProblemBody),
+    /// The token is wrong, and too many wrong ones came from the same address before.
+    #[response(status = 429, content_type = "application/problem+json")]
+    TooManyGuesses(ProblemBody),
     /// Something went wrong here.
     #[response(status = 500, content_type = "application/problem+json")]
     Internal(ProblemBody),
@@ -95,7 +99,7 @@ pub(crate) enum BodyRefusals {
 
 impl Problem {
     fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
-        Problem { status, code, detail: detail.into(), field: None }
+        Problem { status, code, detail: detail.into(), field: None, retry_after: None }
     }
 
     /// `field` has a value that it cannot take; `message` says what it takes.
@@ -112,6 +116,13 @@ impl Problem {
     pub(crate) fn unauthorized() -> Problem {
         let detail = "This needs the token: Authorization: Bearer <token>.";
         Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+    }
+
+    /// Too many wrong tokens came from the client's network.
+    pub(crate) fn too_many_guesses(seconds: u64) -> Problem {
+        let detail = format!("This is not the token, and too many wrong ones came before. Try again in {seconds} s.");
+        let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_guesses", detail);
+        Problem { retry_after: Some(seconds), ..problem }
     }
 
     pub(crate) fn cross_site() -> Problem {
@@ -206,6 +217,7 @@ impl IntoResponse for Problem {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"agentgazer\""));
         }
+        headers.extend(self.retry_after.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
         // For the pages, which say it in their own form.
         response.extensions_mut().insert(self);
         response

@@ -19,6 +19,14 @@ pub struct Token {
 }
 
 impl Token {
+    /// The fewest characters of a token that an operator may set: 16 random ones are out of reach of guessing.
+    pub const MIN_LENGTH: usize = 16;
+
+    /// A fresh token that nobody can guess. Fails if the system has no randomness.
+    pub fn random() -> io::Result<SecretString> {
+        random_id().map(SecretString::from).map_err(io::Error::other)
+    }
+
     /// One that the operator's configuration sets: only there it can be changed.
     pub fn configured(token: impl Into<SecretString>) -> Token {
         Token { current: Arc::new(RwLock::new(token.into())), keep: None }
@@ -40,7 +48,7 @@ impl Token {
     /// Makes another one: stored first, so that what lets people in is never lost. The one before lets nobody in any more.
     pub(crate) fn replace(&self) -> io::Result<SecretString> {
         let keep = self.keep.as_ref().ok_or_else(|| io::Error::other("the configuration sets the token"))?;
-        let fresh = SecretString::from(random_id().map_err(io::Error::other)?);
+        let fresh = Token::random()?;
         let mut current = self.current.write();
         keep(&fresh)?;
         *current = fresh.clone();

@@ -1,6 +1,7 @@
 //! Who asks: a program with the token, or a browser with a session. Everyone else gets one and the same answer.
 
 use std::convert::Infallible;
+use std::time::Instant;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::HeaderMap;
@@ -11,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use model::ActivatedBy;
 use subtle::ConstantTimeEq;
 
+use super::client::Client;
 use super::session::COOKIE_NAME;
 use crate::app::App;
 use crate::pages;
@@ -19,13 +21,18 @@ use crate::problem::Problem;
 /// Lets those in who know the token or have a session. The layer decides by where a route is mounted, never by its URL;
 /// the URL only says in which form the refusal is wanted.
 pub(crate) async fn only_known_callers(State(app): State<App>, request: Request, next: Next) -> Response {
+    let client = Client::of(request.extensions());
     if is_known(&app, request.headers()) {
+        client.set_authenticated();
         return next.run(request).await;
     }
-    if request.uri().path().starts_with("/api/") {
-        return Problem::unauthorized().into_response();
+    let wants_json = request.uri().path().starts_with("/api/");
+    let guessed = bearer(request.headers()).is_some_and(|token| !token.is_empty());
+    match guessed.then(|| app.guesses.count_wrong(client.address(), Instant::now())) {
+        Some(Err(seconds)) => Problem::too_many_guesses(seconds).into_response(),
+        _ if wants_json => Problem::unauthorized().into_response(),
+        _ => pages::to_login(request.uri()),
     }
-    pages::to_login(request.uri())
 }
 
 /// Whence a change comes, as far as it can be known: the name of a program is what it says of itself.

@@ -1,5 +1,7 @@
 //! Logging in with the token, which opens a session, and out again.
 
+use std::time::Instant;
+
 use askama::Template;
 use axum::Form;
 use axum::extract::{Query, State};
@@ -12,7 +14,7 @@ use super::frame::Theme;
 use super::words::labels;
 use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
-use crate::gate::{clear_cookie, is_token, session_id, set_cookie};
+use crate::gate::{Client, clear_cookie, is_token, session_id, set_cookie};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -44,19 +46,23 @@ pub(crate) async fn form(headers: HeaderMap, Query(query): Query<LoginQuery>) ->
 }
 
 /// Opens a session for whoever knows the token.
-pub(crate) async fn submit(State(app): State<App>, headers: HeaderMap, Form(form): Form<LoginForm>) -> Drawn {
+pub(crate) async fn submit(
+    State(app): State<App>,
+    client: Client,
+    headers: HeaderMap,
+    Form(form): Form<LoginForm>,
+) -> Drawn {
     let (theme, next) = (Theme::of(&headers), local_path(&form.next));
-    let now = app.web().clock.now();
-    if let Err(seconds) = app.logins.take(now) {
+    if is_token(&app, form.token.trim()) {
+        client.set_authenticated();
+        let id = app.sessions.open(app.web().clock.now()).map_err(Problem::internal)?;
+        return Ok(with_cookie(see_other(next), &set_cookie(&id)));
+    }
+    if let Err(seconds) = app.guesses.count_wrong(client.address(), Instant::now()) {
         return too_many(theme, next, seconds);
     }
-    if !is_token(&app, form.token.trim()) {
-        let error = Some(labels::WRONG_TOKEN);
-        return draw_as(StatusCode::UNAUTHORIZED, &LoginPage { theme, next, error });
-    }
-    app.logins.give_back();
-    let id = app.sessions.open(now).map_err(Problem::internal)?;
-    Ok(with_cookie(see_other(next), &set_cookie(&id)))
+    let error = Some(labels::WRONG_TOKEN);
+    draw_as(StatusCode::UNAUTHORIZED, &LoginPage { theme, next, error })
 }
 
 /// Ends the session.

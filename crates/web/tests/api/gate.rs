@@ -53,6 +53,53 @@ async fn a_wrong_credential_is_refused_and_not_repeated() {
 }
 
 #[tokio::test]
+async fn wrong_bearer_tokens_are_limited_and_the_right_one_is_not() {
+    let server = Server::start().await;
+    let ask = async |path: &str, credential: Option<&str>| {
+        let mut asked = request(Method::GET, path);
+        if let Some(credential) = credential {
+            asked = asked.header("authorization", credential);
+        }
+        server.send(asked.body(Body::empty()).unwrap()).await
+    };
+    for number in 0..10 {
+        let answer = ask("/api/agents", Some(&format!("Bearer guess-{number}"))).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    }
+    for path in ["/api/agents", "/api/stream", "/", "/settings", "/api/nothing"] {
+        let answer = ask(path, Some("Bearer guess")).await;
+        assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "6"), "{path}");
+        assert_eq!(answer.json()["code"], "too_many_guesses");
+    }
+    assert_eq!(ask("/api/agents", Some(&format!("Bearer {TOKEN}"))).await.status, StatusCode::OK);
+    assert_eq!(ask("/api/agents", None).await.status, StatusCode::UNAUTHORIZED, "no token is no guess");
+    assert_eq!(ask("/healthz", Some("Bearer guess")).await.status, StatusCode::OK);
+    assert_eq!(server.send(form("/login", "token=wrong")).await.status, StatusCode::TOO_MANY_REQUESTS);
+    server.log_in().await;
+}
+
+#[tokio::test]
+async fn a_client_is_authenticated_once_it_shows_the_token_or_a_session() {
+    let server = Server::start().await;
+    let cookie = server.log_in().await;
+    let authenticated = async |mut request: axum::http::Request<Body>| {
+        let client = web::Client::new([192, 0, 2, 1].into());
+        request.extensions_mut().insert(client.clone());
+        server.send(request).await;
+        client.is_authenticated()
+    };
+    let with =
+        |name: &str, value: &str| request(Method::GET, "/api/agents").header(name, value).body(Body::empty()).unwrap();
+    assert!(authenticated(with("authorization", &format!("Bearer {TOKEN}"))).await);
+    assert!(authenticated(with("cookie", &cookie)).await);
+    assert!(authenticated(form("/login", &format!("token={TOKEN}"))).await);
+    assert!(!authenticated(with("authorization", "Bearer guess")).await);
+    assert!(!authenticated(with("cookie", "agentgazer_session=guess")).await);
+    assert!(!authenticated(form("/login", "token=wrong")).await);
+    assert!(!authenticated(request(Method::GET, "/healthz").body(Body::empty()).unwrap()).await);
+}
+
+#[tokio::test]
 async fn a_host_that_is_not_ours_gets_nothing() {
     let server = Server::start().await;
     for path in ["/healthz", "/api/agents", "/login", "/static/style.css", "/nowhere"] {

@@ -59,8 +59,50 @@ async fn wrong_tokens_are_limited_and_lead_nowhere() {
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
         assert!(!answer.text.contains("evil"), "{}", answer.text);
     }
-    let answer = server.send(form("/login", &format!("token={TOKEN}"))).await;
+    let answer = server.send(form("/login", "token=wrong")).await;
     assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "6"));
-    server.web.clock.advance(6_000);
     server.log_in().await;
+}
+
+#[tokio::test]
+async fn wrong_tokens_of_one_address_do_not_limit_another() {
+    let server = Server::start().await;
+    let guess = async |address: &str| {
+        let mut request = form("/login", "token=wrong");
+        request.extensions_mut().insert(web::Client::new(address.parse().unwrap()));
+        server.send(request).await.status
+    };
+    for _ in 0..10 {
+        guess("192.0.2.1").await;
+    }
+    assert_eq!(guess("192.0.2.1").await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(guess("192.0.2.2").await, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_does_not_prolong_the_limit() {
+    let server = Server::start().await;
+    for _ in 0..10 {
+        server.send(form("/login", "token=wrong")).await;
+    }
+    server.web.clock.advance(-24 * 60 * 60 * 1000);
+    let answer = server.send(form("/login", "token=wrong")).await;
+    assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "6"));
+}
+
+#[tokio::test]
+async fn the_token_of_the_form_may_be_encoded_in_any_valid_way() {
+    let server = Server::start().await;
+    let encoded: String = TOKEN.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    for right in [format!("token={encoded}"), format!("token=+{TOKEN}%0D%0A"), format!("next=%2F&token={TOKEN}")] {
+        assert_eq!(server.send(form("/login", &right)).await.status, StatusCode::SEE_OTHER, "{right}");
+    }
+    // Twice the field, no field, bytes that are no text, another case, a NUL at the end, more than a form takes.
+    let long = format!("token={}", "x".repeat(3 << 20));
+    let upper = format!("token={}", TOKEN.to_uppercase());
+    let (twice, nul) = (format!("token=a&token={TOKEN}"), format!("token={TOKEN}%00"));
+    for wrong in [&twice, "", "token", "token=", "token=%ff%fe", "token=%zz", &nul, &upper, &long] {
+        let status = server.send(form("/login", wrong)).await.status;
+        assert!(status.is_client_error(), "{status} {wrong:.40}");
+    }
 }

@@ -1,0 +1,72 @@
+//! The client at the other end of a connection, as the listener knows it.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::extract::FromRequestParts;
+use axum::http::Extensions;
+use axum::http::request::Parts;
+
+/// The client of a connection. The listener puts it into the extensions of each request. Clones are the same client.
+#[derive(Clone, Debug)]
+pub struct Client {
+    address: IpAddr,
+    authenticated: Arc<AtomicBool>,
+}
+
+impl Client {
+    /// A client that has not shown the token or a session yet.
+    pub fn new(address: IpAddr) -> Client {
+        Client { address, authenticated: Arc::default() }
+    }
+
+    /// Whether it has shown the token or an open session on this connection.
+    pub fn is_authenticated(&self) -> bool {
+        self.authenticated.load(Ordering::Relaxed)
+    }
+
+    /// The client that sent the request with these extensions.
+    pub(crate) fn of(extensions: &Extensions) -> Client {
+        // A router that is called without a listener, as in tests, has local clients only.
+        let local = || Client::new(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        extensions.get().cloned().unwrap_or_else(local)
+    }
+
+    pub(crate) fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// Notes that it has.
+    pub fn set_authenticated(&self) {
+        self.authenticated.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Client::of(&parts.extensions))
+    }
+}
+
+/// The addresses that one client is taken to own: one of IPv4, a /64 of IPv6, which is what a single site gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Network {
+    /// An IPv4 address.
+    V4(u32),
+    /// The upper half of an IPv6 address.
+    V6(u64),
+}
+
+impl Network {
+    /// The network of `address`.
+    pub fn of(address: IpAddr) -> Network {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Network::V4(address.to_bits()),
+            IpAddr::V6(address) => Network::V6((address.to_bits() >> 64) as u64),
+        }
+    }
+}

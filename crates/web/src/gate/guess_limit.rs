@@ -1,0 +1,132 @@
+//! Limits wrong tokens per client network, so that guessing is slow to answer for and is seen in the log. The right token is
+//! always let in: a limit that also refuses the right one would let anybody lock the operator out.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::client::Network;
+
+/// Wrong tokens that a network may send at once.
+const BURST: u32 = 10;
+/// The time after which one more is allowed.
+const PER_GUESS: Duration = Duration::from_secs(6);
+/// Bounds the memory: an attacker may own any number of addresses.
+const MAX_NETWORKS: usize = 4096;
+/// The log names a network at most this often.
+const WARN_EVERY: Duration = Duration::from_secs(600);
+
+/// The wrong tokens of each network. Time is monotonic: a clock that is set back must not prolong a limit.
+#[derive(Default)]
+pub(crate) struct GuessLimit(Mutex<HashMap<Network, Guesses>>);
+
+struct Guesses {
+    /// When the wrong tokens so far are forgotten: each adds `PER_GUESS`.
+    forgotten_at: Instant,
+    warned_at: Option<Instant>,
+}
+
+impl Guesses {
+    /// Counts one more, or returns the seconds until one is allowed.
+    fn count(&mut self, now: Instant) -> Result<(), u64> {
+        let remembered = self.forgotten_at.saturating_duration_since(now);
+        let excess = (remembered + PER_GUESS).saturating_sub(PER_GUESS * BURST);
+        if !excess.is_zero() {
+            return Err(excess.as_millis().div_ceil(1000) as u64);
+        }
+        self.forgotten_at = now + remembered + PER_GUESS;
+        Ok(())
+    }
+
+    fn warn_once(&mut self, address: IpAddr, now: Instant) {
+        let is_known = self.warned_at.is_some_and(|warned| now.saturating_duration_since(warned) < WARN_EVERY);
+        if !is_known {
+            self.warned_at = Some(now);
+            tracing::warn!(%address, "too many wrong tokens from this address: further ones are answered with 429");
+        }
+    }
+}
+
+impl GuessLimit {
+    /// Counts a wrong token from `address`. An error holds the seconds to wait.
+    pub(crate) fn count_wrong(&self, address: IpAddr, now: Instant) -> Result<(), u64> {
+        let mut networks = self.0.lock();
+        let network = Network::of(address);
+        if networks.len() >= MAX_NETWORKS && !networks.contains_key(&network) {
+            forget_one(&mut networks);
+        }
+        let fresh = Guesses { forgotten_at: now, warned_at: None };
+        let guesses = networks.entry(network).or_insert(fresh);
+        let counted = guesses.count(now);
+        if counted.is_err() {
+            guesses.warn_once(address, now);
+        }
+        counted
+    }
+}
+
+/// Forgets the network with the fewest wrong tokens: it loses the least by starting afresh.
+fn forget_one(networks: &mut HashMap<Network, Guesses>) {
+    let fewest = networks.iter().min_by_key(|(_, guesses)| guesses.forgotten_at);
+    if let Some(network) = fewest.map(|(network, _)| *network) {
+        networks.remove(&network);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn seconds(count: u64) -> Duration {
+        Duration::from_secs(count)
+    }
+
+    #[test]
+    fn ten_wrong_tokens_at_once_then_one_every_six_seconds() {
+        let (limit, start, peer) = (GuessLimit::default(), Instant::now(), address("192.0.2.1"));
+        for _ in 0..10 {
+            assert_eq!(limit.count_wrong(peer, start), Ok(()));
+        }
+        assert_eq!(limit.count_wrong(peer, start), Err(6));
+        assert_eq!(limit.count_wrong(peer, start + seconds(4)), Err(2));
+        assert_eq!(limit.count_wrong(peer, start + seconds(6)), Ok(()));
+        assert_eq!(limit.count_wrong(peer, start + seconds(6)), Err(6));
+        assert_eq!(limit.count_wrong(peer, start + seconds(600)), Ok(()));
+    }
+
+    #[test]
+    fn networks_are_limited_apart_from_each_other() {
+        let (limit, now) = (GuessLimit::default(), Instant::now());
+        for _ in 0..10 {
+            limit.count_wrong(address("192.0.2.1"), now).unwrap();
+            limit.count_wrong(address("2001:db8::1"), now).unwrap();
+        }
+        for limited in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "2001:db8::ffff:ffff:ffff:ffff"] {
+            assert!(limit.count_wrong(address(limited), now).is_err(), "{limited}");
+        }
+        for other in ["192.0.2.2", "2001:db8:0:1::1"] {
+            assert!(limit.count_wrong(address(other), now).is_ok(), "{other}");
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_limited_stay_limited() {
+        let (limit, now, attacker) = (GuessLimit::default(), Instant::now(), address("192.0.2.1"));
+        for _ in 0..10 {
+            limit.count_wrong(attacker, now).unwrap();
+        }
+        for number in 0..2 * MAX_NETWORKS as u32 {
+            limit.count_wrong(IpAddr::from((0x0a00_0000 + number).to_be_bytes()), now).unwrap();
+        }
+        assert_eq!(limit.0.lock().len(), MAX_NETWORKS);
+        assert_eq!(limit.count_wrong(attacker, now), Err(6));
+    }
+}
