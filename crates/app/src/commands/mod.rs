@@ -52,8 +52,17 @@ pub fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
     print::raw(&script)
 }
 
-/// Puts the settings of all layers together.
+/// Puts the settings of all layers together, for a command.
 pub(crate) fn resolve(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config, Failure> {
+    resolve_layers(file, flags, false)
+}
+
+/// Puts the settings of all layers together, for a server.
+pub(crate) fn resolve_for_server(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config, Failure> {
+    resolve_layers(file, flags, true)
+}
+
+fn resolve_layers(file: Option<PathBuf>, flags: Vec<Entry>, for_server: bool) -> Result<Config, Failure> {
     let text = |value: std::ffi::OsString| value.into_string().ok();
     let environment = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
     let default_data_dir = config::default_data_dir(|name| std::env::var(name).ok());
@@ -65,6 +74,7 @@ pub(crate) fn resolve(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config
         known: &known,
         // Only a process without a home has none, such as a service: beside its own files is where it would be looked for.
         default_data_dir: default_data_dir.unwrap_or_else(|| PathBuf::from("agentgazer-data")),
+        for_server,
     })
     .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))
 }

@@ -1,5 +1,8 @@
 //! What is wrong with settings taken together. Told with all other mistakes, but not of settings that could not be read.
 
+use secrecy::ExposeSecret;
+use web::Token;
+
 use super::layer::{Entry, Mistake, Origin};
 use super::{Config, UNREAD_FILE};
 
@@ -25,6 +28,20 @@ pub(super) fn mistakes(config: &Config, entries: &[Entry], known: &[Mistake]) ->
         Mistake { key: key.to_owned(), origin: origin.cloned(), message }
     };
     contradictions(config).into_iter().filter(both_read).map(told).collect()
+}
+
+/// A token of the operator that could be guessed. A token in the data directory is not refused: the server made it, and a
+/// server that no longer starts after an update helps nobody.
+pub(super) fn short_token(config: &Config, entries: &[Entry], known: &[Mistake]) -> Option<Mistake> {
+    let is_told = known.iter().any(|mistake| mistake.key == "token");
+    let length = config.token.as_ref()?.expose_secret().len();
+    if is_told || length >= Token::MIN_LENGTH {
+        return None;
+    }
+    let random = Token::random().map(|token| format!(", like this random one: {}", token.expose_secret()));
+    let message =
+        format!("must have at least {} characters, not {length}{}", Token::MIN_LENGTH, random.unwrap_or_default());
+    Some(Mistake { key: "token".to_owned(), origin: origin(entries, "token").cloned(), message })
 }
 
 /// Where `key` was set last.

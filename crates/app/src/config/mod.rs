@@ -235,6 +235,8 @@ pub struct Sources<'a> {
     pub known: &'a [Provider],
     /// The data directory that is used if nothing else is said.
     pub default_data_dir: PathBuf,
+    /// Whether a server is started with it. A command may use the short token of an older server.
+    pub for_server: bool,
 }
 
 /// Puts all layers together.
@@ -251,7 +253,11 @@ pub fn resolve(sources: Sources<'_>) -> Result<Config, Mistakes> {
             mistakes.push(mistake);
         }
     }
-    mistakes.extend(contradictions::mistakes(&config, &entries, &mistakes));
+    let contradictions = contradictions::mistakes(&config, &entries, &mistakes);
+    mistakes.extend(contradictions);
+    if sources.for_server {
+        mistakes.extend(contradictions::short_token(&config, &entries, &mistakes));
+    }
     if mistakes.is_empty() { Ok(config) } else { Err(Mistakes(mistakes)) }
 }
 

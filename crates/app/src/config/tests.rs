@@ -18,6 +18,7 @@ fn resolved(file: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) ->
         flags: flags.iter().map(|(key, value)| Entry::flag(&format!("--{key}"), key, value)).collect(),
         known: &known,
         default_data_dir: directory.path().to_owned(),
+        for_server: true,
     });
     let place = format!("{}/", directory.path().display());
     let line =
@@ -79,7 +80,8 @@ fn every_kind_of_value_is_read() {
         base_url = "https://mine.test/api/"
     "#;
     let config =
-        resolved(file, &[("AGENTGAZER_TOKEN", "t0ken")], &[("providers", "openai=http://127.0.0.1:2")]).unwrap();
+        resolved(file, &[("AGENTGAZER_TOKEN", "t0ken-of-16-chars")], &[("providers", "openai=http://127.0.0.1:2")])
+            .unwrap();
     assert_eq!(config.bind.to_string(), "::1");
     assert_eq!(config.allow_hosts, ["gazer.test"]);
     let origins = ["https://app.example", "http://localhost:3000"].map(|origin| proxy::Origin::parse(origin).unwrap());
@@ -93,7 +95,7 @@ fn every_kind_of_value_is_read() {
     assert_eq!(config.kill_switch, expected);
     assert_eq!((config.limits.idle_timeout, config.limits.max_connections), (Duration::from_secs(60), 12));
     assert_eq!(config.log.format, LogFormat::Json);
-    assert_eq!(config.token.unwrap().expose_secret(), "t0ken");
+    assert_eq!(config.token.unwrap().expose_secret(), "t0ken-of-16-chars");
     let mut providers: Vec<_> =
         config.providers.into_iter().map(|it| format!("{} {} {}", it.name, it.base_url, it.format)).collect();
     providers.sort();
@@ -154,7 +156,24 @@ fn an_open_address_needs_a_token_of_the_operator() {
     let refused = resolved("", &[], &[("bind", "0.0.0.0")]).map(|_| ()).unwrap_err();
     assert!(refused[0].starts_with("  token must be set") && refused[0].contains("AGENTGAZER_TOKEN"), "{refused:?}");
     assert!(refused[0].ends_with("(--bind)"), "{refused:?}");
-    assert!(resolved("", &[], &[("bind", "0.0.0.0"), ("token", "secret")]).is_ok());
+    assert!(resolved("", &[], &[("bind", "0.0.0.0"), ("token", "a-secret-of-the-operator")]).is_ok());
+}
+
+#[test]
+fn a_short_token_is_refused_with_a_random_one_to_take() {
+    let refused = |token: &str| resolved("", &[], &[("token", token)]).err().unwrap_or_default();
+    let told = refused("a").concat();
+    assert!(
+        told.starts_with("  token must have at least 16 characters, not 1") && told.ends_with("(--token)"),
+        "{told}"
+    );
+    let offered = told.split_whitespace().rev().nth(1).unwrap();
+    assert_eq!(offered.len(), 64, "{told}");
+    assert!(!refused("b").concat().contains(offered), "each offer is a fresh one");
+    assert!(refused("fifteen-letters").concat().starts_with("  token must have"));
+    assert!(refused(offered).is_empty() && refused("sixteen-letters-").is_empty());
+    let told = refused("spaced out");
+    assert_eq!(told.len(), 1, "an unreadable token is told once: {told:?}");
 }
 
 #[test]
@@ -204,6 +223,7 @@ fn a_named_file_must_exist() {
         flags: Vec::new(),
         known: &[],
         default_data_dir: "/nowhere".into(),
+        for_server: true,
     };
     let Mistakes(mistakes) = resolve(sources).map(|_| ()).unwrap_err();
     assert_eq!(mistakes[0].key, "config");

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::cli::DemoArgs;
 use crate::client::{self, Client, Http};
-use crate::commands::{on_all_cores, print, resolve};
+use crate::commands::{on_all_cores, print, resolve_for_server};
 use crate::config::{Config, Entry};
 use crate::exit::{Exit, Failure};
 use crate::log;
@@ -77,7 +77,7 @@ fn settings(args: &DemoArgs, directory: &Path, provider: &str) -> Result<Config,
     entries.extend(args.settings.entries());
     let providers = ["openai", "anthropic"].map(|name| format!("{name}={provider}"));
     entries.extend(providers.iter().map(|provider| Entry::flag("demo", "providers", provider)));
-    resolve(args.settings.config.clone(), entries)
+    resolve_for_server(args.settings.config.clone(), entries)
 }
 
 /// What can be done now. The command in the refusal is for the user's own server; this one finds the demo's.
