@@ -9,6 +9,7 @@ mod data_dir;
 mod demo;
 pub mod exit;
 mod listen;
+mod listeners;
 mod log;
 mod policy_text;
 pub mod provider;

@@ -1,9 +1,15 @@
 //! A listener: accepts connections, serves HTTP/1.1 on each with limits on its head and its patience, and drains when it
 //! is stopped. Both ports use it (`axum::serve` has no working header timeout and leaves Nagle on).
 
+mod body_timeout;
+mod client_stream;
+mod connection;
+mod departure;
+mod exchange;
+mod inherited;
 mod patience;
+mod unauthenticated;
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -12,17 +18,23 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::rt::TokioTimer;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, sleep_until, timeout};
+use web::{Client, Network};
 
-use patience::{Busy, Patience, Patient};
+pub(crate) use body_timeout::TimedBody;
+pub(crate) use inherited::{InheritedSockets, Wanted};
+pub(crate) use unauthenticated::UnauthenticatedLimits;
+
+use connection::Serving;
+use exchange::Exchange;
+use patience::Patience;
+use unauthenticated::{Connection, Unauthenticated};
 
 /// How much a listener takes.
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +47,16 @@ pub(crate) struct ListenLimits {
     pub(crate) idle_timeout: Duration,
     /// How many connections are held at once; further ones wait in the kernel's queue.
     pub(crate) max_connections: usize,
+    /// How many of them before their clients have shown the token, if clients must.
+    pub(crate) unauthenticated: Option<UnauthenticatedLimits>,
+    /// How long a connection without a request stays open once the server stops, so that a request on its way is answered.
+    pub(crate) rest: Duration,
 }
 
 /// A listener at work.
 #[derive(Debug)]
 pub(crate) struct Listener {
+    stopping: watch::Sender<bool>,
     stop: oneshot::Sender<Duration>,
     task: JoinHandle<bool>,
 }
@@ -51,6 +68,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(120);
 /// How long to wait after an accept that failed for want of resources (such as file descriptors).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Connections that are taken from the kernel's queue before the socket is closed: more than the queue holds.
+const MAX_QUEUED: usize = 4096;
+
 impl Listener {
     /// Begins to accept on `socket`; every request is answered by `answer`.
     pub(crate) fn start<A, F, B>(socket: TcpListener, limits: ListenLimits, answer: A) -> Listener
@@ -61,13 +81,22 @@ impl Listener {
         B::Error: std::error::Error + Send + Sync,
     {
         let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(accept_all(socket, limits, answer, stopped));
-        Listener { stop, task }
+        let (stopping, is_stopping) = watch::channel(false);
+        let acceptor = Acceptor::new(limits, answer, is_stopping);
+        let task = tokio::spawn(acceptor.run(socket, stopped));
+        Listener { stopping, stop, task }
     }
 
-    /// Accepts no more, lets the requests in flight finish for `grace`, then cuts what is left. Says whether all finished.
-    pub(crate) async fn stop(self, grace: Duration) -> bool {
-        let _ = self.stop.send(grace);
+    /// From now on every answer announces that its connection is closed, and connections that rest are closed.
+    pub(crate) fn announce_stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Accepts for as long as clients with open connections may need to hear of it, then no more. Lets the requests in flight
+    /// finish for `drain` in all, then cuts what is left. Says whether all finished.
+    pub(crate) async fn stop(self, drain: Duration) -> bool {
+        self.announce_stop();
+        let _ = self.stop.send(drain);
         self.task.await.unwrap_or(false)
     }
 }
@@ -77,42 +106,110 @@ pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address).await
 }
 
-async fn accept_all<A, F, B>(
-    socket: TcpListener,
+/// Accepts connections and serves each in a task of its own.
+struct Acceptor<A> {
     limits: ListenLimits,
+    server: http1::Builder,
     answer: A,
-    mut stopped: oneshot::Receiver<Duration>,
-) -> bool
+    stopping: watch::Receiver<bool>,
+    room: Arc<Semaphore>,
+    connections: JoinSet<()>,
+    unauthenticated: Option<Unauthenticated>,
+}
+
+impl<A, F, B> Acceptor<A>
 where
     A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
 {
-    let server = http_server(limits);
-    let patience = Patience { head: limits.header_timeout, taking: limits.idle_timeout };
-    let room = Arc::new(Semaphore::new(limits.max_connections));
-    let graceful = GracefulShutdown::new();
-    let mut connections = JoinSet::new();
-    let grace = loop {
-        tokio::select! {
-            grace = &mut stopped => break grace.unwrap_or_default(),
-            (stream, permit) = accept(&socket, &room) => {
-                // Without it a stream's small pieces wait for acknowledgements: 44 ms each.
-                if stream.set_nodelay(true).is_ok() {
-                    let busy = Busy::default();
-                    let stream = Patient::new(stream, patience, busy.clone());
-                    connections.spawn(serve(server.clone(), (stream, busy), answer.clone(), (graceful.watcher(), permit)));
-                }
-            }
-            Some(_) = connections.join_next() => {}
+    fn new(limits: ListenLimits, answer: A, stopping: watch::Receiver<bool>) -> Acceptor<A> {
+        Acceptor {
+            limits,
+            server: http_server(limits),
+            answer,
+            stopping,
+            room: Arc::new(Semaphore::new(limits.max_connections)),
+            connections: JoinSet::new(),
+            unauthenticated: limits.unauthenticated.map(Unauthenticated::new),
         }
-    };
-    drop(socket);
-    let finished = tokio::time::timeout(grace, graceful.shutdown()).await.is_ok();
-    // What is left is cut, and whatever those tasks held (the way to the recorder) is let go.
-    connections.shutdown().await;
-    finished
+    }
+
+    async fn run(mut self, socket: TcpListener, mut stopped: oneshot::Receiver<Duration>) -> bool {
+        let drain = loop {
+            tokio::select! {
+                drain = &mut stopped => break drain.unwrap_or_default(),
+                () = self.work(&socket) => {}
+            }
+        };
+        let cut_at = Instant::now() + drain;
+        self.finish_accepting(socket, cut_at.min(Instant::now() + self.limits.rest)).await;
+        let finished = timeout(cut_at.saturating_duration_since(Instant::now()), self.all_ended()).await.is_ok();
+        // What is left is cut, and whatever those tasks held (the way to the recorder) is let go.
+        self.connections.shutdown().await;
+        finished
+    }
+
+    /// Accepts a connection, or cleans up after one that ended.
+    async fn work(&mut self, socket: &TcpListener) {
+        tokio::select! {
+            (stream, peer, permit) = accept(socket, &self.room) => self.serve(stream, peer, permit),
+            Some(_) = self.connections.join_next() => {
+                let open = self.connections.len();
+                self.unauthenticated.iter_mut().for_each(|all| all.trim(open));
+            }
+        }
+    }
+
+    /// Accepts until `end`, or until nobody is connected: clients that are told of the close connect again at once.
+    async fn finish_accepting(&mut self, socket: TcpListener, end: Instant) {
+        while !self.connections.is_empty() {
+            tokio::select! {
+                () = sleep_until(end) => break,
+                () = self.work(&socket) => {}
+            }
+        }
+        // Closing the socket would reset the connections that nobody has accepted yet.
+        let Ok(socket) = socket.into_std() else { return };
+        for _ in 0..MAX_QUEUED {
+            let Ok((stream, peer)) = socket.accept() else { return };
+            if let Ok(stream) = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
+                self.serve(stream, peer, None);
+            }
+        }
+    }
+
+    async fn all_ended(&mut self) {
+        while self.connections.join_next().await.is_some() {}
+    }
+
+    fn serve(&mut self, stream: TcpStream, peer: SocketAddr, permit: Option<OwnedSemaphorePermit>) {
+        // Without it a stream's small pieces wait for acknowledgements: 44 ms each.
+        if stream.set_nodelay(true).is_err() {
+            return;
+        }
+        let exchange = Exchange::default();
+        let client = self.unauthenticated.is_some().then(|| Client::new(peer.ip()));
+        let serving = Serving {
+            server: self.server.clone(),
+            patience: self.patience(),
+            answer: self.answer.clone(),
+            exchange: exchange.clone(),
+            client: client.clone(),
+            stopping: self.stopping.clone(),
+            permit,
+        };
+        let task = self.connections.spawn(serving.run(stream));
+        if let (Some(all), Some(client)) = (&mut self.unauthenticated, client) {
+            all.add(Network::of(peer.ip()), Connection { client, exchange, task });
+        }
+    }
+
+    fn patience(&self) -> Patience {
+        let ListenLimits { header_timeout, idle_timeout, rest, .. } = self.limits;
+        Patience { head: header_timeout, taking: idle_timeout, rest }
+    }
 }
 
 fn http_server(limits: ListenLimits) -> http1::Builder {
@@ -120,17 +217,21 @@ fn http_server(limits: ListenLimits) -> http1::Builder {
     server
         .timer(TokioTimer::new())
         .header_read_timeout(KEEP_ALIVE.max(limits.header_timeout))
+        // The end of what a client sends is not the end of the client: `departure` finds out.
+        .half_close(true)
         .max_header_size(limits.max_header_size);
     server
 }
 
+type Accepted = (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>);
+
 /// The next connection, once there is room for it. Never gives up: running out of file descriptors passes.
-async fn accept(socket: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+async fn accept(socket: &TcpListener, room: &Arc<Semaphore>) -> Accepted {
     // The semaphore is never closed, so there always is a permit.
     let permit = Arc::clone(room).acquire_owned().await.ok();
     loop {
         match socket.accept().await {
-            Ok((stream, _)) => return (stream, permit),
+            Ok((stream, peer)) => return (stream, peer, permit),
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot accept connections at the moment");
@@ -144,38 +245,6 @@ async fn accept(socket: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, Opti
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
-}
-
-/// Serves one connection to its end.
-async fn serve<A, F, B>(
-    server: http1::Builder,
-    (stream, busy): (Patient<TcpStream>, Busy),
-    answer: A,
-    (watcher, _permit): (Watcher, Option<OwnedSemaphorePermit>),
-) where
-    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<B>> + Send + 'static,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: std::error::Error + Send + Sync,
-{
-    let service = service_fn(move |request| {
-        // Boxed, so that a connection that idles holds none of the memory that a call needs.
-        let answered = Box::pin(answer(request));
-        let call = busy.begin();
-        // The body is what is dropped when the answer has been written.
-        let until_written = |body: B| {
-            body.map_err(move |error| {
-                let _ = &call;
-                error
-            })
-        };
-        async move { Ok::<_, Infallible>(answered.await.map(until_written)) }
-    });
-    let connection = server.serve_connection(TokioIo::new(stream), service);
-    if let Err(error) = watcher.watch(connection).await {
-        // A client that broke off is daily business.
-        tracing::debug!(%error, "connection ended early");
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The whole server, wired together: store, guard, recorder, proxy, dashboard and their two listeners. `start` and `demo`
 //! run the same one.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,19 +8,17 @@ use std::time::Duration;
 use alerts::Alerts;
 use anyhow::Context;
 use guard::{Guard, GuardConfig, Policies};
-use hyper::body::Incoming;
 use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Timestamp, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
 use store::{AgentBudget, RecentCalls, Recorder, Store, StoreConfig, Unpriced};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tower::ServiceExt;
 use web::{AlertTargets, Names, Token, Web};
 
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir};
-use crate::listen::{self, ListenLimits, Listener};
+use crate::listen::{InheritedSockets, Listener};
+use crate::listeners;
 
 /// How many events may wait for the disk before further ones are dropped and counted.
 const RECORDER_CAPACITY: usize = 65_536;
@@ -48,12 +45,18 @@ pub struct Server {
 impl Server {
     /// Starts everything. When this returns, both listeners accept.
     pub async fn start(config: &Config) -> anyhow::Result<Server> {
+        Server::start_on(config, InheritedSockets::default()).await
+    }
+
+    /// Starts everything, on sockets that were handed over where there are some.
+    pub(crate) async fn start_on(config: &Config, mut sockets: InheritedSockets) -> anyhow::Result<Server> {
         // Ports first: a port that is taken is the likeliest mistake, and clients that connect early wait in the queue.
-        let proxy_socket = bind(config, config.proxy_port, "proxy_port").await?;
-        let web_socket = bind(config, config.port, "port").await?;
+        let proxy_socket = listeners::open_socket(config, &mut sockets, "proxy").await?;
+        let web_socket = listeners::open_socket(config, &mut sockets, "dashboard").await?;
+        sockets.ensure_all_taken()?;
         let data_dir = DataDir::open(&config.data_dir)?;
         let (token, known) = token(config, &data_dir)?;
-        let addresses = Addresses { proxy: url(&proxy_socket)?, dashboard: url(&web_socket)? };
+        let addresses = Addresses { proxy: listeners::url(&proxy_socket)?, dashboard: listeners::url(&web_socket)? };
 
         let parts = Parts::build(config).await?;
         let draining = Arc::new(AtomicBool::new(false));
@@ -62,13 +65,8 @@ impl Server {
         web.detection_failures = proxy.detection_failures();
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
-        let limits = listen_limits(config);
-        let proxy = Listener::start(proxy_socket, limits, move |request| proxy.handle(request));
-        let router = web::router(web);
-        let dashboard = Listener::start(web_socket, limits, move |request: http::Request<Incoming>| {
-            let answered = router.clone().oneshot(request);
-            async move { answered.await.unwrap_or_else(|never| match never {}) }
-        });
+        let proxy = listeners::start_proxy(proxy_socket, config, proxy);
+        let dashboard = listeners::start_dashboard(web_socket, config, web);
         data_dir.write_addresses(&addresses)?;
         if let Some(path) = &config.ready_file {
             addresses.write(path)?;
@@ -117,6 +115,7 @@ impl Server {
     pub async fn stop(self, drain: Duration) -> anyhow::Result<()> {
         // The dashboard stays up while calls finish: it is what says that we are not ready.
         self.draining.store(true, Ordering::SeqCst);
+        self.dashboard.announce_stop();
         if !self.proxy.stop(drain).await {
             tracing::warn!(drain = ?drain, "calls that did not finish in time were cut");
         }
@@ -222,6 +221,14 @@ fn token(config: &Config, data_dir: &DataDir) -> anyhow::Result<(SecretString, T
         return Ok((token.clone(), Token::configured(token.clone())));
     }
     let (token, keep) = (data_dir.token()?, data_dir.keep_token());
+    if token.expose_secret().len() < Token::MIN_LENGTH {
+        // Refusing it would keep a server from starting that ran before.
+        tracing::warn!(
+            "the token in the data directory has fewer than {} characters and can be guessed: replace it on the \
+             Settings page, or delete its file and start again",
+            Token::MIN_LENGTH
+        );
+    }
     Ok((token.clone(), Token::kept(token, keep)))
 }
 
@@ -279,30 +286,4 @@ fn configured_providers(config: &Config) -> Vec<Provider> {
         providers.push(provider.clone());
     }
     providers
-}
-
-fn listen_limits(config: &Config) -> ListenLimits {
-    ListenLimits {
-        max_header_size: config.limits.max_header_size,
-        header_timeout: config.limits.header_timeout,
-        idle_timeout: config.limits.idle_timeout,
-        max_connections: config.limits.max_connections,
-    }
-}
-
-async fn bind(config: &Config, port: u16, key: &str) -> anyhow::Result<TcpListener> {
-    let address = SocketAddr::new(config.bind, port);
-    listen::bind(address).await.with_context(|| format!("cannot listen on {address} (setting {key})"))
-}
-
-/// How this machine reaches a socket of its own: a wildcard address is no address to call.
-fn url(socket: &TcpListener) -> std::io::Result<String> {
-    let mut address = socket.local_addr()?;
-    if address.ip().is_unspecified() {
-        address.set_ip(match address.ip() {
-            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        });
-    }
-    Ok(format!("http://{address}"))
 }

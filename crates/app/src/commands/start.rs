@@ -1,27 +1,29 @@
 //! `start`: runs the server until a signal stops it.
 
 use super::print::{self, BOLD, DIM, RESET};
-use super::{on_all_cores, resolve};
+use super::{on_all_cores, resolve_for_server};
 use crate::cli::SettingArgs;
 use crate::config::Config;
 use crate::exit::Failure;
+use crate::listen::InheritedSockets;
 use crate::log;
 use crate::server::Server;
 use crate::signals::Signals;
 
 /// `start`.
 pub fn start(args: &SettingArgs) -> Result<(), Failure> {
-    let config = resolve(args.config.clone(), args.entries())?;
+    let config = resolve_for_server(args.config.clone(), args.entries())?;
     log::start(&config.log);
     for variable in &config.ignored_variables {
         tracing::warn!("{variable} is no setting and is ignored");
     }
-    on_all_cores(Box::pin(serve(&config)))
+    let sockets = InheritedSockets::from_environment()?;
+    on_all_cores(Box::pin(serve(&config, sockets)))
 }
 
-async fn serve(config: &Config) -> Result<(), Failure> {
+async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure> {
     let mut signals = Signals::listen()?;
-    let server = Server::start(config).await?;
+    let server = Server::start_on(config, sockets).await?;
     print::line(&banner(&server))?;
     let signal = signals.next().await;
     tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");

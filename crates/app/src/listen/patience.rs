@@ -1,15 +1,17 @@
 //! A connection that does not wait for its client for ever: a request's head that was begun must come in time, and bytes of
-//! an answer must be taken in time. Between two calls it may rest, which a header timeout alone would not let it.
+//! an answer must be taken in time. Between two calls it may rest, which a header timeout alone would not let it. When the
+//! server stops, it may rest only so long that a request on its way still arrives.
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::client_stream::HasUnread;
+use super::exchange::Exchange;
 
 /// How long a client is waited for.
 #[derive(Clone, Copy, Debug)]
@@ -18,45 +20,35 @@ pub(super) struct Patience {
     pub(super) head: Duration,
     /// For bytes to be taken.
     pub(super) taking: Duration,
-}
-
-/// Whether a connection is at work on a call. Cloning is cheap.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Busy(Arc<AtomicBool>);
-
-impl Busy {
-    /// Busy until what is returned is dropped.
-    pub(super) fn begin(&self) -> AtWork {
-        self.0.store(true, Ordering::Relaxed);
-        AtWork(self.clone())
-    }
-}
-
-/// A call that is worked on.
-#[derive(Debug)]
-pub(super) struct AtWork(Busy);
-
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        self.0.0.store(false, Ordering::Relaxed);
-    }
+    /// For the next request, once the server stops.
+    pub(super) rest: Duration,
 }
 
 /// A connection with a client.
 #[derive(Debug)]
 pub(super) struct Patient<S> {
     stream: S,
-    busy: Busy,
-    /// A new connection is there to send a head; later ones begin with their first byte.
+    exchange: Exchange,
+    /// The requests that were worked on when a byte was last waited for.
+    requests: u32,
+    /// Whether bytes of the next head came.
     head_began: bool,
     head: Wait,
     taking: Wait,
+    rest: Wait,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(stream: S, patience: Patience, busy: Busy) -> Patient<S> {
-        let (head, taking) = (Wait::new(patience.head), Wait::new(patience.taking));
-        Patient { stream, busy, head_began: true, head, taking }
+    pub(super) fn new(stream: S, patience: Patience, exchange: Exchange) -> Patient<S> {
+        Patient {
+            stream,
+            exchange,
+            requests: 0,
+            head_began: false,
+            head: Wait::new(patience.head),
+            taking: Wait::new(patience.taking),
+            rest: Wait::new(patience.rest),
+        }
     }
 
     fn taken<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -66,22 +58,52 @@ impl<S> Patient<S> {
         }
         self.taking.poll(cx, "the client stopped reading").map(Err)
     }
+
+    /// Begins anew with each request: what came before it belongs to no later head.
+    fn forget_past_heads(&mut self) {
+        let requests = self.exchange.requests();
+        if std::mem::replace(&mut self.requests, requests) != requests {
+            self.head_began = false;
+            self.head.is_over();
+            self.rest.is_over();
+        }
+    }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: HasUnread> Patient<S> {
+    /// Waits for a head. Ready with an error when it took too long, or with nothing to end a connection that rests.
+    fn poll_wait_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // A new connection is there to send a head; later ones begin with their first byte.
+        let is_new = self.requests == 0;
+        if self.head_began || is_new {
+            let late = self.head.poll(cx, "the request's head did not come in time");
+            if let Poll::Ready(error) = late {
+                return Poll::Ready(Err(error));
+            }
+        }
+        if self.head_began || !self.exchange.is_stopping() || self.rest.poll(cx, "").is_pending() {
+            return Poll::Pending;
+        }
+        if self.stream.has_unread() {
+            // A request came at the last moment: the runtime is about to say so.
+            self.rest.is_over();
+            return self.rest.poll(cx, "").map(|_| Ok(()));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for Patient<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        if self.busy.0.load(Ordering::Relaxed) {
-            self.head_began = false;
-            self.head.is_over();
+        self.exchange.set_waits_for_client(read.is_pending());
+        self.forget_past_heads();
+        if self.exchange.is_at_work() {
             return read;
         }
         self.head_began |= buffer.filled().len() > before;
-        if read.is_pending() && self.head_began {
-            return self.head.poll(cx, "the request's head did not come in time").map(Err);
-        }
-        read
+        if read.is_pending() { self.poll_wait_for_head(cx) } else { read }
     }
 }
 
@@ -149,13 +171,20 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Patience = Patience { head: Duration::from_secs(10), taking: Duration::from_secs(300) };
+    const PATIENCE: Patience =
+        Patience { head: Duration::from_secs(10), taking: Duration::from_secs(300), rest: Duration::from_secs(2) };
     const LONG: Duration = Duration::from_secs(3600);
 
-    fn connection() -> (DuplexStream, Patient<DuplexStream>, Busy) {
+    impl HasUnread for DuplexStream {
+        fn has_unread(&self) -> bool {
+            false
+        }
+    }
+
+    fn connection() -> (DuplexStream, Patient<DuplexStream>, Exchange) {
         let (client, stream) = duplex(8);
-        let busy = Busy::default();
-        (client, Patient::new(stream, PATIENCE, busy.clone()), busy)
+        let exchange = Exchange::default();
+        (client, Patient::new(stream, PATIENCE, exchange.clone()), exchange)
     }
 
     async fn seconds_until_timeout(started: Instant, work: impl Future<Output = io::Result<usize>>) -> u64 {
@@ -178,8 +207,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_may_rest_between_two_calls() {
-        let (mut client, mut stream, busy) = connection();
-        let call = busy.begin();
+        let (mut client, mut stream, exchange) = connection();
+        let call = exchange.begin();
         assert!(timeout(LONG, stream.read(&mut [0; 8])).await.is_err(), "a call takes as long as it takes");
         drop(call);
         assert!(timeout(LONG, stream.read(&mut [0; 8])).await.is_err());
@@ -197,5 +226,22 @@ mod tests {
         assert_eq!(client.read(&mut [0; 1]).await.unwrap(), 1);
         assert_eq!(stream.write(&[0; 8]).await.unwrap(), 1);
         assert_eq!(seconds_until_timeout(started, stream.write(&[0; 8])).await, 599);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_rests_ends_soon_after_the_server_stops() {
+        let (_client, mut stream, exchange) = connection();
+        drop(exchange.begin());
+        exchange.set_stopping();
+        let started = Instant::now();
+        assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 0, "the end");
+        assert_eq!(started.elapsed().as_secs(), 2);
+
+        let (mut late, mut stream, exchange) = connection();
+        exchange.set_stopping();
+        assert!(timeout(Duration::from_secs(1), stream.read(&mut [0; 8])).await.is_err());
+        late.write_all(b"GET").await.unwrap();
+        assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 3);
+        assert_eq!(seconds_until_timeout(Instant::now(), stream.read(&mut [0; 8])).await, 9, "10 s for a head");
     }
 }

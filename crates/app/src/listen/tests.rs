@@ -11,6 +11,8 @@ const LIMITS: ListenLimits = ListenLimits {
     header_timeout: Duration::from_secs(60),
     idle_timeout: Duration::from_secs(300),
     max_connections: 8,
+    unauthenticated: None,
+    rest: Duration::from_millis(50),
 };
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -76,6 +78,44 @@ async fn connections_that_idle_do_not_hold_it_up() {
     stream.read_exact(&mut answer).await.unwrap();
     assert_eq!(answer, b"HTTP/1.1 200 OK");
     assert!(scene.listener.stop(PATIENCE).await);
+}
+
+#[tokio::test]
+async fn idle_connections_get_a_last_answer_that_announces_the_close() {
+    let scene = Scene::with(ListenLimits { rest: PATIENCE, ..LIMITS }).await;
+    let mut idle = scene.connect(REQUEST).await;
+    scene.may_go.notify_one();
+    let mut answer = [0; 512];
+    let length = idle.read(&mut answer).await.unwrap();
+    assert!(answer[..length].ends_with(b"done") && !answer[..length].windows(5).any(|part| part == b"close"));
+    scene.listener.announce_stop();
+    idle.write_all(REQUEST).await.unwrap();
+    scene.may_go.notify_one();
+    let answer = rest(idle).await;
+    assert!(answer.ends_with("done") && answer.contains("connection: close\r\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn clients_that_connect_again_are_answered_while_others_are_connected() {
+    let scene = Scene::with(ListenLimits { rest: PATIENCE, ..LIMITS }).await;
+    let in_flight = scene.connect(REQUEST).await;
+    scene.arrived.notified().await;
+    scene.listener.announce_stop();
+    let stopping = tokio::spawn(scene.listener.stop(PATIENCE));
+    let mut again = TcpStream::connect(scene.address).await.unwrap();
+    again.write_all(REQUEST).await.unwrap();
+    scene.arrived.notified().await;
+    let ended = async { (rest(in_flight).await, rest(again).await) };
+    tokio::pin!(ended);
+    // `Notify` keeps one permit only, so give another whenever one was taken.
+    let (first, second) = loop {
+        tokio::select! {
+            both = &mut ended => break both,
+            () = tokio::task::yield_now() => scene.may_go.notify_one(),
+        }
+    };
+    assert!(first.ends_with("done") && second.ends_with("done"), "{first} {second}");
+    assert!(stopping.await.unwrap());
 }
 
 #[tokio::test]

@@ -84,6 +84,8 @@ const LIMITS: ListenLimits = ListenLimits {
     header_timeout: Duration::from_secs(300),
     idle_timeout: Duration::from_secs(300),
     max_connections: 100_000,
+    unauthenticated: None,
+    rest: Duration::ZERO,
 };
 
 /// All routes on one screen.

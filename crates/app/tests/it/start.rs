@@ -57,6 +57,28 @@ async fn an_open_address_needs_a_token_of_the_operator() {
     assert_eq!(server.agent("guest").ask(QUESTION).await.status, 200);
 }
 
+#[test]
+fn a_short_token_is_refused_with_a_random_one_to_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let refused = run(&["start", "--token", "a", "--port", "0", "--data-dir", data.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("token must have at least 16 characters, not 1"), "{refused:?}");
+    assert!(refused.stderr.contains("random one: ") && refused.stderr.contains("(--token)"), "{refused:?}");
+    assert!(!data.exists(), "nothing was made");
+}
+
+#[tokio::test]
+async fn a_short_token_in_the_data_directory_is_used_with_a_warning() {
+    let provider = provider().await;
+    let builder = ServerBuilder::new(&provider.url()).without_token();
+    std::fs::write(builder.data_path().join("token"), "short\n").unwrap();
+    let server = builder.start();
+    assert_eq!(server.token, "short");
+    server.get("/api/agents").await;
+    assert!(server.log().contains("fewer than 16 characters") && !server.log().contains("short"), "{}", server.log());
+}
+
 #[tokio::test]
 async fn a_data_directory_has_one_server() {
     let provider = provider().await;

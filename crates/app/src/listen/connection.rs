@@ -1,0 +1,128 @@
+//! One connection, from its first byte to its last.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::{Pin, pin};
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
+use http::{Method, Request, Response, StatusCode, Version};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use web::Client;
+
+use super::client_stream::ClientStream;
+use super::departure::client_gone;
+use super::exchange::{AtWork, Exchange};
+use super::patience::{Patience, Patient};
+
+/// What a connection is served with.
+pub(super) struct Serving<A> {
+    pub(super) server: http1::Builder,
+    pub(super) patience: Patience,
+    pub(super) answer: A,
+    pub(super) exchange: Exchange,
+    /// The client, if the requests are to carry it.
+    pub(super) client: Option<Client>,
+    /// Turns true when the server stops.
+    pub(super) stopping: watch::Receiver<bool>,
+    /// Held as long as the connection is open.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
+}
+
+impl<A, F, B> Serving<A>
+where
+    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: std::error::Error + Send + Sync,
+{
+    /// Serves the connection to its end.
+    pub(super) async fn run(self, stream: TcpStream) {
+        let Serving { server, patience, answer, exchange, client, mut stopping, permit: _permit } = self;
+        let (reading, writing) = stream.into_split();
+        let stream = Patient::new(ClientStream::new(reading, exchange.clone()), patience, exchange.clone());
+        let service = {
+            let exchange = exchange.clone();
+            service_fn(move |mut request: Request<Incoming>| {
+                if let Some(client) = &client {
+                    request.extensions_mut().insert(client.clone());
+                }
+                let may_be_chunked = request.version() == Version::HTTP_11 && request.method() != Method::HEAD;
+                // Boxed, so that a connection that idles holds none of the memory that a call needs.
+                let answered = Box::pin(answer(request));
+                finish_answer(answered, exchange.begin(), exchange.clone(), may_be_chunked)
+            })
+        };
+        // Pinned here: handed over by value, its memory would be taken twice.
+        let connection = pin!(server.serve_connection(TokioIo::new(stream), service));
+        drive(connection, writing.as_ref(), &exchange, &mut stopping).await;
+    }
+}
+
+/// Runs a connection until it ends or its client is gone.
+async fn drive(
+    mut connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
+    stream: &TcpStream,
+    exchange: &Exchange,
+    stopping: &mut watch::Receiver<bool>,
+) {
+    let mut gone = pin!(client_gone(stream, exchange));
+    loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    // A client that broke off is daily business.
+                    tracing::debug!(%error, "connection ended early");
+                }
+                return;
+            }
+            // The connection is polled again, and learns that it may not rest any longer.
+            _ = stopping.wait_for(|stopping| *stopping), if !exchange.is_stopping() => exchange.set_stopping(),
+            error = gone.as_mut() => {
+                tracing::debug!(%error, "the client is gone");
+                return;
+            }
+        }
+    }
+}
+
+/// The answer to one request, once it is there. The connection is at work on it until its body is written.
+async fn finish_answer<F, B>(
+    answered: Pin<Box<F>>,
+    call: AtWork,
+    exchange: Exchange,
+    may_be_chunked: bool,
+) -> Result<Response<impl Body<Data = Bytes, Error = B::Error>>, Infallible>
+where
+    F: Future<Output = Response<B>>,
+    B: Body<Data = Bytes>,
+{
+    let mut response = answered.await;
+    if exchange.is_stopping() {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    call.begin_answer(may_be_chunked && is_chunked(&response));
+    // The body is what is dropped when the answer has been written.
+    let until_written = |body: B| {
+        body.map_err(move |error| {
+            let _ = &call;
+            error
+        })
+    };
+    Ok(response.map(until_written))
+}
+
+/// Whether hyper sends the body of this response in chunks. False where it is not certain.
+fn is_chunked<B: Body>(response: &Response<B>) -> bool {
+    let has_no_body = matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let headers = response.headers();
+    let is_framed = headers.contains_key(CONTENT_LENGTH) || headers.contains_key(TRANSFER_ENCODING);
+    !has_no_body && !is_framed && response.body().size_hint().exact().is_none() && !response.body().is_end_stream()
+}

@@ -1,0 +1,138 @@
+//! What a connection does at the moment. Its stream, its service and the watch over its client share it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
+
+use tokio::net::TcpStream;
+
+/// The begin of every answer, whatever its version and status.
+const ANSWER_BEGIN: &[u8] = b"HTTP/1.";
+/// Zeros that may stand before one chunk's size. Clients take 16 digits and more; a size has 8 at most.
+const MAX_ZEROS: u8 = 4;
+
+/// What a connection does. Cloning is cheap.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Exchange(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    stage: AtomicU8,
+    requests: AtomicU32,
+    waits_for_client: AtomicBool,
+    is_stopping: AtomicBool,
+    /// Bytes that hyper wrote and the stream has not flushed yet.
+    is_unflushed: AtomicBool,
+    /// Bytes of `ANSWER_BEGIN` that were sent ahead of the answer.
+    sent_early: AtomicU8,
+    zeros: AtomicU8,
+}
+
+const IDLE: u8 = 0;
+const WORKING: u8 = 1;
+const SENDING_CHUNKS: u8 = 2;
+const SENDING: u8 = 3;
+
+/// A probe of a client that has closed its write side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// A byte is on its way: a client that is gone answers it with a reset.
+    Sent,
+    /// No byte can be sent at the moment.
+    NotNow,
+}
+
+impl Exchange {
+    /// Begins to work on a request.
+    pub(super) fn begin(&self) -> AtWork {
+        self.0.stage.store(WORKING, Relaxed);
+        self.0.requests.fetch_add(1, Relaxed);
+        AtWork(self.clone())
+    }
+
+    /// Whether a request is worked on.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.0.stage.load(Relaxed) != IDLE
+    }
+
+    /// The number of requests so far.
+    pub(super) fn requests(&self) -> u32 {
+        self.0.requests.load(Relaxed)
+    }
+
+    /// Notes whether the connection waits for bytes of its client.
+    pub(super) fn set_waits_for_client(&self, waits: bool) {
+        self.0.waits_for_client.store(waits, Relaxed);
+    }
+
+    pub(super) fn waits_for_client(&self) -> bool {
+        self.0.waits_for_client.load(Relaxed)
+    }
+
+    /// The server stops: answers announce the close, and the connection ends once it has rested.
+    pub(super) fn set_stopping(&self) {
+        self.0.is_stopping.store(true, Relaxed);
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.0.is_stopping.load(Relaxed)
+    }
+
+    /// Sends a byte that the client will get anyway, or that its HTTP parser ignores by the standard. The kernel of a client
+    /// that is gone answers with a reset; one that only closed its write side reads on. Nothing else tells the two apart.
+    pub(super) fn probe(&self, stream: &TcpStream) -> std::io::Result<Probe> {
+        if self.0.is_unflushed.load(Relaxed) {
+            // The bytes that wait to be written are a probe themselves.
+            return Ok(Probe::NotNow);
+        }
+        let (byte, counter) = match self.0.stage.load(Relaxed) {
+            WORKING => (ANSWER_BEGIN.get(usize::from(self.0.sent_early.load(Relaxed))), &self.0.sent_early),
+            SENDING_CHUNKS => ((self.0.zeros.load(Relaxed) < MAX_ZEROS).then_some(&b'0'), &self.0.zeros),
+            _ => (None, &self.0.zeros),
+        };
+        let Some(byte) = byte else { return Ok(Probe::NotNow) };
+        match stream.try_write(&[*byte]) {
+            Ok(_) => {
+                counter.fetch_add(1, Relaxed);
+                Ok(Probe::Sent)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(Probe::NotNow),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How many of the bytes to be written were sent already, at most `available`.
+    pub(super) fn take_sent_early(&self, available: usize) -> usize {
+        let early = self.0.sent_early.load(Relaxed);
+        let taken = usize::from(early).min(available);
+        self.0.sent_early.store(early - taken as u8, Relaxed);
+        taken
+    }
+
+    /// Notes that bytes are being written.
+    pub(super) fn note_write(&self) {
+        self.0.is_unflushed.store(true, Relaxed);
+        self.0.zeros.store(0, Relaxed);
+    }
+
+    /// Notes that all bytes are written. hyper flushes whole heads and whole chunks only.
+    pub(super) fn note_flush(&self) {
+        self.0.is_unflushed.store(false, Relaxed);
+    }
+}
+
+/// A request that is worked on.
+#[derive(Debug)]
+pub(super) struct AtWork(Exchange);
+
+impl AtWork {
+    /// The answer's head is about to be sent.
+    pub(super) fn begin_answer(&self, is_chunked: bool) {
+        self.0.0.stage.store(if is_chunked { SENDING_CHUNKS } else { SENDING }, Relaxed);
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.0.stage.store(IDLE, Relaxed);
+    }
+}

@@ -1,0 +1,174 @@
+//! Bounds the connections of clients that have not shown the token. A further one is always accepted, since it may be the
+//! operator's: the oldest that waits for its client makes room.
+
+use std::collections::{HashMap, VecDeque};
+
+use tokio::task::AbortHandle;
+use web::{Client, Network};
+
+use super::exchange::Exchange;
+
+/// How many connections clients may hold before they have shown the token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnauthenticatedLimits {
+    /// From one network.
+    pub(crate) per_network: usize,
+    /// From all together.
+    pub(crate) total: usize,
+}
+
+/// An open connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) client: Client,
+    pub(super) exchange: Exchange,
+    pub(super) task: AbortHandle,
+}
+
+impl Connection {
+    fn counts(&self) -> bool {
+        !self.task.is_finished() && !self.client.is_authenticated()
+    }
+
+    /// Whether it may be closed: nothing is being answered. One that was not polled yet may hold a whole request.
+    fn may_end(&self) -> bool {
+        self.counts() && self.exchange.waits_for_client()
+    }
+}
+
+/// The connections of clients that have not shown the token, oldest first.
+#[derive(Debug)]
+pub(super) struct Unauthenticated {
+    limits: UnauthenticatedLimits,
+    networks: HashMap<Network, VecDeque<(u64, Connection)>>,
+    next_number: u64,
+    /// Entries in `networks`, some of which may count no more.
+    entries: usize,
+}
+
+impl Unauthenticated {
+    pub(super) fn new(limits: UnauthenticatedLimits) -> Unauthenticated {
+        Unauthenticated { limits, networks: HashMap::new(), next_number: 0, entries: 0 }
+    }
+
+    /// Adds a connection and ends those that are too many.
+    pub(super) fn add(&mut self, network: Network, connection: Connection) {
+        let number = self.next_number;
+        self.next_number += 1;
+        self.entries += 1;
+        let own = self.networks.entry(network).or_default();
+        own.push_back((number, connection));
+        if own.len() > self.limits.per_network {
+            self.entries -= own.len();
+            own.retain(|(_, connection)| connection.counts());
+            while own.len() > self.limits.per_network && end_oldest(own) {}
+            self.entries += own.len();
+        }
+        if self.entries > self.limits.total {
+            self.forget_ended();
+            while self.entries > self.limits.total && self.end_oldest_of_all() {}
+        }
+    }
+
+    /// Forgets connections that count no more, if they are many: what they held stays in memory until then.
+    pub(super) fn trim(&mut self, open: usize) {
+        if self.entries > open + self.limits.per_network {
+            self.forget_ended();
+        }
+    }
+
+    fn forget_ended(&mut self) {
+        self.networks.retain(|_, connections| {
+            connections.retain(|(_, connection)| connection.counts());
+            !connections.is_empty()
+        });
+        self.entries = self.networks.values().map(VecDeque::len).sum();
+    }
+
+    fn end_oldest_of_all(&mut self) -> bool {
+        let oldest = |connections: &VecDeque<(u64, Connection)>| {
+            connections.iter().find(|(_, connection)| connection.may_end()).map(|(number, _)| *number)
+        };
+        let found =
+            self.networks.iter().filter_map(|(network, all)| Some((oldest(all)?, *network))).min_by_key(|it| it.0);
+        let connections = found.and_then(|(_, network)| self.networks.get_mut(&network));
+        let is_ended = connections.is_some_and(end_oldest);
+        self.entries -= usize::from(is_ended);
+        is_ended
+    }
+}
+
+/// Ends the oldest connection that waits for its client. Without one, all are being answered and end by themselves.
+fn end_oldest(connections: &mut VecDeque<(u64, Connection)>) -> bool {
+    let Some(place) = connections.iter().position(|(_, connection)| connection.may_end()) else { return false };
+    if let Some((_, connection)) = connections.remove(place) {
+        connection.task.abort();
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::*;
+
+    const LIMITS: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 2, total: 4 };
+
+    struct Opened(Client, tokio::task::JoinHandle<()>);
+
+    fn open(all: &mut Unauthenticated, last: u8, waits: bool) -> Opened {
+        let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, last));
+        let (client, exchange) = (Client::new(address), Exchange::default());
+        exchange.set_waits_for_client(waits);
+        let task = tokio::spawn(std::future::pending());
+        all.add(Network::of(address), Connection { client: client.clone(), exchange, task: task.abort_handle() });
+        Opened(client, task)
+    }
+
+    async fn is_ended(opened: &Opened) -> bool {
+        // An aborted task ends when it is polled next.
+        tokio::task::yield_now().await;
+        opened.1.is_finished()
+    }
+
+    #[tokio::test]
+    async fn the_oldest_connection_of_a_network_makes_room() {
+        let mut all = Unauthenticated::new(LIMITS);
+        let [first, second, other] = [(1, true), (1, true), (2, true)].map(|(last, waits)| open(&mut all, last, waits));
+        let third = open(&mut all, 1, true);
+        assert!(is_ended(&first).await);
+        for kept in [&second, &other, &third] {
+            assert!(!is_ended(kept).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_is_being_answered_is_kept() {
+        let mut all = Unauthenticated::new(LIMITS);
+        let [busy, waiting, new] = [(1, false), (1, true), (1, true)].map(|(last, waits)| open(&mut all, last, waits));
+        assert!(!is_ended(&busy).await && is_ended(&waiting).await && !is_ended(&new).await);
+    }
+
+    #[tokio::test]
+    async fn many_networks_share_one_limit() {
+        let mut all = Unauthenticated::new(LIMITS);
+        let opened: Vec<_> = (1..=6).map(|last| open(&mut all, last, true)).collect();
+        let mut ended = Vec::new();
+        for connection in &opened {
+            ended.push(is_ended(connection).await);
+        }
+        assert_eq!(ended, [true, true, false, false, false, false]);
+        assert_eq!(all.entries, 4);
+    }
+
+    #[tokio::test]
+    async fn authenticated_clients_do_not_count() {
+        let mut all = Unauthenticated::new(LIMITS);
+        let operator = open(&mut all, 1, true);
+        operator.0.set_authenticated();
+        let others = [open(&mut all, 1, true), open(&mut all, 1, true), open(&mut all, 1, true)];
+        assert!(!is_ended(&operator).await && is_ended(&others[0]).await);
+        assert_eq!(all.entries, 2);
+    }
+}

@@ -1,0 +1,76 @@
+//! The two listeners of the server: their sockets, their limits and what answers on them.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::Context;
+use hyper::body::Incoming;
+use proxy::Proxy;
+use tokio::net::TcpListener;
+use tower::ServiceExt;
+use web::Web;
+
+use crate::config::Config;
+use crate::listen::{self, InheritedSockets, ListenLimits, Listener, TimedBody, UnauthenticatedLimits, Wanted};
+
+/// How long idle connections of agents stay open after the stop is announced: agents that call at least this often get a
+/// last answer on each, and know from it that they must connect again.
+const PROXY_REST: Duration = Duration::from_secs(2);
+/// How long idle connections of browsers and commands stay open.
+const DASHBOARD_REST: Duration = Duration::from_millis(200);
+/// A browser opens six connections at most, and all people behind one address must find room for a while.
+const UNAUTHENTICATED: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 64, total: 1024 };
+
+/// Starts the proxy.
+pub(crate) fn start_proxy(socket: TcpListener, config: &Config, proxy: Proxy) -> Listener {
+    Listener::start(socket, limits(config), move |request| proxy.handle(request))
+}
+
+/// Starts the dashboard. Whoever reaches it may send anything, so bodies must come in time and strangers get few connections.
+pub(crate) fn start_dashboard(socket: TcpListener, config: &Config, web: Web) -> Listener {
+    let limits = ListenLimits { unauthenticated: Some(UNAUTHENTICATED), rest: DASHBOARD_REST, ..limits(config) };
+    let router = web::router(web);
+    Listener::start(socket, limits, move |request: http::Request<Incoming>| {
+        let request = request.map(|body| TimedBody::new(body, limits.header_timeout));
+        let lateness = request.body().lateness();
+        let answered = router.clone().oneshot(request);
+        async move { lateness.answer(answered.await.unwrap_or_else(|never| match never {})) }
+    })
+}
+
+/// The socket of the listener `name`: the one that was handed over, else a new one.
+pub(crate) async fn open_socket(
+    config: &Config,
+    sockets: &mut InheritedSockets,
+    name: &'static str,
+) -> anyhow::Result<TcpListener> {
+    let (port, key) = if name == "proxy" { (config.proxy_port, "proxy_port") } else { (config.port, "port") };
+    let address = SocketAddr::new(config.bind, port);
+    if let Some(socket) = sockets.take(Wanted { name, address })? {
+        return Ok(TcpListener::from_std(socket)?);
+    }
+    listen::bind(address).await.with_context(|| format!("cannot listen on {address} (setting {key})"))
+}
+
+/// How this machine reaches a socket of its own: a wildcard address is no address to call.
+pub(crate) fn url(socket: &TcpListener) -> std::io::Result<String> {
+    let mut address = socket.local_addr()?;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        });
+    }
+    Ok(format!("http://{address}"))
+}
+
+fn limits(config: &Config) -> ListenLimits {
+    ListenLimits {
+        max_header_size: config.limits.max_header_size,
+        header_timeout: config.limits.header_timeout,
+        idle_timeout: config.limits.idle_timeout,
+        max_connections: config.limits.max_connections,
+        unauthenticated: None,
+        rest: PROXY_REST,
+    }
+}
