@@ -34,6 +34,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod tuning;
+mod unscored;
 mod window;
 mod writer;
 

@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 
 use crate::period::HOURS_KEPT_DAYS;
 use crate::span::Span;
-use crate::{alerts, exemptions, ladder};
+use crate::{alerts, exemptions, ladder, unscored};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -134,7 +134,8 @@ impl Retention {
             "delete from conversations where (agent_id, conversation) in (
                 select agent_id, conversation from conversations where last_hour < $1 order by last_hour limit $2)",
         );
-        deleted += query.bind(before(hours_days)).bind(rows).execute(transaction).await?.rows_affected();
+        deleted += query.bind(before(hours_days)).bind(rows).execute(&mut *transaction).await?.rows_affected();
+        deleted += unscored::sweep(transaction, before(hours_days), rows).await?;
         Ok(deleted > 0)
     }
 }

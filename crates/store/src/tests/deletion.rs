@@ -7,7 +7,7 @@ use model::{Condition, Exempt, Exemption, ExemptionId};
 use sqlx::Row;
 
 /// How long each table is kept. A table that is not here is kept for ever, which nobody has thought about.
-const KEPT: [(&str, &str); 19] = [
+const KEPT: [(&str, &str); 20] = [
     ("agent_minutes", "a day"),
     ("agent_sums", "statistics_days"),
     ("agents", "until deleted"),
@@ -26,6 +26,7 @@ const KEPT: [(&str, &str); 19] = [
     ("rollups", "statistics_days"),
     ("settings", "until reset"),
     ("sums_made", "for ever, four rows"),
+    ("unscored", "like hours"),
     ("_sqlx_migrations", "for ever"),
 ];
 
@@ -67,7 +68,11 @@ impl Fixture {
     pub(super) async fn live_a_full_life(&self, agent: &str) {
         let mut event = scored(agent, 0, 1);
         event.conversation = Some("one".to_owned());
-        let earlier = Event { time: Timestamp::from_millis(NOON.as_millis() - 60 * 60 * 1000), ..call(agent) };
+        let earlier = Event {
+            time: Timestamp::from_millis(NOON.as_millis() - 60 * 60 * 1000),
+            unscored: Some(model::Unscored::NoConversation),
+            ..call(agent)
+        };
         self.record_all(vec![earlier, event]).await;
         // The earlier hour is over: its sums are made.
         while self.rows_of(agent).await["agent_sums"] == 0 {

@@ -20,7 +20,7 @@ fn hours_from(first: i64, count: i64) -> Vec<Event> {
 }
 
 /// As the sixth version left it: days are kept with every event, sums of agents are not kept at all.
-const SIXTH_VERSION: [&str; 6] = [
+const SIXTH_VERSION: [&str; 7] = [
     "insert or replace into rollups
      select 1, start - start % 86400000, agent_id, provider, model, sum(requests), sum(errors), sum(blocked), sum(tokens_in),
         sum(tokens_out), sum(tokens_cached), sum(tokens_cache_write), sum(tokens_reasoning), sum(cost_nano_usd),
@@ -29,6 +29,7 @@ const SIXTH_VERSION: [&str; 6] = [
     "drop table agent_sums",
     "drop table settings",
     "drop table sums_made",
+    "drop table unscored",
     "alter table conversations drop column unpriced_nano_usd",
     "delete from _sqlx_migrations where version >= 7",
 ];

@@ -22,6 +22,7 @@ mod restore;
 mod retention;
 mod settings;
 mod setup;
+mod unscored;
 
 use std::collections::HashSet;
 use std::time::Duration;

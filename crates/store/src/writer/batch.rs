@@ -10,7 +10,7 @@ use super::events::text;
 use super::rows::Insert;
 use super::{events, rollup};
 use crate::columns::signed;
-use crate::{Store, alerts};
+use crate::{Store, alerts, unscored};
 
 static TOUCH_AGENTS: LazyLock<Insert> = LazyLock::new(|| {
     let into = "agents (id, enabled, window_size, threshold, action, counting, created_at, last_seen)";
@@ -31,6 +31,7 @@ pub(super) async fn write(
     events::insert(transaction, &others).await?;
     count_refusals(transaction, &refusals).await?;
     alerts::count_minutes(transaction, events).await?;
+    unscored::add(transaction, events).await?;
     rollup::add(transaction, events, &store.config.unpriced).await
 }
 

@@ -25,12 +25,13 @@ const LARGE: [(&str, Option<i64>); 4] = [
 ];
 
 /// What there is little of.
-const SMALL: [&str; 5] = [
+const SMALL: [&str; 6] = [
     "delete from alert_states where agent_id = $1",
     "delete from alert_rules where agent_id = $1",
     "delete from agent_minutes where agent_id = $1",
     "delete from exemptions where agent_id = $1",
     "delete from policies where agent_id = $1",
+    "delete from unscored where agent_id = $1",
 ];
 
 /// Deletes about `rows` rows of what there may be much of, and says whether there may be more. Evidence goes with its

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use model::{AgentId, Timestamp};
+use model::{AgentId, Timestamp, Unscored};
 use serde::Serialize;
 use store::{ConversationRow, Figures, Period, Span, Tally};
 use utoipa::ToSchema;
@@ -155,6 +155,17 @@ pub(crate) struct StatsView {
     /// Of an agent: its most expensive conversations last seen in the range, each with all it came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     conversations: Option<Vec<ConversationStats>>,
+    /// Of an agent: its calls that were forwarded without a score, by reason; the most frequent first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unscored: Option<Vec<UnscoredCount>>,
+}
+
+/// Calls that were forwarded without a score for one reason.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct UnscoredCount {
+    /// Such as `no_conversation` or `invalid_json`.
+    reason: &'static str,
+    requests: u64,
 }
 
 impl StatsView {
@@ -185,6 +196,7 @@ impl StatsView {
                 .collect(),
             agents: None,
             conversations: None,
+            unscored: None,
         }
     }
 }
@@ -221,6 +233,9 @@ pub(crate) async fn agent(
     let mut stats = read(&app, Some(&id), period).await?;
     let conversations = web.store.conversation_figures(&id, period, LISTED).await?;
     stats.conversations = Some(conversations.into_iter().map(ConversationStats::from).collect());
+    let unscored = web.store.unscored(&id, period).await?.into_iter();
+    let count = |(reason, requests): (Unscored, u64)| UnscoredCount { reason: reason.as_str(), requests };
+    stats.unscored = Some(unscored.map(count).collect());
     Ok(Json(stats))
 }
 

@@ -8,7 +8,7 @@ pub(super) mod policy;
 pub(super) mod problem;
 pub(super) mod units;
 
-use model::{Action, BlockReason, Counting, DeactivatedBy, EventType};
+use model::{Action, BlockReason, Counting, DeactivatedBy, EventType, Unread, Unscored};
 use store::AgentCounts;
 
 use crate::api::Signals;
@@ -44,6 +44,27 @@ pub(super) fn switch(enabled: bool, action: Action) -> &'static str {
         Action::Deactivate => "on",
         Action::Block => "blocks",
         Action::Observe => "observes",
+    }
+}
+
+/// Why calls were not scored.
+pub(super) fn unscored(reason: Unscored) -> &'static str {
+    match reason {
+        Unscored::NoConversation => "no conversation in them: models, embeddings, files, token counts",
+        Unscored::Housekeeping => "the client's own housekeeping",
+        Unscored::Threads => "threads and runs, whose conversation only the provider knows",
+        Unscored::Batch => "batches",
+        Unscored::Unread(unread) => match unread {
+            Unread::UnknownEncoding => "compressed in a way that is not read",
+            Unread::Undecodable => "their compression is damaged",
+            Unread::TooLarge => "too large to be read once decompressed",
+            Unread::NotUtf8 => "not UTF-8 or UTF-16",
+            Unread::InvalidJson => "not valid JSON",
+            Unread::TooDeep => "nested too deeply",
+            Unread::NotAnObject => "not a JSON object",
+            Unread::NoMessages => "no messages found in them",
+        },
+        Unscored::DetectionFailed => "detection failed",
     }
 }
 

@@ -1,10 +1,11 @@
 //! Statistics and exports.
 
 use axum::http::{Method, StatusCode};
-use model::{AgentId, CallId, Epoch, Event, EventType, NanoUsd, Timestamp, Usage};
+use model::{AgentId, CallId, Epoch, Event, EventType, NanoUsd, Timestamp, Unread, Unscored, Usage};
 use serde_json::{Value, json};
 use store::Notice;
 
+use crate::pages::Browser;
 use crate::server::Server;
 
 /// A call of `agent`, some hours ago, that cost some billionths of a dollar; none: the model has no price.
@@ -64,6 +65,20 @@ async fn the_overview_adds_up_and_compares_with_the_time_before() {
     assert_eq!(names(&stats["providers"], "provider"), ["openai"]);
     assert_eq!(names(&stats["agents"], "agent_id"), ["ann", "ben"]);
     assert_eq!(server.json("/api/stats/overview?range=7d").await["requests"], 5);
+}
+
+#[tokio::test]
+async fn unscored_calls_are_told_by_reason() {
+    let server = Server::start().await;
+    let unscored = |reason| Event { unscored: Some(reason), ..call(&server, "ann", 0, None) };
+    let deep = Unscored::Unread(Unread::TooDeep);
+    record(&server, vec![unscored(deep), unscored(Unscored::NoConversation), unscored(deep)]).await;
+    let stats = server.json("/api/agents/ann/stats").await;
+    let expected = json!([{ "reason": "too_deep", "requests": 2 }, { "reason": "no_conversation", "requests": 1 }]);
+    assert_eq!(stats["unscored"], expected);
+    let page = Browser::new(&server).await.page("/agents/ann").await;
+    assert!(page.contains("nested too deeply") && page.contains("forwarded without a score"), "{page}");
+    assert!(server.json("/api/stats/overview").await.get("unscored").is_none());
 }
 
 #[tokio::test]

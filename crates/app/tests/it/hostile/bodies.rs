@@ -74,6 +74,12 @@ async fn what_cannot_be_read_is_forwarded_as_it_is_and_not_scored() {
         assert!(event["score"].is_null(), "{event}");
         assert!(event.to_string().contains(&format!("unread: {why}")), "{why}: {event}");
     }
+    let stats = server.get("/api/agents/bot/stats").await;
+    let expected = serde_json::json!([
+        { "reason": "invalid_json", "requests": 2 }, { "reason": "not_utf8", "requests": 2 },
+        { "reason": "not_an_object", "requests": 1 }, { "reason": "too_deep", "requests": 1 },
+    ]);
+    assert_eq!(stats["unscored"], expected);
 }
 
 #[tokio::test]

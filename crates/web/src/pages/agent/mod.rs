@@ -8,7 +8,7 @@ mod what_if;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use model::{AgentId, DeactivatedBy, Timestamp};
+use model::{AgentId, DeactivatedBy, Timestamp, Unscored};
 use store::{ConversationRow, EventFilter, EventRow, IncidentFilter, IncidentRow, PageRequest, Period};
 
 use self::policy::PolicySection;
@@ -35,6 +35,8 @@ const INCIDENTS_SHOWN: u32 = 5;
 const CONVERSATION_HOURS: u32 = 7 * 24;
 const CONVERSATIONS_SHOWN: u32 = 10;
 const CONVERSATION_LENGTH: usize = 60;
+/// Calls that were not scored are counted over the last seven days.
+const UNSCORED_HOURS: u32 = 7 * 24;
 
 #[derive(Template)]
 #[template(path = "agent.html")]
@@ -57,6 +59,7 @@ struct AgentPage {
     incidents: Vec<IncidentLine>,
     exemptions: Vec<ExemptionLine>,
     requests: Vec<RequestLine>,
+    unscored: Vec<UnscoredLine>,
     proxy_url: String,
 }
 
@@ -80,6 +83,14 @@ struct ConversationLine {
     calls: Count,
     errors: Count,
     cost: Money,
+}
+
+/// Calls that were not scored, for one reason.
+struct UnscoredLine {
+    why: &'static str,
+    calls: Count,
+    /// Whether a loop may hide among them.
+    may_hide_a_loop: bool,
 }
 
 /// Draws the page.
@@ -117,7 +128,7 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
         PolicySection::sent_or_read(forms.policy, app, id),
         figures::charts(app, Some(id)),
         conversations(app, id, now),
-        lists(app, id),
+        lists(app, id, now),
     )?;
     Ok(AgentPage {
         frame,
@@ -136,6 +147,7 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
         incidents: lists.incidents.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
         exemptions: exemptions.into_iter().map(|row| ExemptionLine::new(&row.into())).collect(),
         requests: requests::lines(&lists.events, now),
+        unscored: lists.unscored,
         agent: AgentLine::new(&agent, now),
         proxy_url: app.web().proxy_url.clone(),
     })
@@ -146,19 +158,27 @@ struct Lists {
     events: Vec<EventRow>,
     incidents: Vec<IncidentRow>,
     would_have_stopped: u64,
+    unscored: Vec<UnscoredLine>,
 }
 
-async fn lists(app: &App, agent: &AgentId) -> Result<Lists, Problem> {
+async fn lists(app: &App, agent: &AgentId, now: Timestamp) -> Result<Lists, Problem> {
     let store = &app.web().store;
     let events = EventFilter { agent: Some(agent.clone()), ..EventFilter::default() };
     let incidents = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
     let (requests_page, incidents_page) = (first(REQUESTS_SHOWN), first(INCIDENTS_SHOWN));
-    let (events, incidents, would_have_stopped) = tokio::try_join!(
+    let (events, incidents, would_have_stopped, unscored) = tokio::try_join!(
         store.events(&events, &requests_page),
         store.incidents(&incidents, &incidents_page),
         store.would_have_stopped(agent),
+        store.unscored(agent, Period::last_hours(UNSCORED_HOURS, now)),
     )?;
-    Ok(Lists { events: events.items, incidents: incidents.items, would_have_stopped })
+    let line = |(reason, calls): (Unscored, u64)| UnscoredLine {
+        why: words::unscored(reason),
+        calls: calls.into(),
+        may_hide_a_loop: reason.may_hide_a_loop(),
+    };
+    let unscored = unscored.into_iter().map(line).collect();
+    Ok(Lists { events: events.items, incidents: incidents.items, would_have_stopped, unscored })
 }
 
 /// What the kill switch did to the agent, if it did.
