@@ -65,8 +65,19 @@ pub(crate) fn of_prompt(asked: &Asked<'_>) -> PromptPrint {
     PromptPrint {
         is_short: asked.attachments.is_empty() && digest.is_short(),
         similar: with_attachments(digest.finish(), attachments),
-        exact: fold(exact.finish(), attachments),
+        exact: match &asked.turn_message {
+            Some(message) => hash_of_turn(message),
+            None => fold(exact.finish(), attachments),
+        },
     }
+}
+
+/// A turn that is known by another text than the prompt's.
+fn hash_of_turn(message: &[Cow<'_, str>]) -> u64 {
+    let mut hash = ExactHash::default();
+    words_of(message.iter().map(Cow::as_ref), Numbers::Masked, &mut hash);
+    // As that of a prompt without attachments.
+    fold(hash.finish(), attachments_hash(&[]))
 }
 
 /// What is kept of a request whose bytes have this hash.
@@ -225,6 +236,17 @@ mod tests {
         assert!(!prompts[1].prompt_is_short, "the same picture again is strong evidence");
         let picture = of(&Asked { attachments: vec!["{1}"], ..Asked::default() });
         assert!(picture.prompt.is_some() && of(&Asked::default()).prompt.is_none());
+    }
+
+    #[test]
+    fn a_turn_is_known_by_its_own_message() {
+        let asks = |prompt: &'static str, turn_message: Option<&'static str>| {
+            let turn_message = turn_message.map(|message| vec![message.into()]);
+            of(&Asked { prompt: vec![prompt.into()], turn_message, ..Asked::default() })
+        };
+        let (first, later) = (asks("Fix it", None), asks("Remember the rules", Some("Fix it")));
+        assert_eq!(first.turn, later.turn);
+        assert_ne!(first.prompt, later.prompt, "the formula compares what the user wrote last");
     }
 
     #[test]

@@ -15,18 +15,23 @@ pub struct Asked<'a> {
     pub prompt: Vec<Cow<'a, str>>,
     /// The raw JSON of what else that message carries: images, audio, files.
     pub attachments: Vec<&'a str>,
-    /// How many messages the user wrote before that one.
+    /// The text that tells the turn, where the prompt does not: the task inside a prompt that holds its whole history, or the
+    /// message that is worked on when the prompt only follows a tool's results (a reminder, queued input).
+    pub turn_message: Option<Vec<Cow<'a, str>>>,
+    /// How many turns there were before this one. A user's message that follows a tool's results begins none.
     pub turn_position: u32,
-    /// How many messages follow it (the steps of work on it).
+    /// How many messages follow the one that began the turn (the steps of work on it); for a prompt that holds its history,
+    /// how many actions it shows.
     pub depth: u32,
     /// The raw JSON of the newest message, whatever it is.
     pub newest_message: &'a str,
-    /// The tool calls of the newest step after the prompt, which this request answers with results.
+    /// The tool calls of the turn's newest step, which this request answers with results.
     pub tool_calls: Vec<ToolCall<'a>>,
     /// The texts of those results, in the order of the calls where it can be told. Results without calls are of calls that
     /// the earlier answer made which this request goes on from.
     pub tool_results: Vec<Cow<'a, str>>,
-    /// Whether those calls are fenced blocks of the message before the prompt, and the prompt is their result.
+    /// Whether those calls are written as text: in the message before the prompt, which is their result, or inside a prompt
+    /// that holds its history.
     pub calls_are_written: bool,
     /// The text of the first message that the user wrote, if that is not the prompt itself.
     pub first_user_message: Option<Vec<Cow<'a, str>>>,
@@ -41,7 +46,7 @@ pub struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// What the conversation began with: tells conversations apart where the client does not.
     pub fn opening(&self) -> &[Cow<'a, str>] {
-        self.first_user_message.as_ref().unwrap_or(&self.prompt)
+        self.first_user_message.as_ref().or(self.turn_message.as_ref()).unwrap_or(&self.prompt)
     }
 }
 

@@ -18,6 +18,7 @@ pub struct Link {
     conversation: String,
     prompt: Vec<String>,
     attachments: Vec<String>,
+    turn_message: Option<Vec<String>>,
     turn_position: u32,
     depth: u32,
     called: Vec<ToolCall<'static>>,
@@ -28,7 +29,8 @@ impl Link {
     pub fn new(conversation: &str, asked: &Asked<'_>, called: Vec<ToolCall<'static>>) -> Link {
         Link {
             conversation: conversation.to_owned(),
-            prompt: asked.prompt.iter().map(|text| text.clone().into_owned()).collect(),
+            prompt: owned(&asked.prompt),
+            turn_message: asked.turn_message.as_deref().map(owned),
             attachments: asked.attachments.iter().map(|&attachment| attachment.to_owned()).collect(),
             turn_position: asked.turn_position,
             depth: asked.depth,
@@ -44,16 +46,24 @@ impl Link {
     /// What a request asks that goes on from here: what it carries itself, and what it leaves out.
     pub fn extend<'a>(&'a self, mut asked: Asked<'a>) -> Asked<'a> {
         asked.session = asked.session.or(Some(Cow::Borrowed(&self.conversation)));
-        if has_prompt(&asked) {
+        let goes_on = !asked.tool_results.is_empty() && asked.tool_calls.is_empty();
+        if has_prompt(&asked) && !goes_on {
             asked.turn_position = asked.turn_position.saturating_add(self.next_position());
             return asked;
         }
-        asked.prompt = self.prompt.iter().map(|text| Cow::Borrowed(text.as_str())).collect();
-        asked.attachments = self.attachments.iter().map(String::as_str).collect();
+        let turn_message = self.turn_message.as_deref().map(borrowed_texts);
+        if has_prompt(&asked) {
+            // A message behind the results of this answer's calls: the turn goes on.
+            asked.turn_message = turn_message.or_else(|| Some(borrowed_texts(&self.prompt)));
+        } else {
+            asked.prompt = borrowed_texts(&self.prompt);
+            asked.attachments = self.attachments.iter().map(String::as_str).collect();
+            asked.turn_message = turn_message;
+        }
         asked.turn_position = self.turn_position;
         // The answer itself is a step, too.
         asked.depth = asked.depth.saturating_add(self.depth).saturating_add(1);
-        if asked.tool_calls.is_empty() && !asked.tool_results.is_empty() {
+        if goes_on {
             asked.tool_calls = self.called.iter().map(borrowed).collect();
         }
         asked
@@ -66,7 +76,8 @@ impl Link {
     }
 
     fn size(&self) -> usize {
-        let texts = self.prompt.iter().chain(&self.attachments).map(String::len);
+        let texts =
+            self.prompt.iter().chain(&self.attachments).chain(self.turn_message.iter().flatten()).map(String::len);
         let calls = self.called.iter().map(|call| call.name.len() + call.arguments.len() + size_of::<ToolCall<'_>>());
         LINK + self.conversation.len() + texts.sum::<usize>() + calls.sum::<usize>()
     }
@@ -74,6 +85,14 @@ impl Link {
 
 fn has_prompt(asked: &Asked<'_>) -> bool {
     !asked.prompt.is_empty() || !asked.attachments.is_empty()
+}
+
+fn owned(texts: &[Cow<'_, str>]) -> Vec<String> {
+    texts.iter().map(|text| text.clone().into_owned()).collect()
+}
+
+fn borrowed_texts(texts: &[String]) -> Vec<Cow<'_, str>> {
+    texts.iter().map(|text| Cow::Borrowed(text.as_str())).collect()
 }
 
 fn borrowed<'a>(call: &'a ToolCall<'static>) -> ToolCall<'a> {
@@ -170,6 +189,23 @@ mod tests {
         assert!(asked.tool_calls.is_empty());
         let silent = Link::new("c", &Asked::default(), vec![]);
         assert_eq!(silent.extend(asks("Hi")).turn_position, 0);
+    }
+
+    #[test]
+    fn a_message_behind_results_goes_on_with_the_turn() {
+        let first = Link::new("c", &asks("Fix it"), vec![call("{1}")]);
+        let asked = first.extend(Asked { prompt: vec!["Hurry".into()], ..gives("a") });
+        assert_eq!((asked.turn_position, asked.depth, &*asked.prompt), (0, 2, &["Hurry".into()][..]));
+        assert_eq!(
+            (asked.turn_message.as_deref(), &asked.tool_calls),
+            (Some(&["Fix it".into()][..]), &vec![call("{1}")])
+        );
+        let second = Link::new("c", &asked, vec![call("{2}")]);
+        let asked = second.extend(gives("b"));
+        assert_eq!(
+            (asked.turn_message.as_deref(), &*asked.prompt),
+            (Some(&["Fix it".into()][..]), &["Hurry".into()][..])
+        );
     }
 
     #[test]

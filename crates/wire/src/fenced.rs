@@ -2,25 +2,19 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use model::ToolCall;
 
-use crate::content::Content;
-use crate::json::Json;
+use crate::written::inline_action;
 
-/// More blocks than any step has. What follows them belongs to an answer, not to an action.
-const MAX_BLOCKS: usize = 64;
-
-/// The fenced blocks of a message's `content` as tool calls: the block's language is the name, its text the arguments.
-pub(crate) fn calls(content: Json<'_>) -> Vec<ToolCall<'static>> {
-    // Most messages hold none: look before anything is copied.
-    if !content.raw().contains("```") {
-        return Vec::new();
-    }
-    let mut calls = Vec::new();
-    for text in Content::read(content).texts {
-        calls.extend(blocks(&text).take(MAX_BLOCKS.saturating_sub(calls.len())));
-    }
-    calls
+/// Where the first fenced block begins, and the blocks as tool calls, at most `limit`: the block's language is the name, its
+/// text the arguments. `None`: there is no block.
+pub(crate) fn calls(text: &str, limit: usize) -> Option<(usize, Vec<ToolCall<'static>>)> {
+    let first = memmem::find(text.as_bytes(), b"```")?;
+    let blocks: Vec<_> = blocks(text).take(limit).collect();
+    // Where fences stand only inside lines, the last of them holds the action.
+    let calls = if blocks.is_empty() { inline(text).into_iter().collect() } else { blocks };
+    (!calls.is_empty()).then_some((first, calls))
 }
 
 /// The blocks of one text. A fence is a line that begins with three backticks; one without an end reaches to the end.
@@ -29,11 +23,27 @@ fn blocks(text: &str) -> impl Iterator<Item = ToolCall<'static>> {
     std::iter::from_fn(move || {
         let opened = after_fence(rest)?;
         let (language, body) = opened.split_once('\n').unwrap_or((opened, ""));
+        if let Some((action, _)) = language.split_once("```") {
+            rest = body;
+            return Some(inline_action(action).unwrap_or_else(|| call("", action)));
+        }
         let end = fence(body).unwrap_or(body.len());
         rest = after_fence(&body[end..]).unwrap_or_default();
-        let name = language.split_whitespace().next().unwrap_or_default();
-        Some(ToolCall { name: Cow::Owned(name.to_owned()), arguments: Cow::Owned(body[..end].trim().to_owned()) })
+        Some(call(language.split_whitespace().next().unwrap_or_default(), &body[..end]))
     })
+}
+
+/// The action between the last two fences, if nothing else stands between them: WebArena's agents end with "… the next action
+/// I will perform is ```` ```click [12]``` ````".
+fn inline(text: &str) -> Option<ToolCall<'static>> {
+    let (before, after) = text.rsplit_once("```")?;
+    let (_, action) = before.rsplit_once("```")?;
+    let is_last = after.trim_matches(['.', ' ', '\n', '\r', '`']).is_empty();
+    inline_action(action).filter(|_| is_last)
+}
+
+fn call(name: &str, arguments: &str) -> ToolCall<'static> {
+    ToolCall { name: Cow::Owned(name.to_owned()), arguments: Cow::Owned(arguments.trim().to_owned()) }
 }
 
 /// Where the next fence begins.
@@ -50,13 +60,13 @@ fn after_fence(text: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 mod tests {
     use super::*;
 
+    const LIMIT: usize = 64;
+
     fn check(text: &str, expected: &[(&str, &str)]) {
-        let json = serde_json::to_string(text).unwrap();
-        let calls = calls(Json::parse(&json).unwrap());
+        let calls = calls(text, LIMIT).map(|(_, calls)| calls).unwrap_or_default();
         let found: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
         assert_eq!(found, expected, "{text:?}");
     }
@@ -70,14 +80,22 @@ mod tests {
     }
 
     #[test]
+    fn fences_on_one_line_hold_an_action() {
+        check("In summary, the next action I will perform is ```click [12]```", &[("click", "12")]);
+        check("Now ```go_back```.\n", &[("go_back", "")]);
+        check("```type [4] [lamp] [1]```", &[("type", "[4] [lamp] [1]")]);
+        check("```ls -la```\n", &[("", "ls -la")]);
+    }
+
+    #[test]
     fn other_text_is_none() {
         check("Use `ls` or ``` inline ```.", &[]);
+        check("Use ```click [12]``` to open the menu.", &[]);
         check("", &[]);
     }
 
     #[test]
     fn a_thousand_fences_are_cut() {
-        let json = serde_json::to_string(&"```a\nb\n```\n".repeat(1_000)).unwrap();
-        assert_eq!(calls(Json::parse(&json).unwrap()).len(), MAX_BLOCKS);
+        assert_eq!(calls(&"```a\nb\n```\n".repeat(1_000), LIMIT).map(|(_, calls)| calls.len()), Some(LIMIT));
     }
 }

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use model::Asked;
 
 use crate::content::Content;
-use crate::fenced;
 use crate::json::{Cursor, Json, Malformed};
 use crate::message::{Message, Role};
 use crate::step;
+use crate::written::{WrittenHistory, WrittenStep, is_page};
 
 /// What is kept while the messages pass, oldest first.
 #[derive(Debug, Default)]
@@ -18,7 +18,13 @@ pub(crate) struct Turns<'a> {
     user_messages: u32,
     first_user_message: Option<Message<'a>>,
     prompt: Option<Message<'a>>,
+    /// How many turns have begun, and the message that began the newest.
+    turns: u32,
+    turn_message: Option<Message<'a>>,
+    /// How many messages follow that one.
     depth: u32,
+    /// How many followed the one before it.
+    depth_before: u32,
     newest_message: &'a str,
     /// The newest messages with tool calls whose results have come, those results, and the messages with tool calls that
     /// no result has followed yet.
@@ -61,14 +67,7 @@ impl<'a> Turns<'a> {
     pub(crate) fn take(&mut self, message: &Message<'a>) {
         self.newest_message = message.raw();
         if message.is_by_user() {
-            self.user_messages += 1;
-            self.first_user_message.get_or_insert(*message);
-            self.prompt = Some(*message);
-            self.depth = 0;
-            self.work.clear();
-            self.results = (0, 0);
-            self.said_before = self.said.take();
-            return;
+            return self.take_prompt(message);
         }
         self.depth += 1;
         self.said = message.said_by_model();
@@ -77,6 +76,30 @@ impl<'a> Turns<'a> {
         } else if message.has_results() {
             self.take_result(message);
         }
+    }
+
+    /// Adds a message that the user wrote.
+    fn take_prompt(&mut self, message: &Message<'a>) {
+        self.user_messages += 1;
+        self.first_user_message.get_or_insert(*message);
+        self.prompt = Some(*message);
+        if self.has_fresh_results() {
+            // A reminder of the agent's own, or input that waited: the work goes on, and its newest step is still to be seen.
+            self.depth += 1;
+            return;
+        }
+        self.turns += 1;
+        self.turn_message = Some(*message);
+        self.depth_before = std::mem::take(&mut self.depth);
+        self.work.clear();
+        self.results = (0, 0);
+        self.said_before = self.said.take();
+    }
+
+    /// Whether the newest step has its results, and the model has said nothing since.
+    fn has_fresh_results(&self) -> bool {
+        let (_, results_end) = self.results;
+        results_end > 0 && results_end == self.work.len() && self.said.is_none()
     }
 
     /// Adds a result: of the newest calls, or one more of those before.
@@ -108,23 +131,67 @@ impl<'a> Turns<'a> {
 
     /// The same, for those who have read the user's messages already.
     pub(crate) fn asked_with(&self, prompt: Content<'a>, first_user_message: Option<Vec<Cow<'a, str>>>) -> Asked<'a> {
-        let written = self.said_before.filter(|_| self.depth == 0).map(fenced::calls).unwrap_or_default();
-        let calls_are_written = !written.is_empty();
-        let (tool_calls, tool_results) = match calls_are_written {
-            true => (written, prompt.texts.clone()),
-            false => step::read(&self.work[..self.results.0], &self.work[self.results.0..self.results.1]),
-        };
-        Asked {
-            prompt: prompt.texts,
-            attachments: prompt.attachments,
-            turn_position: self.user_messages.saturating_sub(1),
+        let asked = Asked {
+            turn_position: self.turns.saturating_sub(1),
             depth: self.depth,
             newest_message: self.newest_message,
-            tool_calls,
-            tool_results,
-            calls_are_written,
             first_user_message,
             ..Asked::default()
+        };
+        let asked = match self.work.is_empty() {
+            true => self.with_written_step(asked, &prompt),
+            false => self.with_tool_step(asked, &prompt),
+        };
+        Asked { prompt: prompt.texts, attachments: prompt.attachments, ..asked }
+    }
+
+    /// Adds the newest step of an agent that calls tools.
+    fn with_tool_step(&self, mut asked: Asked<'a>, prompt: &Content<'a>) -> Asked<'a> {
+        let (results_start, results_end) = self.results;
+        (asked.tool_calls, asked.tool_results) =
+            step::read(&self.work[..results_start], &self.work[results_start..results_end]);
+        let began = self.turn_message.map_or("", |message| message.raw());
+        let newest = self.prompt.map_or("", |message| message.raw());
+        if std::ptr::eq(began, newest) {
+            return asked;
         }
+        asked.turn_message = self.turn_message.map(|message| message.content().texts);
+        // Browser agents send the page behind the results of what they did on it.
+        if self.newest_message == newest {
+            let pages = prompt.texts.iter().filter(|text| is_page(text)).cloned();
+            asked.tool_results.extend(pages.chain(prompt.attachments.iter().map(|picture| Cow::Borrowed(*picture))));
+        }
+        asked
+    }
+
+    /// Adds the newest step of an agent that writes its actions as text, if there is one.
+    fn with_written_step(&self, mut asked: Asked<'a>, prompt: &Content<'a>) -> Asked<'a> {
+        let step = match WrittenHistory::of_prompt(prompt) {
+            Some(history) => {
+                asked.turn_message = Some(vec![history.task.into()]);
+                // What stands before are examples, or the same task at earlier steps.
+                asked.first_user_message = None;
+                asked.depth = self.depth.saturating_add(history.actions.max(self.user_messages.saturating_sub(1)));
+                asked.turn_position = 0;
+                Some(history.step)
+            }
+            None => self.step_before_prompt(&mut asked, prompt),
+        };
+        let step = self.said.and_then(WrittenStep::with_observation).or(step).unwrap_or_default();
+        asked.calls_are_written = !step.calls.is_empty();
+        (asked.tool_calls, asked.tool_results) = (step.calls, step.results);
+        asked
+    }
+
+    /// The step that the model wrote right before the prompt.
+    fn step_before_prompt(&self, asked: &mut Asked<'a>, prompt: &Content<'a>) -> Option<WrittenStep<'a>> {
+        let said = self.said_before.filter(|_| self.depth == 0)?;
+        let Some(step) = WrittenStep::with_observation(said).filter(|_| !WrittenStep::is_result(prompt)) else {
+            return Some(WrittenStep::before_prompt(said, prompt));
+        };
+        // The result is there already: the prompt only asks to go on.
+        asked.depth = asked.depth.saturating_add(self.depth_before).saturating_add(1);
+        asked.turn_position = asked.turn_position.saturating_sub(1);
+        Some(step)
     }
 }

@@ -38,6 +38,7 @@ mod step;
 mod text_encoding;
 mod transcript;
 mod usage;
+mod written;
 
 pub use answer::{Answer, AnswerReader};
 pub use body_shape::dialect_of_body;

@@ -13,3 +13,4 @@ mod requests;
 mod responses;
 mod slices;
 mod streams;
+mod written;

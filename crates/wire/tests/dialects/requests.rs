@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use wire::{Dialect, read_request};
 
 /// Reads `body` and hands what it asks to `look`.
-fn read(dialect: Dialect, body: &Value, look: impl FnOnce(&Asked<'_>)) {
+pub(crate) fn read(dialect: Dialect, body: &Value, look: impl FnOnce(&Asked<'_>)) {
     let body = body.to_string();
     look(&read_request(dialect, body.as_bytes()).expect(&body));
 }
 
-fn chat(messages: Value, look: impl FnOnce(&Asked<'_>)) {
+pub(crate) fn chat(messages: Value, look: impl FnOnce(&Asked<'_>)) {
     read(Dialect::ChatCompletions, &json!({ "model": "gpt", "messages": messages }), look);
 }
 
-fn anthropic(messages: Value, look: impl FnOnce(&Asked<'_>)) {
+pub(crate) fn anthropic(messages: Value, look: impl FnOnce(&Asked<'_>)) {
     read(Dialect::Messages, &json!({ "model": "claude", "messages": messages }), look);
 }
 
@@ -141,6 +141,7 @@ fn calls_without_results_are_no_step() {
         { "role": "user", "content": "Fix it" },
         { "role": "assistant", "tool_calls": call },
         { "role": "tool", "tool_call_id": "a", "content": "done" },
+        { "role": "assistant", "content": "It works." },
         { "role": "user", "content": "Thanks" },
     ]);
     chat(answered, |asked| {

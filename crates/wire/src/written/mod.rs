@@ -1,0 +1,119 @@
+//! Agents that write their actions as text, and agents that write their whole history into one prompt. What they wrote is
+//! read as the tool calls and results that other agents send as such.
+
+mod action;
+mod headings;
+mod labels;
+mod model_text;
+mod page;
+mod scratchpad;
+mod tags;
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+use model::ToolCall;
+
+use crate::content::Content;
+use crate::json::Json;
+
+pub(crate) use action::inline as inline_action;
+
+/// Every prompt that holds a history has one of these.
+const MARKS: [&str; 6] = ["bservation", "OBSERVATION", "revious action", "PREVIOUS ACTION", "istory", "ISTORY"];
+
+/// A history that stands in one prompt.
+#[derive(Debug)]
+struct History<'t> {
+    /// What is asked: the part that stays the same from step to step.
+    task: String,
+    /// The newest action and what came of it, unless an earlier request has reported them.
+    step: Option<(ToolCall<'static>, Vec<&'t str>)>,
+    /// How many actions are visible.
+    actions: u32,
+}
+
+/// The newest step, as it was written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct WrittenStep<'a> {
+    pub(crate) calls: Vec<ToolCall<'static>>,
+    pub(crate) results: Vec<Cow<'a, str>>,
+}
+
+/// What a prompt asks that holds its whole history.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct WrittenHistory<'a> {
+    /// The part that stays the same from step to step.
+    pub(crate) task: String,
+    pub(crate) step: WrittenStep<'a>,
+    /// How many actions are visible.
+    pub(crate) actions: u32,
+}
+
+impl<'a> WrittenHistory<'a> {
+    /// Reads the history in a prompt. `None`: it holds none.
+    pub(crate) fn of_prompt(prompt: &Content<'a>) -> Option<WrittenHistory<'a>> {
+        let is_marked = |text: &str| MARKS.iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some());
+        if !prompt.texts.iter().any(|text| is_marked(text)) {
+            return None;
+        }
+        let text = joined(&prompt.texts);
+        let history = page::read(&text, !prompt.attachments.is_empty()).or_else(|| scratchpad::read(&text))?;
+        let step = match history.step {
+            Some((call, results)) => WrittenStep { calls: vec![call], results: observed(&results, prompt) },
+            None => WrittenStep::default(),
+        };
+        Some(WrittenHistory { task: history.task, step, actions: history.actions })
+    }
+}
+
+/// What was observed: the texts, and the pictures beside them.
+fn observed<'a>(texts: &[&str], prompt: &Content<'a>) -> Vec<Cow<'a, str>> {
+    let texts = texts.iter().map(|text| Cow::Owned(page::without_counters(text).into_owned()));
+    texts.chain(prompt.attachments.iter().map(|attachment| Cow::Borrowed(*attachment))).collect()
+}
+
+impl<'a> WrittenStep<'a> {
+    /// Reads the actions in what the model `said` right before the prompt, which is their result.
+    pub(crate) fn before_prompt(said: Json<'_>, prompt: &Content<'a>) -> WrittenStep<'a> {
+        let texts = Content::read(said).texts;
+        let acted = model_text::read(&joined(&texts)).calls;
+        if acted.is_empty() {
+            return WrittenStep::default();
+        }
+        let results = prompt.texts.iter().map(model_text::result_of);
+        let pictures = prompt.attachments.iter().map(|attachment| Cow::Borrowed(*attachment));
+        WrittenStep { calls: acted, results: results.chain(pictures).collect() }
+    }
+
+    /// Whether the prompt says of itself that it is a result.
+    pub(crate) fn is_result(prompt: &Content<'_>) -> bool {
+        prompt.texts.first().is_some_and(|text| model_text::without_label(text).is_some())
+    }
+
+    /// Reads an action whose result the agent has appended to the model's own message.
+    pub(crate) fn with_observation(said: Json<'_>) -> Option<WrittenStep<'static>> {
+        memmem::find(said.raw().as_bytes(), b"bservation")?;
+        let texts = Content::read(said).texts;
+        let text = joined(&texts);
+        let acted = model_text::read(&text);
+        let observation = acted.observation?.to_owned();
+        Some(WrittenStep { calls: acted.calls, results: vec![Cow::Owned(observation)] })
+    }
+}
+
+/// Whether a text shows the state of a browser or a screen, as browser agents send it behind the results of an action.
+pub(crate) fn is_page(text: &str) -> bool {
+    const SIGNS: [&str; 4] = ["[Current state starts here]", "Interactive elements", "Current url", "Current URL"];
+    model_text::without_label(text).is_some()
+        || SIGNS.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
+}
+
+/// The pieces of a text as one.
+fn joined<'t>(texts: &'t [Cow<'_, str>]) -> Cow<'t, str> {
+    match texts {
+        [] => Cow::Borrowed(""),
+        [text] => Cow::Borrowed(text),
+        _ => Cow::Owned(texts.join("\n")),
+    }
+}
