@@ -10,7 +10,7 @@ use crate::content::Content;
 use crate::json::{Cursor, Json, Malformed};
 use crate::message::{Message, Role};
 use crate::step;
-use crate::written::{WrittenHistory, WrittenStep, is_page};
+use crate::written::{WrittenHistory, WrittenStep, page_of};
 
 /// What is kept while the messages pass, oldest first.
 #[derive(Debug, Default)]
@@ -158,7 +158,7 @@ impl<'a> Turns<'a> {
         asked.turn_message = self.turn_message.map(|message| message.content().texts);
         // Browser agents send the page behind the results of what they did on it.
         if self.newest_message == newest {
-            let pages = prompt.texts.iter().filter(|text| is_page(text)).cloned();
+            let pages = prompt.texts.iter().filter_map(|text| page_of(text));
             asked.tool_results.extend(pages.chain(prompt.attachments.iter().map(|picture| Cow::Borrowed(*picture))));
         }
         asked

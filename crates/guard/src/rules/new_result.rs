@@ -48,7 +48,9 @@ pub(crate) fn outgrowth(calls: &[&Entry], place: usize) -> Option<Outgrowth> {
         return of(next);
     }
     let next = later.iter().find(|other| is_same_turn(other, call))?;
-    if next.step().depth > call.step().depth { of(next) } else { None }
+    // A prompt that is rebuilt at every step may show the last action only: then its depth does not grow.
+    let is_later = next.step().depth > call.step().depth || (is_written && next.step() != call.step());
+    if is_later { of(next) } else { None }
 }
 
 fn of(next: &Entry) -> Option<Outgrowth> {

@@ -32,7 +32,7 @@ pub(super) struct Heading<'t> {
 }
 
 /// The names, in lower case.
-const NAMES: [(&str, Part); 52] = [
+const NAMES: [(&str, Part); 56] = [
     ("objective", Part::Task),
     ("goal", Part::Task),
     ("user goal", Part::Task),
@@ -44,6 +44,9 @@ const NAMES: [(&str, Part); 52] = [
     ("user instruction", Part::Task),
     ("user query", Part::Task),
     ("instruction", Part::Task),
+    ("task instruction", Part::Task),
+    ("you are asked to complete the following task", Part::Task),
+    ("the current user goal/request is", Part::Task),
     ("observation", Part::Page),
     ("current observation", Part::Page),
     ("observation of current step", Part::Page),
@@ -72,6 +75,7 @@ const NAMES: [(&str, Part); 52] = [
     ("history of past actions", Part::History),
     ("operation history", Part::History),
     ("previous steps", Part::History),
+    ("here is a history of what you have done so far", Part::History),
     ("agent_history", Part::History),
     ("agent history", Part::History),
     ("url", Part::Other),

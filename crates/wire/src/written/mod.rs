@@ -2,6 +2,7 @@
 //! read as the tool calls and results that other agents send as such.
 
 mod action;
+mod command_lines;
 mod headings;
 mod labels;
 mod model_text;
@@ -20,7 +21,8 @@ use crate::json::Json;
 pub(crate) use action::inline as inline_action;
 
 /// Every prompt that holds a history has one of these.
-const MARKS: [&str; 6] = ["bservation", "OBSERVATION", "revious action", "PREVIOUS ACTION", "istory", "ISTORY"];
+const MARKS: [&str; 7] =
+    ["bservation", "OBSERVATION", "revious action", "PREVIOUS ACTION", "istory", "ISTORY", "our task is to:"];
 
 /// A history that stands in one prompt.
 #[derive(Debug)]
@@ -58,7 +60,9 @@ impl<'a> WrittenHistory<'a> {
             return None;
         }
         let text = joined(&prompt.texts);
-        let history = page::read(&text, !prompt.attachments.is_empty()).or_else(|| scratchpad::read(&text))?;
+        let history = page::read(&text, !prompt.attachments.is_empty())
+            .or_else(|| scratchpad::read(&text))
+            .or_else(|| command_lines::read(&text))?;
         let step = match history.step {
             Some((call, results)) => WrittenStep { calls: vec![call], results: observed(&results, prompt) },
             None => WrittenStep::default(),
@@ -69,7 +73,7 @@ impl<'a> WrittenHistory<'a> {
 
 /// What was observed: the texts, and the pictures beside them.
 fn observed<'a>(texts: &[&str], prompt: &Content<'a>) -> Vec<Cow<'a, str>> {
-    let texts = texts.iter().map(|text| Cow::Owned(page::without_counters(text).into_owned()));
+    let texts = texts.iter().map(|text| Cow::Owned(page::comparable(text).into_owned()));
     texts.chain(prompt.attachments.iter().map(|attachment| Cow::Borrowed(*attachment))).collect()
 }
 
@@ -102,11 +106,13 @@ impl<'a> WrittenStep<'a> {
     }
 }
 
-/// Whether a text shows the state of a browser or a screen, as browser agents send it behind the results of an action.
-pub(crate) fn is_page(text: &str) -> bool {
+/// A text that shows the state of a browser or a screen, as browser agents send it behind the results of an action, without
+/// what changes although the page does not. `None`: it is another text.
+pub(crate) fn page_of<'a>(text: &str) -> Option<Cow<'a, str>> {
     const SIGNS: [&str; 4] = ["[Current state starts here]", "Interactive elements", "Current url", "Current URL"];
-    model_text::without_label(text).is_some()
-        || SIGNS.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
+    let is_page = || SIGNS.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some());
+    let page = model_text::without_label(text).or_else(|| is_page().then_some(text))?;
+    Some(Cow::Owned(page::comparable(page).into_owned()))
 }
 
 /// The pieces of a text as one.

@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, has_picture: bool) -> Option<History<'_>> {
     sections(text, |part, body| prompt.take(part, body));
     let Parts { task, history, pages, .. } = prompt.complete()?;
     let (action, actions) = newest_action(history?);
-    let step = action.map(|action| (announced(action), pages));
+    let step = action.map(|action| (announced(&by_description(action)), pages));
     Some(History { task: task?.to_owned(), step, actions })
 }
 
@@ -105,6 +105,17 @@ fn newest_action(history: &str) -> (Option<&str>, u32) {
     (lines().next_back(), count(lines()))
 }
 
+/// An action on an element whose description stands behind it (`click [12] where [12] is link 'Next'`): the description takes
+/// the place of the number, which is another one each time the page is built.
+fn by_description(action: &str) -> Cow<'_, str> {
+    let Some((command, rest)) = action.split_once(" where [") else { return Cow::Borrowed(action) };
+    let Some((id, description)) = rest.split_once("] is ") else { return Cow::Borrowed(action) };
+    match command.split_once(&["[", id, "]"].concat()) {
+        Some((before, after)) => Cow::Owned([before, "[", description, "]", after].concat()),
+        None => Cow::Borrowed(action),
+    }
+}
+
 fn count(items: impl Iterator) -> u32 {
     u32::try_from(items.count()).unwrap_or(u32::MAX)
 }
@@ -127,18 +138,30 @@ fn is_nothing(line: &str) -> bool {
         || ["none", "n/a", "null", "no previous action", "no action"].iter().any(|it| word.eq_ignore_ascii_case(it))
 }
 
-/// A page without the lines that count steps and tell the time: those change although the page does not.
-pub(super) fn without_counters(page: &str) -> Cow<'_, str> {
-    let counts = |line: &str| {
-        let line = line.trim_start_matches([' ', '\t', '-', '*', '#', '<']);
-        let is_step =
-            line.strip_prefix("Step ").is_some_and(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()));
-        is_step || ["Current step", "Current date", "Current time", "step_info"].iter().any(|it| line.starts_with(it))
-    };
-    if !page.lines().any(counts) {
+/// A page as it is compared: without the lines that count steps and tell the time, and without the numbers of elements at the
+/// beginning of lines. Those change although the page does not.
+pub(super) fn comparable(page: &str) -> Cow<'_, str> {
+    if !page.lines().any(|line| is_counter(line) || without_element_number(line).len() != line.len()) {
         return Cow::Borrowed(page);
     }
-    Cow::Owned(page.lines().filter(|line| !counts(line)).collect::<Vec<_>>().join("\n"))
+    let lines = page.lines().filter(|line| !is_counter(line)).map(without_element_number);
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// `Current step: 3/100`, `Step 3 of 100`, `Current date: …`.
+fn is_counter(line: &str) -> bool {
+    let line = line.trim_start_matches([' ', '\t', '-', '*', '#', '<']);
+    let is_step = line.strip_prefix("Step ").is_some_and(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()));
+    is_step || ["Current step", "Current date", "Current time", "step_info"].iter().any(|it| line.starts_with(it))
+}
+
+/// `link 'Next'` of `\t[1582] link 'Next'`.
+fn without_element_number(line: &str) -> &str {
+    let Some(rest) = line.trim_start().strip_prefix('[') else { return line };
+    match rest.trim_start_matches(|digit: char| digit.is_ascii_digit()).strip_prefix("] ") {
+        Some(element) if !rest.starts_with(']') => element,
+        _ => line,
+    }
 }
 
 #[cfg(test)]
@@ -202,9 +225,22 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_no_part_of_a_page() {
-        assert_eq!(without_counters("Shop\nCurrent step: 3/100\nCurrent date: today\nLamps"), "Shop\nLamps");
-        assert_eq!(without_counters("Shop\nStep by step"), "Shop\nStep by step");
+    fn counters_and_element_numbers_are_no_part_of_a_page() {
+        for (page, expected) in [
+            ("Shop\nCurrent step: 3/100\nCurrent date: today\nLamps", "Shop\nLamps"),
+            ("Tab 0\n\t[1582] link 'Next'\n\t\t[7] text 'Page [2] of 9'", "Tab 0\nlink 'Next'\ntext 'Page [2] of 9'"),
+            ("Shop\nStep by step\n[] x\n[a51] link", "Shop\nStep by step\n[] x\n[a51] link"),
+        ] {
+            assert_eq!(comparable(page), expected);
+        }
+    }
+
+    #[test]
+    fn an_element_is_known_by_its_description() {
+        assert_eq!(by_description("click [12] where [12] is link 'Next'"), "click [link 'Next']");
+        assert_eq!(by_description("type [4] [lamp] where [4] is textbox 'Search'"), "type [textbox 'Search'] [lamp]");
+        assert_eq!(by_description("goto [where [x] is y]"), "goto [where [x] is y]");
+        assert_eq!(by_description("click [12]"), "click [12]");
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn a_page_behind_results_is_a_result() {
         { "role": "user", "content": "Current url: http://shop.example/\n[1] link" },
     ]);
     anthropic(messages, |asked| {
-        assert_eq!(asked.tool_results, ["Scrolled", "Current url: http://shop.example/\n[1] link"]);
+        assert_eq!(asked.tool_results, ["Scrolled", "Current url: http://shop.example/\nlink"]);
     });
 }
 
@@ -198,7 +198,7 @@ fn a_rebuilt_page_is_one_conversation() {
     check_run(
         &[prompt("[1] link 'Lamps'", "None"), prompt("[7] img", "click [1]"), prompt("[7] img", "scroll [down]")],
         "Find a lamp",
-        &[(0, &[], ""), (1, &[("click", "1")], "[7] img"), (1, &[("scroll", "down")], "[7] img")],
+        &[(0, &[], ""), (1, &[("click", "1")], "img"), (1, &[("scroll", "down")], "img")],
     );
     let prompt = |page: &str, history: &str| {
         format!(
@@ -225,7 +225,7 @@ fn pieces_of_one_prompt_are_read_together() {
     ];
     let parts: Vec<Value> = parts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
     chat(json!([{ "role": "user", "content": parts }]), |asked| {
-        assert_eq!((calls(asked), &*asked.tool_results), (vec![("click", "'2'")], &["[3] link".into()][..]));
+        assert_eq!((calls(asked), &*asked.tool_results), (vec![("click", "'2'")], &["link".into()][..]));
         assert_eq!(asked.prompt.len(), 6);
     });
 }
