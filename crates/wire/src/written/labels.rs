@@ -18,12 +18,11 @@ pub(super) enum Label {
 }
 
 /// The names, in lower case. A name that begins with another one stands before it.
-const NAMES: [(&str, Label); 22] = [
+const NAMES: [(&str, Label); 21] = [
     ("action input", Label::ActionInput),
     ("action_input", Label::ActionInput),
     ("actioninput", Label::ActionInput),
     ("action", Label::Action),
-    ("act", Label::Action),
     ("observation", Label::Observation),
     ("obs", Label::Observation),
     ("thought", Label::Thought),

@@ -11,8 +11,10 @@ mod scratchpad;
 mod tags;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memchr;
+use memchr::memmem::{self, Finder};
 use model::ToolCall;
 
 use crate::content::Content;
@@ -21,8 +23,8 @@ use crate::json::Json;
 pub(crate) use action::inline as inline_action;
 
 /// Every prompt that holds a history has one of these.
-const MARKS: [&str; 7] =
-    ["bservation", "OBSERVATION", "revious action", "PREVIOUS ACTION", "istory", "ISTORY", "our task is to:"];
+static MARKS: LazyLock<[Finder<'static>; 5]> =
+    LazyLock::new(|| ["bservation", "BSERVATION", "istory", "revious ", "our task is to:"].map(Finder::new));
 
 /// A history that stands in one prompt.
 #[derive(Debug)]
@@ -55,8 +57,11 @@ pub(crate) struct WrittenHistory<'a> {
 impl<'a> WrittenHistory<'a> {
     /// Reads the history in a prompt. `None`: it holds none.
     pub(crate) fn of_prompt(prompt: &Content<'a>) -> Option<WrittenHistory<'a>> {
-        let is_marked = |text: &str| MARKS.iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some());
-        if !prompt.texts.iter().any(|text| is_marked(text)) {
+        // Most prompts hold none: look before anything is copied. A history has more than one line.
+        let has_lines =
+            prompt.texts.len() > 1 || prompt.texts.iter().any(|text| memchr(b'\n', text.as_bytes()).is_some());
+        let is_marked = |text: &str| MARKS.iter().any(|mark| mark.find(text.as_bytes()).is_some());
+        if !has_lines || !prompt.texts.iter().any(|text| is_marked(text)) {
             return None;
         }
         let text = joined(&prompt.texts);
@@ -80,6 +85,9 @@ fn observed<'a>(texts: &[&str], prompt: &Content<'a>) -> Vec<Cow<'a, str>> {
 impl<'a> WrittenStep<'a> {
     /// Reads the actions in what the model `said` right before the prompt, which is their result.
     pub(crate) fn before_prompt(said: Json<'_>, prompt: &Content<'a>) -> WrittenStep<'a> {
+        if !model_text::may_act(said) {
+            return WrittenStep::default();
+        }
         let texts = Content::read(said).texts;
         let acted = model_text::read(&joined(&texts)).calls;
         if acted.is_empty() {
@@ -97,7 +105,7 @@ impl<'a> WrittenStep<'a> {
 
     /// Reads an action whose result the agent has appended to the model's own message.
     pub(crate) fn with_observation(said: Json<'_>) -> Option<WrittenStep<'static>> {
-        memmem::find(said.raw().as_bytes(), b"bservation")?;
+        MARKS[..2].iter().find(|mark| mark.find(said.raw().as_bytes()).is_some())?;
         let texts = Content::read(said).texts;
         let text = joined(&texts);
         let acted = model_text::read(&text);

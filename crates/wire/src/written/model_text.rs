@@ -1,14 +1,17 @@
 //! The actions that the model wrote into one message.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use memchr::memchr3;
+use memchr::memchr;
+use memchr::memmem::{self, Finder};
 use model::ToolCall;
 
 use super::action::{announced, call, unannounced};
 use super::labels::{Label, sections};
 use super::tags;
 use crate::fenced;
+use crate::json::Json;
 
 /// More actions than any step has. What follows them belongs to an answer, not to an action.
 pub(super) const MAX_ACTIONS: usize = 64;
@@ -23,10 +26,6 @@ pub(super) struct Acted<'t> {
 
 /// Reads the actions of a message.
 pub(super) fn read(text: &str) -> Acted<'_> {
-    // Every form has one of these.
-    if memchr3(b'`', b'<', b':', text.as_bytes()).is_none() && !may_be_line(text) {
-        return Acted::default();
-    }
     let labelled = labelled(text);
     if labelled.observation.is_some() {
         return labelled;
@@ -40,9 +39,23 @@ pub(super) fn read(text: &str) -> Acted<'_> {
     }
 }
 
+/// Whether a message may hold an action, told from its JSON: most hold none, and need not be read.
+pub(super) fn may_act(said: Json<'_>) -> bool {
+    static MARKS: LazyLock<[Finder<'static>; 4]> =
+        // Some clients escape what could be taken for HTML.
+        LazyLock::new(|| ["```", "Action", "ACTION", "\\u003c"].map(Finder::new));
+    let raw = said.raw().as_bytes();
+    memchr(b'<', raw).is_some() || MARKS.iter().any(|mark| mark.find(raw).is_some()) || may_end_with_action(said.raw())
+}
+
 /// Whether the last line may be an action: those end with a bracket.
-fn may_be_line(text: &str) -> bool {
-    text.trim_end().ends_with([')', ']', ';'])
+fn may_end_with_action(raw: &str) -> bool {
+    let Some(text) = raw.strip_suffix('"') else {
+        // One of several parts.
+        return [")\"", "]\"", ";\""].iter().any(|end| memmem::find(raw.as_bytes(), end.as_bytes()).is_some());
+    };
+    let text = text.trim_end_matches("\\n").trim_end();
+    text.ends_with([')', ']', ';'])
 }
 
 /// The action behind the last `Action:`.
@@ -91,5 +104,31 @@ pub(super) fn result_of<'a>(text: &Cow<'a, str>) -> Cow<'a, str> {
     match without_label(text) {
         Some(result) => Cow::Owned(result.to_owned()),
         None => text.clone(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+mod tests {
+    use super::*;
+
+    fn check(json: &str, expected: bool) {
+        assert_eq!(may_act(Json::parse(json).unwrap()), expected, "{json}");
+    }
+
+    #[test]
+    fn most_messages_need_not_be_read() {
+        for acts in [
+            r#""Action: look""#,
+            r#""```bash\nls\n```""#,
+            r#""so\nclick('2')\n""#,
+            r#""\u003caction>x""#,
+            r#"[{"type":"text","text":"type [2] [x]"}]"#,
+        ] {
+            check(acts, true);
+        }
+        for other in [r#""It is done: 7 files.""#, r#""""#, "null", r#"[{"type":"text","text":"Hello (you)."}]"#] {
+            check(other, false);
+        }
     }
 }
