@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::import::Source;
+
 /// Measures loop detectors on generated and rebuilt agent runs.
 #[derive(Parser)]
 #[command(name = "loopbench", version)]
@@ -28,6 +30,17 @@ pub(crate) enum Command {
     },
     /// Run detectors over files and print what they stopped.
     Score(ScoreArgs),
+    /// Print public runs as replay lines, read from files of their source.
+    Import {
+        /// Where the files come from.
+        source: Source,
+        /// The files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Ids of the runs that solved their task, as a JSON list or one per line, where the files do not say it.
+        #[arg(long)]
+        solved: Option<PathBuf>,
+    },
     /// Fail if agentgazer stops more healthy runs or fewer loops than expected.json says.
     Check {
         /// The program to measure.

@@ -6,6 +6,7 @@ mod cli;
 mod clock;
 mod conversation;
 mod generate;
+mod import;
 mod material;
 mod reading;
 mod rng;
@@ -24,6 +25,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Generate { out, seeds, shape } => generate::generate(&out, seeds, &shape),
         Command::Score(args) => print_scores(&args),
+        Command::Import { source, files, solved } => import::import(source, &files, solved.as_deref()),
         Command::Check { agentgazer, expected, update, seeds } => {
             check::check(&agentgazer, &expected, update.then_some(seeds))
         }

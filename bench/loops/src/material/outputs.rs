@@ -72,11 +72,22 @@ pub(crate) fn failure(rng: &mut Rng) -> String {
     }
 }
 
-/// A linter that counts problems.
-pub(crate) fn lint(rng: &mut Rng, problems: usize) -> String {
-    match rng.below(2) {
-        0 => format!("✖ {problems} problems ({problems} errors, 0 warnings)"),
-        _ => format!("Found {problems} errors in 4 files."),
+/// A command that lints, with what it prints about so many problems.
+#[derive(Clone, Copy)]
+pub(crate) struct Linter {
+    pub(crate) command: &'static str,
+    summary: &'static str,
+}
+
+impl Linter {
+    pub(crate) const ALL: [Linter; 3] = [
+        Linter { command: "npx eslint src --quiet | tail -2", summary: "✖ {} problems ({} errors, 0 warnings)" },
+        Linter { command: "npx tsc --noEmit | tail -1", summary: "Found {} errors in 4 files." },
+        Linter { command: "ruff check . | tail -1", summary: "Found {} errors." },
+    ];
+
+    pub(crate) fn summary(self, problems: usize) -> String {
+        self.summary.replace("{}", &problems.to_string())
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     let mut shapes: Vec<Shape> = codex.into_iter().map(Shape::with_codex).collect();
     shapes.extend(shapes![false;
         classify_texts, extract_fields, explore_many_files, parallel_reads, memory_notes, numbered_variants,
-        translate_segments, searches_without_hits]);
+        translate_segments, searches_without_hits, same_call_fanned_out_once, tables_of_one_kind, messages_sent]);
     shapes
 }
 
@@ -136,6 +136,51 @@ fn searches_without_hits(run: &mut Run) {
         let hit = format!("{path}:{}: {found}", run.rng.range(2..=400));
         run.act(&mut chat, "", kit.search(&found, "src"), &hit);
         super::super::steps::explore(run, &mut chat, kit, 1);
+    }
+    finish(run, &mut chat);
+}
+
+/// One answer holds the same call several times, as samplers do; the next answer calls something else.
+fn same_call_fanned_out_once(run: &mut Run) {
+    let (_, mut chat) = begin(run);
+    while run.len() < 64 {
+        let tool = Tool::new("ask_expert", json!({ "question": words::task(&mut run.rng) }));
+        let opinions = (0..run.rng.count(3..=6)).map(|_| words::plan_steps(&mut run.rng, 1).remove(0));
+        let steps = opinions.map(|opinion| (tool.clone(), opinion)).collect();
+        run.act_all(&mut chat, "", steps);
+    }
+    finish(run, &mut chat);
+}
+
+/// Long answers with the same headings, dividers and prefixes; the rows differ.
+fn tables_of_one_kind(run: &mut Run) {
+    let session = run.session();
+    let mut chat = run.open_with("Write inventory tables in Markdown.", &[], session);
+    while run.len() < 62 {
+        let city = run.rng.pick(words::CITIES);
+        chat.push_user(&format!("The table of {city}, part {}, please.", run.len()));
+        let rows: String = (0..6)
+            .map(|_| {
+                format!(
+                    "| arn:aws:s3:::warehouse-{city}-{} | {} |\n",
+                    run.rng.pick(words::PRODUCTS),
+                    run.rng.range(1..=90)
+                )
+            })
+            .collect();
+        run.answer(&mut chat, &format!("| resource | count |\n|---|---|\n{rows}\n---\n"));
+    }
+}
+
+/// The same text goes to one person after another; every message gets an id.
+fn messages_sent(run: &mut Run) {
+    let (_, mut chat) = begin(run);
+    let text = words::task(&mut run.rng);
+    for number in 0..run.rng.count(62..=80) {
+        let address = format!("{}{number}@example.com", words::identifier(&mut run.rng));
+        let id = crate::material::volatile::uuid(&mut run.rng);
+        let tool = Tool::new("send_email", json!({"to": address, "subject": "Maintenance", "body": text}));
+        run.act(&mut chat, "", tool, &format!("Message {id} queued."));
     }
     finish(run, &mut chat);
 }

@@ -9,7 +9,7 @@ use crate::material::words;
 use crate::run::Run;
 
 pub(super) fn shapes() -> Vec<Shape> {
-    let mut shapes = shapes![false; many_busy_conversations, workers_from_one_template];
+    let mut shapes = shapes![false; many_busy_conversations, workers_from_one_template, subagents_in_parallel];
     shapes.extend(shapes![false; subagents_different_tasks].into_iter().map(Shape::with_codex));
     shapes
 }
@@ -61,5 +61,27 @@ fn workers_from_one_template(run: &mut Run) {
         explore(run, &mut chat, kit, 4);
         (0..2).for_each(|_| edit(run, &mut chat, kit, &format!("src/{module}/mod.rs")));
         run.answer(&mut chat, &format!("The module {module} is documented."));
+    }
+}
+
+/// Sub-agents with different tasks work at the same time under one session id.
+fn subagents_in_parallel(run: &mut Run) {
+    let kit = run.kit();
+    let session = run.session();
+    run.pace = 300..=1_500;
+    let mut children: Vec<Conversation> = Vec::new();
+    for module in run.rng.sample(words::MODULES, 6) {
+        let mut chat = run.open_with(kit.system(), &kit.tools(), session.clone());
+        chat.push_user(&format!(
+            "Review the module {module} for a {} {}.",
+            run.rng.pick(words::ADJECTIVES),
+            run.rng.pick(words::NOUNS)
+        ));
+        children.push(chat);
+    }
+    for _ in 0..11 {
+        for chat in &mut children {
+            explore(run, chat, kit, 1);
+        }
     }
 }

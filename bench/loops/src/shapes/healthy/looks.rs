@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::steps::{begin, edit, explore, finish, shell};
 use super::super::{Shape, shapes};
 use crate::conversation::{Conversation, Kit, Tool};
-use crate::material::outputs::{self, Runner};
+use crate::material::outputs::{self, Linter, Runner};
 use crate::material::words;
 use crate::run::Run;
 
@@ -19,7 +19,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         .collect();
     let codex = shapes![false;
         tests_stay_red, edit_test_two_edits, edit_test_three_steps, benchmark_between_edits, linter_between_edits,
-        git_status_between_edits, ls_between_writes, plan_between_steps, build_between_edits, file_shown_after_edit];
+        git_status_between_edits, ls_between_writes, commit_between_edits, plan_between_steps, build_between_edits, file_shown_after_edit];
     shapes.extend(codex.into_iter().map(Shape::with_codex));
     shapes.extend(shapes![false; screenshot_between_edits, task_list_between_steps, tests_grow]);
     shapes
@@ -122,10 +122,11 @@ fn benchmark_between_edits(run: &mut Run) {
     });
 }
 
+/// The number of problems falls by none to two each time.
 fn linter_between_edits(run: &mut Run) {
-    let command = run.rng.pick(&["npx eslint src --quiet | tail -2", "npx tsc --noEmit | tail -1", "ruff check . -q"]);
-    let mut problems = run.rng.count(60..=120);
+    let linter = run.rng.pick(&Linter::ALL);
     let work = run.rng.count(1..=2);
+    let mut problems = run.rng.count(60..=120);
     let counts: Vec<usize> = (0..200)
         .map(|_| {
             problems = problems.saturating_sub(run.rng.count(0..=2));
@@ -133,8 +134,7 @@ fn linter_between_edits(run: &mut Run) {
         })
         .collect();
     look_after(run, work, |run, chat, kit, round| {
-        let printed = outputs::lint(&mut run.rng.clone(), counts[round]);
-        shell(run, chat, kit, (command, &printed, 1));
+        shell(run, chat, kit, (linter.command, &linter.summary(counts[round]), 1));
     });
 }
 
@@ -219,5 +219,14 @@ fn task_list_between_steps(run: &mut Run) {
     look_after(run, 2, |run, chat, _, round| {
         let open: Vec<&String> = names.iter().skip(round).collect();
         run.act(chat, "", Tool::new(name, json!({})), &json!({ "open": open }).to_string());
+    });
+}
+
+/// Every edit is committed with the same message; the hash is new.
+fn commit_between_edits(run: &mut Run) {
+    look_after(run, 1, |run, chat, kit, _| {
+        let hash = run.rng.text(crate::rng::HEX, 7);
+        let printed = format!("[work {hash}] wip\n 1 file changed, 2 insertions(+), 1 deletion(-)");
+        shell(run, chat, kit, ("git commit -qam wip && git log -1 --stat | tail -1", &printed, 0));
     });
 }

@@ -6,7 +6,7 @@ use crate::material::{code, words};
 use crate::run::Run;
 
 pub(super) fn shapes() -> Vec<Shape> {
-    shapes![false; fenced_edit_test, fenced_exploration, action_lines, scratchpad]
+    shapes![false; fenced_edit_test, fenced_exploration, action_lines, scratchpad, scratchpad_two_calls_working]
 }
 
 pub(super) const FENCED: &str =
@@ -76,6 +76,25 @@ fn scratchpad(run: &mut Run) {
             run.answer(&mut chat, &said);
             let seen = words::task(&mut run.rng);
             prompt += &format!("Thought {step}: {said}\nObservation {step}: {seen}\n");
+        }
+    }
+}
+
+/// A call for the thought and a call for the action of each step.
+fn scratchpad_two_calls_working(run: &mut Run) {
+    while run.len() < 64 {
+        let mut prompt = format!("Question: Where did {} go?\n", run.rng.pick(words::PEOPLE));
+        for step in 1..=run.rng.count(4..=7) {
+            let entity = format!("{} {}", run.rng.pick(words::CITIES), run.rng.pick(words::NOUNS));
+            for (head, said) in
+                [("Thought", format!("I should look up {entity}.")), ("Action", format!("Search[{entity}]"))]
+            {
+                let mut chat = run.open_with("", &[], None);
+                chat.push_user(&format!("{prompt}{head} {step}:"));
+                run.answer(&mut chat, &said);
+                prompt += &format!("{head} {step}: {said}\n");
+            }
+            prompt += &format!("Observation {step}: {}\n", words::task(&mut run.rng));
         }
     }
 }

@@ -12,7 +12,8 @@ pub(super) fn shapes() -> Vec<Shape> {
     let codex = shapes![false;
         poll_percent, poll_last_line, poll_bytes, poll_same_then_change, sleep_then_status, ci_checks, poll_terminal];
     let mut shapes: Vec<Shape> = codex.into_iter().map(Shape::with_codex).collect();
-    shapes.extend(shapes![false; teammate_task_list, queue_drains, training_epochs, poll_json_progress]);
+    shapes.extend(shapes![false;
+        teammate_task_list, queue_drains, training_epochs, poll_json_progress, poll_slow_percent, poll_stages]);
     shapes
 }
 
@@ -190,4 +191,15 @@ fn look_at_list(run: &mut Run, chat: &mut Conversation, steps: &[String], done: 
         .map(|(place, step)| format!("#{place} [{}] {step}", if place < done { "completed" } else { "pending" }))
         .collect();
     run.act(chat, "", Tool::new("TaskList", json!({})), &rows.join("\n"));
+}
+
+/// The percentage stays the same for two or three polls, then moves.
+fn poll_slow_percent(run: &mut Run) {
+    poll_jobs(run, 30, |_, step| format!("Indexing: {}% of the archive", step / 3 * 4 + 7))
+}
+
+/// A pipeline whose stages finish one after the other.
+fn poll_stages(run: &mut Run) {
+    let stages = ["fetch", "resolve", "compile", "link", "test", "package", "sign", "upload", "verify", "publish"];
+    poll_jobs(run, 30, move |_, step| json!({"stage": stages[step / 3], "finished": step / 3}).to_string())
 }

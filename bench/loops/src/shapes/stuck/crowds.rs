@@ -60,10 +60,11 @@ fn all_stuck(run: &mut Run, count: usize, laps: usize) {
     let mut workers: Vec<Worker> = (0..count).map(|_| worker(run)).collect();
     run.pace = 20..=9_000 / count as i64 + 20;
     for lap in 0..laps {
-        if lap == 1 {
-            run.mark_stuck();
-        }
-        for Worker { chat, step: (tool, result), .. } in &mut workers {
+        for (place, Worker { chat, step: (tool, result), .. }) in workers.iter_mut().enumerate() {
+            // The waste is that of one conversation, else it would grow with their number.
+            if place == 0 && lap > 0 {
+                run.mark_stuck_call();
+            }
             run.act(chat, "", tool.clone(), result);
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     }
     shapes.extend(shapes![true;
         cycle_with_fillers, test_and_known_files, edit_back_and_forth, edit_without_effect, reread_edit_no_match,
-        validate_the_validation]);
+        validate_the_validation, cycle_drifting_arguments, tests_without_edits]);
     shapes
 }
 
@@ -161,5 +161,36 @@ fn validate_the_validation(run: &mut Run) {
             let result = kit.output(&mut run.rng, printed, 0);
             run.act(&mut chat, &say, kit.shell(command), &result);
         }
+    }
+}
+
+/// A search and a read take turns; the words of the search drift, the hits do not.
+fn cycle_drifting_arguments(run: &mut Run) {
+    let (kit, mut chat) = begin(run);
+    let topic = words::identifier(&mut run.rng);
+    let (tool, text) = any_step(run, kit);
+    for lap in 0..20 {
+        if lap == 1 {
+            run.mark_stuck();
+        }
+        let query = reworded::query(&mut run.rng, &topic);
+        run.act(&mut chat, "", kit.search(&query, "."), "No matches found");
+        run.act(&mut chat, "", tool.clone(), &text);
+    }
+}
+
+/// The suite is run again and again, nothing is changed between.
+fn tests_without_edits(run: &mut Run) {
+    let (kit, mut chat) = begin(run);
+    let runner = run.rng.pick(&crate::material::outputs::Runner::ALL);
+    let (command, failed) = (runner.command(&mut run.rng), run.rng.count(1..=9));
+    for lap in 0..40 {
+        if lap == 1 {
+            run.mark_stuck();
+        }
+        let say = reworded::again(&mut run.rng, "the tests");
+        let summary = runner.summary(&mut run.rng, failed, 50);
+        let result = kit.output(&mut run.rng, &summary, 1);
+        run.act_failing(&mut chat, &say, kit.shell(&command), &result);
     }
 }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::super::steps::{begin, shell};
+use super::super::steps::{begin, edit, shell};
 use super::super::{Shape, shapes};
 use super::LAPS;
-use crate::conversation::{Kit, Tool};
+use crate::conversation::{Answer, Kit, Linked, Outcome, Tool};
 use crate::material::{code, reworded, words};
 use crate::run::Run;
 
@@ -15,7 +15,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     let mut shapes: Vec<Shape> = codex.into_iter().map(Shape::with_codex).collect();
     shapes.extend(shapes![true;
         read_empty_file, forced_tool, same_payment_new_receipt, identical_parallel_calls, same_set_every_round,
-        same_booking_between_users]);
+        same_booking_between_users, same_stream_replayed, status_jitter, late_loop]);
     shapes
 }
 
@@ -197,5 +197,53 @@ fn same_booking_between_users(run: &mut Run) {
         run.act_failing(&mut chat, "", tool, &format!("Error: flight {flight} is not available"));
         let text = format!("It seems that flight {flight} is not available. {}", reworded::apology(&mut run.rng));
         run.answer(&mut chat, &text);
+    }
+}
+
+/// The provider sends the same answer again, with the same ids; the client runs it again.
+fn same_stream_replayed(run: &mut Run) {
+    let (kit, mut chat) = begin(run);
+    let (tool, text) = any_step(run, kit);
+    let (id, name) = ("call_7f3a2c1b9e40".to_owned(), tool.name.clone());
+    let answer = Answer { text: String::new(), calls: vec![Linked { id: id.clone(), tool }] };
+    for lap in 0..LAPS {
+        if lap == 1 {
+            run.mark_stuck();
+        }
+        run.send(&chat, Some(&answer));
+        chat.push_answer(&answer);
+        chat.push_outcomes(&[Outcome { id: id.clone(), tool: name.clone(), text: text.clone(), is_error: false }]);
+    }
+}
+
+/// The numbers go up and down around the same values; nothing moves on.
+fn status_jitter(run: &mut Run) {
+    let (_, mut chat) = begin(run);
+    run.pace = 1_000..=4_000;
+    let tool = Tool::new("get_metrics", json!({ "service": run.rng.pick(words::MODULES) }));
+    for lap in 0..LAPS {
+        if lap == 1 {
+            run.mark_stuck();
+        }
+        let (cpu, memory) = (run.rng.range(380..=440), run.rng.range(505..=519));
+        let result = format!("{{\"state\":\"waiting\",\"cpu\":{:.1},\"memory_mb\":{memory}}}", cpu as f64 / 10.0);
+        run.act(&mut chat, "", tool.clone(), &result);
+    }
+}
+
+/// Sixty calls of work, then stuck.
+fn late_loop(run: &mut Run) {
+    let (kit, mut chat) = begin(run);
+    while run.len() < 60 {
+        let path = words::path(&mut run.rng);
+        edit(run, &mut chat, kit, &path);
+    }
+    let (tool, result) = any_step(run, kit);
+    for lap in 0..24 {
+        if lap == 1 {
+            run.mark_stuck();
+        }
+        let say = reworded::again(&mut run.rng, &tool.name);
+        run.act(&mut chat, &say, tool.clone(), &result);
     }
 }

@@ -124,9 +124,10 @@ fn sample_rounds(run: &mut Run) {
     let answer = words::task(&mut run.rng);
     for round in 0..30 {
         run.pace = 0..=30;
-        for _ in 0..count {
-            if round == 1 {
-                run.mark_stuck();
+        for sample in 0..count {
+            // The waste is counted in rounds.
+            if round > 0 && sample == 0 {
+                run.mark_stuck_call();
             }
             let text =
                 if run.rng.chance(50) { answer.clone() } else { format!("{answer} {}", words::remark(&mut run.rng)) };

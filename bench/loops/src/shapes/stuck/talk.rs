@@ -10,7 +10,7 @@ use crate::run::Run;
 pub(super) fn shapes() -> Vec<Shape> {
     shapes![true;
         apologies, two_agents_thank, empty_answers, empty_answers_slow, narration_without_calls, narration_fresh_calls,
-        same_answer_to_continue, same_complaint]
+        same_answer_to_continue, same_complaint, two_conversations_thank]
 }
 
 /// The user complains in other words, the agent apologises in other words.
@@ -128,5 +128,21 @@ fn same_complaint(run: &mut Run) {
         }
         chat.push_user(&task);
         run.answer(&mut chat, answer);
+    }
+}
+
+/// Two agents with a conversation each: what one says is what the other hears.
+fn two_conversations_thank(run: &mut Run) {
+    let sessions = [run.session(), run.session()];
+    let mut chats = sessions.map(|session| run.open_with("You are one of two agents that plan a trip.", &[], session));
+    let mut said = words::task(&mut run.rng);
+    for turn in 0..LAPS {
+        if turn == 2 {
+            run.mark_stuck();
+        }
+        let chat = &mut chats[turn % 2];
+        chat.push_user(&said);
+        said = reworded::thanks(&mut run.rng);
+        run.answer(chat, &said);
     }
 }

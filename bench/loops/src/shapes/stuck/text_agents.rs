@@ -2,12 +2,13 @@
 
 use super::super::{Shape, shapes};
 use super::LAPS;
+use crate::material::volatile::Volatile;
 use crate::material::{outputs, reworded, words};
 use crate::run::Run;
 
 pub(super) fn shapes() -> Vec<Shape> {
     shapes![true;
-        fenced_same_command, fenced_cycle, action_lines_same, function_lines_same, scratchpad_same_search,
+        fenced_same_command, fenced_volatile_output, fenced_cycle, action_lines_same, function_lines_same, scratchpad_same_search,
         scratchpad_two_calls, scratchpad_cycle, scratchpad_reworded_search]
 }
 
@@ -156,5 +157,21 @@ fn scratchpad_two_calls(run: &mut Run) {
         prompt += &format!(
             "Thought {number}: {thought}\nAction {number}: Search[{entity}]\nObservation {number}: Could not find that page, please try again.\n"
         );
+    }
+}
+
+/// The output of the same block differs in volatile parts only.
+fn fenced_volatile_output(run: &mut Run) {
+    let mut chat = run.open_with(FENCED, &[], None);
+    chat.push_user(&words::task(&mut run.rng));
+    let (error, kind) = (outputs::failure(&mut run.rng), Volatile::any(&mut run.rng));
+    for lap in 0..LAPS {
+        if lap == 1 {
+            run.mark_stuck();
+        }
+        let thought = reworded::again(&mut run.rng, "the check");
+        run.answer(&mut chat, &format!("THOUGHT: {thought}\n\n```bash\n./check.sh\n```"));
+        let line = kind.line(&mut run.rng, run.now);
+        chat.push_user(&format!("<returncode>1</returncode>\n<output>\n{line}\n{error}\n</output>"));
     }
 }
