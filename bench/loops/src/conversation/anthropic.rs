@@ -10,7 +10,9 @@ pub(super) fn head(opening: &Opening<'_>) -> (Map<String, Value>, Vec<Value>) {
     head.insert("max_tokens".to_owned(), json!(8192));
     head.insert("stream".to_owned(), json!(true));
     let system = json!([{"type": "text", "text": opening.system, "cache_control": {"type": "ephemeral"}}]);
-    head.insert("system".to_owned(), system);
+    if !opening.system.is_empty() {
+        head.insert("system".to_owned(), system);
+    }
     if !opening.tools.is_empty() {
         let schema = json!({"type": "object", "properties": {}, "additionalProperties": true});
         let tool =

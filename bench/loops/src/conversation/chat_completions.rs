@@ -16,7 +16,8 @@ pub(super) fn head(opening: &Opening<'_>) -> (Map<String, Value>, Vec<Value>) {
     if let Some(session) = &opening.session {
         head.insert("metadata".to_owned(), json!({ "session_id": session }));
     }
-    (head, vec![json!({"role": "system", "content": opening.system})])
+    let system = json!({"role": "system", "content": opening.system});
+    (head, if opening.system.is_empty() { Vec::new() } else { vec![system] })
 }
 
 fn tool(name: &str) -> Value {

@@ -55,6 +55,8 @@ pub(crate) struct Conversation {
     /// Every field of the request but the messages.
     head: serde_json::Map<String, Value>,
     messages: Vec<String>,
+    /// How many of the messages the opening wrote.
+    opening_messages: usize,
 }
 
 /// What a conversation begins with.
@@ -111,7 +113,8 @@ impl Conversation {
             Form::Anthropic => anthropic::head(opening),
             Form::Responses => responses::head(opening),
         };
-        Conversation { form: opening.form, head, messages: messages.iter().map(Value::to_string).collect() }
+        let (form, opening_messages) = (opening.form, messages.len());
+        Conversation { form, head, messages: messages.iter().map(Value::to_string).collect(), opening_messages }
     }
 
     pub(crate) fn push_user(&mut self, text: &str) {
@@ -148,8 +151,7 @@ impl Conversation {
 
     /// Forgets all messages but those that the opening wrote, as compaction does.
     pub(crate) fn clear(&mut self) {
-        let kept = usize::from(self.form == Form::ChatCompletions && !self.messages.is_empty());
-        self.messages.truncate(kept);
+        self.messages.truncate(self.opening_messages);
     }
 
     /// The request as it is sent.

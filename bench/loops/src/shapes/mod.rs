@@ -1,5 +1,6 @@
 //! The catalogue of shapes: what a healthy run or a loop looks like, each as a small function that writes one run.
 
+mod browser;
 mod healthy;
 mod steps;
 mod stuck;

@@ -9,8 +9,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes![false; fenced_edit_test, fenced_exploration, action_lines, scratchpad, scratchpad_two_calls_working]
 }
 
-pub(super) const FENCED: &str =
-    "You interact with a computer. Answer with one bash block each time; its output comes back.";
+const FENCED: &str = "You interact with a computer. Answer with one bash block each time; its output comes back.";
 
 /// A shell block after a thought, its output as the next user message.
 fn fenced(run: &mut Run, chat: &mut crate::conversation::Conversation, command: &str, output: &str) {
