@@ -90,6 +90,11 @@ impl<'a> Asking<'a> {
         &self.request.headers
     }
 
+    /// When it came in.
+    pub(super) fn received_at(&self) -> Timestamp {
+        self.at
+    }
+
     /// The model that is asked.
     pub fn model(&self) -> &str {
         self.head.model.as_deref().or_else(|| model_in(self.request.uri.path())).unwrap_or("built-in")
@@ -118,6 +123,11 @@ impl<'a> Asking<'a> {
     /// Whether the newest message brings the result of a tool.
     pub fn brings_tool_result(&self) -> bool {
         reading::brings_tool_result(self.json())
+    }
+
+    /// Whether it offers a tool of this name.
+    pub(super) fn offers_tool(&self, name: &str) -> bool {
+        reading::offers_tool(self.json(), name)
     }
 
     /// A call of the first tool on offer, unless there is none or one was called already.

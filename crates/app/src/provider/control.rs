@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::StatusCode;
 use http::request::Parts;
+use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::State;
 use super::script::Fault;
-use super::seen::{Seen, SeenRequest};
+use super::seen::SeenRequest;
+use super::steps::{Step, Steps};
 
 /// The faults that the next conversations will have, one each.
 #[derive(Debug, Default)]
@@ -43,20 +45,32 @@ enum Told {
 ///
 /// - `GET /_seen`: how many requests there were,
 /// - `GET /_last`: the last one as it came,
-/// - `PUT /_faults`: a list of faults for the next conversations.
-pub(super) fn answer(request: &Parts, body: &Bytes, seen: &Seen, faults: &Faults) -> Option<(StatusCode, Value)> {
+/// - `PUT /_faults`: a list of faults for the next conversations,
+/// - `PUT /_steps`: a list of scripted answers,
+/// - `GET /_steps`: how many of them are left, and the calls since they were told.
+pub(super) fn answer(request: &Parts, body: &Bytes, state: &State) -> Option<(StatusCode, Value)> {
+    let told = |result: Result<(), String>| match result {
+        Ok(()) => (StatusCode::OK, json!({})),
+        Err(message) => (StatusCode::BAD_REQUEST, json!({"error": message})),
+    };
+    let seen = &state.seen;
     match request.uri.path() {
         "/_seen" => Some((StatusCode::OK, json!(seen.counts()))),
         "/_last" => Some((StatusCode::OK, seen.last().as_ref().map(shown).unwrap_or_default())),
-        "/_faults" => Some(match tell(faults, body) {
-            Ok(()) => (StatusCode::OK, json!({})),
-            Err(message) => (StatusCode::BAD_REQUEST, json!({"error": message})),
-        }),
+        "/_faults" => Some(told(tell_faults(&state.faults, body))),
+        "/_steps" if request.method == Method::PUT => Some(told(tell_steps(&state.steps, body))),
+        "/_steps" => Some((StatusCode::OK, state.steps.progress())),
         _ => None,
     }
 }
 
-fn tell(faults: &Faults, body: &[u8]) -> Result<(), String> {
+fn tell_steps(steps: &Steps, body: &[u8]) -> Result<(), String> {
+    let told: Vec<Step> = serde_json::from_slice(body).map_err(|error| format!("not a list of steps: {error}"))?;
+    steps.replace(told);
+    Ok(())
+}
+
+fn tell_faults(faults: &Faults, body: &[u8]) -> Result<(), String> {
     let told: Vec<Told> = serde_json::from_slice(body).map_err(|error| format!("not a list of faults: {error}"))?;
     let parsed: Result<Vec<Fault>, String> = told.into_iter().map(fault).collect();
     faults.replace(parsed?.into_iter());

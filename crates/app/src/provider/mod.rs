@@ -15,6 +15,7 @@ mod responses;
 mod script;
 mod seen;
 mod side_calls;
+mod steps;
 
 use std::io;
 use std::net::SocketAddr;
@@ -36,6 +37,7 @@ use control::Faults;
 use dialect::Dialect;
 use reply::Pace;
 use seen::Unfinished;
+use steps::Steps;
 
 /// A built-in provider at work. It stops when it is dropped.
 #[derive(Debug)]
@@ -51,7 +53,7 @@ impl BuiltinProvider {
         let socket = listen::bind(SocketAddr::from(([127, 0, 0, 1], port))).await?;
         let address = socket.local_addr()?;
         let seen = Arc::new(Seen::default());
-        let state = Arc::new(State { script: script.into(), seen: Arc::clone(&seen), faults: Faults::default() });
+        let state = Arc::new(State::new(script.into(), Arc::clone(&seen)));
         let listener = Listener::start(socket, LIMITS, move |request| {
             let state = Arc::clone(&state);
             async move { answer(&state, request).await }
@@ -76,6 +78,13 @@ struct State {
     script: Script,
     seen: Arc<Seen>,
     faults: Faults,
+    steps: Steps,
+}
+
+impl State {
+    fn new(script: Script, seen: Arc<Seen>) -> State {
+        State { script, seen, faults: Faults::default(), steps: Steps::default() }
+    }
 }
 
 /// Generous: it is there to be asked.
@@ -95,7 +104,7 @@ async fn answer(state: &State, request: Request<Incoming>) -> Response<Reply> {
         return json(StatusCode::BAD_REQUEST, Bytes::from_static(b"{}"));
     };
     let body = body.to_bytes();
-    if let Some((status, answer)) = control::answer(&head, &body, &state.seen, &state.faults) {
+    if let Some((status, answer)) = control::answer(&head, &body, state) {
         return json(status, answer.to_string().into());
     }
     let number = state.seen.request(SeenRequest::new(&head, &body));
@@ -112,7 +121,10 @@ async fn answer(state: &State, request: Request<Incoming>) -> Response<Reply> {
 
 /// Answers a call that carries a conversation.
 async fn converse(state: &State, asking: Asking<'_>, unfinished: Unfinished) -> Response<Reply> {
-    let behaviour = state.script.behaviour(&asking);
+    let behaviour = match state.steps.next(&asking) {
+        Some(answer) => Behaviour { answer, ..Behaviour::default() },
+        None => state.script.behaviour(&asking),
+    };
     let fault = state.faults.next().or(behaviour.fault);
     match fault {
         Some(Fault::Status(status)) => {
@@ -122,6 +134,7 @@ async fn converse(state: &State, asking: Asking<'_>, unfinished: Unfinished) -> 
         _ => {}
     }
     let said = behaviour.answer.said(&asking);
+    state.steps.keep(&asking, &said);
     let pieces = match asking.streamed() {
         true => asking.events_of(&said, behaviour.chunks),
         false => vec![asking.body_of(&said)],

@@ -44,6 +44,21 @@ pub(super) fn tool_on_offer(body: &Value) -> Option<Call> {
     Some(Call { name, arguments })
 }
 
+/// Whether a tool of this name is on offer, in the list of tools or in a message that adds further ones.
+pub(super) fn offers_tool(body: &Value, name: &str) -> bool {
+    std::iter::once(body).chain(messages(body)).any(|place| is_tool_in(&place["tools"], name))
+}
+
+/// Whether a tool of this name is among `tools`, which may hold lists of tools themselves.
+fn is_tool_in(tools: &Value, name: &str) -> bool {
+    const LISTS: [&str; 3] = ["functionDeclarations", "function_declarations", "tools"];
+    let is_named = |described: &Value| described["name"] == name;
+    tools.as_array().into_iter().flatten().any(|tool| {
+        let described = [tool, &tool["function"], &tool["custom"]].into_iter().any(is_named);
+        described || LISTS.into_iter().any(|list| is_tool_in(&tool[list], name))
+    })
+}
+
 /// Gemini lets the role of a single message be left out.
 fn is_of_user(message: &Value) -> bool {
     message["role"] == "user" || (message["role"].is_null() && message["parts"].is_array())

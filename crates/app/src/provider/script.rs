@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::asking::{Asking, Said};
@@ -98,7 +99,7 @@ pub enum Answer {
 }
 
 /// One tool call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Call {
     /// The tool.
     pub name: String,

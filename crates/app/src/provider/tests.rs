@@ -78,3 +78,40 @@ async fn it_fails_as_often_as_it_is_told() {
         assert_eq!(send("POST", CHAT, question(false).to_string()).await, expected);
     }
 }
+
+#[tokio::test]
+async fn scripted_steps_go_to_requests_that_offer_their_tool() {
+    let provider = BuiltinProvider::start(0, Behaviour::default()).await.unwrap();
+    let http = Http::new();
+    let send = async |method: &str, path: &str, body: Value| {
+        let uri = format!("{}{path}", provider.url());
+        let request = Request::builder().method(method).uri(uri).body(Full::from(body.to_string())).unwrap();
+        let response = http.send(request).await.unwrap();
+        (response.status().as_u16(), serde_json::from_slice::<Value>(response.body()).unwrap())
+    };
+    let steps = json!([{"name": "run", "arguments": {"command": "ls"}}, {"text": "a plan"}]);
+    assert_eq!(send("PUT", "/_steps", json!([{"arguments": {}}])).await.0, 400);
+    assert_eq!(send("PUT", "/_steps", steps).await.0, 200);
+
+    let with_tool = |name: &str| {
+        let mut body = question(false);
+        body["tools"] = json!([{"type": "function", "function": {"name": name, "parameters": {}}}]);
+        body
+    };
+    for (offered, expected) in [("title", "That is done."), ("run", ""), ("title", "a plan"), ("run", "That is done.")]
+    {
+        let (_, answer) = send("POST", CHAT, with_tool(offered)).await;
+        let message = &answer["choices"][0]["message"];
+        assert_eq!(message["content"].as_str().unwrap_or_default(), expected, "{message}");
+        if expected.is_empty() {
+            assert_eq!(message["tool_calls"][0]["function"]["name"], "run");
+        }
+    }
+    let (_, progress) = send("GET", "/_steps", Value::Null).await;
+    assert_eq!((progress["left"].as_u64(), progress["calls"].as_array().map(Vec::len)), (Some(0), Some(4)));
+    assert_eq!(progress["calls"][1]["request"]["tools"][0]["function"]["name"], "run");
+
+    send("PUT", "/_steps", json!([])).await;
+    let (_, answer) = send("POST", CHAT, with_tool("other")).await;
+    assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "other", "no script is left");
+}

@@ -1,0 +1,80 @@
+//! Answers that a test in another process scripts one by one, for clients that run their own tools in between.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::asking::{Asking, Said};
+use super::script::{Answer, Call};
+
+/// The scripted answers that are left, and the calls they were given to.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    run: Mutex<Option<Run>>,
+}
+
+#[derive(Debug)]
+struct Run {
+    left: VecDeque<Step>,
+    calls: Vec<Value>,
+}
+
+/// One scripted answer: `{"text":"…"}` or `{"name":"Bash","arguments":{…}}`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Step {
+    /// Calls a tool, in answer to the next request that offers it.
+    Call(Call),
+    /// Says this, in answer to the next request.
+    Text { text: String },
+}
+
+/// What is said to a request that no step is meant for, and when no step is left.
+const NO_STEP: &str = "That is done.";
+
+impl Steps {
+    /// Forgets the script and begins this one; without steps there is none.
+    pub(super) fn replace(&self, steps: Vec<Step>) {
+        let run = Run { left: steps.into(), calls: Vec::new() };
+        *self.lock() = (!run.left.is_empty()).then_some(run);
+    }
+
+    /// The answer to `asking`, if answers are scripted.
+    pub(super) fn next(&self, asking: &Asking<'_>) -> Option<Answer> {
+        let mut run = self.lock();
+        let left = &mut run.as_mut()?.left;
+        // Clients ask for titles and summaries in between: these requests offer other tools or none.
+        let step = left.pop_front_if(|step| match step {
+            Step::Call(call) => asking.offers_tool(&call.name),
+            Step::Text { .. } => true,
+        });
+        Some(match step {
+            Some(Step::Call(call)) => Answer::ToolCalls(vec![call]),
+            Some(Step::Text { text }) => Answer::Text(text.into()),
+            None => Answer::Text(NO_STEP.into()),
+        })
+    }
+
+    /// Keeps a call as `replay` reads it, if answers are scripted.
+    pub(super) fn keep(&self, asking: &Asking<'_>, said: &Said) {
+        if let Some(run) = self.lock().as_mut() {
+            let response: Value = serde_json::from_slice(&asking.body_of(said)).unwrap_or_default();
+            let (request, timestamp) = (asking.json(), asking.received_at().to_string());
+            run.calls.push(json!({"request": request, "response": response, "timestamp": timestamp}));
+        }
+    }
+
+    /// How many steps are left, and the calls since the script began.
+    pub(super) fn progress(&self) -> Value {
+        match self.lock().as_ref() {
+            Some(run) => json!({"left": run.left.len(), "calls": run.calls}),
+            None => json!({"left": 0, "calls": []}),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Run>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
