@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from agent_runs import OUTCOMES
 from drivers import Driver
 from recordings import Recordings
 from server import running_server
@@ -11,6 +12,13 @@ from table import DRIVERS
 
 def pytest_addoption(parser):
     parser.addoption("--record", metavar="DIR", help="write what each client sent into this folder")
+    parser.addoption("--all", action="store_true", help="run every agent in every scenario")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What docs/clients.md says about agents comes from here."""
+    for line in OUTCOMES:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

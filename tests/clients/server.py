@@ -28,7 +28,7 @@ class Server:
 
     def events(self, agent: str) -> list[dict]:
         """The events of an agent, oldest first."""
-        return self.api("GET", f"/api/events?agent={agent}&limit=100")["items"][::-1]
+        return self.api("GET", f"/api/events?agent={agent}&limit=500")["items"][::-1]
 
     def requests(self, agent: str) -> int:
         """How many requests an agent sent, refused ones included."""
@@ -42,6 +42,14 @@ class Server:
     def last_request(self) -> dict:
         """The last request that reached the provider, as it came."""
         return call("GET", f"{self.provider}/_last")
+
+    def script(self, steps: list[dict]) -> None:
+        """The provider's next answers, one for each request that offers the tool of the step."""
+        call("PUT", f"{self.provider}/_steps", steps)
+
+    def script_progress(self) -> dict:
+        """How many steps are left, and the calls since the script began."""
+        return call("GET", f"{self.provider}/_steps")
 
     def let_fail(self, faults: list) -> None:
         """The provider's next answers fail like this."""
