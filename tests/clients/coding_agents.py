@@ -242,7 +242,7 @@ CODING_AGENTS = [
         resume=lambda prompt: ["--dangerously-skip-permissions", "--continue", "-p", prompt],
         configure=configure_claude_code,
         tools=claude_code_tools,
-        fast=frozenset({"healthy"}),
+        fast=frozenset({"healthy", "stuck"}),
     ),
     codex("codex", "gpt-5.5", lambda place: CodexTools(), fast=frozenset({"healthy"})),
     codex("codex-code-mode", "gpt-6-sol", lambda place: CodexCodeTools()),
