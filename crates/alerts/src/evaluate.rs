@@ -7,7 +7,7 @@ mod look;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use model::{AgentId, AlertData, AlertRule, Clock, Policy, RecoveredData, RuleId, Timestamp};
+use model::{AgentId, AlertData, AlertRule, Clock, ClockWatch, Policy, RecoveredData, RuleId, Timestamp};
 use store::{AlertChange, AlertState, AlertTurn, Change, Recorder, Store, StoreError, Turn};
 use tokio::sync::watch;
 
@@ -29,7 +29,8 @@ pub(crate) struct Evaluator {
 impl Evaluator {
     /// Looks at the rules every minute until it is told to stop.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
-        let started = self.clock.now();
+        let mut started = self.clock.now();
+        let mut clock_watch = ClockWatch::new(self.clock.clone());
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut well = true;
@@ -37,6 +38,10 @@ impl Evaluator {
             tokio::select! {
                 _ = ticks.tick() => {}
                 _ = stop.changed() => return,
+            }
+            if let Some(jump) = clock_watch.look() {
+                // Time that did not pass does not count as silence of any agent.
+                started = jump.now;
             }
             match self.look_at_rules(started).await {
                 Ok(()) => well = true,
@@ -92,7 +97,9 @@ fn turn(
     finding: Finding,
     now: Timestamp,
 ) -> Option<Turn> {
-    let past = |told_at: Timestamp, minutes: u32| now.millis_since(told_at) >= u64::from(minutes) * 60_000;
+    // After the clock was set back nobody knows how long ago it was told: once too often is better than never.
+    let past =
+        |told_at: Timestamp, minutes: u32| now < told_at || now.millis_since(told_at) >= u64::from(minutes) * 60_000;
     match (state.filter(|state| state.firing), finding) {
         (None, Finding::Bad(data)) => {
             let cooled = state.is_none_or(|state| past(state.told_at, rule.cooldown_minutes));

@@ -1,4 +1,5 @@
-//! When a delivery is tried again: the schedule of Standard Webhooks, spread over three days.
+//! When a delivery is tried again: often in the first minutes, so that a target that restarts is told soon, then on the schedule
+//! of Standard Webhooks, spread over three days.
 
 use std::time::Duration;
 
@@ -9,8 +10,12 @@ const fn seconds(seconds: u64) -> Duration {
 }
 
 /// The pause after each attempt that failed. After the last one it is given up.
-const PAUSES: [Duration; 9] = [
+const PAUSES: [Duration; 13] = [
     seconds(5),
+    seconds(15),
+    seconds(30),
+    seconds(60),
+    seconds(2 * 60),
     seconds(5 * 60),
     seconds(30 * 60),
     seconds(2 * 3600),
@@ -32,6 +37,11 @@ pub(crate) fn next(tries: u64, now: Timestamp, asked: Option<Duration>, chance: 
     Some(Timestamp::from_millis(now.as_millis().saturating_add(i64::try_from(pause.as_millis()).ok()?)))
 }
 
+/// No pause is longer, in milliseconds.
+pub(crate) fn longest_ms() -> u64 {
+    u64::try_from(MAX_PAUSE.as_millis() * 6 / 5).unwrap_or(u64::MAX)
+}
+
 /// A number from 0 to 1.
 pub(crate) fn chance() -> f64 {
     getrandom::u32().map_or(0.5, |number| f64::from(number) / f64::from(u32::MAX))
@@ -47,10 +57,11 @@ mod tests {
             |tries, chance| next(tries, Timestamp::from_millis(0), None, chance).map(|at| at.as_millis() / 1000);
         assert_eq!(pause(1, 0.0), Some(5));
         assert_eq!(pause(1, 1.0), Some(6));
-        assert_eq!(pause(2, 0.0), Some(300));
-        assert_eq!(pause(9, 0.0), Some(86_400));
-        assert_eq!(pause(10, 0.0), None);
-        let hours: i64 = (1..10).filter_map(|tries| pause(tries, 0.0)).sum::<i64>() / 3600;
+        let first: Vec<_> = (1..=6).filter_map(|tries| pause(tries, 0.0)).collect();
+        assert_eq!(first, [5, 15, 30, 60, 120, 300], "dense in the first minutes");
+        assert_eq!(pause(13, 0.0), Some(86_400));
+        assert_eq!(pause(14, 0.0), None);
+        let hours: i64 = (1..14).filter_map(|tries| pause(tries, 0.0)).sum::<i64>() / 3600;
         assert_eq!(hours, 75);
     }
 

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{ChannelId, ChannelKind, Clock, DeliveryId};
+use model::{ChannelId, ChannelKind, Clock, ClockWatch, DeliveryId};
 use store::{AlertChange, Attempt, Change, DeliveryRow, Recorder, Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 
+use crate::retry;
 use crate::send::Sender;
 
 /// How long to wait at most before the outbox is looked at again, whatever it said: clocks jump.
@@ -25,17 +26,23 @@ pub(crate) struct Worker {
     clock: Clock,
     tasks: JoinSet<()>,
     under_way: HashMap<Id, (ChannelId, DeliveryId)>,
+    clock_watch: ClockWatch,
+    /// By how much the clock was set back since the outbox last followed it.
+    set_back_ms: u64,
 }
 
 impl Worker {
     pub(crate) fn new(store: Store, recorder: Recorder, sender: Arc<Sender>, clock: Clock) -> Worker {
-        Worker { store, recorder, sender, clock, tasks: JoinSet::new(), under_way: HashMap::new() }
+        let clock_watch = ClockWatch::new(clock.clone());
+        let (tasks, under_way) = (JoinSet::new(), HashMap::new());
+        Worker { store, recorder, sender, clock, tasks, under_way, clock_watch, set_back_ms: 0 }
     }
 
     /// Delivers until it is told to stop, then waits for what is under way.
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut outbox = self.recorder.outbox();
         let mut well = true;
+        self.notice_clock_set_while_down().await;
         while !*stop.borrow() {
             outbox.mark_unchanged();
             let pause = match self.dispatch().await {
@@ -64,8 +71,30 @@ impl Worker {
         self.under_way.remove(&id);
     }
 
+    /// What was queued later than now was queued before the clock was set back, nobody knows how long ago: it is due.
+    async fn notice_clock_set_while_down(&mut self) {
+        let now = self.clock.now();
+        let newest = self.store.newest_queued().await.ok().flatten();
+        let set_back = newest.map_or(0, |newest| newest.millis_since(now));
+        self.set_back_ms = if set_back > 0 { set_back + retry::longest_ms() } else { 0 };
+    }
+
+    /// Pauses end when they would have ended if the clock had not been set back. Set forth, they are over sooner.
+    async fn follow_clock(&mut self) -> Result<(), StoreError> {
+        if let Some(jump) = self.clock_watch.look() {
+            self.set_back_ms += jump.expected.millis_since(jump.now);
+        }
+        if self.set_back_ms > 0 {
+            let change = AlertChange::ClockSetBack { by_ms: self.set_back_ms, now: self.clock.now() };
+            self.recorder.change(Change::Alerts(change)).await?;
+            self.set_back_ms = 0;
+        }
+        Ok(())
+    }
+
     /// Begins what is due, and says when to look again.
     async fn dispatch(&mut self) -> Result<Duration, StoreError> {
+        self.follow_clock().await?;
         let now = self.clock.now();
         for channel in self.store.channels_due(now).await? {
             self.dispatch_channel(channel).await?;

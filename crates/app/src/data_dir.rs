@@ -1,10 +1,11 @@
 //! The data directory: private to its user, held by one server at a time, home of the token and of the note that tells
 //! the other commands where the server is.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
 use secrecy::{ExposeSecret, SecretString};
@@ -14,11 +15,24 @@ const TOKEN: &str = "token";
 const SERVER: &str = "server.json";
 const LOCK: &str = "agentgazer.lock";
 
+/// Files of the data directory that hold secrets, or what agents say.
+const PRIVATE: [&str; 6] = [TOKEN, LOCK, "agentgazer.key", "agentgazer.db", "agentgazer.db-wal", "agentgazer.db-shm"];
+
 /// The data directory of a running server. Nobody else can open it until this is dropped.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
-    _lock: File,
+    locks: Mutex<Locks>,
+    /// What has to be written again if the directory is deleted while the server runs.
+    token: Mutex<Option<SecretString>>,
+    addresses: Mutex<Option<Addresses>>,
+}
+
+/// The directory itself and a file in it. The file can be deleted, the directory cannot without what is in it.
+#[derive(Debug)]
+struct Locks {
+    directory: File,
+    _file: File,
 }
 
 /// The addresses of a running server, as written to `server.json` and to the ready file.
@@ -31,42 +45,62 @@ pub(crate) struct Addresses {
 }
 
 impl DataDir {
-    /// Makes the directory if it does not exist, and holds it.
+    /// Makes the directory if it does not exist, takes it from everybody else's eyes, and holds it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<DataDir> {
-        let named = || format!("the data directory {} cannot be used", path.display());
-        DirBuilder::new().recursive(true).mode(0o700).create(path).with_context(named)?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path.join(LOCK));
-        let lock = lock.with_context(named)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(DataDir { path: path.to_owned(), _lock: lock }),
-            Err(std::fs::TryLockError::WouldBlock) => Err(anyhow!(
-                "another server runs on the data directory {}: stop it, or give this one its own with --data-dir",
-                path.display()
-            )),
-            Err(std::fs::TryLockError::Error(error)) => Err(error).with_context(named),
+        let locks = Mutex::new(Locks::take(path)?);
+        make_private(path)?;
+        Ok(DataDir { path: path.to_owned(), locks, token: Mutex::default(), addresses: Mutex::default() })
+    }
+
+    /// Makes the directory again if it was deleted or replaced while the server ran, with what it knows of its files. An error
+    /// if another server has it.
+    pub(crate) fn claim_again(&self) -> anyhow::Result<()> {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !locks.are_of(&self.path) {
+            *locks = Locks::take(&self.path)?;
         }
+        if let Some(token) = &*self.token.lock().unwrap_or_else(PoisonError::into_inner)
+            && !self.path.join(TOKEN).exists()
+        {
+            write_token(&self.path, token)?;
+        }
+        if let Some(addresses) = &*self.addresses.lock().unwrap_or_else(PoisonError::into_inner) {
+            addresses.write(&self.path.join(SERVER))?;
+        }
+        Ok(())
     }
 
     /// The token, made at the first start.
     pub(crate) fn token(&self) -> anyhow::Result<SecretString> {
         if let Some(token) = read_token(&self.path)? {
+            self.remember_token(&token);
             return Ok(token);
         }
         let mut random = [0_u8; 32];
         getrandom::fill(&mut random).map_err(|error| anyhow!("no random numbers: {error}"))?;
         let token: SecretString = random.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
         write_token(&self.path, &token)?;
+        self.remember_token(&token);
         Ok(token)
     }
 
     /// Puts another token in the place of the one that is there.
-    pub(crate) fn keep_token(&self) -> impl Fn(&SecretString) -> std::io::Result<()> + use<> {
-        let path = self.path.clone();
-        move |token| write_token(&path, token).map_err(std::io::Error::other)
+    pub(crate) fn keep_token(self: &Arc<Self>) -> impl Fn(&SecretString) -> io::Result<()> + use<> {
+        let directory = Arc::clone(self);
+        move |token| {
+            write_token(&directory.path, token).map_err(io::Error::other)?;
+            directory.remember_token(token);
+            Ok(())
+        }
+    }
+
+    fn remember_token(&self, token: &SecretString) {
+        *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
     }
 
     /// Tells the other commands where the server is.
     pub(crate) fn write_addresses(&self, addresses: &Addresses) -> anyhow::Result<()> {
+        *self.addresses.lock().unwrap_or_else(PoisonError::into_inner) = Some(addresses.clone());
         addresses.write(&self.path.join(SERVER))
     }
 
@@ -75,6 +109,81 @@ impl DataDir {
         // Left behind, it only makes the other commands say that no server answers.
         let _ = std::fs::remove_file(self.path.join(SERVER));
     }
+}
+
+impl Locks {
+    /// Makes the directory if it does not exist, and locks it.
+    fn take(path: &Path) -> anyhow::Result<Locks> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| unusable(path, &error))?;
+        let directory = File::open(path).map_err(|error| unusable(path, &error))?;
+        match directory.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(taken(path)),
+            // Network file systems cannot lock a directory: there the file has to do.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path.join(LOCK));
+        let file = file.map_err(|error| unusable(path, &error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Locks { directory, _file: file }),
+            Err(TryLockError::WouldBlock) => Err(taken(path)),
+            Err(TryLockError::Error(error)) => Err(unusable(path, &error)),
+        }
+    }
+
+    /// Whether `path` leads to the directory that is locked.
+    fn are_of(&self, path: &Path) -> bool {
+        let id = |file: std::fs::Metadata| (file.dev(), file.ino());
+        self.directory.metadata().ok().map(id) == std::fs::metadata(path).ok().map(id)
+    }
+}
+
+fn taken(path: &Path) -> anyhow::Error {
+    let path = path.display();
+    anyhow!("another server runs on the data directory {path}: stop it, or give this one its own with --data-dir")
+}
+
+/// One sentence that says what is wrong with the directory.
+fn unusable(path: &Path, error: &io::Error) -> anyhow::Error {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::ReadOnlyFilesystem => anyhow!(
+            "the data directory {path} is on a read-only file system: make it writable, or use another with --data-dir"
+        ),
+        ErrorKind::PermissionDenied => anyhow!(
+            "the data directory {path} belongs to another user or is read-only: make it yours with chown and chmod 0700, or \
+             use another with --data-dir"
+        ),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            anyhow!("the data directory {path} cannot be used because the disk is full: make room, or use another disk")
+        }
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            anyhow!("the data directory {path} is a file: use another path with --data-dir")
+        }
+        _ => anyhow!("the data directory {path} cannot be used: {error}"),
+    }
+}
+
+/// Takes the rights of everybody else from the directory and its files, and says so. An error if that is not possible.
+fn make_private(path: &Path) -> anyhow::Result<()> {
+    repair_mode(path, 0o700)?;
+    PRIVATE.iter().try_for_each(|name| repair_mode(&path.join(name), 0o600))
+}
+
+/// Takes the rights of everybody else from the file at `path`, if it exists.
+pub(crate) fn repair_mode(path: &Path, private: u32) -> anyhow::Result<()> {
+    let Ok(found) = std::fs::metadata(path) else { return Ok(()) };
+    let mode = found.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    let shown = path.display();
+    std::fs::set_permissions(path, Permissions::from_mode(private)).map_err(|error| {
+        anyhow!(
+            "{shown} can be read or changed by other users (mode {mode:04o}): chmod {private:04o} it first ({error})"
+        )
+    })?;
+    tracing::warn!("{shown} could be read or changed by other users (mode {mode:04o}); it is {private:04o} now");
+    Ok(())
 }
 
 impl Addresses {
@@ -117,14 +226,16 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> anyhow::Result<()
         file.sync_all()?;
         std::fs::rename(&fresh, path)
     };
-    write().with_context(|| format!("{} cannot be written", path.display()))
+    let written = write();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&fresh);
+    }
+    written.with_context(|| format!("{} cannot be written", path.display()))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -151,6 +262,53 @@ mod tests {
         assert!(refused.to_string().contains("another server runs on the data directory"), "{refused}");
         drop(first);
         assert!(DataDir::open(parent.path()).is_ok());
+    }
+
+    #[test]
+    fn second_server_is_refused_after_the_lock_file_was_deleted() {
+        let parent = tempfile::tempdir().unwrap();
+        let _first = DataDir::open(parent.path()).unwrap();
+        std::fs::remove_file(parent.path().join(LOCK)).unwrap();
+        let refused = DataDir::open(parent.path()).unwrap_err();
+        assert!(refused.to_string().contains("another server runs on the data directory"), "{refused}");
+    }
+
+    #[test]
+    fn open_modes_of_directory_and_files_are_repaired() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("data");
+        std::fs::create_dir(&path).unwrap();
+        for name in PRIVATE {
+            std::fs::write(path.join(name), "secret").unwrap();
+            std::fs::set_permissions(path.join(name), Permissions::from_mode(0o644)).unwrap();
+        }
+        std::fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+        let _directory = DataDir::open(&path).unwrap();
+        assert_eq!(mode(&path), 0o700);
+        assert_eq!(PRIVATE.map(|name| mode(&path.join(name))), [0o600; 6]);
+    }
+
+    #[test]
+    fn deleted_directory_is_claimed_again_with_its_token() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("data");
+        let directory = DataDir::open(&path).unwrap();
+        let token = directory.token().unwrap();
+        std::fs::remove_dir_all(&path).unwrap();
+        directory.claim_again().unwrap();
+        assert_eq!(read_token(&path).unwrap().unwrap().expose_secret(), token.expose_secret());
+        assert!(DataDir::open(&path).unwrap_err().to_string().contains("another server"), "it is locked again");
+    }
+
+    #[test]
+    fn directory_that_another_server_has_taken_is_not_claimed() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("data");
+        let first = DataDir::open(&path).unwrap();
+        std::fs::remove_dir_all(&path).unwrap();
+        let _second = DataDir::open(&path).unwrap();
+        let refused = first.claim_again().unwrap_err();
+        assert!(refused.to_string().contains("another server"), "{refused}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub mod cli;
 mod client;
+mod clock_watch;
 pub mod commands;
 pub mod config;
 mod data_dir;

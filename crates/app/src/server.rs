@@ -11,12 +11,13 @@ use guard::{Guard, GuardConfig, Policies};
 use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Timestamp, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
-use store::{AgentBudget, RecentCalls, Recorder, Store, StoreConfig, Unpriced};
+use store::{AgentBudget, ClaimDirectory, RecentCalls, Recorder, Store, StoreConfig, Unpriced};
 use tokio::task::JoinHandle;
 use web::{AlertTargets, Names, Token, Web};
 
+use crate::clock_watch;
 use crate::config::Config;
-use crate::data_dir::{Addresses, DataDir};
+use crate::data_dir::{Addresses, DataDir, repair_mode};
 use crate::listen::{InheritedSockets, Listener};
 use crate::listeners;
 
@@ -37,9 +38,10 @@ pub struct Server {
     proxy: Listener,
     dashboard: Listener,
     alerts: Alerts,
+    clock_watch: JoinHandle<()>,
     recorder: Recorder,
     recorder_task: JoinHandle<()>,
-    data_dir: DataDir,
+    data_dir: Arc<DataDir>,
 }
 
 impl Server {
@@ -54,11 +56,12 @@ impl Server {
         let proxy_socket = listeners::open_socket(config, &mut sockets, "proxy").await?;
         let web_socket = listeners::open_socket(config, &mut sockets, "dashboard").await?;
         sockets.ensure_all_taken()?;
-        let data_dir = DataDir::open(&config.data_dir)?;
+        let data_dir = Arc::new(DataDir::open(&config.data_dir)?);
+        repair_mode(&config.key_file(), 0o600)?;
         let (token, known) = token(config, &data_dir)?;
         let addresses = Addresses { proxy: listeners::url(&proxy_socket)?, dashboard: listeners::url(&web_socket)? };
 
-        let parts = Parts::build(config).await?;
+        let parts = Parts::build(config, &data_dir).await?;
         let draining = Arc::new(AtomicBool::new(false));
         let proxy = parts.proxy(config);
         let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
@@ -67,7 +70,10 @@ impl Server {
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let proxy = listeners::start_proxy(proxy_socket, config, proxy);
         let dashboard = listeners::start_dashboard(web_socket, config, web);
-        data_dir.write_addresses(&addresses)?;
+        // The other commands need it, the server does not: a full disk is no reason not to start.
+        if let Err(error) = data_dir.write_addresses(&addresses) {
+            tracing::warn!("other commands do not find this server without --url: {error:#}");
+        }
         if let Some(path) = &config.ready_file {
             addresses.write(path)?;
         }
@@ -80,6 +86,7 @@ impl Server {
             proxy,
             dashboard,
             alerts,
+            clock_watch: clock_watch::start(Clock::System, Arc::clone(&parts.guard)),
             recorder: parts.recorder,
             recorder_task: parts.recorder_task,
             data_dir,
@@ -121,6 +128,7 @@ impl Server {
         }
         self.dashboard.stop(DASHBOARD_GRACE).await;
         self.alerts.stop().await;
+        self.clock_watch.abort();
         let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder.stop()).await;
         self.data_dir.forget_addresses();
         anyhow::ensure!(flushed.unwrap_or(false), "not everything could be written to disk; the log says what is lost");
@@ -142,7 +150,8 @@ struct Parts {
 
 impl Parts {
     /// Opens the store and restores the guard from it, before any call is accepted.
-    async fn build(config: &Config) -> anyhow::Result<Parts> {
+    async fn build(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<Parts> {
+        let claimed = Arc::clone(data_dir);
         let store = Store::open(StoreConfig {
             data_dir: config.data_dir.clone(),
             key_file: config.key_file(),
@@ -151,16 +160,19 @@ impl Parts {
             grouping: config.alerts.grouping(),
             unpriced: unpriced(config),
             clock: Clock::System,
+            claim_directory: ClaimDirectory::new(move || claimed.claim_again().map_err(|error| format!("{error:#}"))),
         })
         .await?;
-        let guard = restored_guard(config, &store).await?;
+        let guard = Arc::new(restored_guard(config, &store).await?);
+        let inactive = Arc::clone(&guard);
+        store.read_kills_from(move || inactive.inactive_agents());
         let configured = configured_providers(config);
         let stored = store.providers().await?;
         let providers = Providers::new(configured.iter().cloned().chain(stored));
         let (handle, inbox) = RecorderHandle::new(RECORDER_CAPACITY);
         let (recorder, recorder_task) = Recorder::start(store.clone(), inbox);
         Ok(Parts {
-            guard: Arc::new(guard),
+            guard,
             store,
             recorder,
             recorder_task,
@@ -216,7 +228,7 @@ impl Parts {
 }
 
 /// The token that the operator set, else the one in the data directory, which can be replaced while the server runs.
-fn token(config: &Config, data_dir: &DataDir) -> anyhow::Result<(SecretString, Token)> {
+fn token(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<(SecretString, Token)> {
     if let Some(token) = &config.token {
         return Ok((token.clone(), Token::configured(token.clone())));
     }

@@ -252,6 +252,27 @@ impl Guard {
         self.agents.with_known(agent, |agent| agent.view())
     }
 
+    /// Every inactive agent as it stands, without its windows: what a database must hold that has lost them.
+    pub fn inactive_agents(&self) -> Vec<SavedAgent> {
+        let mut inactive = Vec::new();
+        self.agents.for_each(|id, agent| {
+            let AgentView { deactivation, epoch, kill_switch, last_seen, .. } = agent.view();
+            if deactivation.is_some() {
+                inactive.push(SavedAgent {
+                    id: id.clone(),
+                    deactivation,
+                    epoch,
+                    kill_switch,
+                    window_floor: 0,
+                    last_seen,
+                    exemptions: Vec::new(),
+                    fingerprints: Vec::new(),
+                });
+            }
+        });
+        inactive
+    }
+
     /// The active agents whose score is nearest to their threshold, at most `limit`, the nearest first; those without any
     /// score are not among them.
     pub fn nearest(&self, limit: usize) -> Vec<AgentId> {

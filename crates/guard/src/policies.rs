@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use model::{AgentId, Policy, Spending, Timestamp};
+use model::{AgentId, ClockJump, Policy, Spending, Timestamp};
 use parking_lot::Mutex;
 use twox_hash::XxHash3_64;
 
@@ -129,6 +129,11 @@ impl Policies {
     pub fn all(&self) -> Vec<(AgentId, Arc<Limits>)> {
         let shards = self.shards.iter().map(|shard| shard.load_full());
         shards.flat_map(|shard| shard.iter().map(|(id, it)| (id.clone(), Arc::clone(it))).collect::<Vec<_>>()).collect()
+    }
+
+    /// The clock of the machine was set: no budget begins anew because of that.
+    pub fn set_clock(&self, jump: ClockJump) {
+        self.all().iter().for_each(|(_, limits)| limits.set_clock(jump));
     }
 
     /// Tells what an agent has spent before the start.

@@ -53,6 +53,6 @@ pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
 pub use stuck::{Cycle, Stuck, cost_per_hour};
 pub use target::{Target, TargetHost};
-pub use time::{Clock, Timestamp};
+pub use time::{Clock, ClockJump, ClockWatch, ManualClock, Timestamp};
 pub use unscored::{Unread, Unscored};
 pub use zone::Zone;

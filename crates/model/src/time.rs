@@ -1,8 +1,9 @@
 //! Time: milliseconds since 1970 in UTC, and where they come from.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -60,13 +61,21 @@ pub enum Clock {
     #[default]
     System,
     /// A clock that stands until it is moved.
-    Manual(Arc<AtomicI64>),
+    Manual(Arc<ManualClock>),
+}
+
+/// A clock that a test owns.
+#[derive(Debug)]
+pub struct ManualClock {
+    now: AtomicI64,
+    /// By how much it was set, apart from the time that passed.
+    set_by: AtomicI64,
 }
 
 impl Clock {
     /// A standing clock.
     pub fn manual(start: Timestamp) -> Clock {
-        Clock::Manual(Arc::new(AtomicI64::new(start.0)))
+        Clock::Manual(Arc::new(ManualClock { now: AtomicI64::new(start.0), set_by: AtomicI64::new(0) }))
     }
 
     /// The moment it is.
@@ -74,21 +83,112 @@ impl Clock {
     pub fn now(&self) -> Timestamp {
         match self {
             Clock::System => Timestamp(jiff::Timestamp::now().as_millisecond()),
-            Clock::Manual(millis) => Timestamp(millis.load(Ordering::SeqCst)),
+            Clock::Manual(clock) => Timestamp(clock.now.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// The time that has passed since some moment, whatever the clock was set to meanwhile.
+    pub fn elapsed(&self) -> Duration {
+        match self {
+            Clock::System => uptime(),
+            Clock::Manual(clock) => {
+                let passed = clock.now.load(Ordering::SeqCst) - clock.set_by.load(Ordering::SeqCst);
+                Duration::from_millis(passed.max(0).unsigned_abs())
+            }
         }
     }
 
     /// Moves a manual clock on; the system's clock does not listen.
     pub fn advance(&self, millis: i64) {
-        if let Clock::Manual(now) = self {
-            now.fetch_add(millis, Ordering::SeqCst);
+        if let Clock::Manual(clock) = self {
+            clock.now.fetch_add(millis, Ordering::SeqCst);
         }
+    }
+
+    /// Sets a manual clock forth or back while no time passes.
+    pub fn set_by(&self, millis: i64) {
+        if let Clock::Manual(clock) = self {
+            clock.set_by.fetch_add(millis, Ordering::SeqCst);
+            clock.now.fetch_add(millis, Ordering::SeqCst);
+        }
+    }
+}
+
+/// How long the machine has been up. Linux counts the time that it slept, which must not look like a clock that was set;
+/// elsewhere sleep is not counted.
+#[allow(clippy::disallowed_methods, reason = "this is where the time comes from")]
+fn uptime() -> Duration {
+    static STARTED: OnceLock<Instant> = OnceLock::new();
+    let read = std::fs::read_to_string("/proc/uptime").ok();
+    let seconds = read.as_deref().and_then(|text| text.split(' ').next()).and_then(|text| text.parse().ok());
+    let uptime = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    uptime.unwrap_or_else(|| STARTED.get_or_init(Instant::now).elapsed())
+}
+
+/// Notices that the clock of the machine was set.
+#[derive(Clone, Debug)]
+pub struct ClockWatch {
+    clock: Clock,
+    last: (Timestamp, Duration),
+}
+
+/// That the clock was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockJump {
+    /// What it would say if it had not been set.
+    pub expected: Timestamp,
+    /// What it says.
+    pub now: Timestamp,
+}
+
+impl ClockWatch {
+    /// Less is how clocks are corrected all the time.
+    const TOLERANCE_MS: i64 = 60_000;
+
+    /// Watches `clock` from now on.
+    pub fn new(clock: Clock) -> ClockWatch {
+        let last = (clock.now(), clock.elapsed());
+        ClockWatch { clock, last }
+    }
+
+    /// Whether it was set since the last look.
+    pub fn look(&mut self) -> Option<ClockJump> {
+        let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
+        let (before, then) = std::mem::replace(&mut self.last, (now, elapsed));
+        let passed = i64::try_from(elapsed.saturating_sub(then).as_millis()).unwrap_or(i64::MAX);
+        let expected = Timestamp(before.0.saturating_add(passed));
+        let jump = ClockJump { expected, now };
+        (jump.millis().saturating_abs() > Self::TOLERANCE_MS).then_some(jump)
+    }
+}
+
+impl ClockJump {
+    /// By how many milliseconds it was set forth; negative if it was set back.
+    pub fn millis(self) -> i64 {
+        self.now.0.saturating_sub(self.expected.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clock_watch_tells_a_clock_that_was_set_from_time_that_passed() {
+        let clock = Clock::manual(Timestamp(1_000_000_000));
+        let mut watch = ClockWatch::new(clock.clone());
+        clock.advance(7 * 86_400_000);
+        assert_eq!(watch.look(), None);
+        clock.set_by(30_000);
+        assert_eq!(watch.look(), None, "clocks are corrected all the time");
+        clock.set_by(-86_400_000);
+        clock.advance(1_000);
+        assert_eq!(watch.look().map(ClockJump::millis), Some(-86_400_000));
+        assert_eq!(watch.look(), None, "it is told once");
+        clock.set_by(86_400_000);
+        assert_eq!(watch.look().map(ClockJump::millis), Some(86_400_000));
+        assert_eq!(ClockWatch::new(Clock::System).look(), None);
+    }
 
     #[test]
     fn times_are_written_in_utc_with_milliseconds() {

@@ -2,6 +2,7 @@
 //! second, which no kill, no change and no page should have to wait for.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::Mutex;
@@ -9,8 +10,9 @@ use tokio::sync::Mutex;
 use crate::Store;
 use crate::connect;
 
-/// Looks at the length of the log now and then, and moves it when it has grown long, holding `moving`. Never ends.
-pub(crate) async fn run(store: Store, moving: &Mutex<()>) {
+/// Looks at the length of the log now and then, and moves it when it has grown long, holding `moving`, where it
+/// is counted. Never ends.
+pub(crate) async fn run(store: Store, moving: Arc<Mutex<u64>>) {
     let database = store.config.database();
     let mut log = database.clone().into_os_string();
     log.push("-wal");
@@ -22,7 +24,8 @@ pub(crate) async fn run(store: Store, moving: &Mutex<()>) {
         if length <= store.tuning.longest_log || length == moved {
             continue;
         }
-        let _moving = moving.lock().await;
+        let mut moving = moving.lock().await;
+        *moving += 1;
         match checkpoint(&database).await {
             Ok(()) => moved = length,
             // The writer does it when the log has grown longer still, and says what is wrong with the disk.

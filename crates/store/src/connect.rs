@@ -39,6 +39,11 @@ pub(crate) fn reader(database: &Path) -> SqliteConnectOptions {
     base(database).read_only(true).busy_timeout(Duration::from_secs(5))
 }
 
+/// Of the one that reads everything to see whether it can be read. It waits for nobody.
+pub(crate) fn checker(database: &Path) -> SqliteConnectOptions {
+    base(database).read_only(true).pragma("mmap_size", "0")
+}
+
 /// Of the one that moves the write-ahead log into the database.
 pub(crate) fn checkpointer(database: &Path) -> SqliteConnectOptions {
     base(database)

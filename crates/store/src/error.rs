@@ -1,6 +1,10 @@
 //! What can go wrong with the memory, and what of it passes.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts reads that found the database damaged, in whatever part of the process.
+static DAMAGE_REPORTS: AtomicU64 = AtomicU64::new(0);
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +25,9 @@ pub enum StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
+        if is_damage(&error) {
+            DAMAGE_REPORTS.fetch_add(1, Ordering::Relaxed);
+        }
         StoreError::Unavailable(in_plain_words(&error))
     }
 }
@@ -54,8 +61,22 @@ pub(crate) fn is_full(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(13)
 }
 
+/// Whether the content of the database file is at fault: corrupt, not a database, or shorter than it says.
+pub(crate) fn is_damage(error: &sqlx::Error) -> bool {
+    matches!(primary_code(error), Some(11 | 26)) || extended_code(error) == Some(522)
+}
+
+/// How many reads found the database damaged so far: a reason to look into it.
+pub(crate) fn damage_reports() -> u64 {
+    DAMAGE_REPORTS.load(Ordering::Relaxed)
+}
+
 /// SQLite's result code without its extension.
 fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    extended_code(error).map(|code| code & 0xff)
+}
+
+fn extended_code(error: &sqlx::Error) -> Option<u32> {
     let code: Cow<'_, str> = error.as_database_error()?.code()?;
-    code.parse::<u32>().ok().map(|code| code & 0xff)
+    code.parse().ok()
 }

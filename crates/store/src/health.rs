@@ -10,6 +10,7 @@ pub struct Health(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     trouble: Mutex<Option<String>>,
+    notice: Mutex<Option<String>>,
     dropped: AtomicU64,
 }
 
@@ -17,6 +18,11 @@ impl Health {
     /// Why nothing can be written at the moment; `None` if all is well.
     pub fn trouble(&self) -> Option<String> {
         self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What happened to the files of the database since the start, and what was done about it; the newest.
+    pub fn notice(&self) -> Option<String> {
+        self.0.notice.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How many events were given up because they could not be written for too long.
@@ -27,6 +33,10 @@ impl Health {
     /// Says why nothing can be written, and returns what was said before.
     pub(crate) fn set(&self, trouble: Option<String>) -> Option<String> {
         std::mem::replace(&mut *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner), trouble)
+    }
+
+    pub(crate) fn set_notice(&self, notice: String) {
+        *self.0.notice.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);
     }
 
     pub(crate) fn count_dropped(&self, events: usize) {

@@ -22,6 +22,8 @@ pub(crate) struct KeyFile {
     cipher: XChaCha20Poly1305,
     id: String,
     path: PathBuf,
+    /// What is in the file.
+    text: SecretString,
 }
 
 impl fmt::Debug for KeyFile {
@@ -50,12 +52,14 @@ impl KeyFile {
 
     fn parse(mut text: String, path: &Path) -> Result<KeyFile, StoreError> {
         let bytes = STANDARD.decode(text.trim());
+        let content = SecretString::from(format!("{}\n", text.trim()));
         text.zeroize();
         let mut key: [u8; KEY_SIZE] = bytes
             .ok()
             .and_then(|bytes| bytes.try_into().ok())
             .ok_or_else(|| setup(path, "does not hold a key of 32 bytes in base64; restore it from your backup"))?;
-        let key_file = KeyFile { cipher: XChaCha20Poly1305::new(&key.into()), id: key_id(&key), path: path.to_owned() };
+        let cipher = XChaCha20Poly1305::new(&key.into());
+        let key_file = KeyFile { cipher, id: key_id(&key), path: path.to_owned(), text: content };
         key.zeroize();
         Ok(key_file)
     }
@@ -68,10 +72,8 @@ impl KeyFile {
         let mut text = STANDARD.encode(key);
         text.push('\n');
         key.zeroize();
-        let fresh = path.with_extension(format!("new-{}", std::process::id()));
-        let written = write_private(&fresh, text.as_bytes()).and_then(|()| std::fs::hard_link(&fresh, path));
+        let written = link_in_place(path, &text);
         text.zeroize();
-        let _ = std::fs::remove_file(&fresh);
         match written {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(setup(path, &format!("cannot be written: {error}")))
@@ -80,6 +82,15 @@ impl KeyFile {
                 let text = std::fs::read_to_string(path);
                 Self::parse(text.map_err(|error| setup(path, &format!("cannot be read: {error}")))?, path)
             }
+        }
+    }
+
+    /// Writes the file again if it was deleted: without it, nobody reads what was encrypted with it.
+    pub(crate) fn write_if_missing(&self) -> Result<(), StoreError> {
+        match self.path.try_exists() {
+            Ok(false) => link_in_place(&self.path, self.text.expose_secret())
+                .map_err(|error| setup(&self.path, &format!("cannot be written: {error}"))),
+            _ => Ok(()),
         }
     }
 
@@ -128,6 +139,14 @@ fn key_id(key: &[u8; KEY_SIZE]) -> String {
     let cipher = XChaCha20Poly1305::new(&(*key).into());
     let tag = cipher.encrypt(&XNonce::from([0; NONCE_SIZE]), b"agentgazer key id".as_slice()).unwrap_or_default();
     tag.iter().rev().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file as a whole, unless there is one.
+fn link_in_place(path: &Path, text: &str) -> std::io::Result<()> {
+    let fresh = path.with_extension(format!("new-{}", std::process::id()));
+    let written = write_private(&fresh, text.as_bytes()).and_then(|()| std::fs::hard_link(&fresh, path));
+    let _ = std::fs::remove_file(&fresh);
+    written
 }
 
 /// Writes a file that only its owner can read, and makes sure that it is on disk.

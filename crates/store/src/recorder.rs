@@ -52,12 +52,13 @@ impl Recorder {
             change_patience: store.tuning.change_patience,
             catch_up_patience: store.tuning.catch_up_patience,
         };
-        let writer = Writer::new(&store, recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
+        let moving = Arc::new(Mutex::new(0));
+        let told = (recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
+        let writer = Writer::new(&store, told, Arc::clone(&moving));
         let writing = async move {
-            let moving = Mutex::new(());
             tokio::select! {
-                () = writer.run(inbox, requests_inbox, &moving) => {}
-                () = checkpoint::run(store, &moving) => {}
+                () = writer.run(inbox, requests_inbox) => {}
+                () = checkpoint::run(store, moving) => {}
             }
         };
         (recorder, tokio::spawn(writing))

@@ -149,7 +149,7 @@ impl Store {
     /// What each agent spent since `from`, exactly: for budgets, which are counted in memory and begin with this.
     pub async fn spent_since(&self, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
         let whole = Timestamp::from_millis(Span::Hour.end(from));
-        let pieces = Period::between(whole, self.config.clock.now().max(whole), whole).pieces(&self.made().await?);
+        let pieces = Period::between(whole, self.newest_time().await?.max(whole), whole).pieces(&self.made().await?);
         let mut query = QueryBuilder::<Sqlite>::new(SPENT);
         push_pieces(&mut query, &pieces);
         // A day does not begin with an hour of UTC everywhere; this reads an hour of events at most.
@@ -159,10 +159,18 @@ impl Store {
         Ok(query.build().try_map(spent_row).fetch_all(&self.readers).await?)
     }
 
+    /// Now, or the end of the newest hour that has sums if the clock was set back since: what was spent then is spent.
+    async fn newest_time(&self) -> Result<Timestamp, StoreError> {
+        let query = sqlx::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.code());
+        let newest: Option<i64> = query.fetch_one(&self.readers).await?;
+        let end = newest.map(|start| Timestamp::from_millis(Span::Hour.end(Timestamp::from_millis(start))));
+        Ok(self.config.clock.now().max(end.unwrap_or_default()))
+    }
+
     /// The same of one agent.
     pub async fn spent_by(&self, agent: &AgentId, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
         let whole = Timestamp::from_millis(Span::Hour.end(from));
-        let period = Period::between(whole, self.config.clock.now().max(whole), whole);
+        let period = Period::between(whole, self.newest_time().await?.max(whole), whole);
         let spent = |(_, model, tally): (i64, ModelName, Tally)| Spent {
             agent: agent.clone(),
             model,

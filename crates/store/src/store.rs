@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Clock, KillSwitch};
+use model::{Clock, KillSwitch, SavedAgent};
 use sqlx::SqlitePool;
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::SqlitePoolOptions;
@@ -12,7 +12,9 @@ use sqlx::{ConnectOptions, Connection};
 
 use crate::connect;
 use crate::error::in_plain_words;
+use crate::generation::Generation;
 use crate::key_file::KeyFile;
+use crate::rescue::{KillsInMemory, finish_swap};
 use crate::settings::InForce;
 use crate::tuning::Tuning;
 use crate::{Grouping, Retention, Settings, StoreError, Unpriced};
@@ -37,6 +39,29 @@ pub struct StoreConfig {
     pub unpriced: Unpriced,
     /// Tells what is old.
     pub clock: Clock,
+    /// Takes the data directory again, if it was deleted while the server ran.
+    pub claim_directory: ClaimDirectory,
+}
+
+/// Makes the data directory again and makes sure that no other server has it.
+#[derive(Clone, Default)]
+pub struct ClaimDirectory(Option<Arc<dyn Fn() -> Result<(), String> + Send + Sync>>);
+
+impl ClaimDirectory {
+    /// Done by `claim`, which says why if it is not possible.
+    pub fn new(claim: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> ClaimDirectory {
+        ClaimDirectory(Some(Arc::new(claim)))
+    }
+
+    pub(crate) fn claim(&self, path: &Path) -> Result<(), StoreError> {
+        self.0.as_ref().map_or_else(|| create_private_dir(path), |claim| claim().map_err(StoreError::Setup))
+    }
+}
+
+impl std::fmt::Debug for ClaimDirectory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ClaimDirectory").field(&self.0.is_some()).finish()
+    }
 }
 
 impl StoreConfig {
@@ -50,6 +75,7 @@ impl StoreConfig {
             grouping: Grouping::default(),
             unpriced: Unpriced::default(),
             clock: Clock::System,
+            claim_directory: ClaimDirectory::default(),
         }
     }
 
@@ -71,6 +97,8 @@ pub struct Store {
     pub(crate) keys: KeyFile,
     pub(crate) settings: InForce,
     pub(crate) tuning: Tuning,
+    pub(crate) kills: KillsInMemory,
+    pub(crate) generation: Generation,
 }
 
 impl Store {
@@ -82,21 +110,32 @@ impl Store {
     pub(crate) async fn open_tuned(config: StoreConfig, tuning: Tuning) -> Result<Store, StoreError> {
         create_private_dir(&config.data_dir)?;
         let database = config.database();
+        finish_swap(&database, config.clock.now()).map_err(|error| {
+            StoreError::Setup(format!("the database {} cannot be put in its place: {error}", database.display()))
+        })?;
         create_private_file(&database)?;
         let keys = KeyFile::open(&config.key_file)?;
         migrate(&database, &tuning).await?;
-        let readers = SqlitePoolOptions::new()
+        let generation = Generation::default();
+        let readers = generation
+            .limit(SqlitePoolOptions::new())
             .max_connections(READERS)
             .acquire_timeout(Duration::from_secs(5))
             // A connection to a file does not go away; asking whether it has is one more trip to its thread per query.
             .test_before_acquire(false)
             .connect_lazy_with(connect::reader(&database));
         let settings = InForce::read(&readers, config.settings()).await?;
-        Ok(Store { readers, config: Arc::new(config), keys, settings, tuning })
+        let kills = KillsInMemory::default();
+        Ok(Store { readers, config: Arc::new(config), keys, settings, tuning, kills, generation })
+    }
+
+    /// Reads the inactive agents from `source` if the database is lost while the server runs: every kill is in the next one.
+    pub fn read_kills_from(&self, source: impl Fn() -> Vec<SavedAgent> + Send + Sync + 'static) {
+        self.kills.read_from(source);
     }
 }
 
-async fn migrate(database: &Path, tuning: &Tuning) -> Result<(), StoreError> {
+pub(crate) async fn migrate(database: &Path, tuning: &Tuning) -> Result<(), StoreError> {
     let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", database.display()));
     let options = connect::writer(database, tuning).busy_timeout(Duration::from_secs(5));
     let mut connection = options.connect().await.map_err(|error| failed(in_plain_words(&error)))?;
@@ -123,7 +162,7 @@ fn create_private_dir(path: &Path) -> Result<(), StoreError> {
 }
 
 /// SQLite gives its other files (`-wal`, `-shm`) the mode of this one.
-fn create_private_file(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn create_private_file(path: &Path) -> Result<(), StoreError> {
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]

@@ -125,6 +125,31 @@ async fn what_failed_is_tried_again_with_the_same_id() {
 }
 
 #[tokio::test]
+async fn retry_is_sent_in_time_though_the_clock_was_set_back() {
+    for while_running in [true, false] {
+        let rig = Rig::new(crate::rig::clock(), alone()).await;
+        let (url, mut got) =
+            receiver(|number| Some((if number == 0 { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK }, None)))
+                .await;
+        rig.webhook("ops", &url).await;
+        let mut alerts = Some(start(&rig));
+        rig.kill("looper").await;
+        got.recv().await.unwrap();
+        until(&rig, |history| history[0].tries == 1).await;
+        if !while_running {
+            alerts.take().unwrap().stop().await;
+        }
+        rig.clock.set_by(-24 * 3_600_000);
+        rig.clock.advance(10_000);
+        let _alerts = alerts.unwrap_or_else(|| start(&rig));
+        // A test of another channel makes the worker look.
+        rig.webhook("other", &url).await;
+        got.recv().await.unwrap();
+        until(&rig, |history| history[0].state == DeliveryState::Delivered).await;
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_is_no_delivery_and_gone_switches_the_channel_off() {
     let rig = Rig::new(crate::rig::clock(), alone()).await;
     let (moved, _a) = receiver(|_| Some((StatusCode::FOUND, None))).await;

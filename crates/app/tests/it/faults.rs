@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::json;
 use sqlx::{Connection, Executor, SqliteConnection};
 
-use crate::support::{Server, ServerBuilder, eventually, provider, requests};
+use crate::support::{Server, ServerBuilder, eventually, provider, requests, run};
 use app::provider::BuiltinProvider;
 
 const QUESTION: &str = "Why does the import of customer records fail?";
@@ -65,6 +65,44 @@ async fn a_full_disk_stops_nothing_but_changes() {
 
     std::fs::remove_file(ballast).unwrap();
     recovers(&server).await;
+}
+
+#[tokio::test]
+async fn full_disk_does_not_keep_the_server_from_starting() {
+    let disk = SmallDisk::mount("3m");
+    let data = disk.path.join("data");
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).data_dir(&data).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
+    let (builder, status) = server.terminate();
+    assert!(status.success());
+    let ballast = disk.fill();
+
+    let server = builder.start();
+    loop_until_stopped(&server, &provider).await;
+    assert!(server.log().contains("server.json cannot be written"), "{}", server.log());
+    assert!(!data.join("server.json").exists());
+    let leftovers =
+        std::fs::read_dir(&data).unwrap().flatten().filter(|file| file.path().extension() == Some("new".as_ref()));
+    assert_eq!(leftovers.count(), 0);
+
+    std::fs::remove_file(ballast).unwrap();
+    recovers(&server).await;
+}
+
+#[tokio::test]
+async fn read_only_data_directory_is_refused_in_one_sentence() {
+    let disk = SmallDisk::mount("3m");
+    let provider = provider().await;
+    let data = disk.path.join("data");
+    let (_, status) = ServerBuilder::new(&provider.url()).data_dir(&data).start().terminate();
+    assert!(status.success());
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&disk.path).status();
+    assert!(remounted.unwrap().success());
+    let refused = run(&["start", "--port", "0", "--proxy-port", "0", "--data-dir", data.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert_eq!(refused.stderr.trim().lines().count(), 1, "{refused:?}");
+    assert!(refused.stderr.contains("read-only file system") && refused.stderr.contains("--data-dir"), "{refused:?}");
 }
 
 #[tokio::test]

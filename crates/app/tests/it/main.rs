@@ -14,6 +14,7 @@ mod guesses;
 mod half_close;
 mod hostile;
 mod kill_path;
+mod lost_database;
 mod panics;
 mod policies;
 mod replay;

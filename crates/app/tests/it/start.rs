@@ -91,6 +91,26 @@ async fn a_data_directory_has_one_server() {
 }
 
 #[tokio::test]
+async fn data_that_other_users_could_read_is_made_private() {
+    let provider = provider().await;
+    let builder = ServerBuilder::new(&provider.url()).without_token().start().kill();
+    let data = builder.data_path().to_owned();
+    let open = |name: &str, mode: u32| {
+        std::fs::set_permissions(data.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open("", 0o777);
+    let files = ["token", "agentgazer.key", "agentgazer.db"];
+    files.iter().for_each(|name| open(name, 0o644));
+    let server = builder.start();
+    let mode = |name: &str| std::fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(""), 0o700);
+    assert_eq!(files.map(mode), [0o600; 3]);
+    let log = server.log();
+    assert_eq!(log.lines().filter(|line| line.contains("by other users")).count(), 4, "{log}");
+    assert!(log.contains("mode 0777") && log.contains("mode 0644"), "{log}");
+}
+
+#[tokio::test]
 async fn the_first_start_makes_a_token_that_stays() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).without_token().start();

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::{BudgetPeriod, ConversationId, NanoUsd, Policy, Spending, Timestamp, Zone};
+use model::{BudgetPeriod, ClockJump, ConversationId, NanoUsd, Policy, Spending, Timestamp, Zone};
 
 use super::limits::{Budget, Charge, Refused};
 use crate::fingerprint::conversation_id;
@@ -36,6 +36,8 @@ struct Period {
     /// Counts how often it began anew, so that what was reserved in an earlier one is not taken from this.
     number: u64,
     tab: Tab,
+    /// What was spent in the one before.
+    spent_before: NanoUsd,
 }
 
 /// On which tabs a call in flight was reserved. The policy may change before it is over.
@@ -47,7 +49,13 @@ pub(super) struct Booked {
 
 impl Budgets {
     pub(super) fn new(zone: &Zone, now: Timestamp) -> Budgets {
-        let begin = |period| Period { period, range: zone.period(period, now), number: 0, tab: Tab::default() };
+        let begin = |period| Period {
+            period,
+            range: zone.period(period, now),
+            number: 0,
+            tab: Tab::default(),
+            spent_before: NanoUsd::ZERO,
+        };
         let periods = BudgetPeriod::ALL.map(begin);
         Budgets { periods, conversations: HashMap::new(), uses: 0 }
     }
@@ -127,9 +135,22 @@ impl Budgets {
         self.periods.each_ref().map(|period| period.tab.spent)
     }
 
+    /// The clock was set: a period that only that began is the one before, and what was spent in it counts on.
+    pub(super) fn set_clock(&mut self, zone: &Zone, jump: ClockJump) {
+        for period in &mut self.periods {
+            if period.range.start > jump.expected {
+                // A call came before this was noticed.
+                period.tab.spent += std::mem::take(&mut period.spent_before);
+            } else if jump.expected < period.range.end && jump.now >= period.range.end {
+                period.range = zone.period(period.period, jump.now);
+            }
+        }
+    }
+
     fn turn(&mut self, zone: &Zone, now: Timestamp) {
         for period in self.periods.iter_mut().filter(|period| !period.range.contains(&now)) {
             if now >= period.range.end {
+                period.spent_before = period.tab.spent;
                 period.tab = Tab::default();
                 period.number += 1;
             }

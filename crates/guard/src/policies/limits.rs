@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use model::{BudgetPeriod, ConversationId, NanoUsd, Policy, RateLimit, Spending, Timestamp};
+use model::{BudgetPeriod, ClockJump, ConversationId, NanoUsd, Policy, RateLimit, Spending, Timestamp};
 use parking_lot::Mutex;
 
 use super::budget::{Booked, Budgets};
@@ -210,6 +210,12 @@ impl Limits {
     pub(super) fn raise(&self, spending: &Spending, now: Timestamp) {
         let State { policy, budgets, .. } = &mut *self.state.lock();
         budgets.raise(policy, spending, now);
+    }
+
+    /// The clock was set: what was spent counts on.
+    pub(super) fn set_clock(&self, jump: ClockJump) {
+        let State { policy, budgets, .. } = &mut *self.state.lock();
+        budgets.set_clock(&policy.time_zone, jump);
     }
 
     pub(super) fn touch(&self, use_number: u64) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use guard::{Budget, Charge, Limits, Policies, Refused, Reservation, conversation_id};
-use model::{AgentId, BudgetPeriod, NanoUsd, Policy, PolicyChange, Spending, Timestamp};
+use model::{AgentId, BudgetPeriod, ClockJump, NanoUsd, Policy, PolicyChange, Spending, Timestamp};
 use proptest::prelude::*;
 
 const NOON: i64 = 1_794_744_000_000; // 2026-11-15T12:00:00Z, a Sunday
@@ -152,6 +152,35 @@ fn a_clock_that_is_set_back_makes_no_budget_anew() {
     let policies = policies(r#"{"budget_daily_usd":1e-7}"#);
     assert_eq!(spend(&policies, charge(5 * DAY, 100)), Ok(()));
     assert_eq!(spend(&policies, charge(0, 1)), exceeded(Budget::Of(BudgetPeriod::Day), 100));
+}
+
+#[test]
+fn clock_that_is_set_forth_makes_no_budget_anew() {
+    for called_before_it_is_noticed in [false, true] {
+        let policies = policies(r#"{"budget_daily_usd":1e-7}"#);
+        assert_eq!(spend(&policies, charge(0, 100)), Ok(()));
+        if called_before_it_is_noticed {
+            assert_eq!(spend(&policies, charge(DAY, 1)), Ok(()));
+        }
+        policies.set_clock(ClockJump { expected: at(1_000), now: at(DAY + 1_000) });
+        let spent = exceeded(Budget::Of(BudgetPeriod::Day), 100);
+        assert_eq!(spend(&policies, charge(DAY + 2_000, 1)), spent, "{called_before_it_is_noticed}");
+        // And back again.
+        policies.set_clock(ClockJump { expected: at(DAY + 3_000), now: at(3_000) });
+        assert_eq!(spend(&policies, charge(4_000, 1)), spent);
+        // The next day is a new one.
+        assert_eq!(spend(&policies, charge(2 * DAY, 1)), Ok(()));
+    }
+}
+
+#[test]
+fn clock_that_is_set_forth_within_the_day_changes_no_budget() {
+    let policies = policies(r#"{"budget_daily_usd":1e-7}"#);
+    assert_eq!(spend(&policies, charge(0, 60)), Ok(()));
+    policies.set_clock(ClockJump { expected: at(1_000), now: at(3_600_000) });
+    assert_eq!(limits(&policies).spent(at(3_600_001))[0], NanoUsd::new(60));
+    // A real new day begins anew.
+    assert_eq!(limits(&policies).spent(at(DAY))[0], NanoUsd::ZERO);
 }
 
 #[test]

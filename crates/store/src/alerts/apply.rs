@@ -26,6 +26,7 @@ pub(crate) async fn apply(
         AlertChange::Digest { channel, window_opened_at, digest, at } => {
             Ok(digest::make(transaction, *channel, *window_opened_at, *digest, *at).await?)
         }
+        AlertChange::ClockSetBack { by_ms, now } => Ok(deliveries::follow_clock(transaction, *by_ms, *now).await?),
         AlertChange::Turns { turns, at } => {
             for turn in turns {
                 take_turn(transaction, turn, *at, store).await?;

@@ -24,6 +24,8 @@ pub enum AlertChange {
     Attempted { delivery: DeliveryId, attempt: Attempt },
     /// Makes one digest of the alerts that wait in a window, if there are several.
     Digest { channel: ChannelId, window_opened_at: Timestamp, digest: DeliveryId, at: Timestamp },
+    /// The clock was set back by so much and says `now`: what waits does not wait longer because of that.
+    ClockSetBack { by_ms: u64, now: Timestamp },
     /// What rules that are looked at every minute found.
     Turns { turns: Vec<AlertTurn>, at: Timestamp },
 }

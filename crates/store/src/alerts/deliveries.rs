@@ -135,12 +135,30 @@ impl Store {
         Ok(query.try_map(delivery_row).fetch_all(&self.readers).await?)
     }
 
+    /// When the newest of what is queued was queued.
+    pub async fn newest_queued(&self) -> Result<Option<Timestamp>, StoreError> {
+        let query = "select max(queued_at) from deliveries where state = 'queued'";
+        let newest: Option<i64> = sqlx::query_scalar(query).fetch_one(&self.readers).await?;
+        Ok(newest.map(Timestamp::from_millis))
+    }
+
     /// When something is due next, after `now`.
     pub async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let query = "select min(due_at) from deliveries where state = 'queued' and due_at > $1";
         let due: Option<i64> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_one(&self.readers).await?;
         Ok(due.map(Timestamp::from_millis))
     }
+}
+
+/// Lets nothing wait longer because the clock was set back.
+pub(super) async fn follow_clock(
+    transaction: &mut SqliteConnection,
+    by_ms: u64,
+    now: Timestamp,
+) -> Result<(), sqlx::Error> {
+    let query =
+        sqlx::query("update deliveries set due_at = max($1, due_at - $2) where state = 'queued' and due_at > $1");
+    query.bind(now.as_millis()).bind(columns::signed(by_ms)).execute(transaction).await.map(drop)
 }
 
 async fn read_attempts(snapshot: &mut SqliteConnection, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {

@@ -45,6 +45,11 @@ impl Connection {
         connection.begin_with("begin immediate").await
     }
 
+    /// The connection, if it is open.
+    pub(super) fn opened(&mut self) -> Option<&mut SqliteConnection> {
+        self.open.as_mut()
+    }
+
     /// Gives the connection up after a failure, with whatever transaction it is in. The next one is opened with `options`.
     pub(super) async fn reset(&mut self, options: SqliteConnectOptions) {
         if let Some(connection) = self.open.take() {

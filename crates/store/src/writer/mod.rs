@@ -8,8 +8,10 @@ mod batch;
 mod connection;
 mod deletion;
 mod events;
+mod file_watch;
 mod longer_sums;
 mod record;
+mod recovery;
 mod request;
 mod rollup;
 mod rows;
@@ -30,6 +32,7 @@ pub(crate) use self::request::{Request, send};
 pub(crate) use self::rows::Insert;
 
 use self::connection::Connection;
+use self::file_watch::FileWatch;
 use self::record::Pending;
 use self::request::ChangeRequest;
 use crate::tuning::Tuning;
@@ -44,6 +47,9 @@ const LOOK: Duration = Duration::from_millis(10);
 pub(crate) struct Writer {
     store: Store,
     connection: Connection,
+    watch: FileWatch,
+    /// Whoever else moves the log into the database holds this, and counts here how often that was done.
+    moving: Arc<Mutex<u64>>,
     notices: broadcast::Sender<Notice>,
     health: Health,
     /// Counts the moments at which the outbox may have changed.
@@ -70,12 +76,13 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         store: &Store,
-        notices: broadcast::Sender<Notice>,
-        health: Health,
-        outbox: watch::Sender<u64>,
+        (notices, health, outbox): (broadcast::Sender<Notice>, Health, watch::Sender<u64>),
+        moving: Arc<Mutex<u64>>,
     ) -> Writer {
         Writer {
             connection: Connection::new(connect::writer(&store.config.database(), &store.tuning)),
+            watch: FileWatch::new(store, Arc::clone(&moving)),
+            moving,
             store: store.clone(),
             notices,
             health,
@@ -95,15 +102,12 @@ impl Writer {
         }
     }
 
-    /// Writes until `inbox` is closed or a stop is requested, then what is left. Whoever else moves the log into the
-    /// database holds `moving`.
-    pub(crate) async fn run(
-        mut self,
-        mut inbox: RecorderInbox,
-        mut requests: mpsc::UnboundedReceiver<Request>,
-        moving: &Mutex<()>,
-    ) {
+    /// Writes until `inbox` is closed or a stop is requested, then what is left.
+    pub(crate) async fn run(mut self, mut inbox: RecorderInbox, mut requests: mpsc::UnboundedReceiver<Request>) {
+        // If it cannot be opened now, that is tried again with every look.
+        let _ = self.watch.open().await;
         while self.receive(&mut inbox, &mut requests).await {
+            self.look_at_files().await;
             if self.pause.is_none_or(|(_, until)| Instant::now() >= until) {
                 self.work(&mut inbox).await;
             }
@@ -111,7 +115,7 @@ impl Writer {
         inbox.events.close();
         inbox.records.close();
         requests.close();
-        self.finish(&mut inbox, moving).await;
+        self.finish(&mut inbox).await;
     }
 
     /// Waits until there is something to do. `false`: nothing more will come.
@@ -152,9 +156,9 @@ impl Writer {
         let now = Instant::now();
         match (self.pause, self.batch_due) {
             (Some((_, until)), _) => until.min(now + LOOK),
-            (None, _) if self.sums_are_due => now,
+            (None, _) if self.sums_are_due || self.watch.loss.is_some() => now,
             (None, Some(due)) => due.min(now + LOOK),
-            (None, None) => self.next_sweep,
+            (None, None) => self.next_sweep.min(self.watch.next_look),
         }
     }
 

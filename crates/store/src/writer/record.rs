@@ -91,12 +91,14 @@ pub(super) async fn write(
     Ok(true)
 }
 
-/// Ends the agent's epoch, if this is still the epoch it is in and nobody else ended it.
+/// Ends the agent's epoch, if this is still the epoch it is in and nobody else ended it. A database that was written from
+/// memory may have this very kill without its incident.
 async fn deactivate(transaction: &mut SqliteConnection, incident: &Incident) -> Result<bool, sqlx::Error> {
     let kill = &incident.kill;
     let updated = sqlx::query(
         "update agents set active = 0, deactivated_by = $1, deactivated_at = $2, incident_id = $3, last_seen = $2
-         where id = $4 and epoch = $5 and active = 1",
+         where id = $4 and epoch = $5
+            and (active = 1 or (incident_id = $3 and not exists (select 1 from incidents where id = $3)))",
     )
     .bind(DeactivatedBy::KillSwitch.as_str())
     .bind(kill.at.as_millis())

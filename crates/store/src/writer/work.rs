@@ -1,14 +1,13 @@
 //! What the writer does when it may write, and what it does when it cannot.
 
 use model::{AgentId, RecorderInbox};
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::apply::{self, Failure, Outcome};
 use super::connection::Durability;
 use super::record::{self, Extent, Pending};
 use super::{Writer, batch, deletion};
-use crate::error::{in_plain_words, is_full, may_pass};
+use crate::error::{in_plain_words, is_damage, is_full, may_pass};
 use crate::span::Span;
 use crate::{Change, Notice, StoreError, connect};
 
@@ -21,8 +20,16 @@ const DELETED: usize = 1024;
 impl Writer {
     /// Writes what is due, the weightiest first. Stops at the first failure: what is left is tried after a pause.
     pub(super) async fn work(&mut self, inbox: &mut RecorderInbox) {
-        if let Err(error) = self.write_all(inbox).await {
-            self.note_trouble(&error).await;
+        match self.recover().await {
+            Err(why) => {
+                self.refuse_changes(&why);
+                self.begin_pause(why);
+            }
+            Ok(()) => {
+                if let Err(error) = self.write_all(inbox).await {
+                    self.note_trouble(&error).await;
+                }
+            }
         }
         self.answer_readers();
     }
@@ -124,6 +131,7 @@ impl Writer {
             }
             written.push(record::write(&mut transaction, record, extent, grouping, &self.events).await?);
         }
+        self.watch.confirm()?;
         transaction.commit().await?;
         Ok(written)
     }
@@ -159,6 +167,7 @@ impl Writer {
         }
         let mut transaction = self.connection.begin(Durability::Full).await?;
         let changed = apply::apply(&mut transaction, change, &self.store).await?;
+        self.watch.confirm()?;
         transaction.commit().await?;
         if let Change::DeleteAgent { agent } = change {
             self.deleted.truncate(DELETED - 1);
@@ -237,7 +246,7 @@ impl Writer {
     }
 
     /// Writes what is left, for as long as it is worth trying, and closes the database.
-    pub(super) async fn finish(mut self, inbox: &mut RecorderInbox, moving: &Mutex<()>) {
+    pub(super) async fn finish(mut self, inbox: &mut RecorderInbox) {
         let deadline = Instant::now() + self.store.tuning.stop_patience;
         self.next_sweep = deadline + self.store.tuning.retention_interval;
         loop {
@@ -256,7 +265,8 @@ impl Writer {
         }
         let all_is_written = self.is_idle();
         // SQLite would not wait for another that moves the log, and leave it as it is.
-        let _moving = moving.lock().await;
+        let _moving = self.moving.lock().await;
+        self.watch.close().await;
         if let Err(error) = self.connection.close().await {
             tracing::warn!("the database could not be closed well: {}", in_plain_words(&error));
         }
@@ -265,16 +275,24 @@ impl Writer {
         }
     }
 
+    /// Tries again after a pause with another connection.
+    pub(super) async fn note_trouble(&mut self, error: &sqlx::Error) {
+        self.watch.note(error);
+        self.begin_pause(in_plain_words(error));
+        // The connection has pages in memory that may be damaged on disk.
+        if !is_damage(error) {
+            self.reset_connection().await;
+        }
+    }
+
     /// Begins or prolongs the pause, and says so once.
-    async fn note_trouble(&mut self, error: &sqlx::Error) {
-        let words = in_plain_words(error);
+    fn begin_pause(&mut self, words: String) {
         if self.health.set(Some(words.clone())).is_none() {
             tracing::warn!("nothing can be recorded at the moment, kills hold all the same: {words}");
         }
         let tuning = &self.store.tuning;
         let length = self.pause.map_or(tuning.first_pause, |(length, _)| (length * 2).min(tuning.longest_pause));
         self.pause = Some((length, Instant::now() + length));
-        self.reset_connection().await;
     }
 
     /// Opens another connection for the next transaction. After a failure SQLite may have rolled back by itself, which

@@ -49,5 +49,7 @@ fn warnings(app: &App) -> Vec<String> {
         ("detection: calls let through because it failed", status.detection_failures),
         ("database: events that could not be recorded", status.dropped_events),
     ];
-    counted.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}")).collect()
+    let notice = status.database_notice.map(|notice| format!("database: {notice}"));
+    let counted = counted.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}"));
+    notice.into_iter().chain(counted).collect()
 }

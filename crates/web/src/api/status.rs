@@ -16,6 +16,9 @@ pub(crate) struct StatusView {
     pub(crate) version: &'static str,
     /// Why nothing can be recorded at the moment; `null` if all is well.
     pub(crate) database_trouble: Option<String>,
+    /// What happened to the files of the database since the start (deleted, replaced, damaged) and what was done about it;
+    /// `null` if nothing did.
+    pub(crate) database_notice: Option<String>,
     /// How many events could not be recorded since the start.
     pub(crate) dropped_events: u64,
     /// How often reading or scoring a call failed since the start. Each of those calls was let through without a score.
@@ -25,7 +28,10 @@ pub(crate) struct StatusView {
 impl StatusView {
     /// Whether there is nothing to tell.
     pub(crate) fn is_well(&self) -> bool {
-        self.database_trouble.is_none() && self.dropped_events == 0 && self.detection_failures == 0
+        self.database_trouble.is_none()
+            && self.database_notice.is_none()
+            && self.dropped_events == 0
+            && self.detection_failures == 0
     }
 }
 
@@ -42,6 +48,7 @@ pub(crate) fn read(app: &App) -> StatusView {
     StatusView {
         version: env!("CARGO_PKG_VERSION"),
         database_trouble: health.trouble(),
+        database_notice: health.notice(),
         dropped_events: web.recorder_handle.dropped_events() + health.dropped_events(),
         detection_failures: web.detection_failures.count(),
     }
