@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, SavedAgent, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
+use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
 
 use crate::columns::{self, signed, unsigned};
@@ -102,18 +103,48 @@ impl Store {
     /// What is restored at start: every agent that is inactive, was ever activated again, has exemptions or settings other
     /// than `defaults`, and the `recent` most recently seen others; each with its newest fingerprints of its epoch.
     pub async fn saved_agents(&self, defaults: KillSwitch, recent: usize) -> Result<Vec<SavedAgent>, StoreError> {
+        let exemptions = exemptions::in_force(&mut *self.readers.acquire().await?, self.config.clock.now()).await?;
+        let since = self.seen_since(recent).await?;
+        // Several readers at once: a start waits for nothing else.
+        let (last,): (i64,) =
+            sqlx::query_as("select coalesce(max(rowid), 0) from agents").fetch_one(&self.readers).await?;
+        let border = |part: i64| last / PARTS * part + last % PARTS * part / PARTS;
+        let parts = (0..PARTS).map(|part| Chosen { defaults, since, rows: (border(part), border(part + 1)) });
+        let mut reading = JoinSet::new();
+        for (number, part) in parts.enumerate() {
+            let store = self.clone();
+            reading.spawn(async move { Ok::<_, StoreError>((number, store.saved_part(part).await?)) });
+        }
+        let mut parts = Vec::new();
+        while let Some(part) = reading.join_next().await {
+            parts.push(part.map_err(|error| StoreError::Unavailable(error.to_string()))??);
+        }
+        parts.sort_unstable_by_key(|(number, _)| *number);
+        let mut agents: Vec<SavedAgent> = parts.into_iter().flat_map(|(_, agents)| agents).collect();
+        add_exemptions(&mut agents, exemptions);
+        Ok(agents)
+    }
+
+    /// Since when the `recent` most recently seen agents were seen; those seen at the same moment are among them.
+    async fn seen_since(&self, recent: usize) -> Result<i64, StoreError> {
+        let Some(before) = recent.checked_sub(1) else { return Ok(i64::MAX) };
+        let query = "select last_seen from agents order by last_seen desc limit 1 offset $1";
+        let query = sqlx::query_scalar::<_, Option<i64>>(query).bind(signed(before as u64));
+        Ok(query.fetch_optional(&self.readers).await?.flatten().unwrap_or(i64::MIN))
+    }
+
+    /// The chosen agents of some rows of the table, with their windows.
+    async fn saved_part(&self, chosen: Chosen) -> Result<Vec<SavedAgent>, StoreError> {
         // One transaction: both queries see the same agents.
         let mut reader = self.readers.begin().await?;
-        let query = chosen(sqlx::query(SAVED_AGENTS), defaults, recent);
+        let query = chosen.bind(sqlx::query(SAVED_AGENTS));
         let mut agents = query.try_map(saved_agent).fetch_all(&mut *reader).await?;
-        let mut exemptions = exemptions::in_force(&mut reader, self.config.clock.now()).await?;
-
         // One query for all windows: one per agent would be a hundred thousand trips to the connection's thread.
         let positions: HashMap<AgentId, usize> =
             agents.iter().enumerate().map(|(position, agent)| (agent.id.clone(), position)).collect();
-        let query = chosen(sqlx::query(SAVED_WINDOWS), defaults, recent).bind(signed(SavedAgent::RECALL));
+        let query = chosen.bind(sqlx::query(SAVED_WINDOWS)).bind(signed(SavedAgent::RECALL));
         let windows = query.try_map(|row: SqliteRow| {
-            let window: &[u8] = row.try_get("fingerprint")?;
+            let window: &[u8] = row.try_get(1)?;
             Ok((columns::agent_id(&row, "agent_id")?, fingerprint::decode(window)))
         });
         let mut windows = windows.fetch(&mut *reader);
@@ -124,7 +155,6 @@ impl Store {
             }
         }
         for agent in &mut agents {
-            agent.exemptions = exemptions.remove(&agent.id).unwrap_or_default();
             agent.fingerprints.sort_unstable_by_key(|fingerprint| fingerprint.number);
         }
         Ok(agents)
@@ -154,13 +184,28 @@ impl Store {
     }
 }
 
+/// Into how many parts the agents are divided that are restored: there are as many readers.
+const PARTS: i64 = 4;
+
+/// Which agents are restored.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    defaults: KillSwitch,
+    /// All that were seen since then.
+    since: i64,
+    /// Of the rows after the first up to the second.
+    rows: (i64, i64),
+}
+
 const SAVED_AGENTS: &str = "
-    select * from agents
-    where active = 0 or epoch > 0 or window_floor > 0
+    select id, deactivated_by, deactivated_at, incident_id, active, epoch, enabled, window_size, threshold, action, counting,
+        window_floor, last_seen
+    from agents
+    where rowid > $7 and rowid <= $8
+      and (active = 0 or epoch > 0 or window_floor > 0
        or enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5
-       or id in (select agent_id from exemptions)
-       or id in (select id from agents order by last_seen desc limit $6)
-    order by id";
+       or coalesce(last_seen, -9223372036854775808) >= $6
+       or id in (select agent_id from exemptions))";
 
 /// `cross join` holds SQLite to going from the agents to their events, and not through all events there are.
 const SAVED_WINDOWS: &str = "
@@ -169,21 +214,33 @@ const SAVED_WINDOWS: &str = "
                (select max(number) from events
                 where agent_id = agents.id and epoch = agents.epoch and fingerprint is not null) as newest
         from agents
-        where active = 0 or epoch > 0 or window_floor > 0
+        where rowid > $7 and rowid <= $8
+          and (active = 0 or epoch > 0 or window_floor > 0
            or enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5
-           or id in (select agent_id from exemptions)
-           or id in (select id from agents order by last_seen desc limit $6)
+           or coalesce(last_seen, -9223372036854775808) >= $6
+           or id in (select agent_id from exemptions))
     )
     select events.agent_id, events.fingerprint
     from chosen cross join events
     where events.agent_id = chosen.id and events.epoch = chosen.epoch and events.fingerprint is not null
-      and events.number > chosen.window_floor and events.number > chosen.newest - $7";
+      and events.number > chosen.window_floor and events.number > chosen.newest - $9";
 
 type Query = sqlx::query::Query<'static, Sqlite, <Sqlite as sqlx::Database>::Arguments>;
 
-/// Binds which agents are restored.
-fn chosen(query: Query, defaults: KillSwitch, recent: usize) -> Query {
-    settings_of(query, defaults).bind(signed(recent as u64))
+impl Chosen {
+    fn bind(self, query: Query) -> Query {
+        settings_of(query, self.defaults).bind(self.since).bind(self.rows.0).bind(self.rows.1)
+    }
+}
+
+/// Gives each agent what does not count for it.
+fn add_exemptions(agents: &mut [SavedAgent], mut exemptions: HashMap<AgentId, Vec<model::Exemption>>) {
+    if exemptions.is_empty() {
+        return;
+    }
+    for agent in agents {
+        agent.exemptions = exemptions.remove(&agent.id).unwrap_or_default();
+    }
 }
 
 /// Binds settings.
