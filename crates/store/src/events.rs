@@ -7,6 +7,7 @@ use sqlx::{QueryBuilder, Row, Sqlite};
 use crate::agents::contains_pattern;
 use crate::columns::{self, odd, unsigned};
 use crate::figures::first_id;
+use crate::text_search::Extent;
 use crate::{Page, PageRequest, Store, StoreError};
 
 /// One event. `event.fingerprint` is not read back.
@@ -54,6 +55,15 @@ impl Store {
     pub async fn events(&self, filter: &EventFilter, page: &PageRequest) -> Result<Page<EventRow>, StoreError> {
         let mut query = select();
         filter.push_onto(&mut query);
+        if let Some(text) = &filter.text {
+            match self.text_extent(&contains_pattern(text)).await? {
+                Extent::Nowhere => return Ok(Page::of(Vec::new(), page, |row: &EventRow| row.event.id.to_string())),
+                Extent::Between(first, last) => {
+                    query.push(" and id >= ").push_bind(first).push(" and id <= ").push_bind(last);
+                }
+                Extent::Anywhere => {}
+            }
+        }
         if let Some(after) = page.after()? {
             query.push(" and id < ").push_bind(after);
         }
@@ -107,8 +117,9 @@ impl EventFilter {
             let pattern = contains_pattern(text);
             let columns = ["agent_id", "model", "conversation", "error"];
             for (number, column) in columns.into_iter().enumerate() {
-                query.push(if number == 0 { " and (lower(" } else { " or lower(" }).push(column);
-                query.push(") like ").push_bind(pattern.clone()).push(r" escape '\'");
+                // `like` does not tell the case of letters apart.
+                query.push(if number == 0 { " and (" } else { " or " }).push(column);
+                query.push(" like ").push_bind(pattern.clone()).push(r" escape '\'");
             }
             query.push(")");
         }

@@ -1,0 +1,68 @@
+use super::*;
+use crate::EventFilter;
+
+async fn found(fixture: &Fixture, text: &str) -> usize {
+    let filter = EventFilter { text: Some(text.to_owned()), ..EventFilter::default() };
+    let page = PageRequest { limit: 100, cursor: None };
+    fixture.store.events(&filter, &page).await.unwrap().items.len()
+}
+
+/// An event of `agent` so many hours ago.
+fn event(agent: &str, hours_ago: i64) -> Event {
+    let at = Timestamp::from_millis(NOON.as_millis() - hours_ago * 3_600_000);
+    Event::new(CallId::at(at), id(agent), Epoch(0), EventType::LlmCall, at)
+}
+
+#[tokio::test]
+async fn text_is_found_in_agent_model_conversation_and_error_whatever_its_case() {
+    let fixture = Fixture::new().await;
+    let mut events: Vec<Event> = (0..50).map(|number| event("plain", number)).collect();
+    events.push(event("Night-Owl", 40));
+    events.push(Event { model: Some("Owlet-7b".to_owned()), ..event("plain", 30) });
+    events.push(Event { conversation: Some("tawny-OWL".to_owned()), ..event("plain", 20) });
+    events.push(Event { error: Some("an owl sat on the wire".to_owned()), ..event("plain", 10) });
+    fixture.record_all(events).await;
+    assert_eq!(found(&fixture, "oWl").await, 4);
+    assert_eq!(found(&fixture, "night-owl").await, 1);
+    assert_eq!(found(&fixture, "owlet").await, 1);
+    assert_eq!(found(&fixture, "tawny").await, 1);
+    assert_eq!(found(&fixture, "sat on").await, 1);
+    assert_eq!(found(&fixture, "sat_on").await, 0, "no wildcards");
+    assert_eq!(found(&fixture, "eagle").await, 0);
+    assert_eq!(found(&fixture, "plain").await, 53);
+}
+
+#[tokio::test]
+async fn text_is_found_at_the_end_of_a_long_conversation_name() {
+    let fixture = Fixture::new().await;
+    let conversation = Some(format!("{}needle", "x".repeat(300)));
+    fixture.record_all(vec![Event { conversation, ..event("plain", 5) }]).await;
+    assert_eq!(found(&fixture, "needle").await, 1);
+}
+
+/// What is kept of models and conversations does not reach as far back as events may.
+#[tokio::test]
+async fn text_is_found_in_events_that_are_older_than_the_sums() {
+    let fixture = Fixture::new().await;
+    let old = Event { model: Some("ancient".to_owned()), ..event("plain", 24 * 70) };
+    fixture.record_all(vec![old, event("plain", 1)]).await;
+    sqlx::query("delete from rollups").execute(&mut writer_connection(&fixture).await).await.unwrap();
+    assert_eq!(found(&fixture, "ancient").await, 1);
+}
+
+/// An event of a deleted table is in nobody's name: refusals that are counted in one row are found, too.
+#[tokio::test]
+async fn text_search_finds_refusals_and_changes_by_hand() {
+    let fixture = Fixture::new().await;
+    fixture.record(event("owl", 3)).await;
+    fixture.change(Change::Deactivate { agent: id("owl"), at: NOON }).await.unwrap();
+    let refused = Event { block_reason: Some(model::BlockReason::Inactive), ..event("owl", 0) };
+    let refused = Event { event_type: EventType::Blocked, ..refused };
+    fixture.record(refused).await;
+    assert_eq!(found(&fixture, "owl").await, 3);
+}
+
+async fn writer_connection(fixture: &Fixture) -> sqlx::SqliteConnection {
+    let options = crate::connect::writer(&fixture.store.config.database(), &Tuning::default());
+    sqlx::SqliteConnection::connect_with(&options).await.unwrap()
+}
