@@ -157,6 +157,7 @@ impl Parts {
             key_file: config.key_file(),
             defaults: config.kill_switch,
             retention: config.retention,
+            max_size: config.max_size,
             grouping: config.alerts.grouping(),
             unpriced: unpriced(config),
             clock: Clock::System,

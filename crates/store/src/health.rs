@@ -12,6 +12,8 @@ struct State {
     trouble: Mutex<Option<String>>,
     notice: Mutex<Option<String>>,
     dropped: AtomicU64,
+    size: AtomicU64,
+    deleted_for_size: AtomicU64,
 }
 
 impl Health {
@@ -28,6 +30,25 @@ impl Health {
     /// How many events were given up because they could not be written for too long.
     pub fn dropped_events(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// How large the database is without its free pages, in bytes. Looked at every few seconds.
+    pub fn database_size(&self) -> u64 {
+        self.0.size.load(Ordering::Relaxed)
+    }
+
+    /// How many events and incidents were deleted before their time, because the database had reached its size.
+    pub fn deleted_for_size(&self) -> u64 {
+        self.0.deleted_for_size.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_database_size(&self, bytes: u64) {
+        self.0.size.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts what was deleted for its size, and returns how much that was before.
+    pub(crate) fn count_deleted_for_size(&self, rows: u64) -> u64 {
+        self.0.deleted_for_size.fetch_add(rows, Ordering::Relaxed)
     }
 
     /// Says why nothing can be written, and returns what was said before.

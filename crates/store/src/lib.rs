@@ -29,6 +29,7 @@ mod recorder;
 mod rescue;
 mod retention;
 mod settings;
+mod size_limit;
 mod sketch;
 mod span;
 mod spending;
@@ -36,6 +37,7 @@ mod store;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod text_search;
 mod tuning;
 mod unscored;
 mod window;

@@ -33,6 +33,8 @@ pub struct StoreConfig {
     pub defaults: KillSwitch,
     /// How long things are kept, unless people have set it otherwise.
     pub retention: Retention,
+    /// How large the database may become, in bytes; `None`: as large as the disk.
+    pub max_size: Option<u64>,
     /// How alerts that come close together are made one.
     pub grouping: Grouping,
     /// What tokens of models without a price count towards budgets.
@@ -72,6 +74,7 @@ impl StoreConfig {
             key_file: key_file.into(),
             defaults: KillSwitch::default(),
             retention: Retention::default(),
+            max_size: None,
             grouping: Grouping::default(),
             unpriced: Unpriced::default(),
             clock: Clock::System,
@@ -127,6 +130,11 @@ impl Store {
         let settings = InForce::read(&readers, config.settings()).await?;
         let kills = KillsInMemory::default();
         Ok(Store { readers, config: Arc::new(config), keys, settings, tuning, kills, generation })
+    }
+
+    /// How large the database may become, in bytes.
+    pub fn max_size(&self) -> Option<u64> {
+        self.config.max_size
     }
 
     /// Reads the inactive agents from `source` if the database is lost while the server runs: every kill is in the next one.

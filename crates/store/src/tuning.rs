@@ -38,6 +38,8 @@ pub(crate) struct Tuning {
     /// longer it may be, the more batches share one copy of a page (the newest one of every agent in every index).
     pub(crate) longest_log: u64,
     pub(crate) log_look: Duration,
+    /// How often the size of the database is looked at.
+    pub(crate) size_look: Duration,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,
     /// Settings of the writer's connection that make it fail.
@@ -65,6 +67,7 @@ impl Default for Tuning {
             sum_agents: 500,
             longest_log: 64 << 20,
             log_look: Duration::from_secs(1),
+            size_look: Duration::from_secs(10),
             retention_interval: Duration::from_secs(3600),
             #[cfg(test)]
             faults: std::sync::Arc::default(),

@@ -64,6 +64,8 @@ pub struct Config {
     pub policy: Policy,
     /// How long things are kept.
     pub retention: Retention,
+    /// How large the database may become, in bytes; `None`: as large as the disk.
+    pub max_size: Option<u64>,
     /// What calls cost.
     pub prices: Arc<Prices>,
     /// How people are told.
@@ -182,6 +184,7 @@ impl Config {
             kill_switch: guard.defaults,
             policy: Policy::default(),
             retention: Retention::default(),
+            max_size: Some(20 << 30),
             prices: Arc::new(prices()),
             alerts: Alerting::default(),
             include_usage: HashMap::new(),

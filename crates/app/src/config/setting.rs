@@ -46,7 +46,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 54] = settings! {
+const SINGLE: [Setting; 55] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -98,6 +98,7 @@ const SINGLE: [Setting; 54] = settings! {
     "retention.events" => |config, text| config.retention.event_days = days(text)?;
     "retention.incidents" => |config, text| config.retention.incident_days = days(text)?;
     "retention.statistics" => |config, text| config.retention.statistics_days = days(text)?;
+    "retention.max_size" => |config, text| config.max_size = max_size(text)?;
     "prices.file" => |config, text| {
         let own = price_file::read(text)?;
         let prices = prices(config)?;
@@ -201,6 +202,18 @@ fn path(text: &str) -> Read<std::path::PathBuf> {
 fn at_least_one(text: &str) -> Read<usize> {
     let number: std::num::NonZeroU32 = value::parsed(text, "a whole number above 0")?;
     usize::try_from(number.get()).map_err(|_| "is too large".to_owned())
+}
+
+/// The size that the database may have; `none` if it may be as large as the disk.
+fn max_size(text: &str) -> Result<Option<u64>, String> {
+    const LEAST: usize = 16 << 20;
+    match text.trim() {
+        "none" => Ok(None),
+        text => match value::size(text) {
+            Ok(bytes) if bytes >= LEAST => Ok(Some(bytes as u64)),
+            _ => Err(format!("must be a size of at least 16MiB like 20GiB, or none, not {text:?}")),
+        },
+    }
 }
 
 /// Whole days, written as `30d`.

@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 use super::Extent;
 
 /// All tables and what their rows are ordered by; what people have set first, the largest last.
-const TABLES: [(&str, &str); 18] = [
+const TABLES: [(&str, &str); 19] = [
     ("settings", "rowid"),
     ("providers", "rowid"),
     ("channels", "rowid"),
@@ -25,6 +25,7 @@ const TABLES: [(&str, &str); 18] = [
     ("rollups", "span, start, agent_id, provider, model"),
     ("conversations", "agent_id, conversation"),
     ("agent_minutes", "minute, agent_id"),
+    ("unscored", "agent_id, hour, reason"),
     ("events", "id"),
 ];
 

@@ -12,9 +12,11 @@ use crate::columns::signed;
 /// The incident of a kill this young may still be on its way to the writer.
 const ON_ITS_WAY_MS: i64 = 60_000;
 
+type ReadAgents = Box<dyn Fn() -> Vec<SavedAgent> + Send + Sync>;
+
 /// Where the inactive agents are read from: what decides about calls knows them all.
 #[derive(Clone, Default)]
-pub(crate) struct KillsInMemory(Arc<OnceLock<Box<dyn Fn() -> Vec<SavedAgent> + Send + Sync>>>);
+pub(crate) struct KillsInMemory(Arc<OnceLock<ReadAgents>>);
 
 impl KillsInMemory {
     /// Reads them from `source`. Only the first source counts.

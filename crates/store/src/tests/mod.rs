@@ -22,6 +22,8 @@ mod restore;
 mod retention;
 mod settings;
 mod setup;
+mod size_limit;
+mod text_search;
 mod unscored;
 
 use std::collections::HashSet;

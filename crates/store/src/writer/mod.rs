@@ -66,6 +66,7 @@ pub(crate) struct Writer {
     /// While nothing can be written: how long to wait, and until when.
     pause: Option<(Duration, Instant)>,
     next_sweep: Instant,
+    next_size_look: Instant,
     /// The newest hour that was written to, and whether sums over longer times may be due since.
     newest_hour: i64,
     sums_are_due: bool,
@@ -95,6 +96,7 @@ impl Writer {
             last_batch: 0,
             pause: None,
             next_sweep: Instant::now(),
+            next_size_look: Instant::now(),
             newest_hour: 0,
             sums_are_due: true,
             catching_up: Vec::new(),
@@ -158,7 +160,7 @@ impl Writer {
             (Some((_, until)), _) => until.min(now + LOOK),
             (None, _) if self.sums_are_due || self.watch.loss.is_some() => now,
             (None, Some(due)) => due.min(now + LOOK),
-            (None, None) => self.next_sweep.min(self.watch.next_look),
+            (None, None) => self.next_sweep.min(self.next_size_look).min(self.watch.next_look),
         }
     }
 

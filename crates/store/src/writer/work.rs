@@ -61,6 +61,9 @@ impl Writer {
         if self.is_idle() && Instant::now() >= self.next_sweep {
             self.sweep().await?;
         }
+        if self.is_idle() && Instant::now() >= self.next_size_look {
+            self.limit_size(inbox).await?;
+        }
         Ok(())
     }
 
@@ -249,6 +252,7 @@ impl Writer {
     pub(super) async fn finish(mut self, inbox: &mut RecorderInbox) {
         let deadline = Instant::now() + self.store.tuning.stop_patience;
         self.next_sweep = deadline + self.store.tuning.retention_interval;
+        self.next_size_look = self.next_sweep;
         loop {
             self.batch_due = Some(Instant::now());
             self.work(inbox).await;

@@ -19,6 +19,12 @@ pub(crate) struct StatusView {
     /// What happened to the files of the database since the start (deleted, replaced, damaged) and what was done about it;
     /// `null` if nothing did.
     pub(crate) database_notice: Option<String>,
+    /// How large the database is, in bytes; pages that are free and will be filled again are not counted.
+    pub(crate) database_bytes: u64,
+    /// How large it may become (`retention.max_size`); `null` if as large as the disk.
+    pub(crate) database_max_bytes: Option<u64>,
+    /// How many events and incidents were deleted before their time since the start, because it had become so large.
+    pub(crate) deleted_for_size: u64,
     /// How many events could not be recorded since the start.
     pub(crate) dropped_events: u64,
     /// How often reading or scoring a call failed since the start. Each of those calls was let through without a score.
@@ -26,6 +32,15 @@ pub(crate) struct StatusView {
 }
 
 impl StatusView {
+    /// The size of the database and what it may be, for people.
+    pub(crate) fn database_size(&self) -> String {
+        let mebibytes = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
+        match self.database_max_bytes {
+            Some(limit) => format!("{} of at most {}", mebibytes(self.database_bytes), mebibytes(limit)),
+            None => mebibytes(self.database_bytes),
+        }
+    }
+
     /// Whether there is nothing to tell.
     pub(crate) fn is_well(&self) -> bool {
         self.database_trouble.is_none()
@@ -49,6 +64,9 @@ pub(crate) fn read(app: &App) -> StatusView {
         version: env!("CARGO_PKG_VERSION"),
         database_trouble: health.trouble(),
         database_notice: health.notice(),
+        database_bytes: health.database_size(),
+        database_max_bytes: web.store.max_size(),
+        deleted_for_size: health.deleted_for_size(),
         dropped_events: web.recorder_handle.dropped_events() + health.dropped_events(),
         detection_failures: web.detection_failures.count(),
     }
