@@ -5,3 +5,4 @@
 mod client;
 mod healthy;
 mod loops;
+mod written;
