@@ -2,7 +2,7 @@
 // lock has it and tells the others.
 
 import { refresh } from "./patch.js";
-import { LIVE, notLive } from "./words.js";
+import { LIVE, noNewsSince, notLive } from "./words.js";
 
 const EVENTS = ["call", "blocked", "kill", "activated", "deactivated", "incident", "configured", "lagged"];
 const REFRESH_MS = 500;
@@ -13,6 +13,7 @@ let scheduled = false;
 let missed = false;
 let paused = false;
 let connected;
+let lastNews = new Date();
 
 /** Starts to follow. */
 export function follow() {
@@ -60,6 +61,7 @@ function tell(message) {
 
 function hear(message) {
   if (message.ask && connected) channel.postMessage(connected);
+  if (message.event || message.state === "live") lastNews = new Date();
   if (message.state) show(message);
   if (message.state === "live" || isAboutThisPage(message)) schedule();
 }
@@ -74,6 +76,16 @@ function show({ state, seconds }) {
   const text = state === "live" ? LIVE : notLive(seconds);
   element.className = state;
   if (element.textContent !== text) element.textContent = text;
+  showLost(state !== "live");
+}
+
+/** Says at the top that the page is out of date: a page without a server must not look calm. */
+function showLost(isLost) {
+  const banner = document.getElementById("lost");
+  const text = isLost ? noNewsSince(lastNews.toLocaleTimeString()) : "";
+  if (banner.textContent !== text) banner.textContent = text;
+  banner.hidden = !isLost;
+  document.getElementById("main").classList.toggle("stale", isLost);
 }
 
 /** Asks for the page once, however many events come in the meantime; not while nobody looks. */

@@ -33,6 +33,7 @@ export async function refresh() {
 
 /** Brings the parts of this page that are live up to date with `fresh`. */
 function patchLive(fresh) {
+  document.title = fresh.title;
   for (const part of document.querySelectorAll("[data-live][id]")) {
     const other = fresh.getElementById(part.id);
     if (other) patch(part, other);

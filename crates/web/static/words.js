@@ -4,6 +4,7 @@ export const COPIED = "Copied";
 export const NO_ANSWER = "The server did not answer. Reload the page to see whether anything was changed.";
 export const LIVE = "Live";
 export const notLive = (seconds) => `Not live: trying again in ${seconds} s.`;
+export const noNewsSince = (time) => `No connection to the server since ${time}. What this page says may be out of date.`;
 export const inLocalTime = (time, utc) => `${time}\n${utc} (UTC)`;
 
 /** How long ago something was. The server says it the same way. */

@@ -1,6 +1,7 @@
 //! The dashboard in a real browser, over the real binary with real traffic. Needs Debian's chromium and chromium-driver.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+mod connection;
 mod default_policy;
 mod driver;
 mod false_alarm;

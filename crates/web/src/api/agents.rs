@@ -124,7 +124,7 @@ pub(crate) struct ChangeBody {
     active: Option<bool>,
     /// A name for people, at most 200 characters; `null` takes it away.
     #[serde(default, deserialize_with = "name_or_null")]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$")]
     name: Option<Option<String>>,
 }
 

@@ -50,7 +50,6 @@ struct CostLine {
     cost: Money,
     /// How many percent of the whole.
     share: String,
-    unpriced: u64,
 }
 
 /// An agent and the budget of which it has spent most.
@@ -102,8 +101,8 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
     draw(&CostsPage {
         frame,
         range,
-        total: figures.total.cost.into(),
-        previous: previous.cost.into(),
+        total: Money::spent(&figures.total),
+        previous: Money::spent(&previous),
         unpriced: figures.total.unpriced.into(),
         estimated: figures.total.estimated.into(),
         charts: [figures::cost_chart(&figures), figures::calls_chart(&figures)],
@@ -143,9 +142,8 @@ impl CostLine {
             requests: tally.requests.into(),
             tokens_in: tally.tokens_in.into(),
             tokens_out: tally.tokens_out.into(),
-            cost: tally.cost.into(),
+            cost: Money::spent(tally),
             share: format!("{share:.0} %"),
-            unpriced: tally.unpriced,
         }
     }
 }

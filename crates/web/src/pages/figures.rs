@@ -72,7 +72,7 @@ fn counts(name: &'static str, today: u64, yesterday: u64, alarms: bool) -> Compa
 }
 
 fn money(name: &'static str, today: &Tally, yesterday: &Tally) -> Compared {
-    let (today, yesterday) = (Money::from(today.cost), Money::from(yesterday.cost));
+    let (today, yesterday) = (Money::spent(today), Money::spent(yesterday));
     Compared { name, today: today.short, exact: today.exact, yesterday: yesterday.short, is_alarming: false }
 }
 

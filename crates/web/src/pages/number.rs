@@ -2,6 +2,7 @@
 //! viewer's own language and time zone.
 
 use model::{NanoUsd, Timestamp};
+use store::Tally;
 
 use super::words::units;
 
@@ -53,6 +54,18 @@ impl From<NanoUsd> for Money {
             usd => format!("${}", grouped(usd.round() as u64)),
         };
         Money { short, exact: format!("${usd:.6}") }
+    }
+}
+
+impl Money {
+    /// What calls cost. Calls of models without a price are never shown as free.
+    pub(super) fn spent(tally: &Tally) -> Money {
+        let priced = Money::from(tally.cost);
+        if tally.unpriced == 0 {
+            return priced;
+        }
+        let known = (tally.cost > NanoUsd::ZERO).then_some(priced.short.as_str());
+        Money { short: units::with_unpriced(known), exact: units::unpriced_calls(&priced.exact, tally.unpriced) }
     }
 }
 
@@ -120,5 +133,14 @@ mod tests {
             assert_eq!(Money::from(NanoUsd::new(nano)).short, expected);
         }
         assert_eq!(Money::from(NanoUsd::new(9_000)).exact, "$0.000009");
+    }
+
+    #[test]
+    fn unpriced_calls_are_never_free() {
+        let spent = |nanos, unpriced| Money::spent(&Tally { cost: NanoUsd::new(nanos), unpriced, ..Tally::default() });
+        assert_eq!(spent(0, 0).short, "$0");
+        assert_eq!(spent(0, 3).short, "unpriced");
+        assert_eq!(spent(420_000_000, 1).short, "$0.42 + unpriced");
+        assert_eq!(spent(0, 3).exact, "$0.000000 and 3 calls without a known price");
     }
 }

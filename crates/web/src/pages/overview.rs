@@ -3,21 +3,22 @@
 use askama::Template;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use model::{DeactivatedBy, Timestamp};
-use store::{AgentCounts, AgentFilter, IncidentFilter, PageRequest};
+use model::Timestamp;
+use store::{IncidentFilter, PageRequest};
 
 use super::agents::AgentLine;
 use super::chart::Chart;
 use super::figures::{self, Compared, Day};
 use super::frame::Frame;
 use super::incidents::IncidentLine;
-use super::{Drawn, assets, draw, words};
+use super::needs::{self, Needs};
+use super::start_list::StartList;
+use super::{Drawn, assets, draw};
 use crate::api::agents;
 use crate::api::status::{self, StatusView};
 use crate::app::App;
 use crate::problem::Problem;
 
-const STOPPED_SHOWN: u32 = 10;
 const NEAREST_SHOWN: usize = 5;
 const INCIDENTS_SHOWN: u32 = 5;
 
@@ -25,11 +26,10 @@ const INCIDENTS_SHOWN: u32 = 5;
 #[template(path = "overview.html")]
 struct OverviewPage {
     frame: Frame,
-    summary: String,
-    counts: AgentCounts,
+    needs: Needs,
+    start: StartList,
     today: [Compared; 4],
     charts: Vec<Chart>,
-    stopped: Vec<AgentLine>,
     nearest: Vec<AgentLine>,
     incidents: Vec<IncidentLine>,
     status: StatusView,
@@ -39,18 +39,15 @@ struct OverviewPage {
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> Drawn {
     let now = app.web().clock.now();
-    let counts = app.web().store.agent_counts().await?;
     let first = |limit| PageRequest { limit, cursor: None };
-    let by_switch = AgentFilter { deactivated_by: Some(DeactivatedBy::KillSwitch), ..AgentFilter::default() };
-    let stopped = agents::read_page(&app, &by_switch, &first(STOPPED_SHOWN)).await?;
+    let needs = needs::collect(&app).await?;
     let incidents = app.web().store.incidents(&IncidentFilter::default(), &first(INCIDENTS_SHOWN)).await?;
     draw(&OverviewPage {
         frame,
-        summary: words::summary(counts),
-        counts,
+        needs,
+        start: StartList::read(&app).await?,
         today: figures::today(&app, Day::new(&headers, now)).await?,
         charts: figures::charts(&app, None).await?,
-        stopped: stopped.items.iter().map(|agent| AgentLine::new(agent, now)).collect(),
         nearest: nearest(&app, now).await?,
         incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
         status: status::read(&app),

@@ -4,29 +4,16 @@
 pub(super) mod alerts;
 pub(super) mod incident;
 pub(super) mod labels;
+pub(super) mod needs;
 pub(super) mod policy;
 pub(super) mod problem;
 pub(super) mod units;
 
 use model::{Action, BlockReason, Counting, DeactivatedBy, EventType, Unread, Unscored};
-use store::AgentCounts;
 
 use crate::api::Signals;
 use crate::api::agents::AgentView;
 use crate::pages::frame::Theme;
-
-/// What needs someone, in one sentence.
-pub(super) fn summary(counts: AgentCounts) -> String {
-    let agents = if counts.all == 1 { "agent" } else { "agents" };
-    let are = |count: u64| if count == 1 { "is" } else { "are" };
-    let AgentCounts { all, inactive, stopped } = counts;
-    match (stopped, inactive) {
-        _ if all == 0 => "No agents yet.".to_owned(),
-        (0, 0) => "Nothing needs you.".to_owned(),
-        (0, inactive) => format!("Nothing needs you. {inactive} of {all} {agents} {} inactive.", are(inactive)),
-        (stopped, _) => format!("{stopped} of {all} {agents} {} stopped.", are(stopped)),
-    }
-}
 
 /// The state of an agent: its word and its colour.
 pub(super) fn state(agent: &AgentView) -> (&'static str, &'static str) {
@@ -172,18 +159,6 @@ mod tests {
     use model::SignalCounts;
 
     use super::*;
-
-    #[test]
-    fn the_top_of_the_page_answers_in_words() {
-        let check = |stopped, inactive, all, expected: &str| {
-            assert_eq!(summary(AgentCounts { all, inactive, stopped }), expected);
-        };
-        check(0, 0, 0, "No agents yet.");
-        check(0, 0, 3, "Nothing needs you.");
-        check(2, 2, 3, "2 of 3 agents are stopped.");
-        check(1, 1, 1, "1 of 1 agent is stopped.");
-        check(0, 1, 3, "Nothing needs you. 1 of 3 agents is inactive.");
-    }
 
     #[test]
     fn a_list_says_how_much_of_it_repeats() {

@@ -1,6 +1,7 @@
 //! Who is told of what: channels, rules, and the history of what was really delivered.
 
 pub(crate) mod actions;
+pub(in crate::pages) mod health;
 
 use askama::Template;
 use axum::Json;
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use store::DeliveryFilter;
 
 use self::actions::{ChannelForm, RuleForm};
+use self::health::FailingChannel;
 use super::frame::Frame;
 use super::number::Moment;
 use super::pager::Pager;
@@ -66,6 +68,8 @@ struct ChannelLine {
     target: String,
     enabled: bool,
     disabled_reason: Option<String>,
+    /// Why its newest alert did not arrive.
+    failing: Option<String>,
 }
 
 struct RuleLine {
@@ -147,13 +151,14 @@ async fn read(
     let Json(rules) = alerts::list(State(app.clone())).await?;
     let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
+    let failing = health::failing_channels(app).await?;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
     let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();
     Ok(AlertsPage {
         frame,
-        summary: words::summary(on.len(), kill_rules(&rules.items, &on)),
+        summary: words::summary(on.len(), kill_rules(&rules.items, &on), failing.len()),
         rules: rules.items.iter().map(named).collect(),
-        channels: channels.items.into_iter().map(channel_line).collect(),
+        channels: channels.items.into_iter().map(|channel| channel_line(channel, &failing)).collect(),
         state: query.state,
         pager: Pager::new("/alerts", raw_query, history.next.map(|cursor| cursor.0)),
         history: history.items.into_iter().map(|row| delivery_line(row.into(), &on, now)).collect(),
@@ -178,7 +183,8 @@ fn is_for_all(rule: &RuleView) -> bool {
     rule.agent_id == "*"
 }
 
-fn channel_line(channel: ChannelView) -> ChannelLine {
+fn channel_line(channel: ChannelView, failing: &[FailingChannel]) -> ChannelLine {
+    let failing = failing.iter().find(|other| other.id == channel.id && channel.enabled);
     let target = channel.to.map(|to| to.join(", ")).or(channel.chat_id).or(channel.url);
     ChannelLine {
         id: channel.id.to_string(),
@@ -186,6 +192,7 @@ fn channel_line(channel: ChannelView) -> ChannelLine {
         kind: words::kind(channel.kind),
         target: cut(&target.unwrap_or_default(), ANSWER_LENGTH),
         enabled: channel.enabled,
+        failing: failing.map(|channel| channel.why.clone()),
         disabled_reason: channel.disabled_reason.map(|reason| cut(&reason, ANSWER_LENGTH)),
     }
 }

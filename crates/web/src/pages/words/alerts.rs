@@ -20,8 +20,17 @@ pub(in crate::pages) enum KillRules {
     Silence,
 }
 
-/// Who hears of a kill, in one sentence.
-pub(in crate::pages) fn summary(channels_on: usize, rules: KillRules) -> String {
+/// Who is told of a kill, and how many channels do not deliver.
+pub(in crate::pages) fn summary(channels_on: usize, rules: KillRules, failing: usize) -> String {
+    let told = told(channels_on, rules);
+    match failing {
+        0 => told,
+        1 => format!("{told} 1 channel fails."),
+        failing => format!("{told} {failing} channels fail."),
+    }
+}
+
+fn told(channels_on: usize, rules: KillRules) -> String {
     match (channels_on, rules) {
         (0, _) => "Nobody hears of a kill.".to_owned(),
         (_, KillRules::Silence) => "Nobody hears of a kill: its rules are off, or their channels are.".to_owned(),

@@ -25,6 +25,16 @@ pub(in crate::pages) fn duration(millis: u64) -> String {
     }
 }
 
+/// The cost of calls of which some have no known price; `known` is what the others cost.
+pub(in crate::pages) fn with_unpriced(known: Option<&str>) -> String {
+    known.map_or_else(|| "unpriced".to_owned(), |known| format!("{known} + unpriced"))
+}
+
+/// The same, exactly.
+pub(in crate::pages) fn unpriced_calls(known: &str, calls: u64) -> String {
+    format!("{known} and {calls} calls without a known price")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

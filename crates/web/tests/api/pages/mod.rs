@@ -4,6 +4,7 @@ mod actions;
 mod alerts;
 mod login;
 mod looks;
+mod needs;
 mod policy;
 mod safety;
 mod settings;

@@ -1,0 +1,122 @@
+//! The headline says what needs somebody, and only if nothing does that nothing does.
+
+use axum::http::StatusCode;
+use model::{AgentId, Answered, CallId, DeliveryId, Epoch, Event, EventType};
+use serde_json::json;
+use store::{AlertChange, Attempt, Change, Outcome};
+
+use super::Browser;
+use crate::server::Server;
+
+const PAGES: [&str; 2] = ["/", "/agents"];
+
+/// Lets an agent ask the same again and again while its kill switch does not stop it.
+async fn loop_unguarded(server: &Server, name: &str, settings: serde_json::Value) {
+    assert_eq!(server.put(&format!("/api/agents/{name}/kill-switch"), settings).await.status, StatusCode::OK);
+    let agent = AgentId::parse(name).unwrap();
+    for _ in 0..10 {
+        let scored = server.call(&agent);
+        let answer = Answered { text: "I cannot do that".into(), tool_calls: vec![] };
+        server.web.guard.on_answer(&scored.ticket, &answer, server.web.clock.now());
+    }
+}
+
+async fn headline(browser: &Browser<'_>, path: &str) -> String {
+    let page = browser.page(path).await;
+    let (_, rest) = page.split_once("<h1 id=\"summary\"").unwrap();
+    rest.split_once('>').unwrap().1.split_once("</h1>").unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn loop_that_nothing_stops_is_in_the_headline_with_its_button() {
+    let server = Server::start().await;
+    loop_unguarded(&server, "off", json!({"enabled": false, "threshold": 5.0, "counting": "literal"})).await;
+    let observes = json!({"enabled": true, "action": "observe", "threshold": 5.0, "counting": "literal"});
+    loop_unguarded(&server, "observed", observes).await;
+    let browser = Browser::new(&server).await;
+    for path in PAGES {
+        assert_eq!(headline(&browser, path).await, "2 agents loop unguarded.", "{path}");
+        let page = browser.page(path).await;
+        assert!(page.contains("its kill switch is off") && page.contains("its kill switch only observes"), "{page}");
+        assert!(page.contains("action=\"/agents/off/kill-switch\""), "{page}");
+    }
+    let fields = "enabled=on&window_size=20&threshold=5&action=deactivate&counting=literal&anyway=on";
+    for agent in ["off", "observed"] {
+        let saved = browser.post(&format!("/agents/{agent}/kill-switch"), fields).await;
+        assert_eq!(saved.status, StatusCode::SEE_OTHER, "{}", saved.text);
+    }
+    assert_eq!(headline(&browser, "/").await, "Nothing needs you.");
+}
+
+#[tokio::test]
+async fn kill_that_no_one_was_told_of_is_said() {
+    let server = Server::start().await;
+    server.kill("looper").await;
+    let browser = Browser::new(&server).await;
+    for path in PAGES {
+        assert_eq!(headline(&browser, path).await, "1 of 1 agent is stopped. No one was told of 1 kill.", "{path}");
+        assert!(browser.page(path).await.contains("action=\"/agents/looper/activate\""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn channel_that_fails_is_said_where_it_is_listed_and_in_the_headline() {
+    let server = Server::start().await;
+    let body = json!({"kind": "webhook", "name": "ops", "url": "https://example.com/hook"});
+    let made = server.ask(axum::http::Method::POST, "/api/channels", Some(body)).await.json();
+    let channel = model::ChannelId::parse(made["id"].as_str().unwrap()).unwrap();
+    let browser = Browser::new(&server).await;
+    for (outcome, expected) in [(Outcome::GivenUp, "1 channel fails."), (Outcome::Delivered, "No agents yet.")] {
+        let (delivery, at) = (DeliveryId::new(), server.web.clock.now());
+        let answer = "upstream is down".to_owned();
+        let attempt = Attempt { at, took_ms: 3, status: Some(503), answer, outcome };
+        for change in [AlertChange::Test { channel, delivery, at }, AlertChange::Attempted { delivery, attempt }] {
+            server.web.recorder.change(Change::Alerts(change)).await.unwrap();
+        }
+        assert_eq!(headline(&browser, "/").await, expected);
+        let fails =
+            browser.page("/alerts").await.contains("Fails</span> <span class=\"tone red\">503 upstream is down");
+        assert_eq!(fails, outcome == Outcome::GivenUp);
+    }
+}
+
+#[tokio::test]
+async fn calls_without_a_price_are_never_free() {
+    let server = Server::start().await;
+    let mut notices = server.web.recorder.subscribe();
+    let (agent, now) = (AgentId::parse("local").unwrap(), server.web.clock.now());
+    let mut event = Event::new(CallId::new(), agent, Epoch::default(), EventType::LlmCall, now);
+    event.usage.input = Some(100);
+    event.status = Some(200);
+    server.web.recorder_handle.event(event);
+    notices.recv().await.unwrap();
+    let browser = Browser::new(&server).await;
+    for path in ["/", "/agents", "/costs"] {
+        let page = browser.page(path).await;
+        assert!(page.contains(">unpriced<"), "{path}: {page}");
+    }
+    assert!(!browser.page("/agents").await.contains(">$0<"));
+}
+
+#[tokio::test]
+async fn agents_are_sorted_by_need_or_as_asked() {
+    let server = Server::start().await;
+    for name in ["calm", "waiting"] {
+        server.put(&format!("/api/agents/{name}/kill-switch"), json!({})).await;
+    }
+    loop_unguarded(&server, "near", json!({"enabled": false, "threshold": 5.0, "counting": "literal"})).await;
+    server.kill("stopped").await;
+    let browser = Browser::new(&server).await;
+    let order = |page: &str| -> Vec<String> {
+        let keys = page.split("<tr data-key=\"").skip(1);
+        keys.map(|rest| rest.split_once('"').unwrap().0.to_owned()).collect()
+    };
+    assert_eq!(order(&browser.page("/agents").await), ["stopped", "near", "calm", "waiting"]);
+    assert_eq!(order(&browser.page("/agents?sort=name").await), ["calm", "near", "stopped", "waiting"]);
+    let by_score = browser.page("/agents?sort=score").await;
+    assert_eq!(order(&by_score)[..2], ["near", "stopped"]);
+    assert!(by_score.contains(
+        "aria-sort=\"descending\"><button class=\"link sort\" form=\"filters\" name=\"sort\" value=\"score\""
+    ));
+    assert_eq!(browser.get("/agents?sort=luck").await.status, StatusCode::BAD_REQUEST);
+}
