@@ -5,9 +5,9 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
+import tempfile
 
 from agent_client import INSTALLED, AgentClient, Place
 from scenarios import Scenario, make_workspace
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 240
 
 # Outside of this repository: clients read the instructions and the history of the one around them. And not below /tmp,
 # where Codex does not write its helper programs.
-RUNS = pathlib.Path("/var/tmp/agentgazer-clients")
+RUNS = tempfile.TemporaryDirectory(prefix="agentgazer-clients-", dir="/var/tmp", ignore_cleanup_errors=True)
 
 # One line for each run.
 OUTCOMES: list[str] = []
@@ -43,8 +43,7 @@ class AgentRun:
 
     def __init__(self, server, client: AgentClient, agent: str):
         self.server, self.client, self.agent = server, client, agent
-        folder = RUNS / agent
-        shutil.rmtree(folder, ignore_errors=True)
+        folder = pathlib.Path(RUNS.name, agent)
         self.place = Place(folder / "home", folder / "work", f"{server.proxy}/agents/{agent}")
         for path in (self.place.home, self.place.work):
             path.mkdir(parents=True)
