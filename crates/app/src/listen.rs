@@ -56,7 +56,8 @@ pub(crate) struct ListenLimits {
 /// A listener at work.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    stopping: watch::Sender<bool>,
+    stopping: watch::Sender<Option<Duration>>,
+    rest: Duration,
     stop: oneshot::Sender<Duration>,
     task: JoinHandle<bool>,
 }
@@ -81,21 +82,22 @@ impl Listener {
         B::Error: std::error::Error + Send + Sync,
     {
         let (stop, stopped) = oneshot::channel();
-        let (stopping, is_stopping) = watch::channel(false);
+        let (stopping, is_stopping) = watch::channel(None);
         let acceptor = Acceptor::new(limits, answer, is_stopping);
         let task = tokio::spawn(acceptor.run(socket, stopped));
-        Listener { stopping, stop, task }
+        Listener { stopping, rest: limits.rest, stop, task }
     }
 
     /// From now on every answer announces that its connection is closed, and connections that rest are closed.
     pub(crate) fn announce_stop(&self) {
-        self.stopping.send_replace(true);
+        self.stopping.send_replace(Some(self.rest));
     }
 
     /// Accepts for as long as clients with open connections may need to hear of it, then no more. Lets the requests in flight
     /// finish for `drain` in all, then cuts what is left. Says whether all finished.
     pub(crate) async fn stop(self, drain: Duration) -> bool {
-        self.announce_stop();
+        // A connection that only rests must not count as one that was cut.
+        self.stopping.send_replace(Some(self.rest.min(drain / 2)));
         let _ = self.stop.send(drain);
         self.task.await.unwrap_or(false)
     }
@@ -111,7 +113,7 @@ struct Acceptor<A> {
     limits: ListenLimits,
     server: http1::Builder,
     answer: A,
-    stopping: watch::Receiver<bool>,
+    stopping: watch::Receiver<Option<Duration>>,
     room: Arc<Semaphore>,
     connections: JoinSet<()>,
     unauthenticated: Option<Unauthenticated>,
@@ -124,7 +126,7 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
 {
-    fn new(limits: ListenLimits, answer: A, stopping: watch::Receiver<bool>) -> Acceptor<A> {
+    fn new(limits: ListenLimits, answer: A, stopping: watch::Receiver<Option<Duration>>) -> Acceptor<A> {
         Acceptor {
             limits,
             server: http_server(limits),
@@ -207,8 +209,7 @@ where
     }
 
     fn patience(&self) -> Patience {
-        let ListenLimits { header_timeout, idle_timeout, rest, .. } = self.limits;
-        Patience { head: header_timeout, taking: idle_timeout, rest }
+        Patience { head: self.limits.header_timeout, taking: self.limits.idle_timeout }
     }
 }
 

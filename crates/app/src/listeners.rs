@@ -18,8 +18,9 @@ use crate::listen::{self, InheritedSockets, ListenLimits, Listener, TimedBody, U
 const PROXY_REST: Duration = Duration::from_secs(2);
 /// How long idle connections of browsers and commands stay open.
 const DASHBOARD_REST: Duration = Duration::from_millis(200);
-/// A browser opens six connections at most, and all people behind one address must find room for a while.
-const UNAUTHENTICATED: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 64, total: 1024 };
+/// A browser opens six connections at most, and all people behind one address must find room for a while. All together must
+/// leave enough of the 1,024 file descriptors that many systems allow.
+const UNAUTHENTICATED: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 64, total: 256 };
 
 /// Starts the proxy.
 pub(crate) fn start_proxy(socket: TcpListener, config: &Config, proxy: Proxy) -> Listener {

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::{Pin, pin};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
@@ -29,8 +30,8 @@ pub(super) struct Serving<A> {
     pub(super) exchange: Exchange,
     /// The client, if the requests are to carry it.
     pub(super) client: Option<Client>,
-    /// Turns true when the server stops.
-    pub(super) stopping: watch::Receiver<bool>,
+    /// Says when the server stops, and how long connections may rest then.
+    pub(super) stopping: watch::Receiver<Option<Duration>>,
     /// Held as long as the connection is open.
     pub(super) permit: Option<OwnedSemaphorePermit>,
 }
@@ -70,9 +71,12 @@ async fn drive(
     mut connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
     stream: &TcpStream,
     exchange: &Exchange,
-    stopping: &mut watch::Receiver<bool>,
+    stopping: &mut watch::Receiver<Option<Duration>>,
 ) {
     let mut gone = pin!(client_gone(stream, exchange));
+    if let Some(rest) = *stopping.borrow_and_update() {
+        exchange.set_stopping(rest);
+    }
     loop {
         tokio::select! {
             biased;
@@ -84,7 +88,7 @@ async fn drive(
                 return;
             }
             // The connection is polled again, and learns that it may not rest any longer.
-            _ = stopping.wait_for(|stopping| *stopping), if !exchange.is_stopping() => exchange.set_stopping(),
+            Ok(()) = stopping.changed() => exchange.set_stopping(stopping.borrow_and_update().unwrap_or_default()),
             error = gone.as_mut() => {
                 tracing::debug!(%error, "the client is gone");
                 return;

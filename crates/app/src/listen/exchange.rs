@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 
@@ -18,8 +19,10 @@ pub(super) struct Exchange(Arc<Shared>);
 struct Shared {
     stage: AtomicU8,
     requests: AtomicU32,
-    waits_for_client: AtomicBool,
-    is_stopping: AtomicBool,
+    waits_to_read: AtomicBool,
+    waits_to_write: AtomicBool,
+    /// In milliseconds; 0 while the server does not stop.
+    rest: AtomicU32,
     /// Bytes that hyper wrote and the stream has not flushed yet.
     is_unflushed: AtomicBool,
     /// Bytes of `ANSWER_BEGIN` that were sent ahead of the answer.
@@ -59,22 +62,34 @@ impl Exchange {
         self.0.requests.load(Relaxed)
     }
 
-    /// Notes whether the connection waits for bytes of its client.
-    pub(super) fn set_waits_for_client(&self, waits: bool) {
-        self.0.waits_for_client.store(waits, Relaxed);
+    /// Notes whether the connection waits for its client to send bytes.
+    pub(super) fn set_waits_to_read(&self, waits: bool) {
+        self.0.waits_to_read.store(waits, Relaxed);
     }
 
+    /// Notes whether the connection waits for its client to take bytes.
+    pub(super) fn set_waits_to_write(&self, waits: bool) {
+        self.0.waits_to_write.store(waits, Relaxed);
+    }
+
+    /// Whether the connection waits for its client.
     pub(super) fn waits_for_client(&self) -> bool {
-        self.0.waits_for_client.load(Relaxed)
+        self.0.waits_to_read.load(Relaxed) || self.0.waits_to_write.load(Relaxed)
     }
 
-    /// The server stops: answers announce the close, and the connection ends once it has rested.
-    pub(super) fn set_stopping(&self) {
-        self.0.is_stopping.store(true, Relaxed);
+    /// The server stops: answers announce the close, and the connection ends once it has rested for `rest`.
+    pub(super) fn set_stopping(&self, rest: Duration) {
+        self.0.rest.store(u32::try_from(rest.as_millis()).unwrap_or(u32::MAX).max(1), Relaxed);
     }
 
     pub(super) fn is_stopping(&self) -> bool {
-        self.0.is_stopping.load(Relaxed)
+        self.0.rest.load(Relaxed) != 0
+    }
+
+    /// How long the connection may rest, once the server stops.
+    pub(super) fn rest(&self) -> Option<Duration> {
+        let millis = self.0.rest.load(Relaxed);
+        (millis != 0).then(|| Duration::from_millis(u64::from(millis)))
     }
 
     /// Sends a byte that the client will get anyway, or that its HTTP parser ignores by the standard. The kernel of a client

@@ -20,8 +20,6 @@ pub(super) struct Patience {
     pub(super) head: Duration,
     /// For bytes to be taken.
     pub(super) taking: Duration,
-    /// For the next request, once the server stops.
-    pub(super) rest: Duration,
 }
 
 /// A connection with a client.
@@ -47,11 +45,12 @@ impl<S> Patient<S> {
             head_began: false,
             head: Wait::new(patience.head),
             taking: Wait::new(patience.taking),
-            rest: Wait::new(patience.rest),
+            rest: Wait::new(Duration::ZERO),
         }
     }
 
     fn taken<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        self.exchange.set_waits_to_write(written.is_pending());
         if written.is_ready() {
             self.taking.is_over();
             return written;
@@ -81,7 +80,9 @@ impl<S: HasUnread> Patient<S> {
                 return Poll::Ready(Err(error));
             }
         }
-        if self.head_began || !self.exchange.is_stopping() || self.rest.poll(cx, "").is_pending() {
+        let Some(rest) = self.exchange.rest().filter(|_| !self.head_began) else { return Poll::Pending };
+        self.rest.limit = rest;
+        if self.rest.poll(cx, "").is_pending() {
             return Poll::Pending;
         }
         if self.stream.has_unread() {
@@ -97,7 +98,7 @@ impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for Patient<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        self.exchange.set_waits_for_client(read.is_pending());
+        self.exchange.set_waits_to_read(read.is_pending());
         self.forget_past_heads();
         if self.exchange.is_at_work() {
             return read;
@@ -171,8 +172,8 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Patience =
-        Patience { head: Duration::from_secs(10), taking: Duration::from_secs(300), rest: Duration::from_secs(2) };
+    const PATIENCE: Patience = Patience { head: Duration::from_secs(10), taking: Duration::from_secs(300) };
+    const REST: Duration = Duration::from_secs(2);
     const LONG: Duration = Duration::from_secs(3600);
 
     impl HasUnread for DuplexStream {
@@ -228,17 +229,32 @@ mod tests {
         assert_eq!(seconds_until_timeout(started, stream.write(&[0; 8])).await, 599);
     }
 
+    #[tokio::test]
+    async fn a_connection_waits_for_its_client_to_send_and_to_read() {
+        let (mut client, mut stream, exchange) = connection();
+        assert!(timeout(Duration::ZERO, stream.read(&mut [0; 8])).await.is_err());
+        assert!(exchange.waits_for_client());
+        client.write_all(b"GET").await.unwrap();
+        assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 3);
+        assert!(!exchange.waits_for_client());
+        assert!(timeout(Duration::ZERO, stream.write_all(&[0; 9])).await.is_err());
+        assert!(exchange.waits_for_client());
+        assert_eq!(client.read(&mut [0; 8]).await.unwrap(), 8);
+        stream.write_all(&[0]).await.unwrap();
+        assert!(!exchange.waits_for_client());
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_rests_ends_soon_after_the_server_stops() {
         let (_client, mut stream, exchange) = connection();
         drop(exchange.begin());
-        exchange.set_stopping();
+        exchange.set_stopping(REST);
         let started = Instant::now();
         assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 0, "the end");
         assert_eq!(started.elapsed().as_secs(), 2);
 
         let (mut late, mut stream, exchange) = connection();
-        exchange.set_stopping();
+        exchange.set_stopping(REST);
         assert!(timeout(Duration::from_secs(1), stream.read(&mut [0; 8])).await.is_err());
         late.write_all(b"GET").await.unwrap();
         assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 3);

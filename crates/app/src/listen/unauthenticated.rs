@@ -4,9 +4,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use tokio::task::AbortHandle;
+use tokio::time::{Duration, Instant};
 use web::{Client, Network};
 
 use super::exchange::Exchange;
+
+/// The log tells of connections that are closed at most this often.
+const WARN_EVERY: Duration = Duration::from_secs(600);
 
 /// How many connections clients may hold before they have shown the token.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +48,12 @@ pub(super) struct Unauthenticated {
     next_number: u64,
     /// Entries in `networks`, some of which may count no more.
     entries: usize,
+    warned_at: Option<Instant>,
 }
 
 impl Unauthenticated {
     pub(super) fn new(limits: UnauthenticatedLimits) -> Unauthenticated {
-        Unauthenticated { limits, networks: HashMap::new(), next_number: 0, entries: 0 }
+        Unauthenticated { limits, networks: HashMap::new(), next_number: 0, entries: 0, warned_at: None }
     }
 
     /// Adds a connection and ends those that are too many.
@@ -61,12 +66,16 @@ impl Unauthenticated {
         if own.len() > self.limits.per_network {
             self.entries -= own.len();
             own.retain(|(_, connection)| connection.counts());
-            while own.len() > self.limits.per_network && end_oldest(own) {}
+            while own.len() > self.limits.per_network && end_oldest(own) {
+                warn_once(&mut self.warned_at);
+            }
             self.entries += own.len();
         }
         if self.entries > self.limits.total {
             self.forget_ended();
-            while self.entries > self.limits.total && self.end_oldest_of_all() {}
+            while self.entries > self.limits.total && self.end_oldest_of_all() {
+                warn_once(&mut self.warned_at);
+            }
         }
     }
 
@@ -98,6 +107,14 @@ impl Unauthenticated {
     }
 }
 
+/// Says now and then that connections are closed: an operator may look for whoever opens them.
+fn warn_once(warned_at: &mut Option<Instant>) {
+    if warned_at.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
+        *warned_at = Some(Instant::now());
+        tracing::warn!("clients without the token open too many connections to the dashboard: the oldest are closed");
+    }
+}
+
 /// Ends the oldest connection that waits for its client. Without one, all are being answered and end by themselves.
 fn end_oldest(connections: &mut VecDeque<(u64, Connection)>) -> bool {
     let Some(place) = connections.iter().position(|(_, connection)| connection.may_end()) else { return false };
@@ -120,7 +137,7 @@ mod tests {
     fn open(all: &mut Unauthenticated, last: u8, waits: bool) -> Opened {
         let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, last));
         let (client, exchange) = (Client::new(address), Exchange::default());
-        exchange.set_waits_for_client(waits);
+        exchange.set_waits_to_read(waits);
         let task = tokio::spawn(std::future::pending());
         all.add(Network::of(address), Connection { client: client.clone(), exchange, task: task.abort_handle() });
         Opened(client, task)
