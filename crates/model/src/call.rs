@@ -39,6 +39,8 @@ pub struct Asked<'a> {
     pub session: Option<Cow<'a, str>>,
     /// What this request goes on from, if it carries only what is new.
     pub continues: Option<Continues<'a>>,
+    /// The items of earlier answers, kept by the provider, that stand in the place of tool calls (`item_reference`).
+    pub referenced_items: Vec<Cow<'a, str>>,
     /// Whether the provider keeps the answer for later requests to go on from.
     pub is_kept: bool,
 }

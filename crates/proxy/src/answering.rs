@@ -103,7 +103,7 @@ impl Exchange {
             return self.failed();
         }
         let answered = answer.answered.unwrap_or_default();
-        self.remember(answer.id.as_deref(), &answered);
+        self.remember(answer.id.as_deref(), &answer.call_items, &answered);
         self.answered(&answered);
     }
 

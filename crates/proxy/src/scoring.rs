@@ -63,10 +63,12 @@ impl Exchange {
         let body = readable(headers, body, self.core.config.max_read())?;
         let asked = wire::read_request(dialect, &body)?;
         let before = asked.continues.as_ref().and_then(|it| self.core.chains.lock().get(&self.event.agent, it.id()));
-        let asked = match &before {
+        let referenced = self.referenced_calls(&asked);
+        let mut asked = match &before {
             Some(link) => link.extend(asked),
             None => asked,
         };
+        referenced.iter().for_each(|link| link.resolve(&mut asked));
         let conversation = wire::conversation_of(headers, &asked);
         self.link = asked.is_kept.then(|| (Link::new(&conversation, &asked, Vec::new()), kept_in(&asked)));
         let event = &mut self.event;
@@ -86,6 +88,15 @@ impl Exchange {
             self.note(scored);
         }
         Ok((decision, body))
+    }
+
+    /// What is remembered of the tool calls that a request only refers to.
+    fn referenced_calls(&self, asked: &Asked<'_>) -> Vec<Arc<Link>> {
+        if asked.referenced_items.is_empty() {
+            return Vec::new();
+        }
+        let chains = self.core.chains.lock();
+        asked.referenced_items.iter().filter_map(|id| chains.get(&self.event.agent, id)).collect()
     }
 
     /// Puts the body where evidence is taken from.
@@ -117,13 +128,18 @@ impl Exchange {
         self.conclude(fingerprint, Outcome::Answered);
     }
 
-    /// Remembers what calls will leave out that go on from the answer with this `id`.
-    pub(crate) fn remember(&mut self, id: Option<&str>, answered: &Answered) {
+    /// Remembers what calls will leave out that go on from the answer with this `id`, or refer to its `call_items`.
+    pub(crate) fn remember(&mut self, id: Option<&str>, call_items: &[(String, usize)], answered: &Answered) {
         let Some((link, kept_in)) = self.link.take() else { return };
         let link = Arc::new(link.answered(answered.tool_calls.clone()));
         let mut chains = self.core.chains.lock();
         for name in id.into_iter().chain(kept_in.as_deref()) {
             chains.put(&self.event.agent, name, Arc::clone(&link));
+        }
+        for (item, place) in call_items {
+            if let Some(call) = answered.tool_calls.get(*place) {
+                chains.put(&self.event.agent, item, Arc::new(Link::to_call(call.clone())));
+            }
         }
     }
 

@@ -31,6 +31,9 @@ pub struct Answer {
     pub model: Option<String>,
     /// The answer's id, where later requests may go on from it.
     pub id: Option<String>,
+    /// The ids of items that are tool calls, each with its place in [`Answered::tool_calls`]: later requests may refer to
+    /// them.
+    pub call_items: Vec<(String, usize)>,
     /// The error that the provider sent inside a stream that began well.
     pub error: Option<String>,
     /// Whether the answer came to its own end (a whole body, a stream's terminal event or last finished choice) and not to

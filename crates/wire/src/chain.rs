@@ -1,5 +1,5 @@
 //! Requests that carry only what is new, and name the answer or the kept conversation which they go on from (OpenAI's
-//! `previous_response_id` and `conversation`, Anthropic's `thread`). What such a request leaves out is remembered here, up
+//! `previous_response_id`, `conversation` and `item_reference`, Anthropic's `thread`). What such a request leaves out is remembered here, up
 //! to a limit, so that it is placed in its conversation, its turn and its step like one that carries everything.
 
 use std::borrow::Cow;
@@ -36,6 +36,16 @@ impl Link {
             depth: asked.depth,
             called,
         }
+    }
+
+    /// A tool call of an answer, for requests that refer to it.
+    pub fn to_call(call: ToolCall<'static>) -> Link {
+        Link::new("", &Asked::default(), vec![call])
+    }
+
+    /// Adds the tool calls that `asked` only refers to.
+    pub fn resolve<'a>(&'a self, asked: &mut Asked<'a>) {
+        asked.tool_calls.extend(self.called.iter().map(borrowed));
     }
 
     /// The same call, answered with these tool calls.

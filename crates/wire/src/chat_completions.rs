@@ -52,7 +52,7 @@ impl ChatAnswer {
         // Some providers close the connection after the last choice is finished, without `[DONE]`.
         let complete = (self.saw_end || self.choices.are_finished()) && self.error.is_none();
         let (usage, model, error) = (self.usage, self.model, self.error);
-        Answer { answered: self.choices.answered(), usage, model, error, complete, id: None }
+        Answer { answered: self.choices.answered(), usage, model, error, complete, ..Answer::default() }
     }
 
     /// A body and a chunk have the same outline. Nothing is taken from one that is broken or of another dialect.

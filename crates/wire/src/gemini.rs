@@ -45,7 +45,7 @@ impl GeminiAnswer {
     pub(crate) fn finish(self) -> Answer {
         let complete = (self.is_whole || self.candidates.are_finished()) && self.error.is_none();
         let (usage, model, error) = (self.usage, self.model, self.error);
-        Answer { answered: self.candidates.answered(), usage, model, error, complete, id: None }
+        Answer { answered: self.candidates.answered(), usage, model, error, complete, ..Answer::default() }
     }
 
     fn read(&mut self, response: Json<'_>) {

@@ -118,6 +118,11 @@ impl<'a> Turns<'a> {
         self.user_messages
     }
 
+    /// The items of earlier answers that stand among the calls of the newest step.
+    pub(crate) fn referenced_items(&self) -> Vec<Cow<'a, str>> {
+        self.work[..self.results.0].iter().filter_map(Message::referenced_item).collect()
+    }
+
     /// The last message that the user wrote.
     pub(crate) fn prompt(&self) -> Content<'a> {
         self.prompt.map(|message| message.content()).unwrap_or_default()

@@ -8,6 +8,7 @@ mod body_shape;
 mod chain;
 mod chat_completions;
 mod choices;
+mod client_context;
 mod content;
 mod conversation;
 mod dialect;

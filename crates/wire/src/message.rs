@@ -1,5 +1,8 @@
 //! One entry of a history: who wrote it and what it holds, in one look.
 
+use std::borrow::Cow;
+
+use crate::client_context::{is_setup, users_words};
 use crate::content::{Content, Holds, PartKind};
 use crate::json::{Cursor, Json, Malformed};
 
@@ -34,6 +37,8 @@ enum Kind {
     Message,
     Call,
     Output,
+    /// Stands for an item of an earlier answer, which the provider keeps.
+    Reference,
 }
 
 impl Kind {
@@ -44,6 +49,8 @@ impl Kind {
             Kind::Call
         } else if kind.ends_with("_call_output") {
             Kind::Output
+        } else if kind == "item_reference" {
+            Kind::Reference
         } else {
             Kind::Message
         }
@@ -116,7 +123,12 @@ impl<'a> Message<'a> {
     pub(crate) fn is_by_user(&self) -> bool {
         let says_something =
             self.holds.has(PartKind::Text) || self.holds.has(PartKind::Attachment) || self.has_images();
-        self.role == Role::User && says_something && !self.holds.has(PartKind::ToolResult)
+        self.role == Role::User && says_something && !self.holds.has(PartKind::ToolResult) && !self.is_setup()
+    }
+
+    /// Whether the client wrote it to set up the context.
+    fn is_setup(&self) -> bool {
+        self.content.is_some_and(|content| is_setup(content.raw()))
     }
 
     /// Whether the model wrote it.
@@ -124,9 +136,10 @@ impl<'a> Message<'a> {
         self.role == Role::Assistant
     }
 
-    /// What it says and attaches.
+    /// What the user says and attaches in it.
     pub(crate) fn content(&self) -> Content<'a> {
         let mut read = self.content.map(Content::read).unwrap_or_default();
+        read.texts = users_words(read.texts);
         if let Some(images) = self.images {
             images.items(|image| read.attachments.push(image.raw()));
         }
@@ -144,7 +157,14 @@ impl<'a> Message<'a> {
     /// Whether the model called tools in it.
     pub(crate) fn has_calls(&self) -> bool {
         let in_message = || self.has_call_parts() || is_listed(self.tool_calls) || is_listed(self.function_call);
-        self.kind == Kind::Call || (self.role == Role::Assistant && in_message())
+        // What an item stood for is not told, but calls are what agents refer to.
+        let is_call_item = matches!(self.kind, Kind::Call | Kind::Reference);
+        is_call_item || (self.role == Role::Assistant && in_message())
+    }
+
+    /// Responses: the id of the item that it stands for.
+    pub(crate) fn referenced_item(&self) -> Option<Cow<'a, str>> {
+        self.whole.filter(|_| self.kind == Kind::Reference)?.field("id")?.filled_text()
     }
 
     /// Whether calls are parts of its content (Anthropic, Gemini).

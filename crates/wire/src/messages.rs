@@ -60,7 +60,15 @@ impl MessagesAnswer {
     pub(crate) fn finish(self) -> Answer {
         let complete = self.saw_end && self.error.is_none();
         let (usage, model, error) = (self.usage.total(), self.model, self.error);
-        Answer { answered: self.said.map(Said::finish), usage, model, error, complete, id: self.id }
+        Answer {
+            answered: self.said.map(Said::finish),
+            usage,
+            model,
+            error,
+            complete,
+            id: self.id,
+            ..Answer::default()
+        }
     }
 
     fn take(&mut self, event: &EventFields<'_>) {

@@ -50,7 +50,7 @@ impl OllamaAnswer {
     pub(crate) fn finish(self) -> Answer {
         let complete = self.saw_end && self.error.is_none();
         let (usage, model, error) = (self.usage, self.model, self.error);
-        Answer { answered: self.said.map(Said::finish), usage, model, error, complete, id: None }
+        Answer { answered: self.said.map(Said::finish), usage, model, error, complete, ..Answer::default() }
     }
 
     /// A message, or the next piece of one; its calls are always whole. Thinking is not what the model says.

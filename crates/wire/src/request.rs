@@ -88,6 +88,7 @@ impl<'a> Fields<'a> {
         let turns = candidates.into_iter().find(|turns| !turns.is_empty())?;
         let (continues, is_kept) = (self.session.continues(), self.session.is_kept(dialect));
         let (model, max_output) = (self.model.take(), self.max_output);
-        Some(Asked { model, streamed, max_output, session: self.session.id(), continues, is_kept, ..turns.asked() })
+        let (session, referenced_items) = (self.session.id(), turns.referenced_items());
+        Some(Asked { model, streamed, max_output, session, continues, is_kept, referenced_items, ..turns.asked() })
     }
 }

@@ -7,6 +7,9 @@ use crate::json::Json;
 use crate::said::{Room, Said};
 use crate::{step, usage};
 
+/// Longer than any id of an item.
+const MAX_ITEM_ID: usize = 256;
+
 /// An answer as far as it has come.
 #[derive(Debug)]
 pub(crate) struct ResponsesAnswer {
@@ -18,6 +21,7 @@ pub(crate) struct ResponsesAnswer {
     usage: Usage,
     model: Option<String>,
     id: Option<String>,
+    call_items: Vec<(String, usize)>,
     error: Option<String>,
     saw_end: bool,
 }
@@ -42,6 +46,7 @@ impl ResponsesAnswer {
             usage: Usage::default(),
             model: None,
             id: None,
+            call_items: Vec::new(),
             error: None,
             saw_end: false,
         }
@@ -84,7 +89,8 @@ impl ResponsesAnswer {
     pub(crate) fn finish(self) -> Answer {
         let complete = self.saw_end && self.error.is_none();
         let (usage, model, error) = (self.usage, self.model, self.error);
-        Answer { answered: self.said.map(Said::finish), usage, model, error, complete, id: self.id }
+        let (id, call_items) = (self.id, self.call_items);
+        Answer { answered: self.said.map(Said::finish), usage, model, error, complete, id, call_items }
     }
 
     fn take(&mut self, event: &EventFields<'_>) {
@@ -150,7 +156,11 @@ impl ResponsesAnswer {
         let said = self.said.get_or_insert_default();
         let kind = item.field("type").and_then(Json::text).unwrap_or_default();
         if kind.ends_with("_call") {
+            let place = said.calls();
             said.call(&step::called_item(item), &mut self.room);
+            if said.calls() > place {
+                self.call_items.extend(item.field("id").and_then(item_id).map(|id| (id, place)));
+            }
         } else if kind == "message" && !is_said {
             let Some(content) = item.field("content") else { return };
             content.items(|part| {
@@ -159,4 +169,9 @@ impl ResponsesAnswer {
             });
         }
     }
+}
+
+/// The id of an item, if it is not longer than ids are.
+fn item_id(id: Json<'_>) -> Option<String> {
+    id.filled_text().filter(|id| id.len() <= MAX_ITEM_ID).map(Into::into)
 }

@@ -70,6 +70,11 @@ impl Said {
         self.calls.last().map(|call| call.index)
     }
 
+    /// How many calls there are.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.len()
+    }
+
     /// Whether nothing was said and nothing called.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.calls.is_empty()

@@ -41,6 +41,8 @@ impl<'a> Session<'a> {
     pub(crate) fn id(&self) -> Option<Cow<'a, str>> {
         let metadata = |name: &str| self.metadata.and_then(|metadata| metadata.field(name));
         metadata("session_id")
+            // Qwen Code.
+            .or_else(|| metadata("sessionId"))
             .and_then(Json::filled_text)
             .or_else(|| self.litellm_session_id.and_then(Json::filled_text))
             .or_else(|| self.session_id.and_then(Json::filled_text))

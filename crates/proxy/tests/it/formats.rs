@@ -18,7 +18,7 @@ async fn chain_provider(arguments: impl Fn(usize) -> Value + Send + Sync + 'stat
     let answers = AtomicUsize::new(1);
     FakeProvider::new(move |_: &Received| {
         let number = answers.fetch_add(1, Ordering::SeqCst);
-        let call = json!({ "type": "function_call", "call_id": format!("call_{number}"), "name": "run", "arguments": arguments(number).to_string() });
+        let call = json!({ "type": "function_call", "id": format!("fc_{number}"), "call_id": format!("call_{number}"), "name": "run", "arguments": arguments(number).to_string() });
         let body = json!({ "id": format!("resp_{number}"), "object": "response", "status": "completed", "model": "gpt-5", "output": [call] });
         vec![Step::Send(whole("200 OK", "application/json", body.to_string()))]
     })
@@ -53,6 +53,27 @@ async fn a_call_that_carries_only_what_is_new_is_placed_in_its_turn() {
     assert!(prints[0].step.depth < prints[1].step.depth && prints[1].step.depth < prints[2].step.depth);
     assert!(prints[1].tools.is_some() && prints[1].tools != prints[2].tools);
     assert_eq!((prints[3].turn.position, prints[3].step.depth, prints[3].tools), (1, 0, None));
+}
+
+#[tokio::test]
+async fn a_tool_call_that_is_only_referred_to_is_resolved() {
+    let provider = chain_provider(|number| json!({ "n": number })).await;
+    let mut rig = Rig::new(&provider).await;
+    let user = json!({ "role": "user", "content": PROMPT });
+    let step = |number: usize| {
+        let reference = json!({ "type": "item_reference", "id": format!("fc_{number}") });
+        [reference, json!({ "type": "function_call_output", "call_id": format!("call_{number}"), "output": "same" })]
+    };
+    event_of(&mut rig, post(RESPONSES, json!({ "input": [user] }).to_string())).await;
+    let mut input = vec![user];
+    let mut prints = Vec::new();
+    for number in 1..=3 {
+        input.extend(step(number));
+        let event = event_of(&mut rig, post(RESPONSES, json!({ "input": input }).to_string())).await;
+        prints.push(event.fingerprint.unwrap());
+    }
+    assert!(prints.iter().all(|print| print.tools.is_some()));
+    assert!(prints[0].tools != prints[1].tools && prints[1].tools != prints[2].tools, "other arguments, other calls");
 }
 
 #[tokio::test]

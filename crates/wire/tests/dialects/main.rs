@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed unwrap is a failed test")]
 
 mod answers;
+mod client_context;
 mod conversations;
 mod gemini;
 mod hostile;

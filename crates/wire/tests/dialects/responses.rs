@@ -134,6 +134,7 @@ fn a_stream_of_items() {
         usage: expected_usage(),
         model: Some("gpt-5".to_owned()),
         id: Some("resp_1".to_owned()),
+        call_items: vec![("fc_1".to_owned(), 0), ("ct_1".to_owned(), 1)],
         complete: true,
         ..Answer::default()
     };

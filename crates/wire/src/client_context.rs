@@ -1,0 +1,112 @@
+//! What clients write into the user's messages by themselves: reminders around the user's words (Claude Code, Qwen Code), and
+//! a first message that only sets up the context (Gemini CLI, Qwen Code).
+
+use std::borrow::Cow;
+
+const OPEN: &str = "<system-reminder>";
+const CLOSE: &str = "</system-reminder>";
+
+/// How Gemini CLI and its descendants tell the model of date, machine and folders.
+const SETUP: &str = "We are setting up the context for our chat.";
+
+/// Where in a message that stands, at the latest.
+const SETUP_WITHIN: usize = 256;
+
+/// Whether the JSON of a content is a client's setup of the context. It is no message of the user: it is rebuilt when a
+/// conversation is resumed, with another date and other folders, and the conversation is the same.
+pub(crate) fn is_setup(content: &str) -> bool {
+    content[..content.floor_char_boundary(SETUP_WITHIN)].contains(SETUP)
+}
+
+/// The user's words among `texts`: without the reminders before and behind them. If there are no others, all of them.
+pub(crate) fn users_words(texts: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
+    if !texts.iter().any(|text| has_reminder(text)) {
+        return texts;
+    }
+    let words: Vec<_> = texts.iter().map(|text| without_reminders(text)).collect();
+    if words.iter().all(|text| text.is_empty()) {
+        return texts;
+    }
+    let spans: Vec<(usize, usize)> =
+        texts.iter().zip(&words).map(|(text, words)| (offset(text, words), words.len())).collect();
+    let kept = texts.into_iter().zip(spans).filter(|(_, (_, length))| *length > 0);
+    kept.map(|(text, (start, length))| slice(text, start, length)).collect()
+}
+
+fn has_reminder(text: &str) -> bool {
+    text.trim_start().starts_with(OPEN) || text.trim_end().ends_with(CLOSE)
+}
+
+/// What is left of `text` without the reminders that it begins and ends with. Other text keeps its white space.
+fn without_reminders(text: &str) -> &str {
+    let mut words = text;
+    while let Some(inside) = words.trim_start().strip_prefix(OPEN) {
+        let Some((_, rest)) = inside.split_once(CLOSE) else { break };
+        words = rest.trim_start();
+    }
+    while let Some(inside) = words.trim_end().strip_suffix(CLOSE) {
+        let Some((rest, _)) = inside.rsplit_once(OPEN) else { break };
+        words = rest.trim_end();
+    }
+    words
+}
+
+/// Where `part` begins in `text`, of which it is a part.
+fn offset(text: &str, part: &str) -> usize {
+    part.as_ptr().addr() - text.as_ptr().addr()
+}
+
+fn slice(text: Cow<'_, str>, start: usize, length: usize) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[start..start + length]),
+        Cow::Owned(text) if text.len() == length => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text[start..start + length].to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(texts: &[&str], expected: &[&str]) {
+        let borrowed = texts.iter().map(|text| Cow::Borrowed(*text)).collect();
+        assert_eq!(users_words(borrowed), expected);
+        let owned = texts.iter().map(|text| Cow::Owned((*text).to_owned())).collect();
+        assert_eq!(users_words(owned), expected);
+    }
+
+    #[test]
+    fn reminders_are_not_the_user_s_words() {
+        let reminder = "<system-reminder>\nThe date is 2026-11-18.\n</system-reminder>\n";
+        check(&[reminder, reminder, "Say hello"], &["Say hello"]);
+        check(&[&format!("{reminder}{reminder} Say hello\n\n{reminder}")], &["Say hello"]);
+        check(&["Say hello", reminder], &["Say hello"]);
+        check(&[&format!("Say <b>\n{reminder}hello")], &[&format!("Say <b>\n{reminder}hello")]);
+        check(&[" Say hello "], &[" Say hello "]);
+    }
+
+    #[test]
+    fn a_message_of_reminders_alone_stays() {
+        let reminder = "<system-reminder>Go on.</system-reminder>";
+        check(&[reminder], &[reminder]);
+        check(&[reminder, reminder], &[reminder, reminder]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn a_reminder_without_an_end_is_text() {
+        check(&["<system-reminder> what is that?"], &["<system-reminder> what is that?"]);
+        check(&["</system-reminder>"], &["</system-reminder>"]);
+        check(&["a</system-reminder>", "b"], &["a</system-reminder>", "b"]);
+    }
+
+    #[test]
+    fn a_setup_is_told_by_its_beginning() {
+        assert!(is_setup("\"This is the Qwen Code. We are setting up the context for our chat.\\nToday's date is …\""));
+        assert!(is_setup(
+            "[{\"text\":\"<session_context>\\nThis is the Gemini CLI. We are setting up the context for our chat.\"}]"
+        ));
+        assert!(!is_setup(&format!("\"{}{SETUP}\"", "é".repeat(200))));
+        assert!(!is_setup("\"Say hello\""));
+    }
+}
