@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 
+use crate::content::Content;
+use crate::json::Json;
+
 const OPEN: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
 
@@ -12,10 +15,17 @@ const SETUP: &str = "We are setting up the context for our chat.";
 /// Where in a message that stands, at the latest.
 const SETUP_WITHIN: usize = 256;
 
-/// Whether the JSON of a content is a client's setup of the context. It is no message of the user: it is rebuilt when a
+/// Whether a content is nothing but a client's setup of the context. It is no message of the user: it is rebuilt when a
 /// conversation is resumed, with another date and other folders, and the conversation is the same.
-pub(crate) fn is_setup(content: &str) -> bool {
-    content[..content.floor_char_boundary(SETUP_WITHIN)].contains(SETUP)
+pub(crate) fn is_setup(content: Json<'_>) -> bool {
+    let begin = &content.raw()[..content.raw().floor_char_boundary(SETUP_WITHIN)];
+    begin.contains(SETUP) && is_alone(content)
+}
+
+/// Whether a content is one text. Newer clients put the setup before the user's words, as a reminder.
+fn is_alone(content: Json<'_>) -> bool {
+    let read = Content::read(content);
+    matches!(&read.texts[..], [text] if !has_reminder(text)) && read.attachments.is_empty()
 }
 
 /// The user's words among `texts`: without the reminders before and behind them. If there are no others, all of them.
@@ -65,6 +75,7 @@ fn slice(text: Cow<'_, str>, start: usize, length: usize) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
 
@@ -102,11 +113,16 @@ mod tests {
 
     #[test]
     fn a_setup_is_told_by_its_beginning() {
-        assert!(is_setup("\"This is the Qwen Code. We are setting up the context for our chat.\\nToday's date is …\""));
-        assert!(is_setup(
-            "[{\"text\":\"<session_context>\\nThis is the Gemini CLI. We are setting up the context for our chat.\"}]"
-        ));
-        assert!(!is_setup(&format!("\"{}{SETUP}\"", "é".repeat(200))));
-        assert!(!is_setup("\"Say hello\""));
+        let check =
+            |content: &str, expected| assert_eq!(is_setup(Json::parse(content).unwrap()), expected, "{content}");
+        check(r#""This is the Qwen Code. We are setting up the context for our chat.\nToday's date is …""#, true);
+        check(r#"[{"text":"This is the Gemini CLI. We are setting up the context for our chat."}]"#, true);
+        check(&format!("\"{}{SETUP}\"", "é".repeat(200)), false);
+        check(r#""Say hello""#, false);
+        // As a reminder before the user's words.
+        let reminder = format!("<system-reminder>{SETUP}</system-reminder>");
+        check(&format!(r#"[{{"text":"{reminder}"}},{{"text":"Say hello"}}]"#), false);
+        check(&format!(r#"[{{"text":"{SETUP}"}},{{"text":"Say hello"}}]"#), false);
+        check(&format!(r#""{reminder} Say hello""#), false);
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Message<'a> {
 
     /// Whether the client wrote it to set up the context.
     fn is_setup(&self) -> bool {
-        self.content.is_some_and(|content| is_setup(content.raw()))
+        self.content.is_some_and(is_setup)
     }
 
     /// Whether the model wrote it.

@@ -4,6 +4,9 @@
 #[path = "../../../fuzz/targets/wire.rs"]
 mod targets;
 
+#[path = "../../../fuzz/targets/paths.rs"]
+mod paths;
+
 fn replay(name: &str, target: fn(&[u8])) {
     let folder = format!("{}/../../fuzz/corpus/{name}", env!("CARGO_MANIFEST_DIR"));
     let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -24,4 +27,14 @@ fn usage_filters() {
 #[test]
 fn requests() {
     replay("request", targets::request);
+}
+
+#[test]
+fn paths_and_headers() {
+    replay("path", paths::path);
+}
+
+#[test]
+fn forms_of_bodies() {
+    replay("body_form", paths::body_form);
 }

@@ -57,3 +57,26 @@ fn a_conversation_of_qwen_code_survives_a_resume() {
     let with_session = r#"{"metadata":{"sessionId":"s-1","promptId":"p"},"messages":[{"role":"user","content":"hi"}]}"#;
     assert_eq!(of(with_session).0, "s-1");
 }
+
+/// What newer versions of Qwen Code send: everything of their own is a reminder beside the user's words.
+#[test]
+fn reminders_of_qwen_code_do_not_name_the_conversation() {
+    let message = |reminders: &[&str], words: &str| {
+        let reminder =
+            |text: &&str| json!({ "type": "text", "text": format!("<system-reminder>\n{text}\n</system-reminder>") });
+        let parts: Vec<Value> =
+            reminders.iter().map(reminder).chain([json!({ "type": "text", "text": words })]).collect();
+        json!({ "role": "user", "content": parts })
+    };
+    let of = |messages: Value| {
+        let body = json!({ "messages": messages }).to_string();
+        let asked = read_request(Dialect::ChatCompletions, body.as_bytes()).unwrap();
+        (conversation_of(&HeaderMap::new(), &asked), asked.prompt.concat())
+    };
+    let setup = |files| format!("This is the Qwen Code. We are setting up the context for our chat.\n{files}");
+    let (begun, prompt) = of(json!([message(&[&setup("a.txt"), "The current date is today."], "Say hello")]));
+    assert_eq!(prompt, "Say hello");
+    let answer = json!({ "role": "assistant", "content": "Hello." });
+    let resumed = json!([message(&[&setup("a.txt b.txt")], "Say hello"), answer, message(&["The date."], "And again")]);
+    assert_eq!(of(resumed), (begun, "And again".to_owned()));
+}
