@@ -20,4 +20,6 @@ mod server;
 mod signals;
 mod text;
 
+#[doc(hidden)]
+pub use replay::check_replay_line;
 pub use server::Server;

@@ -50,7 +50,7 @@ impl Encoding {
 }
 
 /// The body of a request with these headers as it is read: decompressed, and in UTF-8. At most `limit` bytes of it.
-pub(crate) fn readable(headers: &HeaderMap, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
+pub fn readable(headers: &HeaderMap, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
     let mut plain = body.clone();
     // Nearly all requests have none.
     if headers.contains_key(CONTENT_ENCODING) {

@@ -50,6 +50,8 @@ use parking_lot::Mutex;
 use wire::Chains;
 
 pub use body::Body;
+#[doc(hidden)]
+pub use decoding::readable as read_body;
 pub use origin::Origin;
 
 use aside::Aside;

@@ -264,6 +264,15 @@ pub fn resolve(sources: Sources<'_>) -> Result<Config, Mistakes> {
     if mistakes.is_empty() { Ok(config) } else { Err(Mistakes(mistakes)) }
 }
 
+/// How many mistakes a configuration file with this text has. For the fuzzer.
+#[doc(hidden)]
+pub fn count_mistakes(text: &str) -> usize {
+    let (entries, broken) = file::layer(Path::new("agentgazer.toml"), text);
+    let mut config = Config::new(PathBuf::new());
+    let wrong = entries.iter().filter(|entry| config.apply(entry, &[]).is_err()).count();
+    broken.len() + wrong
+}
+
 /// The keys of mistakes that leave a part of the file unread, or all of it.
 const UNREAD_FILE: [&str; 2] = [FILE, file::SYNTAX];
 const FILE: &str = "config";

@@ -21,6 +21,11 @@ use lines::Lines;
 use report::Report;
 use run::Run;
 
+/// Reads one line of a replay file, or says what is wrong with it. For the fuzzer.
+pub fn check_replay_line(line: &[u8]) -> Result<(), String> {
+    Run::read(line, "line").map(drop)
+}
+
 /// `replay FILE…`.
 pub fn replay(args: &ReplayArgs) -> Result<(), Failure> {
     let settings = settings(args).map_err(|error| Failure::new(Exit::Usage, error))?;

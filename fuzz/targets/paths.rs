@@ -1,0 +1,57 @@
+//! What must hold for any path, headers and form of a body.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use model::{Format, Unread};
+use wire::{Dialect, Endpoint, PathKind, conversation_of, dialect_of_body, path_with_model, read_request, utf8_body};
+
+const FORMATS: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
+
+/// A path is classified, and a model that is found in it can be replaced there and nowhere else. The first line is the path,
+/// the others are headers.
+pub(crate) fn path(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let mut lines = text.lines();
+    let path = lines.next().unwrap_or_default();
+    for format in FORMATS {
+        let kind = PathKind::of(format, &Method::POST, path);
+        assert_eq!(kind, PathKind::of(format, &Method::POST, path));
+        if let PathKind::Conversation(Endpoint { model: Some(model), .. }) = kind {
+            assert!(path.contains(model));
+            if let Some(changed) = path_with_model(path, model, "another") {
+                assert_eq!(changed.len() + model.len(), path.len() + "another".len());
+            }
+        }
+    }
+    Endpoint::embeds(&Method::POST, path);
+    let named = lines.filter_map(|line| line.split_once(':'));
+    let headers: HeaderMap = named
+        .filter_map(|(name, value)| Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value.trim()).ok()?)))
+        .collect();
+    wire::is_side_call(&headers);
+    let asked = model::Asked { prompt: vec![path.into()], ..model::Asked::default() };
+    let conversation = conversation_of(&headers, &asked);
+    assert!(!conversation.is_empty() && conversation.len() <= 128 && conversation.is_ascii(), "{conversation:?}");
+}
+
+/// A body whose shape is that of a conversation is read as one; what is called invalid JSON is; UTF-16 reads like UTF-8.
+pub(crate) fn body_form(input: &[u8]) {
+    for format in FORMATS {
+        match dialect_of_body(format, input) {
+            Ok(Some(dialect)) => assert!(read_request(dialect, input).is_ok(), "{dialect:?}"),
+            Ok(None) | Err(Unread::NotUtf8 | Unread::TooDeep) => {}
+            Err(Unread::InvalidJson) => assert!(serde_json::from_slice::<serde::de::IgnoredAny>(input).is_err()),
+            Err(unread) => panic!("{unread}"),
+        }
+    }
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if !text.starts_with('{') {
+        let _ = utf8_body(Bytes::copy_from_slice(input));
+        return;
+    }
+    let marked: Vec<u8> = std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect();
+    assert_eq!(utf8_body(Bytes::from(marked)).as_deref(), Ok(input));
+    for dialect in Dialect::ALL {
+        let _ = read_request(dialect, input);
+    }
+}
