@@ -75,7 +75,9 @@ class Traffic:
             began, number = time.monotonic(), number + 1
             agent = f"{kind}-{number % agents}"
             try:
-                headers = {"content-type": "application/json", "authorization": "Bearer none"}
+                # Few conversations per agent, so that all windows are full after the warm-up.
+                session = f"session-{number // agents % 2}"
+                headers = {"content-type": "application/json", "authorization": "Bearer none", "x-session-id": session}
                 path = f"/agents/{agent}/openai/v1/chat/completions"
                 connection.request("POST", path, json.dumps(make_body(number)), headers)
                 answer = connection.getresponse()
@@ -122,7 +124,7 @@ class Traffic:
         large = lambda number: body(f"Summary {number}: " + f"line {number} of the report. " * 1300)
         stream = lambda number: body(f"Tell story {number} of the lighthouse", stream=True)
         runs = [lambda: self.call("small", 10, 15, small) for _ in range(3)]
-        runs += [lambda: self.call("large", 5, 5, large), lambda: self.call("agents", 100, 10, small)]
+        runs += [lambda: self.call("large", 5, 5, large), lambda: self.call("agents", 20, 10, small)]
         runs += [lambda: self.call("stream", 10, 4, stream) for _ in range(3)]
         runs += [self.watch for _ in range(4)] + [self.look]
         return [threading.Thread(target=run, daemon=True) for run in runs]
