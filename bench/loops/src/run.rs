@@ -108,6 +108,7 @@ impl Run {
         let mut answer = Answer { text: say.to_owned(), calls: Vec::new() };
         let mut outcomes = Vec::new();
         for (tool, text) in steps {
+            let text = Kit::wrap(&mut self.rng, &tool, text, u8::from(is_error));
             let id = self.call_id();
             outcomes.push(Outcome { id: id.clone(), tool: tool.name.clone(), text, is_error });
             answer.calls.push(Linked { id, tool });

@@ -181,6 +181,18 @@ impl Kit {
         }
     }
 
+    /// Puts the wrapper around a result of a shell tool that has one and lacks it: a client writes it around everything
+    /// that a command prints.
+    pub(crate) fn wrap(rng: &mut Rng, tool: &Tool, text: String, code: u8) -> String {
+        match tool.name.as_str() {
+            "exec_command" if !text.starts_with("Chunk ID: ") => Kit { client: Client::Codex }.output(rng, &text, code),
+            "run_shell_command" if !text.starts_with("Output: ") => {
+                Kit { client: Client::GeminiCli }.output(rng, &text, code)
+            }
+            _ => text,
+        }
+    }
+
     /// What a command printed, in the client's wrapper.
     pub(crate) fn output(self, rng: &mut Rng, printed: &str, code: u8) -> String {
         match self.client {

@@ -87,7 +87,8 @@ fn read(raw: &RawValue) -> Message<'_> {
 fn take(asked: &mut Asked, message: &Message<'_>, is_newest_step: bool) -> bool {
     match message.by() {
         By::User => take_user(asked, &message.blocks(), is_newest_step),
-        By::Tool if is_newest_step => {
+        // Without words between, a result that stands before the calls belongs to the step before.
+        By::Tool if is_newest_step && asked.sent_back.is_empty() => {
             let content =
                 message.output.clone().or_else(|| message.content.and_then(|raw| serde_json::from_str(raw.get()).ok()));
             asked.results.push(Result { text: result_text(&content.unwrap_or_default()), is_error: false });

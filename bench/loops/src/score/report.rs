@@ -29,7 +29,7 @@ impl Report {
     /// One row per detector.
     pub(crate) fn table(&self, is_markdown: bool) -> String {
         let rows = self.detectors.iter().map(|(name, scores)| row(name, &scores.all.shown()));
-        table("detector", rows.collect(), is_markdown)
+        table("detector", &COLUMNS, rows.collect(), is_markdown)
     }
 
     /// One row per shape, for each detector a table.
@@ -40,7 +40,13 @@ impl Report {
             let rows = shapes
                 .filter(|(_, shown)| !only_wrong || shown.healthy_stopped > 0 || shown.loops_stopped < shown.loops)
                 .map(|(shape, shown)| row(shape, &shown));
-            text += &format!("\n{name}\n\n{}", table("shape", rows.collect(), is_markdown));
+            // The time is measured over all runs, not by shape.
+            let columns = &COLUMNS[..COLUMNS.len() - 1];
+            let rows = rows.map(|mut row| {
+                row.pop();
+                row
+            });
+            text += &format!("\n{name}\n\n{}", table("shape", columns, rows.collect(), is_markdown));
         }
         text
     }
@@ -70,8 +76,8 @@ fn row(name: &str, shown: &Shown) -> Vec<String> {
     ]
 }
 
-fn table(first: &str, rows: Vec<Vec<String>>, is_markdown: bool) -> String {
-    let header: Vec<&str> = std::iter::once(first).chain(COLUMNS).collect();
+fn table(first: &str, columns: &[&str], rows: Vec<Vec<String>>, is_markdown: bool) -> String {
+    let header: Vec<&str> = std::iter::once(first).chain(columns.iter().copied()).collect();
     if is_markdown {
         let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
         let rule = format!("|{}\n", "---|".repeat(header.len()));

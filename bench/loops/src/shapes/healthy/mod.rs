@@ -4,6 +4,7 @@ mod batches;
 mod browsing;
 mod fleets;
 mod looks;
+mod outputs;
 mod paging;
 mod repairs;
 mod retries;
@@ -16,6 +17,7 @@ use super::Shape;
 
 pub(super) fn shapes() -> Vec<Shape> {
     let mut shapes = looks::shapes();
+    shapes.extend(outputs::shapes());
     shapes.extend(repairs::shapes());
     shapes.extend(waiting::shapes());
     shapes.extend(paging::shapes());

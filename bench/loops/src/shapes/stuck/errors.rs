@@ -15,7 +15,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     let mut shapes: Vec<Shape> = codex.into_iter().map(Shape::with_codex).collect();
     shapes.extend(shapes![true;
         other_ids_same_404, same_error_across_tools, approval_denied, unknown_tool, aborted_results, bursts_between_plans,
-        auth_dance, invalid_json_retry, small_edits_same_failure, retry_storm, poisoned_history, other_directory_same_error]);
+        auth_dance, invalid_json_retry, small_edits_same_failure, retry_storm, poisoned_history, other_directory_same_error, attempt_counter]);
     shapes
 }
 
@@ -225,5 +225,18 @@ fn poisoned_history(run: &mut Run) {
         chat.push_user("continue");
         run.send(&chat, None);
         chat.push_answer(&Answer { text: "The provider returned an error.".to_owned(), calls: Vec::new() });
+    }
+}
+
+/// The error counts its attempts: a number that rises and means nothing.
+fn attempt_counter(run: &mut Run) {
+    let (_, mut chat) = begin(run);
+    let (host, words_before) = (run.rng.pick(words::MODULES), run.rng.pick(&["attempt", "try", "retry no."]));
+    for lap in 0..LAPS {
+        if lap == 1 {
+            run.mark_stuck();
+        }
+        let error = format!("Error: connection to {host} refused ({words_before} {})", lap + 1);
+        run.act_failing(&mut chat, "", Tool::new("connect", json!({ "host": host })), &error);
     }
 }

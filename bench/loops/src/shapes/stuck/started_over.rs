@@ -86,12 +86,15 @@ fn subagents_same_task(run: &mut Run) {
     );
     let seed = words::identifier(&mut run.rng);
     let report = format!("I found nothing conclusive about {topic}.");
+    // Some clients send one session id for an agent and all its sub-agents.
+    let shared = if run.rng.chance(50) { run.session() } else { None };
     for lap in 0..16 {
         if lap == 1 {
             run.mark_stuck();
         }
         let brief = reworded::brief(&mut run.rng, &topic);
-        let mut child = run.open(kit, &brief);
+        let mut child = run.open_with(kit.system(), &kit.tools(), shared.clone());
+        child.push_user(&brief);
         let mut fixed = crate::rng::Rng::named(&seed, 0);
         let path = words::path(&mut fixed);
         run.act(&mut child, "", kit.read(&path), &code::listing(&mut fixed, 1, 6));
