@@ -165,8 +165,32 @@ fn unusable(path: &Path, error: &io::Error) -> anyhow::Error {
 
 /// Takes the rights of everybody else from the directory and its files, and says so. An error if that is not possible.
 fn make_private(path: &Path) -> anyhow::Result<()> {
-    repair_mode(path, 0o700)?;
+    if holds_only_ours(path) {
+        repair_mode(path, 0o700)?;
+    } else {
+        refuse_open_directory(path)?;
+    }
     PRIVATE.iter().try_for_each(|name| repair_mode(&path.join(name), 0o600))
+}
+
+/// Whether the directory is ours alone: nobody wants `/tmp` or a home directory to be taken from everybody else.
+fn holds_only_ours(path: &Path) -> bool {
+    let is_ours = |name: &str| name.starts_with("agentgazer") || name.starts_with(TOKEN) || name.starts_with(SERVER);
+    let is_shared = std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o1000 != 0);
+    let entries = std::fs::read_dir(path).map(|entries| entries.flatten().collect::<Vec<_>>());
+    !is_shared && entries.is_ok_and(|all| all.iter().all(|entry| entry.file_name().to_str().is_some_and(is_ours)))
+}
+
+/// An error if others can put files into a directory that they use, too.
+fn refuse_open_directory(path: &Path) -> anyhow::Result<()> {
+    let mode = std::fs::metadata(path).map_or(0, |found| found.permissions().mode() & 0o7777);
+    let shown = path.display();
+    anyhow::ensure!(
+        mode & 0o022 == 0,
+        "other users can change the data directory {shown} (mode {mode:04o}), which holds other files, too: give the server a \
+         directory of its own with --data-dir, or chmod 0700 this one"
+    );
+    Ok(())
 }
 
 /// Takes the rights of everybody else from the file at `path`, if it exists.
@@ -286,6 +310,31 @@ mod tests {
         let _directory = DataDir::open(&path).unwrap();
         assert_eq!(mode(&path), 0o700);
         assert_eq!(PRIVATE.map(|name| mode(&path.join(name))), [0o600; 6]);
+    }
+
+    #[test]
+    fn shared_directory_is_refused_and_left_as_it_is() {
+        let parent = tempfile::tempdir().unwrap();
+        for (name, mode_before, file) in [("sticky", 0o1777, None), ("used", 0o777, Some("letter.txt"))] {
+            let path = parent.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            file.iter().for_each(|file| std::fs::write(path.join(file), "mine").unwrap());
+            std::fs::set_permissions(&path, Permissions::from_mode(mode_before)).unwrap();
+            let refused = DataDir::open(&path).unwrap_err();
+            assert!(refused.to_string().contains("a directory of its own"), "{refused}");
+            assert_eq!(mode(&path), mode_before & 0o777);
+        }
+    }
+
+    #[test]
+    fn directory_with_other_files_that_others_only_read_is_used_as_it_is() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("project");
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("notes.txt"), "mine").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        let _directory = DataDir::open(&path).unwrap();
+        assert_eq!(mode(&path), 0o755);
     }
 
     #[test]

@@ -185,13 +185,13 @@ fn chattr(flag: &str, file: &Path) -> bool {
 }
 
 /// A file system of its own, so that it can be full. Needs root, as CI has.
-struct SmallDisk {
-    path: PathBuf,
+pub(crate) struct SmallDisk {
+    pub(crate) path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl SmallDisk {
-    fn mount(size: &str) -> SmallDisk {
+    pub(crate) fn mount(size: &str) -> SmallDisk {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("disk");
         std::fs::create_dir(&path).unwrap();
@@ -205,7 +205,7 @@ impl SmallDisk {
     }
 
     /// Fills it to the last byte with a file, and says which.
-    fn fill(&self) -> PathBuf {
+    pub(crate) fn fill(&self) -> PathBuf {
         let ballast = self.path.join("ballast");
         let mut file = std::fs::File::create(&ballast).unwrap();
         for size in [65_536, 4_096, 512, 1] {

@@ -8,6 +8,7 @@ use std::path::Path;
 use http::Method;
 use serde_json::json;
 
+use crate::faults::SmallDisk;
 use crate::support::{Server, ServerBuilder, eventually, provider, run};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
@@ -88,6 +89,35 @@ async fn change_right_after_the_loss_is_refused_or_kept() {
             status => assert_eq!(status, 503),
         }
     }
+}
+
+/// There is no room for a second copy of the events: the kills are in the new database all the same.
+#[tokio::test]
+async fn deleted_database_on_a_full_disk_loses_no_kill() {
+    let disk = SmallDisk::mount("3m");
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).data_dir(&disk.path.join("data")).start();
+    server.kill_switch("before", json!({"enabled": true, "threshold": 5.0})).await;
+    loop_until_stopped(&server, "before").await;
+    let ballast = disk.fill();
+    std::fs::remove_file(server.data_dir().join(DATABASE)).unwrap();
+    eventually("it is not ready", async || {
+        (server.try_api(Method::GET, "/readyz", None).await.unwrap().status == 503).then_some(())
+    })
+    .await;
+    let path = "/api/agents/before/kill-switch";
+    let refused = server.try_api(Method::PUT, path, Some(json!({"threshold": 7.5}))).await.unwrap();
+    assert_eq!(refused.status, 503);
+    assert!(server.agent("before").ask("Something else?").await.is_inactive_response());
+
+    std::fs::remove_file(ballast).unwrap();
+    eventually("it is ready again", async || {
+        (server.try_api(Method::GET, "/readyz", None).await.unwrap().status == 200).then_some(())
+    })
+    .await;
+    let server = server.kill().start();
+    assert_eq!(server.get("/api/agents/before").await["active"], false);
+    assert_eq!(server.get(path).await["threshold"], 5.0, "what was refused was not changed");
 }
 
 /// Another server has started on a new directory of the same name: the first one does not touch it, and says so.

@@ -5,9 +5,10 @@ use std::path::Path;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::Extent;
+use crate::error::is_full;
 
 /// All tables and what their rows are ordered by; what people have set first, the largest last.
-const TABLES: [(&str, &str); 19] = [
+pub(super) const TABLES: &[(&str, &str)] = &[
     ("settings", "rowid"),
     ("providers", "rowid"),
     ("channels", "rowid"),
@@ -29,6 +30,15 @@ const TABLES: [(&str, &str); 19] = [
     ("events", "id"),
 ];
 
+/// Where the tables begin that hold what happened call by call: too much for a full disk.
+const HISTORY: &str = "events";
+
+/// All tables but those.
+pub(super) fn without_history() -> &'static [(&'static str, &'static str)] {
+    let history = TABLES.iter().position(|(table, _)| *table == HISTORY);
+    &TABLES[..history.unwrap_or(TABLES.len())]
+}
+
 /// Rows of a damaged table that are copied at a time: one that cannot be read takes the others of its portion with it.
 const PORTIONS: [i64; 3] = [512, 32, 1];
 
@@ -44,15 +54,24 @@ pub(super) async fn whole(source: &mut SqliteConnection, target: &Path) -> Resul
     query.execute(source).await.map(drop)
 }
 
-/// Copies what can be read of each table to the empty database `target`.
-pub(super) async fn tables(source: &mut SqliteConnection, target: &Path) -> Result<Extent, sqlx::Error> {
+/// Copies what can be read of each of `tables` to the empty database `target`.
+pub(super) async fn tables(
+    source: &mut SqliteConnection,
+    target: &Path,
+    tables: &[(&str, &str)],
+) -> Result<Extent, sqlx::Error> {
+    // Of an attempt that failed.
+    let _ = sqlx::query("detach database rescued").execute(&mut *source).await;
     sqlx::query("pragma foreign_keys = off").execute(&mut *source).await?;
     let attach = sqlx::query("attach database $1 as rescued").bind(target.to_string_lossy().into_owned());
     attach.execute(&mut *source).await?;
-    let mut extent = Extent::Whole;
-    for (table, order) in TABLES {
+    let mut extent = if tables.len() == TABLES.len() { Extent::Whole } else { Extent::Readable };
+    for (table, order) in tables {
         let statement = format!("insert or replace into rescued.{table} select * from main.{table}");
         if let Err(error) = sqlx::query(AssertSqlSafe(statement)).execute(&mut *source).await {
+            if is_full(&error) {
+                return Err(error);
+            }
             tracing::warn!("the table {table} cannot be read as a whole: {error}");
             extent = Extent::Readable;
             for direction in ["asc", "desc"] {

@@ -36,11 +36,11 @@ impl fmt::Debug for KillsInMemory {
 }
 
 /// Makes every agent inactive that is so in memory.
-pub(crate) async fn hold(connection: &mut SqliteConnection, held: Held<'_>) -> Result<(), sqlx::Error> {
+pub(crate) async fn hold(connection: &mut SqliteConnection, held: &Held<'_>) -> Result<(), sqlx::Error> {
     for agent in held.agents {
         hold_one(connection, agent).await?;
     }
-    forget_lost_incidents(connection, &held).await
+    forget_lost_incidents(connection, held).await
 }
 
 async fn hold_one(connection: &mut SqliteConnection, agent: &SavedAgent) -> Result<(), sqlx::Error> {

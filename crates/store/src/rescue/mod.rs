@@ -6,6 +6,7 @@ mod kills;
 mod place;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 
 use model::{IncidentId, SavedAgent, Timestamp};
@@ -48,23 +49,65 @@ pub(crate) async fn write_copy(
     tuning: &Tuning,
 ) -> Result<Extent, StoreError> {
     let partial = beside(database, PARTIAL);
-    place::create_empty(&partial)?;
-    let extent = match copy::whole(source, &partial).await {
-        Ok(()) => Extent::Whole,
-        Err(error) => {
-            tracing::warn!("the database cannot be copied as a whole, its tables are copied one by one: {error}");
-            place::create_empty(&partial)?;
-            migrate(&partial, tuning).await?;
-            copy::tables(source, &partial).await?
+    let mut failed = None;
+    for content in [Content::All, Content::Tables(copy::TABLES), Content::Tables(copy::without_history())] {
+        match write_partial(source, &partial, content, (&held, tuning)).await {
+            Ok(extent) => {
+                let kept = place::keep(&partial, database);
+                return kept.map(|()| extent).map_err(|error| StoreError::Setup(error.to_string()));
+            }
+            Err(error) => {
+                tracing::warn!("the database cannot be copied ({content}): {error}");
+                failed = Some(error);
+            }
+        }
+    }
+    // It may have filled the disk.
+    place::discard(&partial);
+    Err(failed.unwrap_or_else(|| StoreError::Unavailable("nothing was copied".to_owned())))
+}
+
+/// What is copied.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    /// The whole file, page by page.
+    All,
+    /// Of these tables, the rows that can be read.
+    Tables(&'static [(&'static str, &'static str)]),
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Content::All => f.write_str("as a whole"),
+            Content::Tables(tables) => write!(f, "{} tables", tables.len()),
+        }
+    }
+}
+
+async fn write_partial(
+    source: &mut SqliteConnection,
+    partial: &Path,
+    content: Content,
+    (held, tuning): (&Held<'_>, &Tuning),
+) -> Result<Extent, StoreError> {
+    place::create_empty(partial)?;
+    let extent = match content {
+        Content::All => {
+            copy::whole(source, partial).await?;
+            Extent::Whole
+        }
+        Content::Tables(tables) => {
+            migrate(partial, tuning).await?;
+            copy::tables(source, partial, tables).await?
         }
     };
     // A copy of a damaged database may have the damage in its schema.
-    migrate(&partial, tuning).await?;
-    let mut connection = connect::writer(&partial, tuning).connect().await?;
+    migrate(partial, tuning).await?;
+    let mut connection = connect::writer(partial, tuning).connect().await?;
     kills::hold(&mut connection, held).await?;
     sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut connection).await?;
     connection.close().await?;
-    place::keep(&partial, database).map_err(|error| StoreError::Setup(format!("{}: {error}", partial.display())))?;
     Ok(extent)
 }
 

@@ -82,9 +82,14 @@ fn forget_old_ones(database: &Path) {
 
 /// An empty file that only its owner can read, without leftovers of an earlier attempt beside it.
 pub(super) fn create_empty(path: &Path) -> Result<(), StoreError> {
+    discard(path);
+    store::create_private_file(path)
+}
+
+/// Deletes a copy that was not finished.
+pub(super) fn discard(path: &Path) {
     remove(path);
     SIDE_FILES.iter().for_each(|suffix| remove(&beside(path, suffix)));
-    store::create_private_file(path)
 }
 
 /// Deletes a file that may not exist.

@@ -43,7 +43,13 @@ async fn text_is_found_at_the_end_of_a_long_conversation_name() {
 /// What is kept of models and conversations does not reach as far back as events may.
 #[tokio::test]
 async fn text_is_found_in_events_that_are_older_than_the_sums() {
-    let fixture = Fixture::new().await;
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = config(&directory);
+    config.retention.event_days = 1000;
+    let store = Store::open_tuned(config, quick()).await.unwrap();
+    let (handle, inbox) = RecorderHandle::new(10_000);
+    let (recorder, writer) = Recorder::start(store.clone(), inbox);
+    let fixture = Fixture { store, recorder, handle, writer, tuning: quick(), directory };
     let old = Event { model: Some("ancient".to_owned()), ..event("plain", 24 * 70) };
     fixture.record_all(vec![old, event("plain", 1)]).await;
     sqlx::query("delete from rollups").execute(&mut writer_connection(&fixture).await).await.unwrap();

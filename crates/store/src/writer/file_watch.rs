@@ -19,6 +19,9 @@ const LOOK: Duration = Duration::from_millis(250);
 const RESCUE_PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_PER_ATTEMPT: u32 = 4;
 
+/// The pause after a check is so many times as long as the check took.
+const PAUSE_PER_CHECK: u32 = 20;
+
 /// What is known of the files.
 #[derive(Debug)]
 pub(super) struct FileWatch {
@@ -32,8 +35,11 @@ pub(super) struct FileWatch {
     checkpoints: u64,
     checkpoints_at_shrink: u64,
     damage_reports: u64,
-    /// Reads the whole database, where something is suspected.
-    check: Option<JoinHandle<Result<(), Loss>>>,
+    /// Whether the content of the files should be looked at, and from when on it may be.
+    is_suspected: bool,
+    next_check: Instant,
+    /// Reads the whole database, where something is suspected; and since when.
+    check: Option<(Instant, JoinHandle<Result<(), Loss>>)>,
     pub(super) loss: Option<Loss>,
     pub(super) next_look: Instant,
     pub(super) next_rescue: Instant,
@@ -59,6 +65,8 @@ impl FileWatch {
             checkpoints: 0,
             checkpoints_at_shrink: 0,
             damage_reports: damage_reports(),
+            is_suspected: false,
+            next_check: Instant::now(),
             check: None,
             loss: None,
             next_look: Instant::now(),
@@ -103,16 +111,23 @@ impl FileWatch {
         if self.confirm().is_err() {
             return Look::Unchanged;
         }
-        if self.is_suspect() && self.check.is_none() {
-            self.check = Some(tokio::spawn(check(self.store.clone())));
-        }
+        self.is_suspected |= self.is_suspect();
+        self.begin_check();
         self.take_check().await
     }
 
     /// Takes an error of the writer into account: damage is looked into.
     pub(super) fn note(&mut self, error: &sqlx::Error) {
-        if is_damage(error) && self.check.is_none() && self.loss.is_none() {
-            self.check = Some(tokio::spawn(check(self.store.clone())));
+        self.is_suspected |= is_damage(error) && self.loss.is_none();
+        self.begin_check();
+    }
+
+    /// Begins to read the whole database, if something is suspected and the last time was long enough ago: a program that
+    /// writes to the file all the time must not make that the server's only work.
+    fn begin_check(&mut self) {
+        if self.is_suspected && self.check.is_none() && Instant::now() >= self.next_check {
+            self.is_suspected = false;
+            self.check = Some((Instant::now(), tokio::spawn(check(self.store.clone()))));
         }
     }
 
@@ -135,7 +150,9 @@ impl FileWatch {
 
     /// What the check found, once it has ended.
     async fn take_check(&mut self) -> Look {
-        let Some(check) = self.check.take_if(|check| check.is_finished()) else { return Look::Unchanged };
+        let ended = self.check.take_if(|(_, check)| check.is_finished());
+        let Some((began, check)) = ended else { return Look::Unchanged };
+        self.next_check = Instant::now() + began.elapsed() * PAUSE_PER_CHECK;
         match check.await {
             Ok(Ok(())) => Look::ChangedByOthers,
             Ok(Err(loss)) => {

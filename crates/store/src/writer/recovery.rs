@@ -104,7 +104,7 @@ impl Writer {
         let agents = self.store.kills.agents();
         let held = Held { agents: &agents, pending: &pending, now: self.store.config.clock.now() };
         let mut transaction = self.connection.begin(Durability::Full).await?;
-        rescue::hold_kills(&mut transaction, held).await?;
+        rescue::hold_kills(&mut transaction, &held).await?;
         transaction.commit().await
     }
 }
