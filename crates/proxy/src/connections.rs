@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -23,11 +23,23 @@ const MOST_WAITING: usize = 512;
 /// How long one may have waited and still be used: shorter than the usual minute of servers, so that it is rarely one that
 /// they are just closing.
 const WAITING_TIME: Duration = Duration::from_secs(50);
+/// How many are kept that long. After a burst the others are closed soon: each holds buffers, and keeps the memory around
+/// them from being given back.
+const KEPT_WAITING: usize = 32;
+/// How often those that wait are looked through, and how long one beyond `KEPT_WAITING` may wait.
+const SWEEP: Duration = Duration::from_secs(5);
 
 /// The connections to one provider that wait for their next call, the one that has waited longest first.
 #[derive(Default)]
 pub(crate) struct Connections {
-    waiting: Mutex<VecDeque<Waiting>>,
+    waiting: Mutex<Idle>,
+}
+
+#[derive(Default)]
+struct Idle {
+    connections: VecDeque<Waiting>,
+    /// Whether a task looks through them.
+    is_swept: bool,
 }
 
 struct Waiting {
@@ -49,7 +61,7 @@ pub(crate) struct Connection {
 impl Connections {
     /// One that waits, if there is any: the one that was used last.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Connection> {
-        let mut waiting = self.waiting.lock();
+        let waiting = &mut self.waiting.lock().connections;
         let now = Instant::now();
         while waiting.front().is_some_and(|first| now - first.since >= WAITING_TIME) {
             waiting.pop_front();
@@ -59,6 +71,24 @@ impl Connections {
         let place = waiting.iter().rposition(|it| it.sender.is_ready())?;
         let Waiting { sender, silence, .. } = waiting.remove(place)?;
         Some(Connection { sender, silence, home: Arc::clone(self), is_used: true })
+    }
+
+    /// Closes those that have waited for too long.
+    fn sweep(&self, now: Instant) -> Sweep {
+        let mut idle = self.waiting.lock();
+        let waiting = &mut idle.connections;
+        let is_old = |it: &Waiting, limit| now - it.since >= limit;
+        let surplus = waiting.iter().take(waiting.len().saturating_sub(KEPT_WAITING));
+        let surplus = surplus.take_while(|it| is_old(it, SWEEP)).count();
+        let expired = waiting.iter().take_while(|it| is_old(it, WAITING_TIME)).count();
+        let closed: Vec<Waiting> = waiting.drain(..surplus.max(expired)).collect();
+        waiting.shrink_to(KEPT_WAITING);
+        idle.is_swept = !idle.connections.is_empty();
+        let next = if idle.is_swept { Sweep::Again } else { Sweep::Done };
+        // Closed after the lock: nobody has to wait for that.
+        drop(idle);
+        drop(closed);
+        next
     }
 
     /// A new one.
@@ -103,10 +133,64 @@ impl Connection {
         if sender.is_closed() {
             return;
         }
-        let mut waiting = home.waiting.lock();
-        waiting.push_back(Waiting { sender, silence, since: Instant::now() });
-        if waiting.len() > MOST_WAITING {
-            waiting.pop_front();
+        let mut idle = home.waiting.lock();
+        idle.connections.push_back(Waiting { sender, silence, since: Instant::now() });
+        if idle.connections.len() > MOST_WAITING {
+            idle.connections.pop_front();
         }
+        if !std::mem::replace(&mut idle.is_swept, true) {
+            tokio::spawn(keep_sweeping(Arc::downgrade(&home)));
+        }
+    }
+}
+
+/// Whether there is anything left to look through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sweep {
+    Again,
+    Done,
+}
+
+/// Closes connections that nobody needs any more, until none waits. Calls would do so only when they come.
+async fn keep_sweeping(connections: Weak<Connections>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        let Some(connections) = connections.upgrade() else { return };
+        if connections.sweep(Instant::now()) == Sweep::Done {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use hyper_util::rt::TokioIo;
+
+    use super::*;
+
+    /// Connections to nobody, given back at `since`.
+    async fn idle(connections: &Connections, count: usize, since: Instant) -> Vec<tokio::io::DuplexStream> {
+        let mut others = Vec::new();
+        for _ in 0..count {
+            let (ours, theirs) = tokio::io::duplex(64);
+            let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(ours)).await.unwrap();
+            tokio::spawn(connection);
+            others.push(theirs);
+            connections.waiting.lock().connections.push_back(Waiting { sender, silence: Silence::default(), since });
+        }
+        others
+    }
+
+    #[tokio::test]
+    async fn connections_that_a_burst_leaves_behind_are_closed() {
+        let connections = Connections::default();
+        let start = Instant::now();
+        let _others = idle(&connections, 100, start).await;
+        let left = |connections: &Connections| connections.waiting.lock().connections.len();
+        assert_eq!((connections.sweep(start), left(&connections)), (Sweep::Again, 100), "they may be needed again");
+        assert_eq!((connections.sweep(start + SWEEP), left(&connections)), (Sweep::Again, KEPT_WAITING));
+        assert_eq!((connections.sweep(start + WAITING_TIME), left(&connections)), (Sweep::Done, 0));
+        assert!(connections.waiting.lock().connections.capacity() <= KEPT_WAITING);
     }
 }
