@@ -1,6 +1,7 @@
 //! The program `agentgazer`: command line, configuration, wiring, the built-in provider and the demo. All rules live in
 //! the crates it puts together.
 
+pub mod allocator;
 pub mod cli;
 mod client;
 mod clock_watch;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use app::allocator;
 use app::cli::{Cli, Command};
 use app::commands;
 use app::exit::{Exit, Failure};
@@ -25,7 +26,10 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Start(args) => commands::start(&args),
+        Command::Start(args) => {
+            allocator::ensure_options();
+            commands::start(&args)
+        }
         Command::Demo(args) => commands::demo(&args),
         Command::Replay(args) => commands::replay(&args),
         Command::Export(args) => commands::export(&args),

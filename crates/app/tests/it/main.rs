@@ -23,5 +23,6 @@ mod restart_under_load;
 mod scenarios;
 mod settings;
 mod start;
+mod stream_memory;
 #[allow(dead_code, reason = "shared with the browser tests, which use the rest of it")]
 mod support;

@@ -224,9 +224,18 @@ impl Server {
 
     /// The most memory it has had so far, in bytes. Only Linux tells; elsewhere it is none.
     pub(crate) fn memory(&self) -> usize {
+        self.status("VmHWM:")
+    }
+
+    /// The memory it has now, in bytes. Only Linux tells; elsewhere it is none.
+    pub(crate) fn resident(&self) -> usize {
+        self.status("VmRSS:")
+    }
+
+    fn status(&self, name: &str) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
-        peak.split_whitespace().next().map_or(0, |kibibytes| kibibytes.parse::<usize>().unwrap() << 10)
+        let value = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+        value.split_whitespace().next().map_or(0, |kibibytes| kibibytes.parse::<usize>().unwrap() << 10)
     }
 
     /// kill -9.

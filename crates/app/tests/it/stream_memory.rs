@@ -1,0 +1,145 @@
+//! Memory that streams took is given back: rounds of many streams at once, and what the process has after each.
+//!
+//! `STREAMS=9000 ROUNDS=20 cargo test -p agentgazer --test it stream_memory -- --nocapture` measures on a larger scale.
+
+#![allow(clippy::print_stderr, reason = "how much memory it took is worth seeing")]
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::support::{Server, ServerBuilder, eventually};
+
+const MIB: usize = 1 << 20;
+const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+const EVENT: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a few words of an answer \"}}]}\n\n";
+const LAST: &str = "data: [DONE]\n\n";
+
+fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn chunk(data: &str) -> String {
+    format!("{:x}\r\n{data}\r\n", data.len())
+}
+
+/// A provider whose streams begin at once and end when they are let.
+struct Provider {
+    url: String,
+    ends: Arc<Semaphore>,
+}
+
+impl Provider {
+    async fn start() -> Provider {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let ends = Arc::new(Semaphore::new(0));
+        let permits = Arc::clone(&ends);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream, Arc::clone(&permits)));
+            }
+        });
+        Provider { url, ends }
+    }
+}
+
+async fn answer(stream: TcpStream, ends: Arc<Semaphore>) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    while read_request(&mut stream).await? {
+        let begin = format!("{HEAD}{}", chunk(EVENT).repeat(20));
+        stream.write_all(begin.as_bytes()).await?;
+        ends.acquire().await.unwrap().forget();
+        stream.write_all(format!("{}{}0\r\n\r\n", chunk(EVENT), chunk(LAST)).as_bytes()).await?;
+    }
+    Ok(())
+}
+
+async fn read_request(stream: &mut BufReader<TcpStream>) -> std::io::Result<bool> {
+    let (mut line, mut length) = (String::new(), 0);
+    while stream.read_line(&mut line).await? > 0 {
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+            length = value.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            stream.read_exact(&mut vec![0; length]).await?;
+            return Ok(true);
+        }
+        line.clear();
+    }
+    Ok(false)
+}
+
+/// A client whose stream has begun.
+async fn begin(server: &str, number: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(server.strip_prefix("http://").unwrap()).await.unwrap();
+    let text =
+        format!("Look into import number {number} of the customer table, please, and say what is wrong with it.");
+    let body = format!(r#"{{"model":"m","stream":true,"messages":[{{"role":"user","content":"{text}"}}]}}"#);
+    let path = format!("/agents/bot-{}/openai/v1/chat/completions", number % 100);
+    let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length");
+    stream.write_all(format!("{head}: {}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    stream
+}
+
+async fn finish(mut stream: TcpStream) {
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"0\r\n\r\n") {
+        assert!(stream.read_buf(&mut answer).await.unwrap() > 0, "the stream ends whole");
+    }
+}
+
+/// Opens all streams, then ends them all. Returns what the process had while they were open.
+async fn round(server: &Server, provider: &Provider, streams: usize) -> usize {
+    let mut begun = JoinSet::new();
+    for number in 0..streams {
+        let proxy = server.proxy.clone();
+        begun.spawn(async move { begin(&proxy, number).await });
+    }
+    let begun = begun.join_all().await;
+    let peak = server.resident();
+    provider.ends.add_permits(streams);
+    let finished: JoinSet<()> = begun.into_iter().map(finish).collect();
+    finished.join_all().await;
+    peak
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_that_streams_took_is_given_back() {
+    let (streams, rounds) = (setting("STREAMS", 1000), setting("ROUNDS", 3));
+    let provider = Provider::start().await;
+    // Evidence and windows are kept on purpose; small ones are full after the second round.
+    let arguments = ["--set", "evidence_budget=1MiB", "--set", "kill_switch.window_size=2"];
+    let server = ServerBuilder::new(&provider.url).arguments(&arguments).start();
+    let start = server.resident();
+    eprintln!("{streams} streams a round; {} MiB at start", start / MIB);
+    let mut after_second = 0;
+    for number in 1..=rounds {
+        let peak = round(&server, &provider, streams).await;
+        // Connections to the provider wait a while for their next call, and hold memory as long.
+        let settled = rest(&server, start + (peak - start) / 4).await;
+        eprintln!("round {number}: {} MiB with all open, {} MiB after", peak / MIB, settled / MIB);
+        assert!(settled <= start + (peak - start) / 2, "most of it is given back");
+        if number == 2 {
+            after_second = settled;
+        }
+    }
+    let last = server.resident();
+    assert!(last <= after_second + after_second / 10 + 4 * MIB, "{} MiB after all rounds", last / MIB);
+}
+
+/// Waits until the process has no more than `goal`, a while at most.
+async fn rest(server: &Server, goal: usize) -> usize {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(setting("REST", 30) as u64);
+    eventually("memory is given back", async || {
+        let now = server.resident();
+        (now <= goal || std::time::Instant::now() > end).then_some(now)
+    })
+    .await
+}
