@@ -5,6 +5,7 @@ mod course;
 mod evidence;
 pub(crate) mod false_alarm;
 mod timeline;
+mod told;
 
 use askama::Template;
 use axum::extract::State;
@@ -15,6 +16,7 @@ use self::course::Course;
 use self::evidence::EvidenceLine;
 use self::false_alarm::FalseAlarm;
 use self::timeline::Timeline;
+use self::told::ToldLine;
 use super::frame::Frame;
 use super::number::Moment;
 use super::plain::plain;
@@ -43,6 +45,7 @@ struct IncidentPage {
     why: String,
     state: &'static str,
     course: Course,
+    told: Vec<ToldLine>,
     /// Whether the agent is inactive because of this incident.
     holds: bool,
     feedback: Option<Feedback>,
@@ -85,6 +88,7 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
         why: words::why(signals),
         state: words::incident::state(incident.state),
         course: Course::new(&incident, now),
+        told: told::read(app, id, now).await?,
         holds: incident.state == IncidentState::Open && holds(app, &incident).await,
         feedback: incident.feedback,
         false_alarm: false_alarm::read(app, &incident, now).await?,

@@ -120,3 +120,16 @@ async fn agents_are_sorted_by_need_or_as_asked() {
     ));
     assert_eq!(browser.get("/agents?sort=luck").await.status, StatusCode::BAD_REQUEST);
 }
+
+#[tokio::test]
+async fn incident_says_who_was_told() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    let untold = server.kill("first").await;
+    assert!(browser.page(&format!("/incidents/{untold}")).await.contains("No one was told."));
+    let body = json!({"kind": "webhook", "name": "ops", "url": "https://example.com/hook"});
+    server.ask(axum::http::Method::POST, "/api/channels", Some(body)).await;
+    let told = server.kill("second").await;
+    let page = browser.page(&format!("/incidents/{told}")).await;
+    assert!(page.contains("<p id=\"told\">Told: <strong><bdi>ops</bdi></strong>"), "{page}");
+}

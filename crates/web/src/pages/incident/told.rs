@@ -1,0 +1,34 @@
+//! Who was told of an incident: through which channel, when, and whether it arrived.
+
+use model::{IncidentId, Timestamp};
+use store::{DeliveryFilter, PageRequest};
+
+use crate::app::App;
+use crate::pages::number::Moment;
+use crate::pages::plain::cut;
+use crate::pages::words::alerts as words;
+use crate::problem::Problem;
+
+/// How many alerts are listed, the newest first.
+const SHOWN: u32 = 20;
+const NAME_LENGTH: usize = 100;
+
+/// One alert about the incident.
+pub(super) struct ToldLine {
+    pub(super) channel: String,
+    pub(super) state: &'static str,
+    pub(super) tone: &'static str,
+    /// When it arrived or was given up, else when it was queued.
+    pub(super) at: Moment,
+}
+
+pub(super) async fn read(app: &App, incident: IncidentId, now: Timestamp) -> Result<Vec<ToldLine>, Problem> {
+    let filter = DeliveryFilter { incident: Some(incident), ..DeliveryFilter::default() };
+    let sent = app.web().store.deliveries(&filter, &PageRequest { limit: SHOWN, cursor: None }).await?;
+    let lines = sent.items.into_iter().map(|delivery| {
+        let (state, tone) = words::delivery(delivery.state, !delivery.attempts.is_empty());
+        let at = Moment::new(delivery.finished_at.unwrap_or(delivery.queued_at), now);
+        ToldLine { channel: cut(&delivery.channel_name, NAME_LENGTH), state, tone, at }
+    });
+    Ok(lines.collect())
+}
