@@ -1,17 +1,22 @@
 //! One agent: its settings, its windows, and the step that records a call, scores it and decides.
 
 use model::{
-    Action, AgentId, CallId, DeactivatedBy, Deactivation, Epoch, Exemption, Fingerprint, IncidentId, Kill, KillSwitch,
-    Outcome, ResponsePrint, SavedAgent, Score, Timestamp, WindowKind,
+    Action, AgentId, CallId, ConversationId, Counting, DeactivatedBy, Deactivation, Epoch, Exemption, Fingerprint,
+    IncidentId, Kill, KillSwitch, Novelty, Outcome, ResponsePrint, SavedAgent, Score, Timestamp, WindowKind,
 };
 
+use crate::entry::Entry;
 use crate::exemptions::Exemptions;
 use crate::fingerprint::RequestPrint;
 use crate::guard::{AgentView, Configured, Decision, GuardConfig, Scored, Ticket, Verdict};
+use crate::progress;
 use crate::rules;
 use crate::score;
 use crate::stuck::stuck;
 use crate::window::{Bounds, Windows};
+
+/// Recorded calls with the same body that came within so many milliseconds are samples of one ask.
+const SAMPLES_WITHIN_MS: i64 = 200;
 
 /// The state of one agent, locked as a whole.
 #[derive(Debug)]
@@ -28,6 +33,11 @@ pub(crate) struct Agent {
     exemptions: Exemptions,
     windows: Windows,
     max_conversations: usize,
+}
+
+/// Milliseconds as whole seconds, as many as fit.
+pub(crate) fn seconds(millis: i64) -> u16 {
+    u16::try_from((millis / 1_000).max(0)).unwrap_or(u16::MAX)
 }
 
 /// A call on its way into the windows.
@@ -153,17 +163,34 @@ impl Agent {
     fn record(&mut self, arrival: &Arrival<'_>) -> Fingerprint {
         let request = &arrival.print;
         let arrived = request.arrived(arrival.call, self.windows.next_number(arrival.now), arrival.now);
+        let silence = self.windows.silence(request.conversation, arrival.now);
         let print = Fingerprint {
             is_sample: rules::is_sample(self.windows.in_flight(request.body)),
-            waited: rules::is_wait(self.windows.silence(request.conversation, arrival.now)),
+            silence: arrived.silence.max(seconds(silence)),
             ..arrived
         };
+        let print = Fingerprint { novelty: self.novelty(&print), ..print };
         self.windows.push(&print, self.bounds());
         print
     }
 
+    /// What the step that a call reports brought, compared with the calls before it.
+    fn novelty(&self, print: &Fingerprint) -> Novelty {
+        let Some(step) = print.tools.filter(|_| !print.is_sample) else { return Novelty::Neutral };
+        let earlier = self.windows.comparable_calls(print);
+        // What was sent again after a failure reports nothing that happened since.
+        if earlier.clone().any(|call| call.outcome() == Outcome::Failed && call.body == print.body) {
+            return Novelty::Neutral;
+        }
+        progress::novelty(earlier.filter(|call| !call.is_sample()), &step, print.turn, print.silence)
+    }
+
     /// Scores a call that was recorded, then takes it as it ended.
     pub(crate) fn on_recorded(&mut self, print: &Fingerprint) -> Score {
+        // Recorded calls are known with their answers: what came at once was in flight together.
+        let is_sample = print.is_sample || self.windows.came_at_once(print.body, print.time, SAMPLES_WITHIN_MS);
+        let print = Fingerprint { is_sample, ..*print };
+        let print = &Fingerprint { novelty: self.novelty(&print), ..print };
         let arriving = Fingerprint { response: None, outcome: Outcome::Pending, ..*print };
         self.windows.push(&arriving, self.bounds());
         self.score = self.score_of(&arriving);
@@ -175,7 +202,7 @@ impl Agent {
     /// The larger of the scores of the two windows that end with `print`; that of the agent's window if they are equal.
     fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {
-            let calls = self.windows.calls(window, print.conversation);
+            let calls = self.calls_of(window, print.conversation);
             let signals = score::signals(calls, self.kill_switch.counting, &self.exemptions);
             Score { value: signals.score(), signals, window }
         };
@@ -186,6 +213,16 @@ impl Agent {
         }
         let conversation = score_in(WindowKind::Conversation);
         if conversation.value > agent.value { conversation } else { agent }
+    }
+
+    /// The calls of a window. By the literal formula samples are calls like any others.
+    fn calls_of(&self, window: WindowKind, conversation: ConversationId) -> Vec<&Entry> {
+        let mut calls = self.windows.calls(window, conversation);
+        if self.kill_switch.counting == Counting::Literal {
+            let excess = calls.len().saturating_sub(usize::from(self.kill_switch.window_size));
+            calls.drain(..excess);
+        }
+        calls
     }
 
     fn decide(&mut self, print: &Fingerprint, arrival: &Arrival<'_>) -> Verdict {
@@ -216,7 +253,7 @@ impl Agent {
     }
 
     fn kill(&self, print: &Fingerprint, arrival: &Arrival<'_>) -> Kill {
-        let window = self.windows.calls(self.score.window, print.conversation);
+        let window = self.calls_of(self.score.window, print.conversation);
         let matches = score::matches(&window, self.kill_switch.counting, &self.exemptions);
         Kill {
             incident: IncidentId::at(arrival.now),

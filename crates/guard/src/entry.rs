@@ -1,13 +1,16 @@
-//! A fingerprint as it lies in memory: 120 bytes instead of 160, because there are twenty and more for each of a
+//! A fingerprint as it lies in memory: 144 bytes instead of 208, because there are twenty and more for each of a
 //! hundred thousand agents. Calls are judged as they lie there: a whole window is never unpacked to be scored.
 
-use model::{CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolStep, Turn};
+use model::{
+    CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash,
+    Timestamp, ToolStep, Turn,
+};
 
 /// A packed fingerprint. What is absent is zero and has no flag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) call: CallId,
-    /// The number in the upper 48 bits, the flags below.
+    /// The number in the upper 43 bits, the flags below.
     number_and_flags: u64,
     time: i64,
     conversation: u64,
@@ -17,11 +20,15 @@ pub(crate) struct Entry {
     turn_position: u32,
     step_depth: u32,
     step_newest: u64,
-    tools: [u64; 3],
+    tools: [u64; 2],
+    /// The result without numbers, with them, and its gist.
+    result: [u32; 3],
+    numbers: [f32; 3],
+    silence: u16,
     response: [u64; 2],
 }
 
-const FLAG_BITS: u32 = 16;
+const FLAG_BITS: u32 = 21;
 const HAS_PROMPT: u64 = 1;
 const SHORT_PROMPT: u64 = 1 << 1;
 const HAS_TOOLS: u64 = 1 << 2;
@@ -31,9 +38,17 @@ const OUTCOME: u32 = 5;
 const WINDOW: u64 = 1 << 7;
 const WINDOWS: u64 = 3 << 7;
 const IS_SAMPLE: u64 = 1 << 9;
-const WAITED: u64 = 1 << 10;
+const RESULT_IS_EMPTY: u64 = 1 << 10;
 const TOOLS_ARE_ERROR: u64 = 1 << 11;
 const TOOLS_ARE_WRITTEN: u64 = 1 << 12;
+const KIND: u32 = 13;
+const NOVELTY: u32 = 16;
+const PROMPT_IS_ERROR: u64 = 1 << 19;
+const PROMPT_IS_COMMON: u64 = 1 << 20;
+const KINDS: [StepKind; 6] =
+    [StepKind::Other, StepKind::Look, StepKind::Change, StepKind::Run, StepKind::Plan, StepKind::Wait];
+const NOVELTIES: [Novelty; 6] =
+    [Novelty::Neutral, Novelty::Stale, Novelty::Barren, Novelty::Waited, Novelty::Found, Novelty::Changed];
 const OUTCOMES: [Outcome; 4] = [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused];
 
 impl Entry {
@@ -68,6 +83,11 @@ impl Entry {
     fn has(&self, flag: u64) -> bool {
         self.number_and_flags & flag != 0
     }
+
+    /// The three bits from `place` on.
+    fn bits(&self, place: u32) -> usize {
+        (self.number_and_flags >> place & 7) as usize
+    }
 }
 
 /// What is known of the call, as the rules ask for it; the words are those of [`Fingerprint`].
@@ -88,6 +108,14 @@ impl Entry {
         self.has(SHORT_PROMPT)
     }
 
+    pub(crate) fn prompt_is_error(&self) -> bool {
+        self.has(PROMPT_IS_ERROR)
+    }
+
+    pub(crate) fn prompt_is_common(&self) -> bool {
+        self.has(PROMPT_IS_COMMON)
+    }
+
     pub(crate) fn turn(&self) -> Turn {
         Turn { message: self.turn_message, position: self.turn_position }
     }
@@ -97,9 +125,12 @@ impl Entry {
     }
 
     pub(crate) fn tools(&self) -> Option<ToolStep> {
-        let [literal, adaptive, result] = self.tools;
+        let [literal, adaptive] = self.tools;
         let (is_error, is_written) = (self.has(TOOLS_ARE_ERROR), self.has(TOOLS_ARE_WRITTEN));
-        self.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, is_error, is_written })
+        let kind = KINDS.get(self.bits(KIND)).copied().unwrap_or_default();
+        let [shape, kept, gist] = self.result;
+        let result = ResultPrint { shape, kept, gist, numbers: self.numbers, is_empty: self.has(RESULT_IS_EMPTY) };
+        self.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, kind, is_error, is_written })
     }
 
     pub(crate) fn response(&self) -> Option<ResponsePrint> {
@@ -116,26 +147,39 @@ impl Entry {
         self.has(IS_SAMPLE)
     }
 
-    pub(crate) fn waited(&self) -> bool {
-        self.has(WAITED)
+    pub(crate) fn silence(&self) -> u16 {
+        self.silence
     }
+
+    pub(crate) fn novelty(&self) -> Novelty {
+        NOVELTIES.get(self.bits(NOVELTY)).copied().unwrap_or_default()
+    }
+}
+
+fn index<T: PartialEq>(all: &[T], one: T) -> u64 {
+    all.iter().position(|other| *other == one).unwrap_or_default() as u64
 }
 
 impl From<&Fingerprint> for Entry {
     fn from(print: &Fingerprint) -> Entry {
-        let tools = print.tools.map(|tools| [tools.literal, tools.adaptive, tools.result]);
+        let tools = print.tools.map(|tools| [tools.literal, tools.adaptive]);
+        let result = print.tools.map(|tools| tools.result).unwrap_or_default();
         let response = print.response.map(|response| [response.literal.0, response.adaptive.0]);
         let flag = |flag: u64, set: bool| if set { flag } else { 0 };
         let flags = flag(HAS_PROMPT, print.prompt.is_some())
             | flag(SHORT_PROMPT, print.prompt_is_short)
+            | flag(PROMPT_IS_ERROR, print.prompt_is_error)
+            | flag(PROMPT_IS_COMMON, print.prompt_is_common)
             | flag(HAS_TOOLS, tools.is_some())
             | flag(HAS_RESPONSE, response.is_some())
             | flag(SHORT_RESPONSE, print.response.is_some_and(|response| response.is_short))
             | flag(IS_SAMPLE, print.is_sample)
-            | flag(WAITED, print.waited)
+            | flag(RESULT_IS_EMPTY, result.is_empty)
             | flag(TOOLS_ARE_ERROR, print.tools.is_some_and(|tools| tools.is_error))
             | flag(TOOLS_ARE_WRITTEN, print.tools.is_some_and(|tools| tools.is_written))
-            | (OUTCOMES.iter().position(|outcome| *outcome == print.outcome).unwrap_or_default() as u64) << OUTCOME;
+            | index(&KINDS, print.tools.map(|tools| tools.kind).unwrap_or_default()) << KIND
+            | index(&NOVELTIES, print.novelty) << NOVELTY
+            | index(&OUTCOMES, print.outcome) << OUTCOME;
         Entry {
             call: print.call,
             number_and_flags: print.number << FLAG_BITS | flags,
@@ -148,6 +192,9 @@ impl From<&Fingerprint> for Entry {
             step_depth: print.step.depth,
             step_newest: print.step.newest,
             tools: tools.unwrap_or_default(),
+            result: [result.shape, result.kept, result.gist],
+            numbers: result.numbers,
+            silence: print.silence,
             response: response.unwrap_or_default(),
         }
     }
@@ -163,13 +210,16 @@ impl From<&Entry> for Fingerprint {
             body: entry.body,
             prompt: entry.prompt(),
             prompt_is_short: entry.prompt_is_short(),
+            prompt_is_error: entry.prompt_is_error(),
+            prompt_is_common: entry.prompt_is_common(),
             turn: entry.turn(),
             step: entry.step(),
             tools: entry.tools(),
             response: entry.response(),
             outcome: entry.outcome(),
             is_sample: entry.is_sample(),
-            waited: entry.waited(),
+            silence: entry.silence(),
+            novelty: entry.novelty(),
         }
     }
 }
@@ -181,17 +231,20 @@ mod tests {
 
     fn prints() -> impl Strategy<Value = Fingerprint> {
         let hashes = || any::<u64>().prop_map(TextHash);
-        let tools =
-            any::<(u64, u64, u64, bool, bool)>().prop_map(|(literal, adaptive, result, is_error, is_written)| {
-                ToolStep { literal, adaptive, result, is_error, is_written }
-            });
+        let tools = any::<(u64, u64, u32, u32, i16, bool, bool)>().prop_map(
+            |(literal, adaptive, shape, kept, number, is_error, is_written)| {
+                let numbers = [f32::from(number), 0.5, -1.0];
+                let result = ResultPrint { shape, kept, gist: kept ^ 1, numbers, is_empty: is_written };
+                ToolStep { literal, adaptive, result, kind: KINDS[shape as usize % 6], is_error, is_written }
+            },
+        );
         let response = (hashes(), hashes(), any::<bool>()).prop_map(|(literal, adaptive, is_short)| ResponsePrint {
             literal,
             adaptive,
             is_short,
         });
         let known = (prop::option::of(hashes()), any::<bool>(), prop::option::of(tools), prop::option::of(response));
-        let numbers = (0..1_u64 << 48, any::<i64>(), any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>());
+        let numbers = (0..1_u64 << 43, any::<i64>(), any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>());
         (known, numbers, prop::sample::select(OUTCOMES.to_vec())).prop_map(|(known, numbers, outcome)| Fingerprint {
             call: CallId::new(),
             number: numbers.0,
@@ -200,13 +253,16 @@ mod tests {
             body: numbers.3,
             prompt: known.0,
             prompt_is_short: known.1,
+            prompt_is_error: numbers.4 % 2 == 0,
+            prompt_is_common: numbers.4 % 3 == 0,
             turn: Turn { message: numbers.3, position: numbers.4 },
             step: Step { depth: numbers.5, newest: numbers.2 },
             tools: known.2,
             response: known.3,
             outcome,
             is_sample: known.1,
-            waited: numbers.4 % 2 == 0,
+            silence: numbers.4 as u16,
+            novelty: NOVELTIES[numbers.5 as usize % 6],
         })
     }
 
@@ -226,6 +282,6 @@ mod tests {
 
     #[test]
     fn an_entry_is_small() {
-        assert_eq!(size_of::<Entry>(), 120);
+        assert_eq!(size_of::<Entry>(), 144);
     }
 }

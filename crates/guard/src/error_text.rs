@@ -62,6 +62,12 @@ pub(crate) fn says_error(result: &str) -> bool {
     [head, tail].iter().any(|edge| has_word(edge.as_bytes()))
 }
 
+/// Whether `result` begins with the words of an error.
+pub(crate) fn says_error_at_once(result: &str) -> bool {
+    let text = result.trim_start();
+    has_word(&text.as_bytes()[..text.floor_char_boundary(EDGE / 2)])
+}
+
 /// Whether any of the words stands in `text`, in whichever case. All are looked for at once.
 fn has_word(text: &[u8]) -> bool {
     // A bit for each place that what was read last fits up to.
@@ -81,12 +87,20 @@ fn has_word(text: &[u8]) -> bool {
 fn starts_with_one(text: &[u8], mut begun: u64) -> bool {
     while begun != 0 {
         let word = WORDS[begun.trailing_zeros() as usize / FIRST].as_bytes();
-        if text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) {
+        let is_whole = text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        if is_whole && !says_none(&text[word.len()..]) {
             return true;
         }
         begun &= begun - 1;
     }
     false
+}
+
+/// Whether what follows the word of an error says that there is none: `Error: (none)`, `"error": null`, `errors=0`.
+fn says_none(rest: &[u8]) -> bool {
+    let marks = rest.iter().take(5).take_while(|byte| matches!(byte, b's' | b':' | b'=' | b'"' | b' ')).count();
+    let rest = &rest[marks..];
+    marks > 0 && [&b"(none)"[..], b"none", b"null", b"false", b"[]", b"0"].iter().any(|none| rest.starts_with(none))
 }
 
 #[cfg(test)]
@@ -100,7 +114,16 @@ mod tests {
             assert!(says_error(error), "{error}");
         }
         let middle = format!("{0} error {0}", "word ".repeat(100));
-        for fine in ["", "ok", "3 passed", "é".repeat(300).as_str(), middle.as_str()] {
+        for fine in [
+            "",
+            "ok",
+            "3 passed",
+            "Error: (none)",
+            "{\"error\":null}",
+            "errors=0",
+            "é".repeat(300).as_str(),
+            middle.as_str(),
+        ] {
             assert!(!says_error(fine), "{fine}");
         }
     }

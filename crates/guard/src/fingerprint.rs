@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 
 use model::{
-    Answered, Asked, CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolCall,
-    ToolStep, Turn,
+    Answered, Asked, CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, Step, StepKind, TextHash,
+    Timestamp, ToolCall, ToolStep, Turn,
 };
 use twox_hash::XxHash3_64;
 
+mod gist;
+mod kind;
+mod result;
+
 use crate::canonical::canonical;
-use crate::error_text::says_error;
+use crate::error_text::{says_error, says_error_at_once};
 use crate::normalise::{Numbers, words_of};
 use crate::targets::targets;
 use crate::words::{Digest, ExactHash, fold};
@@ -21,9 +25,13 @@ pub(crate) struct RequestPrint {
     pub(crate) body: u64,
     pub(crate) prompt: Option<TextHash>,
     pub(crate) prompt_is_short: bool,
+    pub(crate) prompt_is_error: bool,
+    pub(crate) prompt_is_common: bool,
     pub(crate) turn: Turn,
     pub(crate) step: Step,
     pub(crate) tools: Option<ToolStep>,
+    /// How many seconds the tools say that they waited.
+    pub(crate) waited: u16,
 }
 
 impl RequestPrint {
@@ -37,13 +45,16 @@ impl RequestPrint {
             body: self.body,
             prompt: self.prompt,
             prompt_is_short: self.prompt_is_short,
+            prompt_is_error: self.prompt_is_error,
+            prompt_is_common: self.prompt_is_common,
             turn: self.turn,
             step: self.step,
             tools: self.tools,
             response: None,
             outcome: Outcome::Pending,
             is_sample: false,
-            waited: false,
+            silence: self.waited,
+            novelty: Novelty::Neutral,
         }
     }
 }
@@ -54,6 +65,8 @@ pub(crate) struct PromptPrint {
     similar: Option<TextHash>,
     exact: u64,
     is_short: bool,
+    is_error: bool,
+    is_common: bool,
 }
 
 /// What is kept of the prompt that is asked.
@@ -61,9 +74,17 @@ pub(crate) fn of_prompt(asked: &Asked<'_>) -> PromptPrint {
     let mut prompt = (ExactHash::default(), Digest::default());
     words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut prompt);
     let (exact, digest) = &mut prompt;
+    let is_error = asked.prompt.first().is_some_and(|text| says_error_at_once(text));
+    if is_error {
+        // Fewer failures than before are another complaint.
+        *exact = ExactHash::default();
+        words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Kept, exact);
+    }
     let attachments = attachments_hash(&asked.attachments);
     PromptPrint {
         is_short: asked.attachments.is_empty() && digest.is_short(),
+        is_common: asked.attachments.is_empty() && digest.is_common(),
+        is_error,
         similar: with_attachments(digest.finish(), attachments),
         exact: match &asked.turn_message {
             Some(message) => hash_of_turn(message),
@@ -82,12 +103,15 @@ fn hash_of_turn(message: &[Cow<'_, str>]) -> u64 {
 
 /// What is kept of a request whose bytes have this hash.
 pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, prompt: PromptPrint) -> RequestPrint {
-    let tools = tool_step(asked);
+    let (tools, waited) = tool_step(asked).map_or((None, 0), |(step, waited)| (Some(step), waited));
     RequestPrint {
+        waited,
         conversation: conversation_id(conversation),
         body,
         prompt: prompt.similar,
         prompt_is_short: prompt.is_short,
+        prompt_is_error: prompt.is_error,
+        prompt_is_common: prompt.is_common && !conversation.starts_with(ConversationId::BY_FIRST_WORDS),
         turn: Turn { message: prompt.exact, position: asked.turn_position },
         step: Step { depth: asked.depth, newest: newest_step(tools, asked.newest_message) },
         tools,
@@ -116,23 +140,35 @@ fn with_attachments(text: Option<TextHash>, attachments: u64) -> Option<TextHash
 /// A tool step is known by what was called and what came of it, since clients rewrite the messages that carry it.
 fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     match tools.filter(|step| !step.is_written) {
-        Some(step) => fold(step.adaptive, step.result),
+        Some(step) => fold(step.adaptive, u64::from(step.result.kept)),
         None => XxHash3_64::oneshot(newest_message.as_bytes()),
     }
 }
 
-fn tool_step(asked: &Asked<'_>) -> Option<ToolStep> {
+/// The newest step, and how many seconds its tools say that they waited.
+fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
     if asked.tool_calls.is_empty() {
         return None;
     }
     let signatures: Vec<Signature> = asked.tool_calls.iter().map(Signature::of).collect();
-    Some(ToolStep {
+    let kind = kind::of_calls(&asked.tool_calls);
+    // A file that was changed may well speak of errors: only the head of the result tells whether it was.
+    let says = if kind == StepKind::Change { says_error_at_once } else { says_error };
+    let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
+    let is_error = asked.tool_results.iter().any(|result| says(result));
+    if is_error {
+        let gist = gist::of_error(&asked.tool_calls, asked.tool_results.iter().map(Cow::as_ref));
+        result.gist = gist.unwrap_or(result.gist);
+    }
+    let step = ToolStep {
         literal: together(signatures.iter().map(|call| call.literal)),
         adaptive: together(signatures.iter().map(|call| call.adaptive)),
-        result: together(asked.tool_results.iter().map(|result| exact(result, Numbers::Masked).0)),
-        is_error: asked.tool_results.iter().any(|result| says_error(result)),
+        result,
+        kind,
+        is_error,
         is_written: asked.calls_are_written,
-    })
+    };
+    Some((step, waited))
 }
 
 /// Hashes of the name and the arguments of a tool call.
@@ -266,11 +302,11 @@ mod tests {
     fn a_signature_is_the_name_and_the_canonical_arguments() {
         let tools = |arguments, result| of(&with_call(arguments, result)).tools.unwrap();
         let step = tools(r#"{"page": 1, "query": "x"}"#, "3 results");
-        assert_eq!(step, tools(r#"{"query":"x","page":1}"#, "4 results"), "numbers in results are masked");
+        assert_eq!(step.adaptive, tools(r#"{"query":"x","page":1}"#, "4 results").adaptive);
         let next = tools(r#"{"page": 2, "query": "x"}"#, "none");
         assert_eq!(step.literal, next.literal);
         assert_ne!(step.adaptive, next.adaptive);
-        assert_ne!(step.result, next.result);
+        assert_ne!(step.result.shape, next.result.shape);
         assert_eq!(tools("{broken", "a"), tools(" {broken ", "a"));
         assert_eq!(tools("", "a"), tools("{}", "a"));
         assert_ne!(tools("{broken", "a").adaptive, tools("{}", "a").adaptive);
@@ -308,9 +344,9 @@ mod tests {
         asked.prompt = vec!["Find order 5".into()];
         let print = of(&asked);
         let tools = print.tools.unwrap();
-        let request = [0x05a8_6108_0a76_802b, 0x1349_cde1_2770_5c16, 0xb4d6_23c5_b2a9_7a09, 0xcc15_d36e_945d_3761];
+        let request = [0x05a8_6108_0a76_802b, 0x1349_cde1_2770_5c16, 0xb4d6_23c5_b2a9_7a09, 0x7651_b827_2bc5_3bf5];
         assert_eq!([print.conversation.0, print.body, print.turn.message, print.step.newest], request);
-        let step = [0xfba9_4d34_e8eb_4a3c, 0x267d_d40b_6ea0_f71d, 0x90b0_3d0e_1f51_c788];
-        assert_eq!([tools.literal, tools.adaptive, tools.result], step);
+        assert_eq!([tools.literal, tools.adaptive], [0xfba9_4d34_e8eb_4a3c, 0x267d_d40b_6ea0_f71d]);
+        assert_eq!([tools.result.shape, tools.result.kept, tools.result.gist], [0x93bc_dcd6; 3]);
     }
 }

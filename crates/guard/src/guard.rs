@@ -25,7 +25,7 @@ pub struct GuardConfig {
 
 impl Default for GuardConfig {
     fn default() -> Self {
-        GuardConfig { defaults: KillSwitch::default(), max_agents: 100_000, max_conversations: 64 }
+        GuardConfig { defaults: KillSwitch::default(), max_agents: 100_000, max_conversations: 1_024 }
     }
 }
 

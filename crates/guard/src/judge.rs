@@ -1,9 +1,9 @@
 //! Compares one call with those before it, signal by signal, and lets the rules decide what counts.
 
-use model::{Counting, Outcome, SignalCounts, TextHash};
+use model::{Counting, Novelty, Outcome, SignalCounts, TextHash};
 
 use crate::entry::Entry;
-use crate::rules::{self, Outgrowth};
+use crate::rules::{self, Outgrowth, SmallTalk, Standstill, Until};
 
 /// Compares the last call of a window with those before it.
 pub(crate) struct Judge<'w> {
@@ -23,21 +23,25 @@ pub(crate) struct Marks {
     pub(crate) tool_calls: bool,
 }
 
+impl Marks {
+    /// How many calls count by each signal.
+    pub(crate) fn count(marks: &[Marks]) -> SignalCounts {
+        let mut counts = SignalCounts::default();
+        for marks in marks {
+            counts.similar_prompts += u32::from(marks.prompt);
+            counts.similar_responses += u32::from(marks.response);
+            counts.repeated_tool_calls += u32::from(marks.tool_calls);
+        }
+        counts
+    }
+}
+
 /// What an earlier call can have in common with the current one, or its response with the newest.
 #[derive(Clone, Copy)]
 enum Signal {
     Prompt,
     Response,
     ToolCalls,
-}
-
-/// What ends the way back from call to call that counts.
-#[derive(Clone, Copy)]
-enum Until {
-    /// A rest between two of them.
-    Rest,
-    /// A rest, or new work between two of them.
-    NewWork,
 }
 
 impl<'w> Judge<'w> {
@@ -76,11 +80,22 @@ impl<'w> Judge<'w> {
             Signal::Response => marks[place].response = true,
             Signal::ToolCalls => marks[place].tool_calls = true,
         });
+        if let Some(standstill) = self.standstill() {
+            standstill.counted(standstill.steps()).for_each(|place| marks[place].tool_calls = true);
+            standstill.counted(self.similar_answers(&standstill)).for_each(|place| marks[place].response = true);
+        }
+        if let Some(talk) = self.small_talk() {
+            talk.questions().iter().for_each(|place| marks[*place].prompt = true);
+            talk.answers().iter().for_each(|place| marks[*place].response = true);
+        }
         marks
     }
 
     /// How many of them count by each signal.
     pub(crate) fn counts(&self) -> SignalCounts {
+        if self.standstill().is_some() || self.small_talk().is_some() {
+            return Marks::count(&self.marks());
+        }
         let mut counts = SignalCounts::default();
         self.each(|_, signal| match signal {
             Signal::Prompt => counts.similar_prompts += 1,
@@ -88,6 +103,39 @@ impl<'w> Judge<'w> {
             Signal::ToolCalls => counts.repeated_tool_calls += 1,
         });
         counts
+    }
+
+    /// The standstill that the current call is part of, if it is longer than what this call alone repeats.
+    fn standstill(&self) -> Option<Standstill> {
+        if self.counting == Counting::Literal {
+            return None;
+        }
+        rules::standstill(&self.calls)
+    }
+
+    /// The small talk that the current call goes on with.
+    fn small_talk(&self) -> Option<SmallTalk> {
+        if self.counting == Counting::Literal {
+            return None;
+        }
+        rules::small_talk(&self.calls)
+    }
+
+    /// The places of the calls whose answers led to the steps of `standstill` and are like earlier answers.
+    fn similar_answers(&self, standstill: &Standstill) -> impl Iterator<Item = usize> {
+        let before = |step: &usize| {
+            (0..*step).rev().find(|place| self.calls[*place].conversation() == self.calls[*step].conversation())
+        };
+        standstill.all_steps().filter_map(move |step| before(&step)).filter(|place| self.answers_like_before(*place))
+    }
+
+    fn answers_like_before(&self, place: usize) -> bool {
+        let Some(answer) = self.calls[place].response() else { return false };
+        let is_like = |earlier: &&Entry| {
+            let same_conversation = earlier.conversation() == self.calls[place].conversation();
+            same_conversation && earlier.response().is_some_and(|other| other.adaptive.is_similar(answer.adaptive))
+        };
+        self.calls[..place].iter().any(is_like)
     }
 
     /// Hands out the place of each call that counts, once for each signal that it counts by.
@@ -126,15 +174,24 @@ impl<'w> Judge<'w> {
         // Most calls are steps of work on one prompt: that is soon seen.
         let has_moved_on = |call: &Entry| rules::has_moved_on(call, self.current);
         let counts = |place, call: &Entry| !has_moved_on(call) && self.prompt_counts(place, call);
-        self.trace(current, Until::Rest, counts, |place| mark(place, Signal::Prompt));
+        // The same complaint again says that the work in between was in vain.
+        let is_result = self.current.tools().is_some_and(|step| step.is_written);
+        let is_complaint = self.current.prompt_is_error() && !is_result;
+        if is_complaint || !self.current.novelty().is_progress() {
+            let until = if is_complaint { Until::Rest } else { Until::Progress };
+            self.trace(current, until, counts, |place| mark(place, Signal::Prompt));
+        }
         if let Some(newest) = self.newest {
             let outgrowth = rules::outgrowth(&self.calls, newest);
             let newest_call = self.calls[newest];
             let counts = |place, call: &Entry| self.response_counts(place, call, newest_call, outgrowth);
-            self.trace(newest, Until::NewWork, counts, |place| mark(place, Signal::Response));
+            self.trace(newest, Until::Work, counts, |place| mark(place, Signal::Response));
         }
-        let counts = |_, call: &Entry| self.tool_calls_count(call);
-        self.trace(current, Until::NewWork, counts, |place| mark(place, Signal::ToolCalls));
+        if self.current.novelty().is_repetition() {
+            let until = if self.current.novelty() == Novelty::Barren { Until::Progress } else { Until::Work };
+            let counts = |_, call: &Entry| self.tool_calls_count(call);
+            self.trace(current, until, counts, |place| mark(place, Signal::ToolCalls));
+        }
     }
 
     /// Goes from call to call that counts, back from the one at `from`, as far as they are parts of one loop.
@@ -150,12 +207,22 @@ impl<'w> Judge<'w> {
             if rules::is_after_rest(self.calls[later], call) {
                 return;
             }
-            if matches!(until, Until::NewWork) && rules::is_after_new_work(&self.calls, later, place) {
+            if rules::may_be_scheduled(self.calls[later], call) && self.is_scheduled(later, &counts) {
+                return;
+            }
+            if rules::is_after_progress(&self.calls, later, place, until) {
                 return;
             }
             mark(place);
             later = place;
         }
+    }
+
+    /// Whether the calls that count, back from the one at `from`, come at regular intervals.
+    #[inline(never)]
+    fn is_scheduled(&self, from: usize, counts: &impl Fn(usize, &Entry) -> bool) -> bool {
+        let earlier = (0..from).rev().filter(|place| counts(*place, self.calls[*place]));
+        rules::is_schedule([from].into_iter().chain(earlier).map(|place| self.calls[place]))
     }
 
     fn prompt_counts(&self, place: usize, call: &Entry) -> bool {
@@ -182,7 +249,8 @@ impl<'w> Judge<'w> {
     fn tool_calls_count(&self, call: &Entry) -> bool {
         let current = self.current;
         let is_same_step = || rules::is_same_tool_step(call, current) && rules::is_comparable(call, current);
-        (is_same_step() || rules::is_same_error(call, current)) && !call.waited() && !current.waited()
+        let is_same = is_same_step() || rules::is_same_error(call, current) || rules::is_same_nothing(call, current);
+        is_same && call.novelty() != Novelty::Waited
     }
 }
 

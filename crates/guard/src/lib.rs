@@ -14,6 +14,7 @@ mod name_hash;
 mod normalise;
 mod orphans;
 mod policies;
+mod progress;
 mod replay;
 mod rules;
 mod score;

@@ -2,6 +2,7 @@
 //! One linear pass that hands out words as it goes, so that a long text is never copied as a whole.
 
 mod fold;
+mod ids;
 mod marks;
 mod scan;
 mod word;
@@ -71,14 +72,13 @@ mod tests {
             ("3.14 and 1,000 and 1.000.000,5", "<NUM> and <NUM> and <NUM>"),
             ("it is -5 or +5 or (-5)", "it is <NUM> or <NUM> or (<NUM>)"),
             ("5-7, a-5, x=-5", "<NUM>-<NUM>, a-<NUM>, x=<NUM>"),
-            ("v2 abc123 abc123def gpt-4", "v<NUM> abc<NUM> abc<NUM>def gpt-<NUM>"),
+            ("v2 abc123 abc123xyz gpt-4", "v<NUM> abc<NUM> abc<NUM>xyz gpt-<NUM>"),
             ("0x1f 0xDEADBEEF 0x", "<NUM> <NUM> <NUM>x"),
             ("1e5 1.5E-3 2e 3em", "<NUM> <NUM> <NUM>e <NUM>em"),
             ("5% of $3.", "<NUM>% of $<NUM>."),
             ("at 10:30:00", "at <NUM>:<NUM>:<NUM>"),
             ("[1, 2,3]", "[<NUM>, <NUM>]"),
             ("10.0.0.7:8080", "<NUM>:<NUM>"),
-            ("a1b2c3d4e5f6", "a<NUM>b<NUM>c<NUM>d<NUM>e<NUM>f<NUM>"),
             ("7", "<NUM>"),
             ("-", "-"),
             ("-5-", "<NUM>-"),
@@ -127,15 +127,10 @@ mod tests {
             ("F47AC10B-58CC-4372-A567-0E02B2C3D479", "<ID>"),
             ("call_f47ac10b-58cc-4372-a567-0e02b2c3d479", "call_<ID>"),
             ("{f47ac10b-58cc-4372-a567-0e02b2c3d479}", "{<ID>}"),
-            (
-                "f47ac10b-58cc-4372-a567-0e02b2c3d47",
-                "f<NUM>ac<NUM>b-<NUM>cc-<NUM>-a<NUM>-<NUM>e<NUM>b<NUM>c<NUM>d<NUM>",
-            ),
-            ("xf47ac10b-58cc-4372-a567-abcdefabcdef", "xf<NUM>ac<NUM>b-<NUM>cc-<NUM>-a<NUM>-abcdefabcdef"),
-            (
-                "f47ac10b-58cc-4372-a567-0e02b2c3d4790",
-                "f<NUM>ac<NUM>b-<NUM>cc-<NUM>-a<NUM>-<NUM>e<NUM>b<NUM>c<NUM>d<NUM>",
-            ),
+            ("f47ac10b58cc4372a5670e02b2c3d479", "<ID>"),
+            ("commit 9f86d08 of e3b0c44298fc1c149afbf4c8996fb92427ae41e4", "commit <ID> of <ID>"),
+            ("req_8f3kd92x call_a1b2c3 01ARZ3NDEKTSV4RRFFQ69G5FAV", "req_<ID> call_<ID> <ID>"),
+            ("from [2001:db8::8a2e:370:7334] at 00:1b:44:11:3a:b7", "from [<ID>] at <ID>"),
         ];
         check(&cases, Numbers::Masked);
     }

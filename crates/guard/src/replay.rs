@@ -6,10 +6,9 @@ use std::hash::Hasher as _;
 use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Outcome, Score, Timestamp};
 use twox_hash::XxHash3_64;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, seconds};
 use crate::fingerprint::{self, PromptPrint};
 use crate::guard::GuardConfig;
-use crate::rules;
 
 /// A fresh agent whose calls were recorded.
 #[derive(Debug)]
@@ -97,8 +96,9 @@ impl PastCalls {
         let request = fingerprint::of_request(call.conversation, call.body.0, call.asked, prompt);
         let outcome = if call.answered.is_some() { Outcome::Answered } else { Outcome::Failed };
         let response = call.answered.and_then(fingerprint::of_answer);
-        let waited = rules::is_wait(call.silence_ms);
-        Fingerprint { response, outcome, waited, ..request.arrived(CallId::new(), call.number, call.time) }
+        let arrived = request.arrived(CallId::new(), call.number, call.time);
+        let silence = arrived.silence.max(seconds(call.silence_ms));
+        Fingerprint { response, outcome, silence, ..arrived }
     }
 
     fn prompt(&mut self, asked: &Asked<'_>) -> PromptPrint {

@@ -16,13 +16,7 @@ pub(crate) fn signals(window: Vec<&Entry>, counting: Counting, exemptions: &Exem
     }
     let mut marks = judge.marks();
     exemptions.lift(&judge, &mut marks);
-    let mut counts = SignalCounts::default();
-    for marks in marks {
-        counts.similar_prompts += u32::from(marks.prompt);
-        counts.similar_responses += u32::from(marks.response);
-        counts.repeated_tool_calls += u32::from(marks.tool_calls);
-    }
-    counts
+    Marks::count(&marks)
 }
 
 /// The calls that made the score of the last call of `window`, and why; that call comes last.

@@ -8,8 +8,8 @@ use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp,
 use crate::entry::Entry;
 use crate::slots::{Slot, Slots};
 
-/// The last number that windows may begin with, in a year that nobody will see: half of what an entry holds is left.
-const LAST_FIRST_NUMBER: u64 = 1 << 47;
+/// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an entry holds is left.
+const LAST_FIRST_NUMBER: u64 = 1 << 42;
 
 /// The windows of one agent.
 #[derive(Debug, Default)]
@@ -66,14 +66,15 @@ impl Windows {
             return;
         }
         self.newest = self.newest.max(print.number);
+
         // First the oldest leave, so that a full window never takes a slot more than it has calls.
         let mut all = std::mem::take(&mut self.all);
-        self.make_room(&mut all, bounds.window_size);
+        self.make_room(&mut all, print, bounds.window_size);
         let mut conversation = self.take_conversation(print.conversation, bounds.max_conversations);
         conversation.last_active = conversation.last_active.max(print.time);
         let reach = self.newest.saturating_sub(SavedAgent::RECALL);
         self.release_until(&mut conversation.calls, reach);
-        self.make_room(&mut conversation.calls, bounds.window_size);
+        self.make_room(&mut conversation.calls, print, bounds.window_size);
         let slot = self.slots.insert(Entry::from(print));
         let entry = self.slots.get_mut(slot);
         entry.enter_window();
@@ -100,6 +101,19 @@ impl Windows {
     /// Whether the window of `conversation` and that of the agent hold the same calls.
     pub(crate) fn are_one(&self, conversation: ConversationId) -> bool {
         self.of_conversation(conversation) == Some(&self.all)
+    }
+
+    /// The calls that `print` can be compared with, oldest first: those of its conversation, and newer ones of others that
+    /// were begun with the same words.
+    pub(crate) fn comparable_calls(&self, print: &Fingerprint) -> impl DoubleEndedIterator<Item = &Entry> + Clone {
+        let first = self.all.front().map_or(u64::MAX, |slot| self.slots.get(*slot).number());
+        let own = self.of_conversation(print.conversation).into_iter().flatten().map(|slot| self.slots.get(*slot));
+        let (conversation, message, is_common) = (print.conversation, print.turn.message, print.prompt_is_common);
+        let is_alike = move |entry: &&Entry| {
+            entry.conversation() == conversation || (!is_common && entry.turn().message == message)
+        };
+        let all = self.all.iter().map(|slot| self.slots.get(*slot)).filter(is_alike);
+        own.filter(move |entry| entry.number() < first).chain(all)
     }
 
     fn of_conversation(&self, conversation: ConversationId) -> Option<&VecDeque<Slot>> {
@@ -132,6 +146,12 @@ impl Windows {
             true => (asks, samples + 1),
             false => (asks + 1, samples),
         })
+    }
+
+    /// Whether a call with this body came at most so many milliseconds before `now`.
+    pub(crate) fn came_at_once(&self, body: u64, now: Timestamp, millis: i64) -> bool {
+        let is_at_once = |entry: &Entry| now.as_millis().saturating_sub(entry.time().as_millis()).abs() <= millis;
+        self.all.iter().map(|slot| self.slots.get(*slot)).any(|entry| entry.body == body && is_at_once(entry))
     }
 
     /// For how many milliseconds nothing has happened in a conversation.
@@ -183,15 +203,19 @@ impl Windows {
         std::mem::take(&mut self.left)
     }
 
-    /// Makes room for one more call in `window`.
-    fn make_room(&mut self, window: &mut VecDeque<Slot>, window_size: usize) {
-        while window.len() >= window_size.max(1) {
+    /// Makes room for `print` in `window`. Samples take none: a round of them would fill it.
+    fn make_room(&mut self, window: &mut VecDeque<Slot>, print: &Fingerprint, window_size: usize) {
+        while !print.is_sample && self.asks(window) >= window_size.max(1) {
             self.release_oldest(window);
         }
         if window.len() == window.capacity() {
             // Doubling would leave room unused in each of very many windows.
             window.reserve_exact(1 + window.len() / 4);
         }
+    }
+
+    fn asks(&self, window: &VecDeque<Slot>) -> usize {
+        window.iter().filter(|slot| !self.slots.get(**slot).is_sample()).count()
     }
 
     fn release_until(&mut self, window: &mut VecDeque<Slot>, number: u64) {
@@ -244,13 +268,16 @@ mod tests {
                 body: 0,
                 prompt: None,
                 prompt_is_short: false,
+                prompt_is_error: false,
+                prompt_is_common: false,
                 turn: Turn { message: 0, position: 0 },
                 step: Step { depth: 0, newest: 0 },
                 tools: None,
                 response: None,
                 outcome: Outcome::Answered,
                 is_sample: false,
-                waited: false,
+                silence: 0,
+                novelty: model::Novelty::Neutral,
             };
             windows.push(&print, bounds);
         }

@@ -12,6 +12,8 @@ pub(crate) struct Word<'w> {
     pub(crate) hash: u64,
     /// A space stands before it (scripts without spaces are cut into characters).
     pub(crate) spaced: bool,
+    /// Whether digits stand in it.
+    pub(crate) has_digits: bool,
 }
 
 /// Takes the words of a text, one after the other.
@@ -57,9 +59,18 @@ impl Digest {
     /// Text without spaces (minified JSON, a path) can be long in one word.
     const SHORT_BYTES: usize = 64;
 
+    /// Buttons and first questions have fewer words than this; tasks that agents are given have more.
+    const COMMON_WORDS: u64 = 20;
+    const COMMON_BYTES: usize = 120;
+
     /// Whether the text says too little to be strong evidence when it comes again.
     pub(crate) fn is_short(&self) -> bool {
         self.similar.words() < Self::SHORT_WORDS && self.bytes < Self::SHORT_BYTES
+    }
+
+    /// Whether the text is so short that different users may well say the same.
+    pub(crate) fn is_common(&self) -> bool {
+        self.similar.words() < Self::COMMON_WORDS && self.bytes < Self::COMMON_BYTES
     }
 
     /// The SimHash, once all words are in.

@@ -39,6 +39,10 @@ pub struct Fingerprint {
     pub prompt: Option<TextHash>,
     /// Whether the prompt is too short to be strong evidence.
     pub prompt_is_short: bool,
+    /// Whether the prompt says that something went wrong.
+    pub prompt_is_error: bool,
+    /// Whether the prompt is so short that different users may well say the same.
+    pub prompt_is_common: bool,
     /// The turn it is part of.
     pub turn: Turn,
     /// How far the work on that turn has come.
@@ -51,8 +55,10 @@ pub struct Fingerprint {
     pub outcome: Outcome,
     /// Whether the same request was in flight when it came: one of several samples of one ask.
     pub is_sample: bool,
-    /// Whether its conversation had rested for a minute before it came: nothing was asked and nothing answered.
-    pub waited: bool,
+    /// For how many seconds nothing had been asked or answered in its conversation when it came.
+    pub silence: u16,
+    /// What its tool step brought, compared with the steps before it.
+    pub novelty: Novelty,
 }
 
 /// One user message, recognised by itself and by how many user messages stand before it.
@@ -74,18 +80,83 @@ pub struct Step {
 }
 
 /// The tool calls of one step and what they gave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolStep {
     /// The signature with every number masked (`counting = "literal"`).
     pub literal: u64,
     /// The signature with numbers kept, timestamps and ids masked (`counting = "adaptive"`).
     pub adaptive: u64,
-    /// The results, numbers, timestamps and ids masked.
-    pub result: u64,
+    /// What the calls gave.
+    pub result: ResultPrint,
+    /// What the calls are for.
+    pub kind: StepKind,
     /// Whether the results say that something went wrong.
     pub is_error: bool,
     /// Whether the calls were written as text (a fenced command block) and not made as tool calls.
     pub is_written: bool,
+}
+
+/// The results of one step, in several lights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ResultPrint {
+    /// A hash without ids, times and numbers.
+    pub shape: u32,
+    /// A hash with numbers, without what is volatile: ids, clocks, durations, process ids, ports, temporary names.
+    pub kept: u32,
+    /// A hash without what the calls themselves said: what kind of error it is, if it is one.
+    pub gist: u32,
+    /// The first two of those numbers, and all of them weighed together: how they move tells progress from jitter.
+    pub numbers: [f32; 3],
+    /// Whether nothing was given.
+    pub is_empty: bool,
+}
+
+/// What the tool calls of a step are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StepKind {
+    /// They may do anything.
+    #[default]
+    Other,
+    /// They look at something: read, search, list, ask for a status.
+    Look,
+    /// They change something: edit, write, move, install, send.
+    Change,
+    /// They run something to see how it goes: tests, a build, a linter.
+    Run,
+    /// They keep notes of the agent's own: plans, task lists, thoughts.
+    Plan,
+    /// They let time pass.
+    Wait,
+}
+
+/// What a tool step brought, compared with the earlier steps of its conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Novelty {
+    /// There is no step, or it says nothing: a new error, a plan.
+    #[default]
+    Neutral,
+    /// The same call gave the same again.
+    Stale,
+    /// Another look gave what was known already, or nothing.
+    Barren,
+    /// The agent waited before it looked again.
+    Waited,
+    /// Something new was seen.
+    Found,
+    /// Something new was done.
+    Changed,
+}
+
+impl Novelty {
+    /// Whether the agent got further.
+    pub fn is_progress(self) -> bool {
+        matches!(self, Novelty::Found | Novelty::Changed)
+    }
+
+    /// Whether the step brought nothing.
+    pub fn is_repetition(self) -> bool {
+        matches!(self, Novelty::Stale | Novelty::Barren)
+    }
 }
 
 /// The hashes of one response.

@@ -129,6 +129,11 @@ impl fmt::Display for IncidentId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConversationId(pub u64);
 
+impl ConversationId {
+    /// How the name of a conversation begins that no client named: it is told apart by the words it begins with.
+    pub const BY_FIRST_WORDS: &'static str = "first-";
+}
+
 /// Counts the activations of an agent. Windows never reach across an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

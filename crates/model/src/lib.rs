@@ -38,7 +38,9 @@ pub use call::{Answered, Asked, Continues, ToolCall, Usage};
 pub use event::{BlockReason, CLIENT_WENT_AWAY, Event, EventType};
 pub use exemption::{Exempt, ExemptKind, Exemption, ExemptionId};
 pub use failures::Failures;
-pub use fingerprint::{Fingerprint, Outcome, ResponsePrint, Step, TextHash, ToolStep, Turn};
+pub use fingerprint::{
+    Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash, ToolStep, Turn,
+};
 pub use host::AllowedHosts;
 pub use hours::{AllowedHours, TimeOfDay, Weekday};
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};

@@ -83,13 +83,23 @@ fn event(agent: &AgentId, number: u64, conversation: u64) -> Event {
         body: hash,
         prompt: Some(TextHash(hash)),
         prompt_is_short: false,
+        prompt_is_error: false,
+        prompt_is_common: false,
         turn: Turn { message: hash, position: 3 },
         step: Step { depth: 4, newest: hash },
-        tools: Some(ToolStep { literal: hash, adaptive: hash, result: hash, is_error: false, is_written: false }),
+        tools: Some(ToolStep {
+            literal: hash,
+            adaptive: hash,
+            result: model::ResultPrint { shape: hash as u32, kept: hash as u32, ..Default::default() },
+            kind: model::StepKind::Other,
+            is_error: false,
+            is_written: false,
+        }),
         response: Some(ResponsePrint { literal: TextHash(hash), adaptive: TextHash(hash), is_short: false }),
         outcome: Outcome::Answered,
         is_sample: false,
-        waited: false,
+        silence: 0,
+        novelty: model::Novelty::Neutral,
     });
     event
 }

@@ -1,11 +1,16 @@
 //! Fingerprints as bytes: a version, flags, then fixed-width little-endian fields, those that are absent left out.
 //! Written with every scored call and read by the thousand at start, so it is small and has no parser.
 
-use model::{CallId, ConversationId, Fingerprint, Outcome, ResponsePrint, Step, TextHash, Timestamp, ToolStep, Turn};
+use model::{
+    CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash,
+    Timestamp, ToolStep, Turn,
+};
 use uuid::Uuid;
 
 /// The first byte. A new layout takes a new number and keeps reading the old one.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// With one hash of a step's results, and without what the step brought.
+const VERSION_2: u8 = 2;
 /// Without the second byte of flags.
 const VERSION_1: u8 = 1;
 
@@ -15,21 +20,37 @@ const HAS_TOOLS: u8 = 1 << 2;
 const HAS_RESPONSE: u8 = 1 << 3;
 const RESPONSE_IS_SHORT: u8 = 1 << 4;
 
+/// Where the three bits of the step's kind begin.
+const KIND: u32 = 5;
+const KINDS: [StepKind; 6] =
+    [StepKind::Other, StepKind::Look, StepKind::Change, StepKind::Run, StepKind::Plan, StepKind::Wait];
+
 const IS_SAMPLE: u8 = 1;
+/// Up to version 2: the agent had waited for a minute.
 const WAITED: u8 = 1 << 1;
+const PROMPT_IS_ERROR: u8 = 1 << 1;
 const TOOLS_ARE_ERROR: u8 = 1 << 2;
 const TOOLS_ARE_WRITTEN: u8 = 1 << 3;
+const RESULT_IS_EMPTY: u8 = 1 << 4;
+/// Where the three bits of the novelty begin.
+const NOVELTY: u32 = 5;
+const NOVELTIES: [Novelty; 6] =
+    [Novelty::Neutral, Novelty::Stale, Novelty::Barren, Novelty::Waited, Novelty::Found, Novelty::Changed];
+
+/// In the byte of the outcome.
+const PROMPT_IS_COMMON: u8 = 1 << 2;
 
 /// The size with everything present.
-const MAX_SIZE: usize = 132;
+const MAX_SIZE: usize = 150;
 
 /// `fingerprint` as it is stored.
 pub fn encode(fingerprint: &Fingerprint) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_SIZE);
-    bytes.extend([VERSION, flags(fingerprint), more_flags(fingerprint), outcome_code(fingerprint.outcome)]);
+    bytes.extend([VERSION, flags(fingerprint), more_flags(fingerprint), outcome_code(fingerprint)]);
     bytes.extend(fingerprint.call.0.as_bytes());
     bytes.extend(fingerprint.number.to_le_bytes());
     bytes.extend(fingerprint.time.as_millis().to_le_bytes());
+    bytes.extend(fingerprint.silence.to_le_bytes());
     bytes.extend(fingerprint.conversation.0.to_le_bytes());
     bytes.extend(fingerprint.body.to_le_bytes());
     bytes.extend(fingerprint.turn.message.to_le_bytes());
@@ -40,7 +61,9 @@ pub fn encode(fingerprint: &Fingerprint) -> Vec<u8> {
         bytes.extend(prompt.0.to_le_bytes());
     }
     if let Some(tools) = fingerprint.tools {
-        bytes.extend([tools.literal, tools.adaptive, tools.result].map(u64::to_le_bytes).as_flattened());
+        bytes.extend([tools.literal, tools.adaptive].map(u64::to_le_bytes).as_flattened());
+        bytes.extend([tools.result.shape, tools.result.kept, tools.result.gist].map(u32::to_le_bytes).as_flattened());
+        bytes.extend(tools.result.numbers.map(f32::to_le_bytes).as_flattened());
     }
     if let Some(response) = fingerprint.response {
         bytes.extend([response.literal.0, response.adaptive.0].map(u64::to_le_bytes).as_flattened());
@@ -53,27 +76,37 @@ pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
     let mut reader = Reader(bytes);
     let [version, flags] = reader.take()?;
     let [more_flags, outcome] = match version {
-        VERSION => reader.take()?,
+        VERSION | VERSION_2 => reader.take()?,
         VERSION_1 => [0, reader.take::<1>()?[0]],
         _ => return None,
     };
     let has = |flag| flags & flag != 0;
     let has_more = |flag| more_flags & flag != 0;
+    let call = CallId(Uuid::from_bytes(reader.take()?));
+    let number = reader.u64()?;
+    let time = Timestamp::from_millis(i64::from_le_bytes(reader.take()?));
+    let silence = match version {
+        VERSION => u16::from_le_bytes(reader.take()?),
+        _ => 60 * u16::from(has_more(WAITED)),
+    };
     let fingerprint = Fingerprint {
-        call: CallId(Uuid::from_bytes(reader.take()?)),
-        number: reader.u64()?,
-        time: Timestamp::from_millis(i64::from_le_bytes(reader.take()?)),
+        call,
+        number,
+        time,
         conversation: ConversationId(reader.u64()?),
         body: reader.u64()?,
         turn: Turn { message: reader.u64()?, position: reader.u32()? },
         step: Step { depth: reader.u32()?, newest: reader.u64()? },
         prompt: if has(HAS_PROMPT) { Some(TextHash(reader.u64()?)) } else { None },
         prompt_is_short: has(PROMPT_IS_SHORT),
-        tools: if has(HAS_TOOLS) { Some(reader.tools(more_flags)?) } else { None },
+        prompt_is_error: version == VERSION && has_more(PROMPT_IS_ERROR),
+        prompt_is_common: outcome & PROMPT_IS_COMMON != 0,
+        tools: if has(HAS_TOOLS) { Some(reader.tools(version, flags, more_flags)?) } else { None },
         response: if has(HAS_RESPONSE) { Some(reader.response(has(RESPONSE_IS_SHORT))?) } else { None },
-        outcome: outcome_of(outcome)?,
+        outcome: outcome_of(outcome & !PROMPT_IS_COMMON)?,
         is_sample: has_more(IS_SAMPLE),
-        waited: has_more(WAITED),
+        silence,
+        novelty: NOVELTIES.get(usize::from(more_flags >> NOVELTY)).copied().unwrap_or_default(),
     };
     reader.0.is_empty().then_some(fingerprint)
 }
@@ -83,7 +116,7 @@ pub(crate) fn encode_all(fingerprints: &[Fingerprint]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(fingerprints.len() * (1 + MAX_SIZE));
     for fingerprint in fingerprints {
         let encoded = encode(fingerprint);
-        // None is longer than 132 bytes.
+        // None is longer than 150 bytes.
         bytes.push(u8::try_from(encoded.len()).unwrap_or_default());
         bytes.extend(encoded);
     }
@@ -108,23 +141,32 @@ fn flags(fingerprint: &Fingerprint) -> u8 {
         | flag(fingerprint.tools.is_some(), HAS_TOOLS)
         | flag(fingerprint.response.is_some(), HAS_RESPONSE)
         | flag(fingerprint.response.is_some_and(|response| response.is_short), RESPONSE_IS_SHORT)
+        | index(&KINDS, fingerprint.tools.map(|tools| tools.kind).unwrap_or_default()) << KIND
+}
+
+fn index<T: PartialEq>(all: &[T], one: T) -> u8 {
+    all.iter().zip(0..).find(|(other, _)| **other == one).map_or(0, |(_, index)| index)
 }
 
 fn more_flags(fingerprint: &Fingerprint) -> u8 {
     let flag = |condition, flag| if condition { flag } else { 0 };
     flag(fingerprint.is_sample, IS_SAMPLE)
-        | flag(fingerprint.waited, WAITED)
+        | flag(fingerprint.prompt_is_error, PROMPT_IS_ERROR)
+        | flag(fingerprint.tools.is_some_and(|tools| tools.result.is_empty), RESULT_IS_EMPTY)
+        | index(&NOVELTIES, fingerprint.novelty) << NOVELTY
         | flag(fingerprint.tools.is_some_and(|tools| tools.is_error), TOOLS_ARE_ERROR)
         | flag(fingerprint.tools.is_some_and(|tools| tools.is_written), TOOLS_ARE_WRITTEN)
 }
 
-fn outcome_code(outcome: Outcome) -> u8 {
-    match outcome {
+/// The outcome, and in the same byte one more flag.
+fn outcome_code(fingerprint: &Fingerprint) -> u8 {
+    let code = match fingerprint.outcome {
         Outcome::Pending => 0,
         Outcome::Answered => 1,
         Outcome::Failed => 2,
         Outcome::Refused => 3,
-    }
+    };
+    code | if fingerprint.prompt_is_common { PROMPT_IS_COMMON } else { 0 }
 }
 
 fn outcome_of(code: u8) -> Option<Outcome> {
@@ -148,14 +190,28 @@ impl Reader<'_> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn tools(&mut self, flags: u8) -> Option<ToolStep> {
+    fn tools(&mut self, version: u8, flags: u8, more_flags: u8) -> Option<ToolStep> {
         Some(ToolStep {
             literal: self.u64()?,
             adaptive: self.u64()?,
-            result: self.u64()?,
-            is_error: flags & TOOLS_ARE_ERROR != 0,
-            is_written: flags & TOOLS_ARE_WRITTEN != 0,
+            result: self.result(version, more_flags)?,
+            kind: KINDS.get(usize::from(flags >> KIND)).copied().unwrap_or_default(),
+            is_error: more_flags & TOOLS_ARE_ERROR != 0,
+            is_written: more_flags & TOOLS_ARE_WRITTEN != 0,
         })
+    }
+
+    fn result(&mut self, version: u8, more_flags: u8) -> Option<ResultPrint> {
+        let (shape, kept) = (self.u32()?, self.u32()?);
+        let (gist, numbers) = match version {
+            VERSION => (self.u32()?, [self.f32()?, self.f32()?, self.f32()?]),
+            _ => (shape, [0.0; 3]),
+        };
+        Some(ResultPrint { shape, kept, gist, numbers, is_empty: more_flags & RESULT_IS_EMPTY != 0 })
+    }
+
+    fn f32(&mut self) -> Option<f32> {
+        self.take().map(f32::from_le_bytes)
     }
 
     fn response(&mut self, is_short: bool) -> Option<ResponsePrint> {

@@ -114,13 +114,16 @@ fn fingerprint(call: CallId, number: u64, time: Timestamp) -> Fingerprint {
         body: hash(number),
         prompt: Some(TextHash(hash(number / 3))),
         prompt_is_short: false,
+        prompt_is_error: false,
+        prompt_is_common: false,
         turn: Turn { message: hash(number / 3), position: 0 },
         step: Step { depth: 0, newest: hash(number) },
         tools: None,
         response: None,
         outcome: Outcome::Answered,
         is_sample: false,
-        waited: false,
+        silence: 0,
+        novelty: model::Novelty::Neutral,
     }
 }
 

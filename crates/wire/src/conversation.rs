@@ -2,7 +2,7 @@
 
 use http::header::{HeaderName, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
-use model::Asked;
+use model::{Asked, ConversationId};
 use twox_hash::XxHash3_64;
 
 /// The most characters of an id that a client sent.
@@ -113,7 +113,7 @@ fn first_message(asked: &Asked<'_>) -> String {
     let hash = XxHash3_64::oneshot(text.as_bytes());
     let digits: [u8; 16] = std::array::from_fn(|place| HEX_DIGITS[(hash >> (60 - 4 * place)) as usize & 0xf]);
     // Cannot fail: digits are ASCII.
-    ["first-", std::str::from_utf8(&digits).unwrap_or_default()].concat()
+    [ConversationId::BY_FIRST_WORDS, std::str::from_utf8(&digits).unwrap_or_default()].concat()
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -1,14 +1,21 @@
 //! The one pass: from text to words.
 
 use crate::normalise::fold::fold;
+use crate::normalise::ids;
 use crate::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
 use crate::normalise::word::{LANE, Plain, PlainPair, WordBuffer};
 use crate::words::{Word, Words};
 
 /// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Says whether any did.
 pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<Item = &'t str>, words: &mut W) -> bool {
-    let mut scan =
-        Scan::<W, MASKED> { words, word: WordBuffer::default(), spaced: false, began: false, has_masked: false };
+    let mut scan = Scan::<W, MASKED> {
+        words,
+        word: WordBuffer::default(),
+        spaced: false,
+        began: false,
+        has_digits: false,
+        has_masked: false,
+    };
     for piece in pieces {
         scan.piece(piece);
         scan.space();
@@ -23,6 +30,8 @@ struct Scan<'w, W, const MASKED: bool> {
     spaced: bool,
     /// A word has been handed on: spaces before the first one are trimmed.
     began: bool,
+    /// A digit stands in the word that is being read.
+    has_digits: bool,
     /// A number has become `<NUM>`, or lost its sign.
     has_masked: bool,
 }
@@ -54,6 +63,16 @@ const CLASSES: [Class; 256] = {
 
 fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
+}
+
+/// The end of the id that starts at `at`, where a letter or a digit stands and none stands before it.
+fn generated_id(bytes: &[u8], at: usize) -> Option<usize> {
+    let stands_free = !at.checked_sub(1).is_some_and(|before| bytes[before].is_ascii_alphanumeric());
+    // A time is no id, whatever its digits and letters look like.
+    if !stands_free || marks::timestamp(bytes, at).is_some() {
+        return None;
+    }
+    marks::uuid(bytes, at).or_else(|| ids::id(bytes, at))
 }
 
 fn is_word_end(text: &[u8], at: usize) -> bool {
@@ -138,7 +157,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         let end = self.word.read_plain(text, at)?;
         let is_whole = is_word_end(text, end) && !self.word.may_hold_uuid();
         if is_whole {
-            self.words.word(self.word.word(self.spaced));
+            self.words.word(self.word.word(self.spaced, false));
             (self.spaced, self.began) = (true, true);
         }
         self.word.clear();
@@ -151,7 +170,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         let bytes = text.as_bytes();
         while let Some(&byte) = bytes.get(at) {
             at = match class(byte) {
-                Class::Letter | Class::Digit if let Some(end) = marks::uuid(bytes, at) => {
+                Class::Letter | Class::Digit if let Some(end) = generated_id(bytes, at) => {
                     self.push(ID_MASK.as_bytes());
                     end
                 }
@@ -195,7 +214,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         if MASKED {
             self.mask_number();
         } else {
-            bytes[at..end].iter().for_each(|byte| self.push(&[byte.to_ascii_lowercase()]));
+            bytes[at..end].iter().for_each(|byte| self.push_digit(*byte));
         }
         end
     }
@@ -243,6 +262,12 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         self.word.push(bytes);
     }
 
+    fn push_digit(&mut self, byte: u8) {
+        self.push(&[byte.to_ascii_lowercase()]);
+        // After the push: that may have handed a long word on.
+        self.has_digits = true;
+    }
+
     fn make_room(&mut self, length: usize) {
         if !self.word.has_room(length) {
             self.hand_on();
@@ -253,8 +278,9 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         if self.word.is_empty() {
             return;
         }
-        self.words.word(self.word.word(self.spaced));
+        self.words.word(self.word.word(self.spaced, self.has_digits));
         self.word.clear();
+        self.has_digits = false;
         self.spaced = false;
         self.began = true;
     }

@@ -71,8 +71,8 @@ impl WordBuffer {
         self.length >= UUID_LENGTH && self.bytes[..self.length].contains(&b'-')
     }
 
-    pub(super) fn word(&self, spaced: bool) -> Word<'_> {
-        Word { bytes: &self.bytes[..self.length], hash: self.hash(), spaced }
+    pub(super) fn word(&self, spaced: bool, has_digits: bool) -> Word<'_> {
+        Word { bytes: &self.bytes[..self.length], hash: self.hash(), spaced, has_digits }
     }
 
     /// Part of every stored hash: it never changes.
@@ -115,7 +115,7 @@ impl Plain {
     /// A word that is less than a lane.
     #[inline]
     pub(super) fn word(&self, spaced: bool) -> Word<'_> {
-        Word { bytes: &self.lower[..self.count], hash: self.fold_into(self.count as u64), spaced }
+        Word { bytes: &self.lower[..self.count], hash: self.fold_into(self.count as u64), spaced, has_digits: false }
     }
 
     /// Folds them into `hash` as [`WordBuffer::hash`] does.
@@ -144,7 +144,7 @@ impl PlainPair {
     }
 
     pub(super) fn word(&self, spaced: bool) -> Word<'_> {
-        Word { bytes: &self.lanes.as_flattened()[..self.length], hash: self.hash, spaced }
+        Word { bytes: &self.lanes.as_flattened()[..self.length], hash: self.hash, spaced, has_digits: false }
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
                 let count = word.push_letters(&text, 0);
                 let expected = if byte.is_ascii_alphabetic() { LANE } else { place };
                 assert_eq!(count, expected, "{byte} at {place}");
-                assert_eq!(word.word(false).bytes, text[..count].to_ascii_lowercase());
+                assert_eq!(word.word(false, false).bytes, text[..count].to_ascii_lowercase());
             }
         }
     }

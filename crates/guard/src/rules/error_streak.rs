@@ -1,5 +1,7 @@
 //! The same error again is no progress, whatever was tried: agents reword a query, change a flag or take another tool, and
-//! get the same refusal. Different errors are progress.
+//! get the same refusal. Different errors are progress. So are looks that find nothing, or always the same.
+
+use model::Novelty;
 
 use crate::entry::Entry;
 
@@ -8,5 +10,18 @@ pub(crate) fn is_same_error(one: &Entry, other: &Entry) -> bool {
     let (Some(first), Some(second)) = (one.tools(), other.tools()) else {
         return false;
     };
-    first.is_error && second.is_error && first.result == second.result && one.conversation() == other.conversation()
+    let is_error = first.is_error && second.is_error;
+    let is_same = first.result.gist == second.result.gist || first.result.shape == second.result.shape;
+    is_error && is_same && one.conversation() == other.conversation()
+}
+
+/// Whether `current` looked in other words and found what `call` had found, or as little.
+pub(crate) fn is_same_nothing(call: &Entry, current: &Entry) -> bool {
+    let (Some(first), Some(second)) = (call.tools(), current.tools()) else {
+        return false;
+    };
+    current.novelty() == Novelty::Barren
+        && first.kind == second.kind
+        && first.result.kept == second.result.kept
+        && call.conversation() == current.conversation()
 }

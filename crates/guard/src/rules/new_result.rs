@@ -1,22 +1,16 @@
 //! A repeated tool call whose result is new is progress: running the tests after each edit, reading the next page of a
-//! stream, polling a job that moves. So is one that was waited for: a poll that finds nothing new after a minute.
+//! stream, polling a job that moves. So is one that was waited for.
+
+use model::Novelty;
 
 use super::asked_again::is_same_turn;
 use crate::entry::Entry;
 
-/// How long a conversation must be silent, between an answer and the next request, for the agent to have waited. What an
-/// agent does in a loop takes seconds; who waits for a job looks once a minute.
-const WAIT_MS: i64 = 60_000;
-
-/// Whether this many milliseconds of silence are a wait.
-pub(crate) fn is_wait(silence: i64) -> bool {
-    silence >= WAIT_MS
-}
-
-/// Whether both calls report the same tool calls with the same results.
+/// Whether both calls report the same tool calls with the same results, numbers aside: whether those of a repeated call
+/// move was asked when it came.
 pub(crate) fn is_same_tool_step(one: &Entry, other: &Entry) -> bool {
     match (one.tools(), other.tools()) {
-        (Some(one), Some(other)) => one.adaptive == other.adaptive && one.result == other.result,
+        (Some(one), Some(other)) => one.adaptive == other.adaptive && one.result.shape == other.result.shape,
         _ => false,
     }
 }
@@ -24,16 +18,26 @@ pub(crate) fn is_same_tool_step(one: &Entry, other: &Entry) -> bool {
 /// What came of a response: the tool step that the next call of its conversation reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgrowth {
-    result: u64,
-    waited: bool,
+    shape: u32,
+    novelty: Novelty,
+}
+
+impl Outgrowth {
+    /// Whether the agent got further by it, or waited for it.
+    pub(crate) fn is_new(&self) -> bool {
+        self.novelty.is_progress() || self.novelty == Novelty::Waited
+    }
 }
 
 /// Whether the tool calls that two like responses made gave different results, or were waited for: that of the call at
 /// `place`, and the one that `newest` came of. The same words that ask for the same thing are no repetition then.
 pub(crate) fn gave_something_new(calls: &[&Entry], place: usize, newest: Option<Outgrowth>) -> bool {
     let Some(newest) = newest else { return false };
+    if newest.is_new() {
+        return true;
+    }
     let Some(earlier) = outgrowth(calls, place) else { return false };
-    earlier.result != newest.result || earlier.waited || newest.waited
+    earlier.shape != newest.shape || earlier.novelty == Novelty::Waited
 }
 
 /// What came of the response of the call at `place`.
@@ -54,5 +58,5 @@ pub(crate) fn outgrowth(calls: &[&Entry], place: usize) -> Option<Outgrowth> {
 }
 
 fn of(next: &Entry) -> Option<Outgrowth> {
-    next.tools().map(|step| Outgrowth { result: step.result, waited: next.waited() })
+    next.tools().map(|step| Outgrowth { shape: step.result.shape, novelty: next.novelty() })
 }

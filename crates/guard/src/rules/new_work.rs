@@ -1,35 +1,57 @@
-//! A step that comes back after other, new work is a look back and no lap of a loop: agents read the same file again while
-//! they explore others. A lap has little that is new in it: nothing, or a filler between two tries.
+//! What is new and succeeded since the last lap ends a chain of repetitions. Something new that was done ends it at once:
+//! the same test after another edit is work. Things that were merely seen are fillers between two tries, up to a few: an
+//! agent that reads around and runs the same failing test is stuck.
 
-use super::new_result::is_same_tool_step;
+use model::Novelty;
+
 use crate::entry::Entry;
 
-/// How many new steps a lap may hold.
+/// How many new things a lap may show.
 const FILLERS: usize = 2;
 
-/// Whether more than a filler lies between the calls at two places, in the conversation of the later one.
-pub(crate) fn is_after_new_work(calls: &[&Entry], later: usize, earlier: usize) -> bool {
-    later - earlier > FILLERS + 1 && is_work_between(calls, later, earlier)
+/// What ends a chain of repetitions, beside a rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Something new that was done, or more that was seen than fills a lap.
+    Work,
+    /// Anything new.
+    Progress,
+    /// Nothing.
+    Rest,
 }
 
-// Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
-#[inline(never)]
-fn is_work_between(calls: &[&Entry], later: usize, earlier: usize) -> bool {
-    let conversation = calls[later].conversation();
-    let is_work = |place: &usize| calls[*place].conversation() == conversation && is_new(calls, *place);
-    ((earlier + 1)..later).filter(is_work).nth(FILLERS).is_some()
+fn is_same_call(one: &Entry, other: &Entry) -> bool {
+    matches!((one.tools(), other.tools()), (Some(one), Some(other)) if one.adaptive == other.adaptive)
 }
 
-/// Whether the call at `place` reports a step, or else got an answer, that no other of `calls` did.
-fn is_new(calls: &[&Entry], place: usize) -> bool {
-    let call = calls[place];
-    let mut others = calls[..place].iter().chain(&calls[place + 1..]);
-    match (call.tools(), call.response()) {
-        (Some(_), _) => !others.any(|other| is_same_tool_step(call, other)),
-        (None, Some(response)) => {
-            let alike = |other: &Entry| other.response().is_some_and(|it| it.adaptive.is_similar(response.adaptive));
-            !others.any(|other| alike(other))
-        }
-        (None, None) => false,
+/// Whether the call at `place` gives something new at least one time in three.
+fn is_alive(calls: &[&Entry], place: usize) -> bool {
+    let same = || calls.iter().filter(|call| is_same_call(call, calls[place]));
+    same().filter(|call| call.novelty() == Novelty::Found).count() * 3 > same().count()
+}
+
+/// Whether progress lies between the calls at two places, in the conversations of both, so that the later one is no lap of
+/// a loop that the earlier one began.
+pub(crate) fn is_after_progress(calls: &[&Entry], later: usize, earlier: usize, until: Until) -> bool {
+    if until == Until::Rest {
+        return false;
     }
+    let conversations = [calls[later].conversation(), calls[earlier].conversation()];
+    let mut found = 0;
+    // What the later call itself reports was done before it asked.
+    for (place, call) in calls.iter().enumerate().take(later + 1).skip(earlier + 1) {
+        if !conversations.contains(&call.conversation()) {
+            continue;
+        }
+        match call.novelty() {
+            Novelty::Changed => return true,
+            // A call that gave something new in between is alive: a terminal that is read, a queue.
+            Novelty::Found if place < later && is_same_call(call, calls[later]) && is_alive(calls, later) => {
+                return true;
+            }
+            Novelty::Found => found += 1,
+            _ => {}
+        }
+    }
+    found > if until == Until::Work { FILLERS } else { 0 }
 }

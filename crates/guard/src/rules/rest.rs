@@ -12,7 +12,32 @@ use crate::entry::Entry;
 pub const REST: Duration = Duration::from_secs(4 * 60);
 const REST_MS: i64 = REST.as_millis() as i64;
 
+/// The shortest interval of a schedule, less what its clock may be off.
+const SHORTEST_INTERVAL_MS: i64 = 115_000;
+
 /// Whether so much time passed between the two that they are two occasions.
 pub(crate) fn is_after_rest(later: &Entry, earlier: &Entry) -> bool {
-    later.time().as_millis().saturating_sub(earlier.time().as_millis()) >= REST_MS
+    gap(later, earlier) >= REST_MS
+}
+
+/// How many intervals must be alike for them to be a schedule.
+const REGULAR_INTERVALS: usize = 3;
+
+/// Whether the newest of these occasions, the latest first, come at regular intervals that are long enough for a schedule.
+pub(crate) fn is_schedule<'e>(occasions: impl Iterator<Item = &'e Entry> + Clone) -> bool {
+    let gaps = occasions.clone().zip(occasions.skip(1)).map(|(later, earlier)| gap(later, earlier));
+    let (mut count, mut least, mut most) = (0, i64::MAX, 0);
+    for gap in gaps.take(REGULAR_INTERVALS) {
+        (count, least, most) = (count + 1, least.min(gap), most.max(gap));
+    }
+    count == REGULAR_INTERVALS && least >= SHORTEST_INTERVAL_MS && most - least <= most / 8
+}
+
+/// Whether the two are as far apart as two occasions of a schedule may be.
+pub(crate) fn may_be_scheduled(later: &Entry, earlier: &Entry) -> bool {
+    gap(later, earlier) >= SHORTEST_INTERVAL_MS
+}
+
+fn gap(later: &Entry, earlier: &Entry) -> i64 {
+    later.time().as_millis().saturating_sub(earlier.time().as_millis())
 }

@@ -1,4 +1,5 @@
-//! The same request several times at once is one ask: best-of-n and self-consistency sample one question on purpose.
+//! The same request several times at once is one ask: best-of-n and self-consistency sample one question on purpose. The
+//! next round of the same is asked again.
 
 use crate::entry::Entry;
 

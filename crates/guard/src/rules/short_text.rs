@@ -3,12 +3,18 @@
 use super::asked_again::is_resent;
 use super::new_result::is_same_tool_step;
 use super::same_words::are_same_words;
+use model::Outcome;
+
 use crate::entry::Entry;
 
 /// Whether a similar prompt of `call` counts. A short one does where nothing moved on: the call was sent again, the
 /// conversation was started over with these words, or the answer was the same as the `newest` one.
 pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &Entry) -> bool {
     if !current.prompt_is_short() || current.turn().position == 0 || is_resent(call, current) {
+        return true;
+    }
+    // Asked again because it failed: nothing moved on either.
+    if call.outcome() == Outcome::Failed {
         return true;
     }
     let answers = (call.response(), newest.and_then(|newest| newest.response()));

@@ -149,7 +149,7 @@ fn an_answer_from_an_older_epoch_is_never_scored() {
 fn an_answer_to_a_call_that_left_the_windows_is_not_scored() {
     let mut driver = Driver::new(KillSwitch { window_size: 2, ..KillSwitch::default() });
     let late = driver.call(&Ask::new(QUESTION)).ticket;
-    (0..2).for_each(|_| drop(driver.call(&Ask::new(OTHER))));
+    [OTHER, "three"].iter().for_each(|prompt| drop(driver.call(&Ask::new(prompt))));
     assert_eq!(driver.guard.on_answer(&late, &said(ANSWER), driver.now), None);
     assert_eq!(driver.guard.on_failure(&late, driver.now), None);
 }

@@ -18,6 +18,8 @@ const PROMPTS: [&str; 4] = [
 ];
 const ANSWERS: [&str; 4] =
     ["done", "I found the order in the archive and it was paid on the day it was made", "", "no 5"];
+const CALLS: [&str; 4] = [r#"{"n":1}"#, r#"{"n":2}"#, r#"{"command":"ls"}"#, r#"{"command":"sed -i s/one/two/ a.rs"}"#];
+const RESULTS: [&str; 6] = ["ok", "failed", "10 rows", "11 rows", "12 rows", ""];
 const MAX_CONVERSATIONS: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -36,14 +38,14 @@ enum Step {
 }
 
 fn asks() -> impl Strategy<Value = Ask> {
-    let tools = prop::option::weighted(0.4, (0..2_usize, 0..2_usize));
+    let tools = prop::option::weighted(0.5, (0..CALLS.len(), 0..RESULTS.len()));
     ((0..4_usize), (0..4_usize), 0..2_u32, 0..3_u32, tools, 0..2_u8).prop_map(
         |(prompt, conversation, position, depth, tools, body)| {
             let ask = Ask::new(PROMPTS[prompt]).within(["a", "b", "c", "a"][conversation]).at(position);
             let ask = Ask { depth, body: body.to_string(), ..ask };
             match tools {
                 None => ask,
-                Some((call, result)) => ask.after(depth, ["{\"n\":1}", "{\"n\":2}"][call], ["ok", "failed"][result]),
+                Some((call, result)) => ask.after(depth, CALLS[call], RESULTS[result]),
             }
         },
     )

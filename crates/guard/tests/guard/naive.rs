@@ -1,8 +1,8 @@
 //! The rules once more, as plainly as they can be said: everything is kept, and every window is worked out anew from it.
 
 use model::{
-    Action, CallId, ConversationId, Counting, Exemption, Fingerprint, KillSwitch, Outcome, Score, SignalCounts,
-    Timestamp, WindowKind,
+    Action, CallId, ConversationId, Counting, Exemption, Fingerprint, KillSwitch, Novelty, Outcome, Score,
+    SignalCounts, StepKind, Timestamp, ToolStep, WindowKind,
 };
 
 use crate::exempts::Exempts;
@@ -55,6 +55,7 @@ impl Naive {
     pub(crate) fn call(&mut self, print: Fingerprint) -> (Expected, Vec<CallId>) {
         self.newest = print.number;
         assert_eq!(print.is_sample, self.is_sample(print.body));
+        assert_eq!(print.novelty, self.novelty(&print));
         self.held.push(print.call);
         self.log.push(Fingerprint { outcome: Outcome::Pending, ..print });
         self.score = self.score_of_newest();
@@ -71,6 +72,50 @@ impl Naive {
         let in_flight: Vec<_> = self.log.iter().filter(|print| held.contains(&print.call)).filter(in_flight).collect();
         let samples = in_flight.iter().filter(|print| print.is_sample).count();
         in_flight.len() == samples + 1 && samples < 16
+    }
+
+    /// What the step of a call brought, compared with the calls that it can be compared with.
+    fn novelty(&self, print: &Fingerprint) -> Novelty {
+        let Some(step) = print.tools.filter(|_| !print.is_sample) else { return Novelty::Neutral };
+        let earlier = self.comparable(print);
+        let asks: Vec<Fingerprint> = earlier.iter().filter(|call| !call.is_sample).copied().collect();
+        if earlier.iter().any(|call| call.outcome == Outcome::Failed && call.body == print.body) {
+            return Novelty::Neutral;
+        }
+        let steps: Vec<(Fingerprint, ToolStep)> = asks.iter().filter_map(|call| Some((*call, call.tools?))).collect();
+        let same: Vec<ToolStep> =
+            steps.iter().map(|(_, other)| *other).filter(|other| other.adaptive == step.adaptive).collect();
+        if same.is_empty() {
+            return new_call(&steps, &step, print);
+        }
+        if same.iter().any(|other| other.result.kept == step.result.kept) {
+            return Novelty::Stale;
+        }
+        let alike: Vec<f32> = same
+            .iter()
+            .filter(|other| other.result.shape == step.result.shape)
+            .map(|other| other.result.numbers[0])
+            .collect();
+        match (step.kind, alike.is_empty(), step.is_error) {
+            (StepKind::Change, false, _) => Novelty::Stale,
+            (StepKind::Change, true, _) | (_, true, true) => Novelty::Neutral,
+            (_, true, false) => Novelty::Found,
+            // All results of the test have one number at most.
+            _ => movement(&[alike, vec![step.result.numbers[0]]].concat()),
+        }
+    }
+
+    fn comparable(&self, print: &Fingerprint) -> Vec<Fingerprint> {
+        let agent = self.agent_window();
+        let first = agent.first().map_or(u64::MAX, |call| call.number);
+        let windows = self.conversation_windows();
+        let own = windows.into_iter().find(|(id, _)| *id == print.conversation).map(|(_, calls)| calls);
+        let is_alike = |call: &Fingerprint| {
+            call.conversation == print.conversation
+                || (!print.prompt_is_common && call.turn.message == print.turn.message)
+        };
+        let older = own.into_iter().flatten().filter(|call| call.number < first);
+        older.chain(agent.into_iter().filter(is_alike)).collect()
     }
 
     /// How a call ended; whether it was still in a window.
@@ -150,9 +195,17 @@ impl Naive {
         calls
     }
 
+    /// As many asks as the window holds, and the samples of them: samples take no room.
     fn last_of(&self, calls: Vec<Fingerprint>) -> Vec<Fingerprint> {
-        let out = calls.len().saturating_sub(usize::from(self.kill_switch.window_size));
-        calls[out..].to_vec()
+        let mut kept: Vec<Fingerprint> = Vec::new();
+        for call in calls {
+            let asks = |kept: &[Fingerprint]| kept.iter().filter(|call| !call.is_sample).count();
+            while !call.is_sample && asks(&kept) >= usize::from(self.kill_switch.window_size) {
+                kept.remove(0);
+            }
+            kept.push(call);
+        }
+        kept
     }
 
     fn agent_window(&self) -> Vec<Fingerprint> {
@@ -177,6 +230,9 @@ impl Naive {
         let agent = self.agent_window();
         let conversation = self.conversation_windows().pop().unwrap().1;
         let score = |window, calls: &[Fingerprint]| {
+            let excess = calls.len().saturating_sub(usize::from(self.kill_switch.window_size));
+            let is_literal = self.kill_switch.counting == Counting::Literal;
+            let calls = if is_literal { &calls[excess..] } else { calls };
             let now = calls.last().unwrap().time;
             let in_force = self.exemptions.iter().filter(|it| now < it.until).map(|it| it.exempt).collect();
             let signals = count(calls, &Exempts { in_force, counting: self.kill_switch.counting });
@@ -200,17 +256,45 @@ fn count(window: &[Fingerprint], exempts: &Exempts) -> SignalCounts {
         return literal(&View { calls, current, newest, exempts });
     }
     let view = View { calls, current, newest, exempts };
-    let all = calls.len();
-    let until = newest.unwrap_or(0);
+    let marks: Vec<[bool; 3]> = view.marks();
+    let count = |signal: usize, holds: &dyn Fn(usize) -> bool| {
+        (0..calls.len()).filter(|at| marks[*at][signal] && holds(*at)).count() as u32
+    };
     SignalCounts {
-        similar_prompts: view.laps(all, false, |index| view.prompt(index)).filter(|at| view.prompt_holds(*at)).count()
-            as u32,
-        similar_responses: view
-            .laps(until, true, |index| view.response(index))
-            .filter(|at| view.response_holds(*at))
-            .count() as u32,
-        repeated_tool_calls: view.laps(all, true, |index| view.tools(index)).filter(|at| view.tools_hold(*at)).count()
-            as u32,
+        similar_prompts: count(0, &|at| view.prompt_holds(at)),
+        similar_responses: count(1, &|at| view.response_holds(at)),
+        repeated_tool_calls: count(2, &|at| view.tools_hold(at)),
+    }
+}
+
+/// What a step brought whose calls were not made before.
+fn new_call(steps: &[(Fingerprint, ToolStep)], step: &ToolStep, print: &Fingerprint) -> Novelty {
+    let is_same = |other: &ToolStep| other.result.gist == step.result.gist || other.result.shape == step.result.shape;
+    let fails_alike = steps.iter().any(|(_, other)| other.is_error && is_same(other));
+    let finds_alike = steps.iter().any(|(call, other)| {
+        call.turn == print.turn && other.kind == step.kind && other.result.kept == step.result.kept
+    });
+    match (step.is_error, step.kind) {
+        (true, _) if fails_alike => Novelty::Stale,
+        (true, _) => Novelty::Neutral,
+        (_, StepKind::Change) => Novelty::Changed,
+        (_, StepKind::Look) if finds_alike => Novelty::Barren,
+        _ => Novelty::Found,
+    }
+}
+
+fn movement(numbers: &[f32]) -> Novelty {
+    let changes: Vec<f32> = numbers.windows(2).map(|pair| pair[1] - pair[0]).filter(|change| *change != 0.0).collect();
+    let turns = changes.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count();
+    let most = numbers.iter().copied().fold(f32::MIN, f32::max);
+    let least = numbers.iter().copied().fold(f32::MAX, f32::min);
+    let goes_far = !changes.is_empty() && most - least > most / 2.0;
+    if goes_far || (changes.len() > 2 && turns * 2 < changes.len() - 1) {
+        Novelty::Found
+    } else if (1..=2).contains(&changes.len()) && turns == 0 {
+        Novelty::Neutral
+    } else {
+        Novelty::Stale
     }
 }
 
@@ -285,31 +369,136 @@ impl View<'_> {
         !self.exempts.step(self.at(index)) && !self.exempts.step(self.current)
     }
 
-    /// Which calls before `from` count, back to where too much that is new lies between two of them.
-    fn laps(&self, from: usize, new_work_ends: bool, counts: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
+    /// By which signals each earlier call counts.
+    fn marks(&self) -> Vec<[bool; 3]> {
+        let all = self.calls.len();
+        let mut marks = vec![[false; 3]; all];
+        let is_complaint = self.current.prompt_is_error;
+        if is_complaint || !self.current.novelty.is_progress() {
+            let most = if is_complaint { usize::MAX } else { 0 };
+            self.laps(all, most, |index| self.prompt(index)).into_iter().for_each(|at| marks[at][0] = true);
+        }
+        if let Some(newest) = self.newest {
+            self.laps(newest, 2, |index| self.response(index)).into_iter().for_each(|at| marks[at][1] = true);
+        }
+        if self.current.novelty.is_repetition() {
+            let most = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
+            self.laps(all, most, |index| self.tools(index)).into_iter().for_each(|at| marks[at][2] = true);
+        }
+        self.standstill(&mut marks);
+        self.small_talk(&mut marks);
+        marks
+    }
+
+    /// Which calls before `from` count, back to where more than `most` that is new lies between two of them. What is done
+    /// ends it at once, unless nothing does.
+    fn laps(&self, from: usize, most: usize, counts: impl Fn(usize) -> bool) -> Vec<usize> {
         let (mut later, mut laps) = (from, Vec::new());
         for index in (0..from).rev().filter(|index| counts(*index)) {
-            let new = (index + 1..later).filter(|between| {
-                self.is_new(*between) && self.at(*between).conversation == self.at(later).conversation
-            });
-            if new_work_ends && new.count() > 2 {
+            let ends = [self.at(later).conversation, self.at(index).conversation];
+            let between: Vec<usize> =
+                (index + 1..=later).filter(|at| ends.contains(&self.at(*at).conversation)).collect();
+            let found = |at: &&usize| self.at(**at).novelty == Novelty::Found;
+            let is_alive = between.iter().filter(found).any(|at| *at < later && self.gives_new(*at, later));
+            let is_done = between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
+            if most < usize::MAX && (is_done || is_alive || between.iter().filter(found).count() > most) {
                 break;
             }
             later = index;
             laps.push(index);
         }
-        laps.into_iter()
+        laps
     }
 
-    fn is_new(&self, index: usize) -> bool {
-        let call = self.at(index);
-        let mut others = (0..=self.calls.len()).filter(|other| *other != index).map(|other| self.at(other));
-        if call.tools.is_some() {
-            return !others.any(|other| same_step(other, call));
+    /// Whether the calls at both places are the same, and give something new one time in three.
+    fn gives_new(&self, one: usize, other: usize) -> bool {
+        let signature = |at: usize| self.at(at).tools.map(|step| step.adaptive);
+        let all = 0..=self.calls.len();
+        let same: Vec<usize> = all.filter(|at| signature(*at) == signature(other)).collect();
+        let found = same.iter().filter(|at| self.at(**at).novelty == Novelty::Found).count();
+        signature(one).is_some() && signature(one) == signature(other) && found * 3 > same.len()
+    }
+
+    /// All repetitions of the conversation since it got further count, less one lap.
+    fn standstill(&self, marks: &mut [[bool; 3]]) {
+        if !self.current.novelty.is_repetition() {
+            return;
         }
-        call.response.is_some_and(|one| {
-            !others.any(|other| other.response.is_some_and(|other| one.adaptive.distance(other.adaptive) < 3))
-        })
+        let (mut steps, mut found) = (Vec::new(), 0);
+        for at in (0..=self.calls.len()).rev() {
+            let call = self.at(at);
+            if call.conversation != self.current.conversation {
+                continue;
+            }
+            found += usize::from(call.novelty == Novelty::Found);
+            if call.novelty == Novelty::Changed || found > 2 + steps.len() / 3 {
+                break;
+            }
+            if call.novelty.is_repetition() {
+                steps.push(at);
+            }
+        }
+        let mut kinds: Vec<u64> = steps.iter().map(|at| key(self.at(*at))).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if kinds.len() < 2 || steps.len() <= kinds.len() {
+            return;
+        }
+        let mark = |places: Vec<usize>, signal: usize, marks: &mut [[bool; 3]]| {
+            let count = (places.len() + 2).saturating_sub(kinds.len());
+            places.into_iter().take(count).for_each(|at| marks[at][signal] = true);
+        };
+        mark(steps[1..].to_vec(), 2, marks);
+        let asked = |step: usize| (0..step).rev().find(|at| self.at(*at).conversation == self.at(step).conversation);
+        let answers = steps.iter().filter_map(|step| asked(*step)).filter(|at| self.answered_before(*at));
+        mark(answers.collect(), 1, marks);
+    }
+
+    fn answered_before(&self, at: usize) -> bool {
+        let call = self.at(at);
+        self.calls[..at].iter().any(|other| other.conversation == call.conversation && like(other, call))
+    }
+
+    /// Questions and answers of the conversation that were all there before count, less one round.
+    fn small_talk(&self, marks: &mut [[bool; 3]]) {
+        let own = |call: &Fingerprint| call.conversation == self.current.conversation;
+        let talk = |call: &Fingerprint| own(call) && call.tools.is_none();
+        let asked = |call: &Fingerprint, until: usize| {
+            self.calls[..until].iter().any(|other| talk(other) && same_words(other, call))
+        };
+        if !talk(self.current) || self.current.turn.position == 0 || !asked(self.current, self.calls.len()) {
+            return;
+        }
+        let (mut places, mut new) = (Vec::new(), 0);
+        for at in (0..self.calls.len()).rev().filter(|at| own(&self.calls[*at])) {
+            let call = &self.calls[at];
+            if call.novelty.is_progress() {
+                break;
+            }
+            if call.tools.is_some() || call.response.is_none() {
+                continue;
+            }
+            if asked(call, at) && self.calls[..at].iter().any(|other| talk(other) && like(other, call)) {
+                places.push(at);
+                continue;
+            }
+            new += 1;
+            if new > 2 + places.len() / 3 {
+                break;
+            }
+        }
+        let distinct = |same: &dyn Fn(&Fingerprint, &Fingerprint) -> bool| {
+            let is_first = |index: usize| {
+                !places[..index].iter().any(|other| same(&self.calls[*other], &self.calls[places[index]]))
+            };
+            (0..places.len()).filter(|index| is_first(*index)).count()
+        };
+        let (questions, answers) = (distinct(&same_words), distinct(&like));
+        if answers < 2 {
+            return;
+        }
+        places.iter().take((places.len() + 1).saturating_sub(questions)).for_each(|at| marks[*at][0] = true);
+        places.iter().take((places.len() + 1).saturating_sub(answers)).for_each(|at| marks[*at][1] = true);
     }
 
     fn prompt(&self, index: usize) -> bool {
@@ -320,7 +509,9 @@ impl View<'_> {
     fn same_question(&self, call: &Fingerprint) -> bool {
         let same_conversation = call.conversation == self.current.conversation;
         let long = call.response.is_some_and(|response| !response.is_short);
-        same_words(call, self.current) || same_conversation && long && self.answered_alike(call)
+        let same = same_words(call, self.current);
+        let other_users = !same_conversation && self.current.prompt_is_common;
+        same && !other_users || !same && same_conversation && long && self.answered_alike(call)
     }
 
     fn answered_alike(&self, call: &Fingerprint) -> bool {
@@ -340,7 +531,7 @@ impl View<'_> {
     fn weighs(&self, call: &Fingerprint) -> bool {
         let moves_on =
             self.current.turn.position > 0 && !(same_turn(call, self.current) && call.step == self.current.step);
-        !self.current.prompt_is_short || !moves_on || self.answered_alike(call)
+        !self.current.prompt_is_short || !moves_on || call.outcome == Outcome::Failed || self.answered_alike(call)
     }
 
     fn response(&self, index: usize) -> bool {
@@ -348,7 +539,7 @@ impl View<'_> {
         let (call, last) = (&self.calls[index], &self.calls[newest]);
         let short = last.response.is_some_and(|response| response.is_short);
         self.answered_alike(call)
-            && (call.conversation == last.conversation || same_words(call, last))
+            && comparable(call, last)
             && (!short || same_words(call, last) || same_step(call, last))
             && !self.progressed(index, newest)
     }
@@ -359,20 +550,42 @@ impl View<'_> {
             let call = self.calls[index];
             let mut later = self.calls[index + 1..].iter().chain([self.current]);
             let next = later.find(|next| same_turn(next, &call));
-            next.filter(|next| next.step.depth > call.step.depth).and_then(|next| next.tools)
+            let next = next.filter(|next| next.step.depth > call.step.depth);
+            next.and_then(|next| Some((next.tools?, next.novelty)))
         };
-        let (Some(one), Some(other)) = (after(one), after(other)) else { return false };
-        one.result != other.result
+        let Some((newest, novelty)) = after(other) else { return false };
+        novelty.is_progress() || after(one).is_some_and(|(earlier, _)| earlier.result.shape != newest.result.shape)
     }
 
     fn tools(&self, index: usize) -> bool {
         let call = &self.calls[index];
-        let error = |call: &Fingerprint| call.tools.filter(|tools| tools.is_error).map(|tools| tools.result);
-        let same_error = error(call).is_some() && error(call) == error(self.current);
+        let (Some(one), Some(other)) = (call.tools, self.current.tools) else { return false };
         let same_conversation = call.conversation == self.current.conversation;
-        let comparable = same_conversation || same_words(call, self.current);
-        comparable && same_step(call, self.current) || same_error && same_conversation
+        let same_result = one.result.gist == other.result.gist || one.result.shape == other.result.shape;
+        let same_error = one.is_error && other.is_error && same_result;
+        let same_nothing =
+            self.current.novelty == Novelty::Barren && one.kind == other.kind && one.result.kept == other.result.kept;
+        comparable(call, self.current) && same_step(call, self.current)
+            || same_conversation && (same_error || same_nothing)
     }
+}
+
+/// What tells steps apart that bring nothing.
+fn key(call: &Fingerprint) -> u64 {
+    let step = call.tools.unwrap();
+    match (call.novelty, step.is_error) {
+        (Novelty::Barren, _) => u64::from(step.result.kept),
+        (_, true) => u64::from(step.result.gist),
+        _ => step.adaptive,
+    }
+}
+
+fn comparable(one: &Fingerprint, other: &Fingerprint) -> bool {
+    one.conversation == other.conversation || (same_words(one, other) && !other.prompt_is_common)
+}
+
+fn like(one: &Fingerprint, other: &Fingerprint) -> bool {
+    one.response.is_some_and(|one| other.response.is_some_and(|other| one.adaptive.distance(other.adaptive) < 3))
 }
 
 fn alike(one: &Fingerprint, other: &Fingerprint) -> bool {
@@ -388,6 +601,6 @@ fn same_turn(one: &Fingerprint, other: &Fingerprint) -> bool {
 }
 
 fn same_step(one: &Fingerprint, other: &Fingerprint) -> bool {
-    let known = |print: &Fingerprint| print.tools.map(|tools| (tools.adaptive, tools.result));
+    let known = |print: &Fingerprint| print.tools.map(|tools| (tools.adaptive, tools.result.shape));
     known(one).is_some() && known(one) == known(other)
 }

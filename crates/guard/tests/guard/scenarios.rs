@@ -208,7 +208,7 @@ fn sliding_window_storage() {
 #[test]
 fn window_overflow() {
     let mut driver = Driver::new(KillSwitch { window_size: 3, ..enabled(100.0, Counting::Literal) });
-    let first = driver.call(&Ask::new(QUESTION)).ticket.call;
+    let first = driver.exchange(&Ask::new(QUESTION), &said(ANSWER)).ticket.call;
     assert!(driver.call(&Ask::new("two")).left.is_empty());
     assert!(driver.call(&Ask::new("three")).left.is_empty());
     let fourth = driver.call(&Ask::new(QUESTION));

@@ -215,3 +215,72 @@ fn one_file_with_a_new_error_each_time() {
         client.tool("bash", &command, &format!("error: {} in a.rs", words(round, 5)));
     });
 }
+
+#[test]
+fn a_suite_that_stays_red_through_many_fixes() {
+    check(|client, round| match round % 2 {
+        0 => client.tool("edit", &json!({"path": "a.rs", "text": words(round, 30)}), "File updated"),
+        _ => client.tool("bash", &json!({"command": "cargo test"}), "test result: FAILED. 3 failed"),
+    });
+}
+
+#[test]
+fn a_summary_line_whose_failures_fall() {
+    check(|client, round| match round % 2 {
+        0 => client.tool("replace", &json!({"file_path": "a.py", "new_string": words(round, 9)}), "Success"),
+        _ => client.tool("bash", &json!({"command": "pytest -q"}), &format!("{} failed", 60 - round)),
+    });
+}
+
+#[test]
+fn a_job_whose_percentage_rises() {
+    check(|client, round| client.tool("job_status", &json!({"id": "import"}), &format!("running, {round}%")));
+}
+
+#[test]
+fn the_next_row_with_the_same_arguments() {
+    check(|client, round| {
+        let row = format!(r#"{{"row": {round}, "amount": {}}}"#, (round * 7_919) % 1_000);
+        client.tool("next_row", &json!({}), &row);
+    });
+}
+
+#[test]
+fn a_wait_of_its_own_before_each_look() {
+    check(|client, round| match round % 2 {
+        0 => {
+            client.wait(60);
+            client.tool("bash", &json!({"command": "sleep 60"}), "");
+        }
+        _ => client.tool("bash", &json!({"command": "gh pr checks 12"}), "build pending"),
+    });
+}
+
+#[test]
+fn a_schedule_of_three_minutes() {
+    check(|client, _| {
+        client.wait(180);
+        client.say("Check for new mail and file it under the right label, then report.");
+        client.hear("There is no new mail.");
+    });
+}
+
+#[test]
+fn refused_then_done_right_on_one_file_after_another() {
+    check(|client, round| {
+        let file = json!({"path": words(round / 3, 1), "text": words(round / 3, 20)});
+        match round % 3 {
+            0 => client.tool("edit", &file, "Error: the file has not been read yet. Read it first."),
+            1 => client.tool("read_file", &json!({"path": words(round / 3, 1)}), &words(round / 3 + 500, 40)),
+            _ => client.tool("edit", &file, "File updated"),
+        }
+    });
+}
+
+#[test]
+fn a_harness_that_asks_for_the_same_again() {
+    check(|client, round| {
+        client.say("Please go on with the task as described above until everything in it is done and tested.");
+        client.tool("edit", &json!({"path": words(round, 1), "text": words(round, 20)}), "File updated");
+    });
+}

@@ -46,7 +46,7 @@ fn one_error_across_tools() {
 
 #[test]
 fn ping_pong() {
-    check(8, |client, round| {
+    check(6, |client, round| {
         let tool = ["search", "open"][round % 2];
         client.tool(tool, &json!({"query": "import"}), ["three hits", "the page"][round % 2]);
     });
@@ -54,7 +54,7 @@ fn ping_pong() {
 
 #[test]
 fn a_longer_cycle() {
-    check(14, |client, round| {
+    check(10, |client, round| {
         let tool = ["search", "open", "list", "status"][round % 4];
         client.tool(tool, &json!({"about": "import"}), ["three hits", "the page", "two files", "idle"][round % 4]);
     });
@@ -79,7 +79,7 @@ fn the_same_set_of_parallel_calls_every_round() {
 
 #[test]
 fn an_edit_that_fails_and_is_tried_again_after_a_look() {
-    check(8, |client, round| match round % 2 {
+    check(6, |client, round| match round % 2 {
         0 => client.tool("edit", &json!({"old": "let a = 1;", "new": "let a = 2;"}), "Error: no match for `old`"),
         _ => client.tool("read_file", &json!({"path": "a.rs"}), "let a = 3;"),
     });
@@ -87,7 +87,7 @@ fn an_edit_that_fails_and_is_tried_again_after_a_look() {
 
 #[test]
 fn a_denied_approval_that_is_asked_for_again() {
-    check(5, |client, _| client.tool("deploy", &json!({"to": "production"}), "approval required"));
+    check(6, |client, _| client.tool("deploy", &json!({"to": "production"}), "approval required"));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_plan_that_is_only_reworded() {
                  that row. Change the reader so that a missing column is empty. Run all tests of the importer again. Look \
                  for other readers with the same fault and note them. Tell the user what was wrong and how it was fixed. \
                  Keep the change small and leave the format of the records as it is, since other programs read them too.";
-    check(9, |client, round| {
+    check(6, |client, round| {
         let plan = format!("{steps} Then stop at {}.", words(round, 1));
         client.tool("update_plan", &json!({ "plan": plan, "status": "open" }), "Plan updated");
     });
@@ -163,7 +163,7 @@ fn a_plan_that_is_only_reworded() {
 
 #[test]
 fn validating_the_validation() {
-    check(8, |client, round| {
+    check(6, |client, round| {
         let tool = ["validate", "verify_validation"][round % 2];
         client.tool(tool, &json!({"what": "the import"}), "all checks passed");
     });
@@ -171,7 +171,7 @@ fn validating_the_validation() {
 
 #[test]
 fn a_login_that_never_ends() {
-    check(12, |client, round| match round % 3 {
+    check(9, |client, round| match round % 3 {
         0 => client.tool(
             "start_login",
             &json!({}),
@@ -187,5 +187,61 @@ fn a_text_agent_that_runs_the_same_command() {
     check(7, |client, round| {
         client.hear(&format!("I think {} of it.\n\n```bash\npython reproduce.py\n```", words(round, 12)));
         client.say("Traceback (most recent call last): the importer failed with a KeyError for the column name");
+    });
+}
+
+#[test]
+fn the_same_result_behind_a_header_of_its_client() {
+    check(6, |client, round| {
+        let header = format!("Chunk ID: {:06x}\nWall time: 0.{round:04} seconds", 0x4fe6ad + round * 7_919);
+        let result = format!("{header}\nProcess exited with code 1\nOutput:\nno such service");
+        client.tool("exec_command", &json!({"cmd": "sh check.sh"}), &result);
+    });
+}
+
+#[test]
+fn the_same_refusal_for_another_path() {
+    check(9, |client, round| {
+        let path = format!("{}/{}", words(round, 1), words(round + 100, 1));
+        let error = format!("ls: cannot access '{path}': No such file or directory");
+        client.tool("bash", &json!({"command": format!("ls {path}")}), &error);
+    });
+}
+
+#[test]
+fn a_search_in_other_words_that_finds_nothing() {
+    check(9, |client, round| client.tool("search", &json!({"query": words(round, 3)}), "[]"));
+}
+
+#[test]
+fn a_size_that_jitters() {
+    check(5, |client, round| {
+        let size = ["48.35", "48.30", "48.66", "48.38", "48.41", "48.32"][round % 6];
+        client.tool("fetch", &json!({"url": "https://example.com"}), &format!("transferred {size} KB, queued"));
+    });
+}
+
+#[test]
+fn a_cycle_of_eight() {
+    check(18, |client, round| {
+        let step = round % 8;
+        client.tool("open", &json!({"page": words(step, 1)}), &words(step, 20));
+    });
+}
+
+#[test]
+fn thanks_that_never_end() {
+    let thanks = ["Thank you so much for all of your help today!", "You are very welcome, it was a pleasure to help!"];
+    check(7, |client, round| {
+        client.hear(thanks[round % 2]);
+        client.say(thanks[(round / 2) % 2]);
+    });
+}
+
+#[test]
+fn the_same_message_sent_again_under_another_number() {
+    check(6, |client, round| {
+        let arguments = json!({"to": "ops@example.com", "text": "The import has failed."});
+        client.tool("send_email", &arguments, &format!("sent as message {}", 34 + round));
     });
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{decode_fingerprint, encode_fingerprint};
-use model::{ResponsePrint, ToolStep};
+use model::{Novelty, ResponsePrint, ResultPrint, StepKind, ToolStep};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -12,10 +12,13 @@ prop_compose! {
         (prompt, prompt_is_short) in any::<(Option<u64>, bool)>(),
         (message, position) in any::<(u64, u32)>(),
         (depth, newest) in any::<(u32, u64)>(),
-        tools in any::<Option<(u64, u64, u64, bool, bool)>>(),
+        tools in any::<Option<(u64, u64, u32, i16, bool, bool)>>(),
         response in any::<Option<(u64, u64, bool)>>(),
         outcome in prop::sample::select(vec![Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused]),
-        (is_sample, waited) in any::<(bool, bool)>(),
+        (is_sample, silence) in any::<(bool, u16)>(),
+        (prompt_is_error, prompt_is_common) in any::<(bool, bool)>(),
+        novelty in prop::sample::select(vec![Novelty::Neutral, Novelty::Stale, Novelty::Waited, Novelty::Changed]),
+        kind in prop::sample::select(vec![StepKind::Other, StepKind::Look, StepKind::Change, StepKind::Wait]),
     ) -> Fingerprint {
         Fingerprint {
             call: CallId(Uuid::from_u128(call)),
@@ -25,12 +28,21 @@ prop_compose! {
             body,
             prompt: prompt.map(TextHash),
             prompt_is_short,
+            prompt_is_error,
+            prompt_is_common,
             turn: Turn { message, position },
             step: Step { depth, newest },
-            tools: tools.map(|(literal, adaptive, result, is_error, is_written)| ToolStep {
+            tools: tools.map(|(literal, adaptive, shape, number, is_error, is_written)| ToolStep {
                 literal,
                 adaptive,
-                result,
+                result: ResultPrint {
+                    shape,
+                    kept: shape.rotate_left(7),
+                    gist: !shape,
+                    numbers: [f32::from(number), 0.5, -1.0],
+                    is_empty: is_error,
+                },
+                kind,
                 is_error,
                 is_written,
             }),
@@ -41,7 +53,8 @@ prop_compose! {
             }),
             outcome,
             is_sample,
-            waited,
+            silence,
+            novelty,
         }
     }
 }
@@ -50,12 +63,12 @@ proptest! {
     #[test]
     fn a_fingerprint_is_read_as_it_was_written(fingerprint in any_fingerprint()) {
         let bytes = encode_fingerprint(&fingerprint);
-        prop_assert!(bytes.len() <= 132);
+        prop_assert!(bytes.len() <= 150);
         prop_assert_eq!(decode_fingerprint(&bytes), Some(fingerprint));
     }
 
     #[test]
-    fn a_damaged_fingerprint_is_none(fingerprint in any_fingerprint(), cut in 0_usize..132, extra in any::<u8>()) {
+    fn a_damaged_fingerprint_is_none(fingerprint in any_fingerprint(), cut in 0_usize..150, extra in any::<u8>()) {
         let mut bytes = encode_fingerprint(&fingerprint);
         prop_assert_eq!(decode_fingerprint(&bytes[..cut.min(bytes.len() - 1)]), None);
         bytes.push(extra);
@@ -71,7 +84,7 @@ proptest! {
 #[test]
 fn another_version_is_not_guessed_at() {
     let mut bytes = encode_fingerprint(&fingerprint(CallId::new(), 1));
-    bytes[0] = 3;
+    bytes[0] = 4;
     assert_eq!(decode_fingerprint(&bytes), None);
 }
 
@@ -79,7 +92,9 @@ fn another_version_is_not_guessed_at() {
 fn a_fingerprint_of_the_first_version_is_read() {
     let written = fingerprint(CallId::new(), 1);
     let mut bytes = encode_fingerprint(&written);
+    // Without the silence, and without the second byte of flags.
     bytes[0] = 1;
+    bytes.drain(36..38);
     bytes.remove(2);
     assert_eq!(decode_fingerprint(&bytes), Some(written));
 }

@@ -206,13 +206,16 @@ fn fingerprint(call: CallId, number: u64) -> Fingerprint {
         body: 1,
         prompt: Some(TextHash(u64::MAX)),
         prompt_is_short: false,
+        prompt_is_error: false,
+        prompt_is_common: false,
         turn: Turn { message: 2, position: 3 },
         step: Step { depth: 4, newest: 5 },
         tools: None,
         response: None,
         outcome: Outcome::Answered,
         is_sample: false,
-        waited: false,
+        silence: 0,
+        novelty: model::Novelty::Neutral,
     }
 }
 

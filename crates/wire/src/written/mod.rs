@@ -23,8 +23,9 @@ use crate::json::Json;
 pub(crate) use action::inline as inline_action;
 
 /// Every prompt that holds a history has one of these.
-static MARKS: LazyLock<[Finder<'static>; 5]> =
-    LazyLock::new(|| ["bservation", "BSERVATION", "istory", "revious ", "our task is to:"].map(Finder::new));
+static MARKS: LazyLock<[Finder<'static>; 6]> = LazyLock::new(|| {
+    ["bservation", "BSERVATION", "istory", "revious ", "ast action", "our task is to:"].map(Finder::new)
+});
 
 /// A history that stands in one prompt.
 #[derive(Debug)]

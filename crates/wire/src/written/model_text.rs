@@ -26,6 +26,9 @@ pub(super) struct Acted<'t> {
 
 /// Reads the actions of a message.
 pub(super) fn read(text: &str) -> Acted<'_> {
+    if let Some(call) = listed_call(text) {
+        return Acted { calls: vec![call], observation: None };
+    }
     let labelled = labelled(text);
     if labelled.observation.is_some() {
         return labelled;
@@ -81,6 +84,15 @@ pub(super) fn action_with_input(action: &str, input: Option<&str>) -> ToolCall<'
         Some(input) => call(action.trim_matches(['`', '"']), input),
         None => announced(action),
     }
+}
+
+/// The call in a list that the client wrote into the model's message: smolagents has `Calling tools:` and the calls as
+/// Python prints them. Several calls in one list are one: their ids stand before the first name.
+fn listed_call(text: &str) -> Option<ToolCall<'static>> {
+    let list = &text[memmem::find(text.as_bytes(), b"Calling tools:\n[")?..];
+    let after = |mark: &str| memmem::find(list.as_bytes(), mark.as_bytes()).map(|place| &list[place + mark.len()..]);
+    let name = after("'name': '")?.split('\'').next()?;
+    Some(call(name, after("'arguments': ")?.trim_end_matches([']', '}'])))
 }
 
 /// The lines at the end that are actions, one each.

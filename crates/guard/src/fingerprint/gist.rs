@@ -1,0 +1,63 @@
+//! What kind of error a result tells of, whatever it was tried with: tools quote the path or the query that they were given,
+//! and the same refusal for another path is the same refusal.
+
+use model::ToolCall;
+use twox_hash::XxHash3_64;
+
+use crate::words::fold;
+
+/// A longer text is more than a refusal: it is compared as a whole.
+const MOST_WORDS: usize = 40;
+/// A shorter word says nothing when it stands in the arguments, too.
+const SHORTEST_ECHO: usize = 3;
+/// Longer arguments are content, in which any word may stand.
+const LONGEST_ARGUMENTS: usize = 2_048;
+
+/// A hash of the words of `results` that do not stand in the arguments of `calls`; none if the results are long.
+pub(super) fn of_error<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<u32> {
+    let mut hash = 0;
+    for (count, word) in results.flat_map(str::split_whitespace).enumerate() {
+        if count >= MOST_WORDS {
+            return None;
+        }
+        let word = word.trim_matches(|character: char| !character.is_alphanumeric());
+        if !is_echo(calls, word) {
+            hash = fold(hash, XxHash3_64::oneshot(without_digits(word).as_bytes()));
+        }
+    }
+    Some(hash as u32)
+}
+
+fn is_echo(calls: &[ToolCall<'_>], word: &str) -> bool {
+    let stands_in = |call: &ToolCall<'_>| call.arguments.len() <= LONGEST_ARGUMENTS && call.arguments.contains(word);
+    word.len() >= SHORTEST_ECHO && calls.iter().any(stands_in)
+}
+
+fn without_digits(word: &str) -> String {
+    word.chars().filter(|character| !character.is_ascii_digit()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gist(arguments: &'static str, result: &str) -> Option<u32> {
+        let call = ToolCall { name: "bash".into(), arguments: arguments.into() };
+        of_error(&[call], [result].into_iter())
+    }
+
+    #[test]
+    fn the_same_refusal_for_another_path_is_the_same() {
+        let one = gist(r#"{"command":"ls src/a"}"#, "ls: cannot access 'src/a': No such file or directory");
+        let other = gist(r#"{"command":"ls lib/b"}"#, "ls: cannot access 'lib/b': No such file or directory");
+        assert!(one.is_some() && one == other);
+    }
+
+    #[test]
+    fn another_error_is_another() {
+        let one = gist(r#"{"command":"python a.py"}"#, "AttributeError: 'cart' object has no attribute 'total'");
+        let other = gist(r#"{"command":"python a.py"}"#, "AttributeError: 'cart' object has no attribute 'items'");
+        assert_ne!(one, other);
+        assert_eq!(gist("{}", &"word ".repeat(100)), None);
+    }
+}

@@ -1,0 +1,298 @@
+//! What a tool call is for, read from its name and, for a shell, from its command: whether it looks at something, changes
+//! something, runs something or keeps the agent's own notes. Only a change is progress whatever it gives.
+
+use model::{StepKind, ToolCall};
+
+mod shell;
+
+/// Names of tools that keep the agent's own notes.
+const PLAN: [&str; 12] = [
+    "plan",
+    "plans",
+    "todo",
+    "todos",
+    "think",
+    "thinking",
+    "thought",
+    "note",
+    "notes",
+    "memory",
+    "memories",
+    "scratchpad",
+];
+
+/// Words that make any name one of a change.
+const CHANGE_ANYWHERE: [&str; 8] = ["edit", "multiedit", "write", "patch", "replace", "insert", "append", "apply"];
+
+const CHANGE: [&str; 38] = [
+    "create",
+    "delete",
+    "remove",
+    "rename",
+    "move",
+    "update",
+    "modify",
+    "save",
+    "commit",
+    "set",
+    "add",
+    "put",
+    "post",
+    "send",
+    "book",
+    "pay",
+    "transfer",
+    "cancel",
+    "upload",
+    "submit",
+    "reply",
+    "format",
+    "fix",
+    "refactor",
+    "copy",
+    "mkdir",
+    "notebookedit",
+    "publish",
+    "deploy",
+    "merge",
+    "assign",
+    "schedule",
+    "install",
+    "exchange",
+    "return",
+    "invite",
+    "complete",
+    "close",
+];
+
+const LOOK: [&str; 43] = [
+    "read",
+    "view",
+    "cat",
+    "open",
+    "get",
+    "list",
+    "ls",
+    "find",
+    "search",
+    "grep",
+    "glob",
+    "query",
+    "fetch",
+    "lookup",
+    "look",
+    "show",
+    "check",
+    "status",
+    "poll",
+    "inspect",
+    "describe",
+    "browse",
+    "screenshot",
+    "scroll",
+    "click",
+    "goto",
+    "navigate",
+    "hover",
+    "press",
+    "capture",
+    "head",
+    "tail",
+    "count",
+    "tree",
+    "diff",
+    "log",
+    "logs",
+    "stat",
+    "select",
+    "validate",
+    "verify",
+    "stdin",
+    "websearch",
+];
+
+/// What a tool tells whose name ends with it.
+const TELLS: [&str; 9] = ["status", "state", "progress", "logs", "log", "history", "info", "details", "checks"];
+
+const WAIT: [&str; 3] = ["sleep", "wait", "pause"];
+
+const RUN: [&str; 12] = [
+    "test",
+    "tests",
+    "build",
+    "lint",
+    "bench",
+    "benchmark",
+    "compile",
+    "typecheck",
+    "python",
+    "ipython",
+    "jupyter",
+    "execute_code",
+];
+
+const SHELL: [&str; 14] = [
+    "bash",
+    "shell",
+    "terminal",
+    "sh",
+    "zsh",
+    "exec",
+    "execute",
+    "command",
+    "cmd",
+    "powershell",
+    "console",
+    "mswea_bash",
+    "fish",
+    "commands",
+];
+
+/// Arguments that hold a command.
+const HOLDS: [&str; 5] = [r#""command""#, r#""cmd""#, r#""script""#, r#""code""#, r#""commands""#];
+
+/// What the calls of one step are for: if one of them changes something, the step does.
+pub(super) fn of_calls(calls: &[ToolCall<'_>]) -> StepKind {
+    let mut kinds = calls.iter().map(of_call);
+    let first = kinds.next().unwrap_or_default();
+    kinds.fold(first, |step, kind| match (step, kind) {
+        (StepKind::Change, _) | (_, StepKind::Change) => StepKind::Change,
+        (one, other) if one == other => one,
+        (StepKind::Plan, other) | (other, StepKind::Plan) => other,
+        _ => StepKind::Other,
+    })
+}
+
+fn of_call(call: &ToolCall<'_>) -> StepKind {
+    let words = Words::of(&call.name);
+    if words.any(&["stdin"]) {
+        return StepKind::Look;
+    }
+    if words.any(&PLAN) {
+        return StepKind::Plan;
+    }
+    // One tool for all that is done to a file says in its arguments what it does.
+    let looks = [r#""command":"view""#, r#""command": "view""#];
+    if words.any(&CHANGE_ANYWHERE) {
+        return if looks.iter().any(|look| call.arguments.contains(look)) { StepKind::Look } else { StepKind::Change };
+    }
+    let holds_command =
+        || !call.arguments.trim_start().starts_with('{') || HOLDS.iter().any(|key| call.arguments.contains(key));
+    if (words.is_empty() || words.any(&SHELL)) && holds_command() {
+        return shell::kind(&call.arguments);
+    }
+    if words.last_is(&TELLS) && !words.any(&["set", "update", "change"]) {
+        return StepKind::Look;
+    }
+    words.first_of(&[
+        (&WAIT, StepKind::Wait),
+        (&LOOK, StepKind::Look),
+        (&CHANGE, StepKind::Change),
+        (&RUN, StepKind::Run),
+    ])
+}
+
+/// The words of a name: `getOrder_status` has three.
+struct Words<'n>(Vec<&'n str>);
+
+impl<'n> Words<'n> {
+    /// Names longer than this are none that a tool has.
+    const LONGEST: usize = 256;
+
+    fn of(name: &'n str) -> Words<'n> {
+        let name = &name[..name.floor_char_boundary(Self::LONGEST)];
+        let mut words = Vec::new();
+        for part in name.split(|character: char| !character.is_ascii_alphanumeric()) {
+            let mut start = 0;
+            for (place, pair) in part.as_bytes().windows(2).enumerate() {
+                if pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase() {
+                    words.push(&part[start..=place]);
+                    start = place + 1;
+                }
+            }
+            if start < part.len() {
+                words.push(&part[start..]);
+            }
+        }
+        Words(words)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn any(&self, list: &[&str]) -> bool {
+        self.0.iter().any(|word| is_in(word, list))
+    }
+
+    fn last_is(&self, list: &[&str]) -> bool {
+        self.0.last().is_some_and(|word| is_in(word, list))
+    }
+
+    /// The kind that the first word speaks of which speaks of any.
+    fn first_of(&self, lists: &[(&[&str], StepKind)]) -> StepKind {
+        let kind = |word: &&str| lists.iter().find(|(list, _)| is_in(word, list)).map(|(_, kind)| *kind);
+        self.0.iter().find_map(kind).unwrap_or_default()
+    }
+}
+
+fn is_in(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|listed| listed.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expected: StepKind, calls: &[(&'static str, &'static str)]) {
+        for (name, arguments) in calls {
+            let call = ToolCall { name: (*name).into(), arguments: (*arguments).into() };
+            assert_eq!(of_calls(&[call]), expected, "{name} {arguments}");
+        }
+    }
+
+    #[test]
+    fn a_name_says_what_a_tool_is_for() {
+        check(
+            StepKind::Look,
+            &[
+                ("Read", "{}"),
+                ("get_order", "{}"),
+                ("job_status", "{}"),
+                ("searchFlights", "{}"),
+                ("mcp__git__git_status", "{}"),
+                ("write_stdin", "{}"),
+                ("browser_click", "{}"),
+                ("str_replace_editor", r#"{"command": "view", "path": "a"}"#),
+            ],
+        );
+        check(
+            StepKind::Change,
+            &[
+                ("Edit", "{}"),
+                ("MultiEdit", "{}"),
+                ("str_replace_editor", r#"{"command": "create"}"#),
+                ("apply_patch", "{}"),
+                ("search_replace", "{}"),
+                ("write_file", "{}"),
+                ("create_issue", "{}"),
+                ("send_message", "{}"),
+                ("replace", "{}"),
+            ],
+        );
+        check(
+            StepKind::Plan,
+            &[("TodoWrite", "{}"), ("update_plan", "{}"), ("sequential_thinking", "{}"), ("save_memory", "{}")],
+        );
+        check(StepKind::Run, &[("run_tests", "{}"), ("lint", "{}"), ("python", "print(1)")]);
+        check(StepKind::Other, &[("Task", "{}"), ("roll_dice", "{}"), ("frobnicate", "{}")]);
+    }
+
+    #[test]
+    fn a_step_with_a_change_is_a_change() {
+        let call = |name: &'static str| ToolCall { name: name.into(), arguments: "{}".into() };
+        assert_eq!(of_calls(&[call("Read"), call("Edit")]), StepKind::Change);
+        assert_eq!(of_calls(&[call("TodoWrite"), call("Read")]), StepKind::Look);
+        assert_eq!(of_calls(&[]), StepKind::Other);
+    }
+}

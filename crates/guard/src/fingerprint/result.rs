@@ -1,0 +1,298 @@
+//! What a tool gave, seen in three lights: as it is, without what is volatile, and without any number. How its numbers
+//! move from one time to the next tells progress (failures that fall, a percentage that rises) from jitter.
+
+use std::sync::LazyLock;
+
+use model::ResultPrint;
+
+use crate::normalise::{Numbers, words_of};
+use crate::words::{Word, Words, fold};
+
+mod volatile;
+
+use volatile::{Token, tokens};
+
+/// Stands for what is volatile, and in the light without numbers for every number.
+const MASKED: u64 = 0x6d61_736b_6564_0001;
+
+/// What is kept of the results of one step, and how many seconds they say that was waited. Their order says nothing:
+/// parallel calls come back in any.
+pub(super) fn of_results<'t>(results: impl Iterator<Item = &'t str>) -> (ResultPrint, u16) {
+    let mut prints: Vec<(ResultPrint, u16)> = results.map(of_result).collect();
+    if let [print] = prints[..] {
+        return print;
+    }
+    prints.sort_unstable_by_key(|(print, _)| (print.shape, print.kept));
+    let mut all = (ResultPrint { is_empty: true, ..ResultPrint::default() }, 0);
+    for (print, waited) in prints {
+        let both = |one: u32, other: u32| fold(u64::from(one), u64::from(other)) as u32;
+        all.0.shape = both(all.0.shape, print.shape);
+        all.0.kept = both(all.0.kept, print.kept);
+        all.0.numbers = std::array::from_fn(|place| all.0.numbers[place] + print.numbers[place]);
+        all.0.is_empty &= print.is_empty;
+        all.1 = all.1.max(waited);
+    }
+    (ResultPrint { gist: all.0.shape, ..all.0 }, all.1)
+}
+
+fn of_result(result: &str) -> (ResultPrint, u16) {
+    let mut lights = Lights::default();
+    words_of([result], Numbers::Kept, &mut lights);
+    lights.settle(false);
+    let waited = lights.waited;
+    (lights.finish(), waited)
+}
+
+/// The lights as the words of a result pass.
+#[derive(Debug, Default)]
+struct Lights {
+    shape: u64,
+    kept: u64,
+    numbers: Trend,
+    /// The word before, if it ended with a number that may turn out to be a duration.
+    waiting: Option<Waiting>,
+    /// The hash of the word before, which may say what the next number is.
+    before: u64,
+    has_words: bool,
+    waited: u16,
+}
+
+/// A word whose last number waits for the word behind it.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    shape: u64,
+    /// The word's hash up to its last number, and that number.
+    kept: u64,
+    number: (u64, f64),
+    /// Whether the word before says that time passed: `Wall time: 30.0 seconds`.
+    is_wait: bool,
+}
+
+impl Lights {
+    fn add(&mut self, shape: u64, kept: u64) {
+        self.shape = fold(self.shape, shape);
+        self.kept = fold(self.kept, kept);
+    }
+
+    /// The word that waited, now that it is known whether its number is a duration.
+    fn settle(&mut self, is_duration: bool) {
+        let Some(waiting) = self.waiting.take() else { return };
+        let (hash, value) = waiting.number;
+        if is_duration {
+            if waiting.is_wait {
+                self.waited = self.waited.max(value as u16);
+            }
+            return self.add(waiting.shape, fold(waiting.kept, MASKED));
+        }
+        self.numbers.add(value);
+        self.add(waiting.shape, fold(waiting.kept, hash));
+    }
+
+    fn finish(self) -> ResultPrint {
+        ResultPrint {
+            shape: self.shape as u32,
+            kept: self.kept as u32,
+            gist: self.shape as u32,
+            numbers: self.numbers.finish(),
+            is_empty: !self.has_words,
+        }
+    }
+
+    /// A word with digits in it: what is volatile is masked, the other numbers are looked at.
+    fn word_with_digits(&mut self, bytes: &[u8]) {
+        let (mut shape, mut kept, mut last) = (0, 0, None);
+        for token in tokens(bytes, KEYS.is_volatile(self.before) || KEYS.is_calendar(self.before)) {
+            if let Some((hash, value)) = last.take() {
+                self.numbers.add(value);
+                kept = fold(kept, hash);
+            }
+            match token {
+                Token::Text(hash) => (shape, kept) = (fold(shape, hash), fold(kept, hash)),
+                Token::Volatile => (shape, kept) = (fold(shape, MASKED), fold(kept, MASKED)),
+                Token::Number(hash, value) => {
+                    shape = fold(shape, MASKED);
+                    last = Some((hash, value));
+                }
+            }
+        }
+        match last {
+            Some(number) => {
+                let is_wait = KEYS.says_wait(self.before);
+                self.waiting = Some(Waiting { shape, kept, number, is_wait });
+            }
+            None => self.add(shape, kept),
+        }
+    }
+}
+
+impl Words for Lights {
+    fn word(&mut self, word: Word<'_>) {
+        self.has_words = true;
+        if self.waiting.is_some() {
+            self.settle(volatile::is_time_unit(word.bytes));
+        }
+        if word.has_digits && KEYS.is_id(self.before) {
+            self.add(MASKED, MASKED);
+        } else if word.has_digits {
+            self.word_with_digits(volatile::without_temporary_name(word.bytes));
+        } else if KEYS.is_calendar(word.hash) {
+            self.add(MASKED, MASKED);
+        } else {
+            self.add(word.hash, word.hash);
+        }
+        self.before = word.hash;
+    }
+}
+
+/// The numbers of a result, as much of them as tells whether they move: the first two, and all of them weighed together.
+#[derive(Debug, Default)]
+struct Trend {
+    first: [f32; 2],
+    blend: f64,
+    count: u32,
+}
+
+impl Trend {
+    fn add(&mut self, value: f64) {
+        if let Some(place) = self.first.get_mut(self.count as usize) {
+            *place = value as f32;
+        }
+        self.count += 1;
+        // Weights that fall with the place: two numbers that change against each other do not cancel out.
+        self.blend += value / f64::from(self.count);
+    }
+
+    fn finish(self) -> [f32; 3] {
+        [self.first[0], self.first[1], self.blend as f32]
+    }
+}
+
+/// Words by their hashes: what they say of the number behind them.
+struct Keys {
+    volatile: Vec<u64>,
+    calendar: Vec<u64>,
+    ids: Vec<u64>,
+    waits: Vec<u64>,
+}
+
+static KEYS: LazyLock<Keys> = LazyLock::new(|| {
+    let hashes = |words: &[&str], ends: &[&str]| {
+        let forms = |word: &&str| {
+            ends.iter().flat_map(|end| ["", "(", "["].map(|start| format!("{start}{word}{end}"))).collect::<Vec<_>>()
+        };
+        let mut hashes: Vec<u64> = words.iter().flat_map(forms).map(|form| word_hash(&form)).collect();
+        hashes.sort_unstable();
+        hashes
+    };
+    Keys {
+        volatile: hashes(&volatile::KEYS, &["", ":", "="]),
+        waits: hashes(&["time", "waited", "slept"], &["", ":"]),
+        calendar: hashes(&volatile::CALENDAR, &["", ","]),
+        ids: hashes(&["id", "hash", "commit", "sha", "digest", "token", "session", "revision"], &["", ":", "="]),
+    }
+});
+
+impl Keys {
+    fn is_volatile(&self, hash: u64) -> bool {
+        self.volatile.binary_search(&hash).is_ok()
+    }
+
+    fn is_id(&self, hash: u64) -> bool {
+        self.ids.binary_search(&hash).is_ok()
+    }
+
+    fn says_wait(&self, hash: u64) -> bool {
+        self.waits.binary_search(&hash).is_ok()
+    }
+
+    fn is_calendar(&self, hash: u64) -> bool {
+        self.calendar.binary_search(&hash).is_ok()
+    }
+}
+
+/// The hash that a word of its own has.
+fn word_hash(word: &str) -> u64 {
+    struct Last(u64);
+    impl Words for Last {
+        fn word(&mut self, word: Word<'_>) {
+            self.0 = word.hash;
+        }
+    }
+    let mut last = Last(0);
+    words_of([word], Numbers::Kept, &mut last);
+    last.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lights(text: &str) -> ResultPrint {
+        of_results([text].into_iter()).0
+    }
+
+    #[test]
+    fn volatile_parts_make_no_result_new() {
+        for (one, other) in [
+            (
+                "Chunk ID: 4fe6ad\nWall time: 0.0521 seconds\nProcess exited with code 0",
+                "Chunk ID: 91bc0e\nWall time: 1.2043 seconds\nProcess exited with code 0",
+            ),
+            ("started pid 4242 on port 51234", "started pid 977 on port 40000"),
+            ("pid=4242 failed", "pid=88 failed"),
+            ("[14:03:22] failed", "[14:05:01] failed"),
+            ("at 2:03 PM it failed", "at 11:59 PM it failed"),
+            ("Tue, 17 Nov 2026 23:55:32 GMT error", "Wed, 18 Nov 2026 00:01:02 GMT error"),
+            ("3 failed in 0.43s", "3 failed in 12.1s"),
+            ("3 failed in 430 ms", "3 failed in 71 ms"),
+            ("took 3m12s", "took 4m01s"),
+            ("connect to 10.0.0.7:51344 refused", "connect to 10.0.12.9:4000 refused"),
+            ("connect to [2001:db8::1] refused", "connect to [fe80::12ab:1] refused"),
+            ("object at 0x7f3a12bc8d10 lost", "object at 0x7f3a99bc0e50 lost"),
+            ("{\"ts\":1763423732,\"state\":\"queued\"}", "{\"ts\":1763423999,\"state\":\"queued\"}"),
+            ("{\"ts\":1763423732123,\"state\":\"queued\"}", "{\"ts\":1763423999001,\"state\":\"queued\"}"),
+            ("wrote /tmp/tmp8x2m0q1z/out", "wrote /tmp/tmpq1w2e3r4/out"),
+            ("request req_8f3kd92x failed", "request req_1p2kz9aa failed"),
+            ("attempt 3 failed", "attempt 4 failed"),
+            ("elapsed: 17 state: queued", "elapsed: 44 state: queued"),
+            ("17/Nov/2026:23:55:32 +0000 GET", "18/Nov/2026:01:05:02 +0000 GET"),
+            ("11/17/2026 11:55 AM", "12/01/2026 01:02 AM"),
+            ("commit 9f86d08 is bad", "commit 1c2d3e4 is bad"),
+        ] {
+            let (one_print, other_print) = (lights(one), lights(other));
+            assert_eq!((one_print.shape, one_print.kept), (other_print.shape, other_print.kept), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_say_something_are_kept() {
+        for (one, other) in [
+            ("12 failed, 3 passed", "11 failed, 4 passed"),
+            ("progress: 41%", "progress: 42%"),
+            ("{\"page\":2,\"rows\":50}", "{\"page\":3,\"rows\":50}"),
+            ("error at line main.rs:12:5", "error at line main.rs:19:5"),
+            ("1,024 bytes written", "2,048 bytes written"),
+            ("score 0.71", "score 0.72"),
+        ] {
+            let (one_print, other_print) = (lights(one), lights(other));
+            assert_eq!(one_print.shape, other_print.shape, "{one:?} {other:?}");
+            assert_ne!(one_print.kept, other_print.kept, "{one:?} {other:?}");
+            assert_ne!(one_print.numbers, other_print.numbers, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn other_words_are_another_result() {
+        for (one, other) in [("3 failed", "3 passed"), ("a b", "ab"), ("running", "done"), ("x.rs", "y.rs")] {
+            assert_ne!(lights(one).shape, lights(other).shape, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_empty_says_so() {
+        for text in ["", " \n", "\t"] {
+            assert!(lights(text).is_empty, "{text:?}");
+        }
+        assert!(!lights("0").is_empty);
+    }
+}

@@ -1,0 +1,77 @@
+//! A cycle is more than its own step: in a cycle of eight steps each comes back once in eight calls, and still nothing has
+//! been gained for all of them. So all repetitions since the last progress count, less one lap: agents look at a few things
+//! twice.
+
+use model::Novelty;
+
+use crate::entry::Entry;
+
+/// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a third of it.
+fn fillers(repetitions: usize) -> usize {
+    2 + repetitions / 3
+}
+
+/// The repetitions in the conversation of the last of `calls` since it got any further.
+pub(crate) struct Standstill {
+    /// The places of the calls whose steps brought nothing, newest first: the current call is the first.
+    steps: Vec<usize>,
+    /// How many different steps they are.
+    distinct: usize,
+}
+
+/// The standstill that the last of `calls` is part of. `None`: it brought something, or there was one lap at most.
+pub(crate) fn standstill(calls: &[&Entry]) -> Option<Standstill> {
+    let current = calls.last().filter(|call| call.novelty().is_repetition())?;
+    let (mut steps, mut keys, mut found) = (Vec::new(), Vec::new(), 0);
+    for (place, call) in
+        calls.iter().enumerate().rev().filter(|(_, call)| call.conversation() == current.conversation())
+    {
+        match call.novelty() {
+            Novelty::Changed => break,
+            Novelty::Found => {
+                found += 1;
+                if found > fillers(steps.len()) {
+                    break;
+                }
+            }
+            Novelty::Stale | Novelty::Barren => {
+                steps.push(place);
+                keys.push(key(call));
+            }
+            Novelty::Neutral | Novelty::Waited => {}
+        }
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    // Of one step alone, the call by itself counts as much.
+    (keys.len() > 1 && steps.len() > keys.len()).then_some(Standstill { distinct: keys.len(), steps })
+}
+
+impl Standstill {
+    /// The places of all its steps, that of the current call included.
+    pub(crate) fn all_steps(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().copied()
+    }
+
+    /// The places of its steps before the current call.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().copied().skip(1)
+    }
+
+    /// Those of `places`, newest first, that count: all but those of one lap.
+    pub(crate) fn counted(&self, places: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+        let places: Vec<usize> = places.collect();
+        let count = (places.len() + 2).saturating_sub(self.distinct);
+        places.into_iter().take(count)
+    }
+}
+
+/// What tells steps apart that bring nothing: the call, or for looks in other words what they gave.
+fn key(call: &Entry) -> u64 {
+    let Some(step) = call.tools() else { return 0 };
+    match call.novelty() {
+        Novelty::Barren => u64::from(step.result.kept),
+        _ if step.is_error => u64::from(step.result.gist),
+        _ => step.adaptive,
+    }
+}
