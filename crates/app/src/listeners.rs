@@ -20,7 +20,7 @@ const PROXY_REST: Duration = Duration::from_secs(2);
 const DASHBOARD_REST: Duration = Duration::from_millis(200);
 /// A browser opens six connections at most, and all people behind one address must find room for a while. All together must
 /// leave enough of the 1,024 file descriptors that many systems allow.
-const UNAUTHENTICATED: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 64, total: 256 };
+const UNAUTHENTICATED: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 128, total: 256 };
 
 /// Starts the proxy.
 pub(crate) fn start_proxy(socket: TcpListener, config: &Config, proxy: Proxy) -> Listener {

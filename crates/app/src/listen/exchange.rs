@@ -21,6 +21,7 @@ struct Shared {
     requests: AtomicU32,
     waits_to_read: AtomicBool,
     waits_to_write: AtomicBool,
+    has_received: AtomicBool,
     /// In milliseconds; 0 while the server does not stop.
     rest: AtomicU32,
     /// Bytes that hyper wrote and the stream has not flushed yet.
@@ -70,6 +71,16 @@ impl Exchange {
     /// Notes whether the connection waits for its client to take bytes.
     pub(super) fn set_waits_to_write(&self, waits: bool) {
         self.0.waits_to_write.store(waits, Relaxed);
+    }
+
+    /// Notes that the client has sent something.
+    pub(super) fn set_has_received(&self) {
+        self.0.has_received.store(true, Relaxed);
+    }
+
+    /// Whether the client has ever sent something.
+    pub(super) fn has_received(&self) -> bool {
+        self.0.has_received.load(Relaxed)
     }
 
     /// Whether the connection waits for its client.

@@ -98,12 +98,16 @@ impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for Patient<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let has_received = buffer.filled().len() > before;
         self.exchange.set_waits_to_read(read.is_pending());
+        if has_received {
+            self.exchange.set_has_received();
+        }
         self.forget_past_heads();
         if self.exchange.is_at_work() {
             return read;
         }
-        self.head_began |= buffer.filled().len() > before;
+        self.head_began |= has_received;
         if read.is_pending() { self.poll_wait_for_head(cx) } else { read }
     }
 }

@@ -115,13 +115,14 @@ fn warn_once(warned_at: &mut Option<Instant>) {
     }
 }
 
-/// Ends the oldest connection that waits for its client. Without one, all are being answered and end by themselves.
+/// Ends the oldest connection that waits for its client, one that has sent something first: a client that has only just
+/// connected is about to send its request. Without one, all are being answered and end by themselves.
 fn end_oldest(connections: &mut VecDeque<(u64, Connection)>) -> bool {
-    let Some(place) = connections.iter().position(|(_, connection)| connection.may_end()) else { return false };
-    if let Some((_, connection)) = connections.remove(place) {
-        connection.task.abort();
-    }
-    true
+    let has_begun = |(_, it): &(u64, Connection)| it.may_end() && it.exchange.has_received();
+    let begun = connections.iter().position(has_begun);
+    let place = begun.or_else(|| connections.iter().position(|(_, connection)| connection.may_end()));
+    let ended = place.and_then(|place| connections.remove(place));
+    ended.inspect(|(_, connection)| connection.task.abort()).is_some()
 }
 
 #[cfg(test)]
@@ -132,15 +133,16 @@ mod tests {
 
     const LIMITS: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 2, total: 4 };
 
-    struct Opened(Client, tokio::task::JoinHandle<()>);
+    struct Opened(Client, tokio::task::JoinHandle<()>, Exchange);
 
     fn open(all: &mut Unauthenticated, last: u8, waits: bool) -> Opened {
         let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, last));
         let (client, exchange) = (Client::new(address), Exchange::default());
         exchange.set_waits_to_read(waits);
         let task = tokio::spawn(std::future::pending());
-        all.add(Network::of(address), Connection { client: client.clone(), exchange, task: task.abort_handle() });
-        Opened(client, task)
+        let connection = Connection { client: client.clone(), exchange: exchange.clone(), task: task.abort_handle() };
+        all.add(Network::of(address), connection);
+        Opened(client, task, exchange)
     }
 
     async fn is_ended(opened: &Opened) -> bool {
@@ -165,6 +167,15 @@ mod tests {
         let mut all = Unauthenticated::new(LIMITS);
         let [busy, waiting, new] = [(1, false), (1, true), (1, true)].map(|(last, waits)| open(&mut all, last, waits));
         assert!(!is_ended(&busy).await && is_ended(&waiting).await && !is_ended(&new).await);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_has_received_nothing_yet_is_ended_last() {
+        let mut all = Unauthenticated::new(LIMITS);
+        let [new, begun] = [open(&mut all, 1, true), open(&mut all, 1, true)];
+        begun.2.set_has_received();
+        let third = open(&mut all, 1, true);
+        assert!(!is_ended(&new).await && is_ended(&begun).await && !is_ended(&third).await);
     }
 
     #[tokio::test]
