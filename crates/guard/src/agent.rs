@@ -15,9 +15,6 @@ use crate::score;
 use crate::stuck::stuck;
 use crate::window::{Bounds, Windows};
 
-/// Recorded calls with the same body that came within so many milliseconds are samples of one ask.
-const SAMPLES_WITHIN_MS: i64 = 200;
-
 /// The state of one agent, locked as a whole.
 #[derive(Debug)]
 pub(crate) struct Agent {
@@ -187,10 +184,7 @@ impl Agent {
 
     /// Scores a call that was recorded, then takes it as it ended.
     pub(crate) fn on_recorded(&mut self, print: &Fingerprint) -> Score {
-        // Recorded calls are known with their answers: what came at once was in flight together.
-        let is_sample = print.is_sample || self.windows.came_at_once(print.body, print.time, SAMPLES_WITHIN_MS);
-        let print = Fingerprint { is_sample, ..*print };
-        let print = &Fingerprint { novelty: self.novelty(&print), ..print };
+        let print = &Fingerprint { novelty: self.novelty(print), ..*print };
         let arriving = Fingerprint { response: None, outcome: Outcome::Pending, ..*print };
         self.windows.push(&arriving, self.bounds());
         self.score = self.score_of(&arriving);

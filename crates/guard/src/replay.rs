@@ -74,6 +74,8 @@ pub struct PastCall<'a> {
     pub asked: &'a Asked<'a>,
     /// What was answered. `None`: it failed.
     pub answered: Option<&'a Answered>,
+    /// Whether it was one of several samples of one ask.
+    pub is_sample: bool,
 }
 
 /// The past calls of one run. Most of them have the prompt of the call before, which is then not hashed again.
@@ -98,7 +100,7 @@ impl PastCalls {
         let response = call.answered.and_then(fingerprint::of_answer);
         let arrived = request.arrived(CallId::new(), call.number, call.time);
         let silence = arrived.silence.max(seconds(call.silence_ms));
-        Fingerprint { response, outcome, silence, ..arrived }
+        Fingerprint { response, outcome, silence, is_sample: call.is_sample, ..arrived }
     }
 
     fn prompt(&mut self, asked: &Asked<'_>) -> PromptPrint {

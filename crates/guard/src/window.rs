@@ -148,12 +148,6 @@ impl Windows {
         })
     }
 
-    /// Whether a call with this body came at most so many milliseconds before `now`.
-    pub(crate) fn came_at_once(&self, body: u64, now: Timestamp, millis: i64) -> bool {
-        let is_at_once = |entry: &Entry| now.as_millis().saturating_sub(entry.time().as_millis()).abs() <= millis;
-        self.all.iter().map(|slot| self.slots.get(*slot)).any(|entry| entry.body == body && is_at_once(entry))
-    }
-
     /// For how many milliseconds nothing has happened in a conversation.
     pub(crate) fn silence(&self, conversation: ConversationId, now: Timestamp) -> i64 {
         let known = self.conversations.iter().rev().find(|it| it.id == conversation);

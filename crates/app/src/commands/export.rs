@@ -40,6 +40,8 @@ struct Call {
     response: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<Timestamp>,
+    /// Samples of one ask make no incident: none of its calls is one.
+    sample: bool,
 }
 
 /// An agent between two activations as a run.
@@ -123,7 +125,7 @@ fn run_of(incident: &IncidentRow, evidence: Vec<EvidenceRow>) -> IncidentRun {
 fn call_of(row: EvidenceRow) -> Option<Call> {
     let request = recorded_body::request(row.evidence.request_body.as_deref()?)?;
     let response = row.evidence.response_body.as_deref().and_then(recorded_body::answer);
-    Some(Call { request, response, timestamp: row.evidence.time })
+    Some(Call { request, response, timestamp: row.evidence.time, sample: false })
 }
 
 fn write_line(output: &mut impl Write, run: &impl Serialize) -> Result<(), Failure> {

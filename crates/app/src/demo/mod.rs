@@ -38,7 +38,10 @@ pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
 
 async fn run(args: &DemoArgs) -> Result<(), Failure> {
     let mut signals = Signals::listen()?;
-    let directory = tempfile::Builder::new().prefix("agentgazer-demo-").tempdir()?;
+    let mut directory = tempfile::Builder::new();
+    #[cfg(unix)]
+    directory.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let directory = directory.prefix("agentgazer-demo-").tempdir()?;
     let provider = BuiltinProvider::start(0, cast::script()).await?;
     let config = settings(args, directory.path(), &provider.url())?;
     log::start(&config.log);

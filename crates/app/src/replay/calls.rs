@@ -24,6 +24,9 @@ pub(super) struct Recorded<'a> {
     /// When it came, if that is known.
     #[serde(borrow, default)]
     timestamp: Option<Cow<'a, str>>,
+    /// Whether it was one of several samples of one ask, if that is known.
+    #[serde(default)]
+    sample: Option<bool>,
 }
 
 /// The calls of a run.
@@ -32,7 +35,10 @@ pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>
     let mut past = PastCalls::default();
     for (place, call) in recorded.iter().enumerate() {
         let fingerprint = call.fingerprint(&mut past, calls.last());
-        calls.push(fingerprint.map_err(|reason| format!("calls[{place}].{reason}"))?);
+        let fingerprint = fingerprint.map_err(|reason| format!("calls[{place}].{reason}"))?;
+        let at_once = call.timestamp.is_some() && is_sample(&calls, &fingerprint);
+        let is_sample = call.sample.unwrap_or(at_once);
+        calls.push(Fingerprint { is_sample, ..fingerprint });
     }
     Ok(calls)
 }
@@ -53,6 +59,7 @@ impl Recorded<'_> {
             body: GrowingBody::default().hash(body),
             asked: &asked,
             answered: answered.as_ref(),
+            is_sample: false,
         };
         Ok(past.fingerprint(&call))
     }
@@ -83,6 +90,12 @@ impl Recorded<'_> {
             Format::Openai => Dialect::Completions,
         })
     }
+}
+
+/// Whether the same request came at the very same moment: recordings do not say which calls were in flight together.
+fn is_sample(calls: &[Fingerprint], call: &Fingerprint) -> bool {
+    let at_once = calls.iter().rev().take_while(|other| other.time == call.time);
+    at_once.filter(|other| other.body == call.body).any(|other| !other.is_sample)
 }
 
 /// The fields that tell endpoints apart.

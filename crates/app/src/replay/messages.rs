@@ -27,11 +27,12 @@ pub(super) fn fingerprints(messages: &[&RawValue]) -> Result<Vec<Fingerprint>, S
             calls.push(past.fingerprint(&PastCall {
                 number,
                 time: Timestamp::from_millis(number as i64 * STEP_MS),
-                silence_ms: 0,
+                silence_ms: if number > 1 { STEP_MS } else { 0 },
                 conversation: &wire::conversation_of(&HeaderMap::new(), &asked),
                 body: body.hash(b"]}"),
                 asked: &asked,
                 answered: answered.as_ref(),
+                is_sample: false,
             }));
         }
         transcript.push(read);
