@@ -47,8 +47,15 @@ const PROMPT_IS_ERROR: u64 = 1 << 19;
 const PROMPT_IS_COMMON: u64 = 1 << 20;
 const KINDS: [StepKind; 6] =
     [StepKind::Other, StepKind::Look, StepKind::Change, StepKind::Run, StepKind::Plan, StepKind::Wait];
-const NOVELTIES: [Novelty; 6] =
-    [Novelty::Neutral, Novelty::Stale, Novelty::Barren, Novelty::Waited, Novelty::Found, Novelty::Changed];
+const NOVELTIES: [Novelty; 7] = [
+    Novelty::Neutral,
+    Novelty::Stale,
+    Novelty::Barren,
+    Novelty::Waited,
+    Novelty::Found,
+    Novelty::Changed,
+    Novelty::Jitter,
+];
 const OUTCOMES: [Outcome; 4] = [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused];
 
 impl Entry {
@@ -262,7 +269,7 @@ mod tests {
             outcome,
             is_sample: known.1,
             silence: numbers.4 as u16,
-            novelty: NOVELTIES[numbers.5 as usize % 6],
+            novelty: NOVELTIES[numbers.5 as usize % 7],
         })
     }
 

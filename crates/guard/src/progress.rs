@@ -36,7 +36,7 @@ pub(crate) fn novelty<'e>(
     let is_alike = alike.clone().next().is_some();
     match step.kind {
         // What is done again gets another number, and is still the same.
-        StepKind::Change if is_alike => return Novelty::Stale,
+        StepKind::Change if is_alike => return Novelty::Jitter,
         StepKind::Change => return Novelty::Neutral,
         _ if !is_alike && step.is_error => return Novelty::Neutral,
         _ if !is_alike => return Novelty::Found,
@@ -119,7 +119,7 @@ fn movement(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPr
     } else if all.iter().any(Series::may_move) {
         Novelty::Neutral
     } else {
-        Novelty::Stale
+        Novelty::Jitter
     }
 }
 

@@ -145,6 +145,8 @@ pub enum Novelty {
     Found,
     /// Something new was done.
     Changed,
+    /// The same call gave the same again, but for numbers that go back and forth.
+    Jitter,
 }
 
 impl Novelty {
@@ -155,7 +157,7 @@ impl Novelty {
 
     /// Whether the step brought nothing.
     pub fn is_repetition(self) -> bool {
-        matches!(self, Novelty::Stale | Novelty::Barren)
+        matches!(self, Novelty::Stale | Novelty::Barren | Novelty::Jitter)
     }
 }
 

@@ -34,8 +34,15 @@ const TOOLS_ARE_WRITTEN: u8 = 1 << 3;
 const RESULT_IS_EMPTY: u8 = 1 << 4;
 /// Where the three bits of the novelty begin.
 const NOVELTY: u32 = 5;
-const NOVELTIES: [Novelty; 6] =
-    [Novelty::Neutral, Novelty::Stale, Novelty::Barren, Novelty::Waited, Novelty::Found, Novelty::Changed];
+const NOVELTIES: [Novelty; 7] = [
+    Novelty::Neutral,
+    Novelty::Stale,
+    Novelty::Barren,
+    Novelty::Waited,
+    Novelty::Found,
+    Novelty::Changed,
+    Novelty::Jitter,
+];
 
 /// In the byte of the outcome.
 const PROMPT_IS_COMMON: u8 = 1 << 2;

@@ -92,10 +92,14 @@ impl Recorded<'_> {
     }
 }
 
-/// Whether the same request came at the very same moment: recordings do not say which calls were in flight together.
+/// No model answers within so many milliseconds.
+const AT_ONCE_MS: i64 = 100;
+
+/// Whether the same request came so shortly before that it was not answered yet: recordings do not say which calls were in
+/// flight together.
 fn is_sample(calls: &[Fingerprint], call: &Fingerprint) -> bool {
-    let at_once = calls.iter().rev().take_while(|other| other.time == call.time);
-    at_once.filter(|other| other.body == call.body).any(|other| !other.is_sample)
+    let is_at_once = |other: &&Fingerprint| call.time.as_millis() - other.time.as_millis() <= AT_ONCE_MS;
+    calls.iter().rev().take_while(is_at_once).any(|other| other.body == call.body)
 }
 
 /// The fields that tell endpoints apart.

@@ -1,24 +1,30 @@
 //! A repeated tool call whose result is new is progress: running the tests after each edit, reading the next page of a
 //! stream, polling a job that moves. So is one that was waited for.
 
-use model::Novelty;
+use model::{Novelty, ResultPrint};
 
 use super::asked_again::is_same_turn;
 use crate::entry::Entry;
 
-/// Whether both calls report the same tool calls with the same results, numbers aside: whether those of a repeated call
-/// move was asked when it came.
+/// Whether both calls report the same tool calls with the same results.
 pub(crate) fn is_same_tool_step(one: &Entry, other: &Entry) -> bool {
-    match (one.tools(), other.tools()) {
-        (Some(one), Some(other)) => one.adaptive == other.adaptive && one.result.shape == other.result.shape,
-        _ => false,
-    }
+    let (Some(first), Some(second)) = (one.tools(), other.tools()) else {
+        return false;
+    };
+    first.adaptive == second.adaptive && is_same_result((first.result, one.novelty()), (second.result, other.novelty()))
+}
+
+/// Whether two results of the same call are the same. If only numbers differ, they are where the numbers jitter: those that
+/// stand still for a while and then move are of a job that goes on.
+fn is_same_result(one: (ResultPrint, Novelty), other: (ResultPrint, Novelty)) -> bool {
+    let jitters = one.1 == Novelty::Jitter || other.1 == Novelty::Jitter;
+    one.0.kept == other.0.kept || (jitters && one.0.shape == other.0.shape)
 }
 
 /// What came of a response: the tool step that the next call of its conversation reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgrowth {
-    shape: u32,
+    result: ResultPrint,
     novelty: Novelty,
 }
 
@@ -37,7 +43,8 @@ pub(crate) fn gave_something_new(calls: &[&Entry], place: usize, newest: Option<
         return true;
     }
     let Some(earlier) = outgrowth(calls, place) else { return false };
-    earlier.shape != newest.shape || earlier.novelty == Novelty::Waited
+    let is_same = is_same_result((earlier.result, earlier.novelty), (newest.result, newest.novelty));
+    !is_same || earlier.novelty == Novelty::Waited
 }
 
 /// What came of the response of the call at `place`.
@@ -58,5 +65,5 @@ pub(crate) fn outgrowth(calls: &[&Entry], place: usize) -> Option<Outgrowth> {
 }
 
 fn of(next: &Entry) -> Option<Outgrowth> {
-    next.tools().map(|step| Outgrowth { shape: step.result.shape, novelty: next.novelty() })
+    next.tools().map(|step| Outgrowth { result: step.result, novelty: next.novelty() })
 }

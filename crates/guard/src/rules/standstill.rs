@@ -34,7 +34,7 @@ pub(crate) fn standstill(calls: &[&Entry]) -> Option<Standstill> {
                     break;
                 }
             }
-            Novelty::Stale | Novelty::Barren => {
+            Novelty::Stale | Novelty::Barren | Novelty::Jitter => {
                 steps.push(place);
                 keys.push(key(call));
             }

@@ -97,7 +97,7 @@ impl Naive {
             .map(|other| other.result.numbers[0])
             .collect();
         match (step.kind, alike.is_empty(), step.is_error) {
-            (StepKind::Change, false, _) => Novelty::Stale,
+            (StepKind::Change, false, _) => Novelty::Jitter,
             (StepKind::Change, true, _) | (_, true, true) => Novelty::Neutral,
             (_, true, false) => Novelty::Found,
             // All results of the test have one number at most.
@@ -294,7 +294,7 @@ fn movement(numbers: &[f32]) -> Novelty {
     } else if (1..=2).contains(&changes.len()) && turns == 0 {
         Novelty::Neutral
     } else {
-        Novelty::Stale
+        Novelty::Jitter
     }
 }
 
@@ -554,7 +554,7 @@ impl View<'_> {
             next.and_then(|next| Some((next.tools?, next.novelty)))
         };
         let Some((newest, novelty)) = after(other) else { return false };
-        novelty.is_progress() || after(one).is_some_and(|(earlier, _)| earlier.result.shape != newest.result.shape)
+        novelty.is_progress() || after(one).is_some_and(|earlier| !same_result(earlier, (newest, novelty)))
     }
 
     fn tools(&self, index: usize) -> bool {
@@ -601,6 +601,11 @@ fn same_turn(one: &Fingerprint, other: &Fingerprint) -> bool {
 }
 
 fn same_step(one: &Fingerprint, other: &Fingerprint) -> bool {
-    let known = |print: &Fingerprint| print.tools.map(|tools| (tools.adaptive, tools.result.shape));
-    known(one).is_some() && known(one) == known(other)
+    let (Some(first), Some(second)) = (one.tools, other.tools) else { return false };
+    first.adaptive == second.adaptive && same_result((first, one.novelty), (second, other.novelty))
+}
+
+fn same_result(one: (ToolStep, Novelty), other: (ToolStep, Novelty)) -> bool {
+    let jitters = [one.1, other.1].contains(&Novelty::Jitter);
+    one.0.result.kept == other.0.result.kept || jitters && one.0.result.shape == other.0.result.shape
 }
