@@ -242,9 +242,9 @@ CODING_AGENTS = [
         resume=lambda prompt: ["--dangerously-skip-permissions", "--continue", "-p", prompt],
         configure=configure_claude_code,
         tools=claude_code_tools,
-        fast=frozenset({"healthy", "stuck"}),
+        fast=frozenset({"healthy", "stuck", "edit-test", "polling"}),
     ),
-    codex("codex", "gpt-5.5", lambda place: CodexTools(), fast=frozenset({"healthy"})),
+    codex("codex", "gpt-5.5", lambda place: CodexTools(), fast=frozenset({"healthy", "stuck", "edit-test", "polling"})),
     codex("codex-code-mode", "gpt-6-sol", lambda place: CodexCodeTools()),
     AgentClient(
         name="gemini-cli",
@@ -254,7 +254,7 @@ CODING_AGENTS = [
         resume=lambda prompt: ["--yolo", "--resume", "latest", "-p", prompt],
         configure=configure_gemini_cli,
         tools=gemini_cli_tools,
-        fast=frozenset({"healthy", "stuck"}),
+        fast=frozenset({"healthy", "stuck", "edit-test", "polling"}),
     ),
     AgentClient(
         name="opencode",
@@ -282,6 +282,6 @@ CODING_AGENTS = [
         resume=lambda prompt: [*PI, "--continue", "-p", prompt],
         configure=configure_pi,
         tools=pi_tools,
-        fast=frozenset({"healthy", "stuck"}),
+        fast=frozenset({"healthy", "stuck", "edit-test", "polling"}),
     ),
 ]
