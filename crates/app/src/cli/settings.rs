@@ -30,7 +30,7 @@ pub struct SettingArgs {
     /// Another host name to answer to (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allow_hosts: Vec<String>,
-    /// The origin of a web page that may call through the proxy, like https://app.example (repeatable)
+    /// The origin of a web page that may call through the proxy, like `https://app.example` (repeatable)
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     pub allow_origins: Vec<String>,
     /// Point a provider elsewhere (NAME=URL) or add one (NAME=FORMAT+URL) (repeatable)
