@@ -14,7 +14,7 @@ fn binary() -> String {
     std::env::var("AGENTGAZER_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_agentgazer").to_owned())
 }
 
-const TOKEN: &str = "bench-token";
+const TOKEN: &str = "token-of-the-benchmark";
 
 /// Something that answers requests.
 pub(crate) trait Target {
