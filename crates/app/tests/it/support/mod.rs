@@ -5,6 +5,7 @@ mod command;
 mod http;
 mod mail;
 mod receiver;
+mod root;
 mod server;
 
 pub(crate) use calls::{Agent, messages_request, openai_request};
@@ -12,6 +13,7 @@ pub(crate) use command::{Run, agentgazer, run};
 pub(crate) use http::{Answer, Http};
 pub(crate) use mail::MailServer;
 pub(crate) use receiver::{Received, Receiver};
+pub(crate) use root::skip_without_root;
 pub(crate) use server::{Server, ServerBuilder};
 
 use std::time::{Duration, Instant};
