@@ -222,8 +222,9 @@ fn broken(error: hyper::Error) -> EgressError {
     failed(format!("the connection broke: {error}"))
 }
 
-/// The machine's certificates, else those of Mozilla: a bare container image has none of its own.
-fn tls_config() -> ClientConfig {
+/// TLS for a client: it trusts the machine's certificates, else those of Mozilla, because a bare container image has
+/// none of its own.
+pub fn tls_config() -> ClientConfig {
     let builder = || ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
     let native = builder().with_safe_default_protocol_versions().map(ConfigBuilderExt::with_native_roots);
     if let Ok(Ok(config)) = native {

@@ -21,6 +21,7 @@ use store::{Recorder, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub use egress::tls_config;
 pub use lettre::message::Mailbox;
 pub use mailer::{SmtpConfig, SmtpSecurity};
 

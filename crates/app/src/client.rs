@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use secrecy::{ExposeSecret, SecretString};
@@ -19,16 +20,18 @@ const USER_AGENT: &str = concat!("agentgazer/", env!("CARGO_PKG_VERSION"));
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sends HTTP requests; nothing about them is ours.
+/// Sends HTTP and HTTPS requests as they are.
 #[derive(Clone, Debug)]
-pub(crate) struct Http(hyper_util::client::legacy::Client<HttpConnector, Full<Bytes>>);
+pub(crate) struct Http(hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 impl Http {
-    /// A client with a pool of its own.
+    /// A client that trusts the certificates that the system trusts (`SSL_CERT_FILE` names others).
     pub(crate) fn new() -> Http {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        Http(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(connector))
+        let mut tcp = HttpConnector::new();
+        tcp.set_nodelay(true);
+        tcp.enforce_http(false);
+        let https = HttpsConnectorBuilder::new().with_tls_config(alerts::tls_config()).https_or_http().enable_http1();
+        Http(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(https.wrap_connector(tcp)))
     }
 
     /// Sends one request and reads the whole answer.
@@ -66,11 +69,9 @@ struct Problem {
 impl Client {
     /// A client of the server at `url`.
     pub(crate) fn new(url: &str, token: SecretString) -> Result<Client, Failure> {
-        if !url.starts_with("http://") {
-            return Err(Failure::new(
-                Exit::Usage,
-                format!("the server's address must start with http://, not {url:?}"),
-            ));
+        if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+            let message = format!("the server's address must start with http:// or https://, not {url:?}");
+            return Err(Failure::new(Exit::Usage, message));
         }
         Ok(Client { http: Http::new(), url: url.trim_end_matches('/').to_owned(), token })
     }
@@ -126,7 +127,7 @@ impl Client {
 
     fn unreachable(&self, error: &anyhow::Error) -> Failure {
         let message = format!(
-            "no server answers at {}: start one with `agentgazer start`, or say where it is with --url ({})",
+            "no server at {}: start one with `agentgazer start`, or say where it is with --url ({})",
             self.url,
             error.root_cause()
         );
@@ -183,9 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_reached_over_http() {
+    fn server_url_has_a_scheme() {
         let client = |url: &str| Client::new(url, SecretString::from("t")).map(|client| client.url);
         assert_eq!(client("http://127.0.0.1:1/").ok().as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(client("https://example.com/").ok().as_deref(), Some("https://example.com"));
         assert_eq!(client("127.0.0.1:1").err().map(|failure| failure.exit), Some(Exit::Usage));
     }
 }

@@ -29,6 +29,7 @@ pub fn router(web: Web) -> Router {
 
     // The last layer is the first that a request meets.
     open.merge(guarded)
+        .layer(from_fn_with_state(app.clone(), gate::point_to_proxy))
         .layer(from_fn(gate::refuse_other_sites))
         .layer(from_fn_with_state(app.clone(), gate::only_our_hosts))
         .layer(from_fn(gate::answer_safely))

@@ -135,6 +135,18 @@ pub struct CostsArgs {
 pub enum AlertsCommand {
     /// List the channels and rules
     List(ServerArgs),
+    /// Add a channel: every kill is announced there
+    Add(AddChannelArgs),
+    /// Change a channel; what is not given stays as it is
+    Change(ChangeChannelArgs),
+    /// Delete a channel and the rules that only it had
+    Delete {
+        /// The channel, by name or id
+        channel: String,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
     /// Send a test through a channel and show the result
     Test {
         /// The channel, by name or id
@@ -143,6 +155,56 @@ pub enum AlertsCommand {
         #[command(flatten)]
         server: ServerArgs,
     },
+}
+
+/// Where a channel leads. Which of these a channel takes depends on its kind.
+#[derive(Debug, Args)]
+pub struct ChannelTarget {
+    /// Where a webhook, Slack or Discord is posted to
+    #[arg(long, value_name = "URL")]
+    pub address: Option<String>,
+    /// An address that mails go to (repeatable)
+    #[arg(long, value_name = "ADDRESS")]
+    pub to: Vec<String>,
+    /// The token of a Telegram bot
+    #[arg(long, value_name = "TOKEN")]
+    pub bot_token: Option<String>,
+    /// The Telegram chat
+    #[arg(long, value_name = "CHAT")]
+    pub chat_id: Option<String>,
+}
+
+/// The arguments of `alerts add`.
+#[derive(Debug, Args)]
+pub struct AddChannelArgs {
+    /// webhook, email, slack, discord or telegram
+    pub kind: String,
+    /// What people call it
+    pub name: String,
+    /// Where it leads.
+    #[command(flatten)]
+    pub target: ChannelTarget,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `alerts change`.
+#[derive(Debug, Args)]
+pub struct ChangeChannelArgs {
+    /// The channel, by name or id
+    pub channel: String,
+    /// Switch it on or off
+    pub state: Option<OnOff>,
+    /// Another name
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Where it leads.
+    #[command(flatten)]
+    pub target: ChannelTarget,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 /// The arguments of `drill`.
@@ -200,6 +262,9 @@ pub struct KillSwitchArgs {
     /// What counts as a repetition: adaptive or literal
     #[arg(long, value_name = "COUNTING")]
     pub counting: Option<String>,
+    /// Set up an agent that has not called yet
+    #[arg(long)]
+    pub create: bool,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -242,6 +307,9 @@ pub struct PolicyArgs {
     /// Go back to the default policy; with *, to the configured one
     #[arg(long, conflicts_with_all = ["budget_daily", "budget_weekly", "budget_monthly", "budget_conversation", "time_zone", "hours", "rates", "models"])]
     pub reset: bool,
+    /// Set up an agent that has not called yet
+    #[arg(long)]
+    pub create: bool,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,

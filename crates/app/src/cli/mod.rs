@@ -7,8 +7,9 @@ mod settings;
 use clap::{Parser, Subcommand};
 
 pub use client::{
-    AgentArgs, AlertsArgs, AlertsCommand, CostsArgs, CostsBy, DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg,
-    IncidentsArgs, KillSwitchArgs, OnOff, PolicyArgs, ServerArgs, TokenArgs, TopArgs,
+    AddChannelArgs, AgentArgs, AlertsArgs, AlertsCommand, ChangeChannelArgs, ChannelTarget, CostsArgs, CostsBy,
+    DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, KillSwitchArgs, OnOff, PolicyArgs, ServerArgs,
+    TokenArgs, TopArgs,
 };
 pub use recordings::{CountingArg, ExportArgs, ReplayArgs};
 pub use settings::{DemoArgs, ProviderArgs, SettingArgs};

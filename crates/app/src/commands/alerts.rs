@@ -1,4 +1,4 @@
-//! `alerts`: lists channels and rules, and sends tests.
+//! `alerts`: lists channels and rules, and sends tests. Changes of channels are in `channels.rs`.
 
 use http::Method;
 use serde::Deserialize;
@@ -66,11 +66,16 @@ impl Attempt {
     }
 }
 
-/// `alerts [list]` and `alerts test CHANNEL`.
+pub(super) const CHANNEL_HEADER: [&str; 5] = ["CHANNEL", "KIND", "STATE", "TO", "ID"];
+
+/// `alerts [list]`, `alerts test CHANNEL`, and the changes of channels.
 pub fn alerts(args: &AlertsArgs) -> Result<(), Failure> {
     match &args.command {
         None => list(&args.server),
         Some(AlertsCommand::List(server)) => list(server),
+        Some(AlertsCommand::Add(args)) => super::channels::add(args),
+        Some(AlertsCommand::Change(args)) => super::channels::change(args),
+        Some(AlertsCommand::Delete { channel, server }) => super::channels::delete(channel, server),
         Some(AlertsCommand::Test { channel, server }) => test(channel, server),
     }
 }
@@ -93,13 +98,13 @@ fn list(args: &ServerArgs) -> Result<(), Failure> {
     let channels = channels.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Channel>, _>>()?;
     let rules = rules.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Rule>, _>>()?;
     let rows = rules.iter().map(|rule| rule_row(rule, &channels)).collect();
-    let nobody = "No channels: nobody is told of kills. Add one with POST /api/channels.";
-    print::table(&["CHANNEL", "KIND", "STATE", "TO", "ID"], channels.iter().map(channel_row).collect(), nobody)?;
+    let no_one = "No channels: no one is notified of kills. Add one: agentgazer alerts add webhook NAME --address URL";
+    print::table(&CHANNEL_HEADER, channels.iter().map(channel_row).collect(), no_one)?;
     print::line("")?;
     print::table(&["RULE", "AGENT", "STATE", "CHANNELS"], rows, "No rules: every kill goes to every channel.")
 }
 
-fn channel_row(channel: &Channel) -> Vec<String> {
+pub(super) fn channel_row(channel: &Channel) -> Vec<String> {
     let to = channel.to.as_ref().map(|to| to.join(", ")).or_else(|| channel.chat_id.clone());
     let state = match (channel.enabled, &channel.disabled_reason) {
         (true, _) => "on".to_owned(),
@@ -127,13 +132,7 @@ fn rule_row(rule: &Rule, channels: &[Channel]) -> Vec<String> {
 fn test(wanted: &str, args: &ServerArgs) -> Result<(), Failure> {
     let answer = on_one_thread(async {
         let client = client(args)?;
-        let channels = channels(&client).await?;
-        let found = channels.iter().find(|channel| channel.name == wanted || channel.id == wanted);
-        let Some(channel) = found else {
-            let names: Vec<_> = channels.iter().map(|channel| channel.name.as_str()).collect();
-            let known = if names.is_empty() { "there is none".to_owned() } else { names.join(", ") };
-            return Err(Failure::new(Exit::NotFound, format!("no channel is called {wanted:?}; known: {known}")));
-        };
+        let channel = super::channels::find(&client, wanted).await?;
         client.change(Method::POST, &format!("/api/channels/{}/test", channel.id), &json!({})).await
     })?;
     if args.json {

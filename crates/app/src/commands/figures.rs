@@ -14,7 +14,16 @@ pub(super) struct Sums {
     pub(super) unpriced_requests: u64,
 }
 
+/// Fewer calls say nothing about an agent that fails. The dashboard uses the same number.
+const FAILING_CALLS: u64 = 10;
+
 impl Sums {
+    /// Whether most of the calls failed or were refused.
+    pub(super) fn are_failing(&self) -> bool {
+        let calls = self.requests + self.blocked;
+        calls >= FAILING_CALLS && 2 * (self.errors + self.blocked) > calls
+    }
+
     /// What they cost; what has no price is said, because it is not free.
     pub(super) fn cost(&self) -> String {
         let dollars = dollars(self.cost_usd);
@@ -26,9 +35,15 @@ impl Sums {
     }
 }
 
-/// Dollars to the cent, small amounts to the hundredth of one.
+/// Dollars to the cent; less than a cent to the hundredth of one.
 pub(super) fn dollars(usd: f64) -> String {
-    if usd == 0.0 || usd.abs() >= 0.1 { format!("${usd:.2}") } else { format!("${usd:.4}") }
+    if usd == 0.0 || usd.abs() >= 0.01 {
+        return format!("${usd:.2}");
+    }
+    if usd.abs() < 0.0001 {
+        return "<$0.0001".to_owned();
+    }
+    format!("${usd:.4}").trim_end_matches('0').to_owned()
 }
 
 /// A number with a comma every three digits.
@@ -51,7 +66,8 @@ mod tests {
     #[test]
     fn numbers_are_easy_to_read() {
         assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([0.0, 0.00123, 0.1, 12.345].map(dollars), ["$0.00", "$0.0012", "$0.10", "$12.35"]);
+        let money = [0.0, 0.000_000_3, 0.001_23, 0.002, 0.05, 0.1, 12.345].map(dollars);
+        assert_eq!(money, ["$0.00", "<$0.0001", "$0.0012", "$0.002", "$0.05", "$0.10", "$12.35"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::agents::agent_id;
+use super::new_agent::ensure_meant;
 use super::{client, on_one_thread, print};
 use crate::cli::{KillSwitchArgs, OnOff};
 use crate::client;
@@ -30,6 +31,7 @@ pub fn kill_switch(args: &KillSwitchArgs) -> Result<(), Failure> {
         if change.is_empty() {
             client.get(&path).await
         } else {
+            ensure_meant(&client, &agent, args.create).await?;
             client.change(Method::PUT, &path, &change.into()).await
         }
     })?;

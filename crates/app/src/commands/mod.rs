@@ -2,6 +2,7 @@
 
 mod agents;
 mod alerts;
+mod channels;
 mod costs;
 mod drill;
 mod exemptions;
@@ -9,6 +10,7 @@ mod export;
 mod figures;
 mod incidents;
 mod kill_switch;
+mod new_agent;
 mod policy;
 pub(crate) mod print;
 mod provider;
@@ -91,8 +93,21 @@ pub(crate) fn client(args: &ServerArgs) -> Result<Client, Failure> {
     let config = resolve_for_client(args)?;
     let url = args.url.clone().or_else(|| std::env::var("AGENTGAZER_URL").ok());
     let url = url.or_else(|| Addresses::read(&config.data_dir).map(|addresses| addresses.dashboard));
-    let url = url.unwrap_or_else(|| default_url(&config));
-    Client::new(&url, known_token(&config)?)
+    let token = match known_token(&config) {
+        Err(failure) if failure.exit == Exit::NotFound && url.is_none() => return Err(no_server(&config)),
+        other => other?,
+    };
+    Client::new(&url.unwrap_or_else(|| default_url(&config)), token)
+}
+
+/// Neither a token nor an address: no server was ever started here.
+fn no_server(config: &Config) -> Failure {
+    let message = format!(
+        "no server: none was started on the data directory {}. Start one with `agentgazer start`, or say where it is with \
+         --url and --token",
+        config.data_dir.display()
+    );
+    Failure::new(Exit::Unreachable, message)
 }
 
 /// Where a server with this configuration would be.
@@ -108,10 +123,8 @@ pub(crate) fn known_token(config: &Config) -> Result<SecretString, Failure> {
     }
     data_dir::read_token(&config.data_dir)?.ok_or_else(|| {
         let place = config.data_dir.display();
-        Failure::new(
-            Exit::NotFound,
-            format!("there is no token in {place}: `agentgazer start` makes one, or use --token"),
-        )
+        let message = format!("there is no token in {place}: `agentgazer start` makes one, or use --token");
+        Failure::new(Exit::NotFound, message)
     })
 }
 

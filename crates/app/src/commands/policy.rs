@@ -5,6 +5,8 @@ use model::{ANY, NanoUsd, Policy, PolicyChange};
 use serde::Deserialize;
 
 use super::agents::agent_id;
+use super::figures::dollars;
+use super::new_agent::ensure_meant;
 use super::{client, on_one_thread, print};
 use crate::cli::PolicyArgs;
 use crate::client;
@@ -34,10 +36,8 @@ struct OfAgent {
 
 /// `policy AGENT …`.
 pub fn policy(args: &PolicyArgs) -> Result<(), Failure> {
-    let path = match args.agent.as_str() {
-        ANY => "/api/policy".to_owned(),
-        agent => format!("/api/agents/{}/policy", agent_id(agent)?),
-    };
+    let agent = if args.agent == ANY { None } else { Some(agent_id(&args.agent)?) };
+    let path = agent.as_ref().map_or_else(|| "/api/policy".to_owned(), |agent| format!("/api/agents/{agent}/policy"));
     let change = change(args).map_err(|message| Failure::new(Exit::Usage, anyhow::anyhow!(message)))?;
     let answer = on_one_thread(async {
         let client = client(&args.server)?;
@@ -46,6 +46,9 @@ pub fn policy(args: &PolicyArgs) -> Result<(), Failure> {
         }
         if change == PolicyChange::default() {
             return client.get(&path).await;
+        }
+        if let Some(agent) = &agent {
+            ensure_meant(&client, agent, args.create).await?;
         }
         client.change(Method::PUT, &path, &serde_json::to_value(&change).map_err(anyhow::Error::from)?).await
     })?;
@@ -110,7 +113,7 @@ fn words(agent: &str, stands: &Stands) -> String {
     ];
     for (name, budget, spent) in budgets {
         let Some(budget) = budget else { continue };
-        let spent = spent.map(|spent| format!(", {spent} spent")).unwrap_or_default();
+        let spent = spent.map(|spent| format!(", {} spent", dollars(spent.usd()))).unwrap_or_default();
         lines.push(format!("  budget per {name} {budget}{spent}"));
     }
     for hours in policy.allowed_hours.iter().flatten() {

@@ -1,5 +1,7 @@
 //! `start`: runs the server until a signal stops it.
 
+use std::path::Path;
+
 use super::print::{self, BOLD, DIM, RESET};
 use super::{on_all_cores, resolve_for_server};
 use crate::cli::SettingArgs;
@@ -24,14 +26,14 @@ pub fn start(args: &SettingArgs) -> Result<(), Failure> {
 async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure> {
     let mut signals = Signals::listen()?;
     let server = Server::start_on(config, sockets).await?;
-    print::line(&banner(&server))?;
+    print::line(&banner(&server, &config.data_dir))?;
     let signal = signals.next().await;
     tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");
     signals.exit_at_once();
     Ok(server.stop(config.drain).await?)
 }
 
-fn banner(server: &Server) -> String {
+fn banner(server: &Server, data_dir: &Path) -> String {
     let kill_switch = match server.kills_new_agents() {
         true => "on for new agents",
         false => "off for new agents: agentgazer kill-switch my-agent on",
@@ -44,7 +46,9 @@ fn banner(server: &Server) -> String {
          \x20 log in       {login}\n\
          \x20 clients      {DIM}OPENAI_BASE_URL={proxy}/agents/my-agent/openai/v1{RESET}\n\
          \x20              {DIM}ANTHROPIC_BASE_URL={proxy}/agents/my-agent/anthropic{RESET}\n\
-         \x20 kill switch  {DIM}{kill_switch}{RESET}",
+         \x20 kill switch  {DIM}{kill_switch}{RESET}\n\
+         \x20 data         {DIM}{data_dir}{RESET}",
         version = env!("CARGO_PKG_VERSION"),
+        data_dir = data_dir.display(),
     )
 }

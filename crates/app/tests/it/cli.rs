@@ -136,7 +136,7 @@ async fn a_kill_switch_is_shown_and_changed() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     let changes = ["--window", "5", "--threshold", "2.5", "--action", "block", "--counting", "literal"];
-    let changed = server.run(&[&["kill-switch", "tuned", "on"], &changes[..]].concat());
+    let changed = server.run(&[&["kill-switch", "tuned", "on", "--create"], &changes[..]].concat());
     for part in ["tuned", "on", "5", "2.5", "block", "literal"] {
         assert!(changed.said().contains(part), "{part}: {}", changed.stdout);
     }
@@ -182,6 +182,7 @@ async fn exit_codes_are_a_promise() {
     check(server.run(&["kill-switch", "nobody"]), 4, "nobody");
     check(server.run(&["incidents", unknown]), 4, unknown);
     check(run(&["token", "--data-dir", elsewhere]), 4, "no token");
+    check(run(&["agents", "--data-dir", elsewhere]), 3, "no server");
     check(run(&["agents", "--token", "wrong", "--data-dir", data]), 5, "token");
 }
 

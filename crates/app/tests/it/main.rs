@@ -4,6 +4,7 @@
 
 mod alerts;
 mod cli;
+mod cli_changes;
 mod costs;
 mod crash;
 mod dashboard_flood;

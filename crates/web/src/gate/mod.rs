@@ -8,6 +8,7 @@ mod host;
 mod origin;
 mod session;
 mod who;
+mod wrong_port;
 
 pub use client::{Client, Network};
 pub(crate) use guess_limit::GuessLimit;
@@ -16,3 +17,4 @@ pub(crate) use host::only_our_hosts;
 pub(crate) use origin::refuse_other_sites;
 pub(crate) use session::{Sessions, clear_cookie, random_id, set_cookie};
 pub(crate) use who::{Caller, cookie, is_known, is_token, only_known_callers, session_id};
+pub(crate) use wrong_port::point_to_proxy;

@@ -3,6 +3,7 @@
 use model::{ActivatedBy, Cycle};
 
 use super::{Evidence, Incident, Signal};
+use crate::commands::figures::dollars;
 use crate::commands::print;
 use crate::text;
 
@@ -53,8 +54,9 @@ fn cycle(cycle: Option<Cycle>) -> String {
 
 fn cost(incident: &Incident) -> String {
     let Some(since) = &incident.stuck_since else { return "not known".to_owned() };
-    let spent = incident.loop_cost_usd.map_or_else(|| "not known (no price)".to_owned(), |cost| cost.to_string());
-    let pace = incident.loop_cost_per_hour_usd.map(|cost| format!(", {cost} an hour at its pace")).unwrap_or_default();
+    let spent = incident.loop_cost_usd.map_or_else(|| "not known (no price)".to_owned(), |cost| dollars(cost.usd()));
+    let pace = incident.loop_cost_per_hour_usd.map(|cost| format!(", {} an hour at its pace", dollars(cost.usd())));
+    let pace = pace.unwrap_or_default();
     format!("{spent} in {} calls since {} UTC{pace}", incident.stuck_calls, print::time(since))
 }
 

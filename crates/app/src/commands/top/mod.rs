@@ -2,6 +2,7 @@
 
 mod view;
 
+use std::cmp::Ordering;
 use std::io::IsTerminal;
 use std::pin::pin;
 use std::time::Duration;
@@ -101,8 +102,7 @@ impl Snapshot {
             let found = stats.agents.iter().find(|sums| sums.agent_id == agent.agent_id);
             agents.push(agent.line(found.map(|found| found.sums.clone()).unwrap_or_default()));
         }
-        // Whoever is nearest to being stopped first, then whoever costs most.
-        agents.sort_by(|left, right| right.weight().partial_cmp(&left.weight()).unwrap_or(std::cmp::Ordering::Equal));
+        agents.sort_by(Line::by_need);
         Ok(Snapshot { total: stats.total, agents })
     }
 }
@@ -121,9 +121,27 @@ impl Agent {
 }
 
 impl Line {
-    /// How far up it is shown.
-    fn weight(&self) -> (bool, f64, u64) {
-        (self.score > self.threshold / 2.0, self.sums.cost_usd, self.sums.requests)
+    /// The order of the dashboard's Agents page: stopped, looping, near the threshold, failing, the rest, and last the
+    /// agents that a person switched off. Among equals, the higher share of the threshold comes first, then the higher cost.
+    fn by_need(&self, other: &Line) -> Ordering {
+        let by_share = || other.share().total_cmp(&self.share());
+        let by_cost = || other.sums.cost_usd.total_cmp(&self.sums.cost_usd);
+        self.rank().cmp(&other.rank()).then_with(by_share).then_with(by_cost)
+    }
+
+    fn rank(&self) -> u8 {
+        match self.active {
+            false if self.stopped => 0,
+            false => 5,
+            true if self.share() > 1.0 => 1,
+            true if self.share() >= 0.8 => 2,
+            true if self.sums.are_failing() => 3,
+            true => 4,
+        }
+    }
+
+    fn share(&self) -> f64 {
+        self.score / self.threshold
     }
 }
 

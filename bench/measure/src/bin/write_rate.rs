@@ -1,6 +1,6 @@
 //! How much CPU one recorded call costs. Prints microseconds of CPU and of wall time per event.
 //!
-//! `cargo run --release -p store --example write_rate [EVENTS] [AGENTS] [CONVERSATIONS]`
+//! `cargo run --release -p measure --bin write_rate [EVENTS] [AGENTS] [CONVERSATIONS]`
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be run by hand")]
 
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! How much memory 100,000 agents with full windows take: `cargo run --release -p guard --example memory`.
+//! How much memory 100,000 agents with full windows take: `cargo run --release -p measure --bin agent_memory`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "run by hand to see what it prints")]
 
 use guard::{Decision, Guard, GuardConfig, NewCall};

@@ -1,5 +1,5 @@
 //! How well the SimHash tells texts apart, measured on what users wrote in recorded runs (JSON Lines with `messages`, as
-//! `agentgazer replay` reads them, unpacked): `cargo run --release -p guard --example simhash_quality -- FILE…`.
+//! `agentgazer replay` reads them, unpacked): `cargo run --release -p measure --bin simhash_quality -- FILE…`.
 //! What differs only in numbers must be at a distance below 3, unrelated texts above 5.
 
 #![allow(clippy::print_stdout, reason = "a tool for people")]

@@ -1,0 +1,56 @@
+//! A client that was pointed at the dashboard's port instead of the proxy's: it is told where the proxy is, in a form that
+//! every SDK shows as an error.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::app::App;
+
+/// Answers calls that were meant for the proxy. It stands before the check of tokens, so that the provider key of a
+/// mistaken client does not count as a wrong token.
+pub(crate) async fn point_to_proxy(State(app): State<App>, request: Request, next: Next) -> Response {
+    if !is_for_proxy(request.method(), request.uri(), request.headers()) {
+        return next.run(request).await;
+    }
+    (StatusCode::NOT_FOUND, Json(error(&app.web().proxy_url, request.uri().path()))).into_response()
+}
+
+/// Whether it is a call `/agents/{agent}/{provider}/…`: the dashboard's own forms below `/agents/` send no JSON, and it has
+/// no page that deep.
+fn is_for_proxy(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+    let Some(rest) = uri.path().strip_prefix("/agents/") else { return false };
+    let is_json = || headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"application/json"));
+    rest.split('/').count() >= 3 && (method == Method::GET || is_json())
+}
+
+/// The error in the shape of OpenAI's and Anthropic's at once.
+fn error(proxy_url: &str, path: &str) -> Value {
+    let message = format!("This is AgentGazer's dashboard, not its proxy. Send calls to {proxy_url}{path}");
+    json!({"type": "error", "error": {"type": "not_the_proxy", "code": "not_the_proxy", "message": message}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_for_the_proxy_are_told_from_pages_and_forms() {
+        let check = |method: Method, path: &'static str, content_type: &'static str, expected: bool| {
+            let headers =
+                HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap_or_else(|_| unreachable!()))]);
+            assert_eq!(is_for_proxy(&method, &Uri::from_static(path), &headers), expected, "{method} {path}");
+        };
+        check(Method::POST, "/agents/a/openai/v1/chat/completions", "application/json; charset=utf-8", true);
+        check(Method::POST, "/agents/a/anthropic/v1/messages", "application/json", true);
+        check(Method::GET, "/agents/a/openai/v1/models", "", true);
+        check(Method::GET, "/agents/a", "", false);
+        check(Method::POST, "/agents/a/policy/reset", "application/x-www-form-urlencoded", false);
+        check(Method::POST, "/agents/a/activate", "application/json", false);
+        check(Method::POST, "/api/agents/a/b/c", "application/json", false);
+    }
+}
