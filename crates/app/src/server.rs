@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use alerts::Alerts;
 use anyhow::Context;
-use guard::{Guard, GuardConfig, Policies};
-use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Timestamp, Usage};
+use control::{Control, Token};
+use guard::{Guard, GuardConfig};
+use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
-use store::{AgentBudget, ClaimDirectory, RecentCalls, Recorder, Store, StoreConfig, Unpriced};
+use store::{ClaimDirectory, Recorder, Store, StoreConfig, Unpriced};
 use tokio::task::JoinHandle;
-use web::{AlertTargets, Names, Token, Web};
+use web::{AlertTargets, Names, Web};
 
 use crate::clock_watch;
 use crate::config::Config;
@@ -144,7 +145,7 @@ struct Parts {
     recorder_task: JoinHandle<()>,
     handle: RecorderHandle,
     providers: Providers,
-    configured: Arc<Vec<Provider>>,
+    configured: Vec<Provider>,
     hosts: AllowedHosts,
 }
 
@@ -164,7 +165,13 @@ impl Parts {
             claim_directory: ClaimDirectory::new(move || claimed.claim_again().map_err(|error| format!("{error:#}"))),
         })
         .await?;
-        let guard = Arc::new(restored_guard(config, &store).await?);
+        let guard_config = GuardConfig {
+            defaults: config.kill_switch,
+            max_agents: config.limits.max_agents,
+            max_conversations: config.limits.max_conversations,
+        };
+        let guard = control::restore_guard(guard_config, &config.policy, &store, &Clock::System).await?;
+        let guard = Arc::new(guard);
         let inactive = Arc::clone(&guard);
         store.read_kills_from(move || inactive.inactive_agents());
         let configured = configured_providers(config);
@@ -179,7 +186,7 @@ impl Parts {
             recorder_task,
             handle,
             providers,
-            configured: Arc::new(configured),
+            configured,
             hosts: AllowedHosts::new(config.bind, config.allow_hosts.iter().cloned()),
         })
     }
@@ -204,20 +211,32 @@ impl Parts {
         Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)
     }
 
+    fn control(&self, config: &Config, token: Token) -> Control {
+        Control::new(control::Parts {
+            guard: Arc::clone(&self.guard),
+            store: self.store.clone(),
+            recorder: self.recorder.clone(),
+            providers: self.providers.clone(),
+            configured_providers: self.configured.clone(),
+            configured_policy: config.policy.clone(),
+            token,
+            clock: Clock::System,
+        })
+    }
+
     fn web(&self, config: &Config, token: Token, addresses: &Addresses, draining: Arc<AtomicBool>) -> Web {
         Web {
+            control: self.control(config, token.clone()),
             guard: Arc::clone(&self.guard),
             store: self.store.clone(),
             recorder: self.recorder.clone(),
             recorder_handle: self.handle.clone(),
             providers: self.providers.clone(),
-            configured_providers: Arc::clone(&self.configured),
             alerts: AlertTargets {
                 allow_private: config.alerts.allow_private_targets,
                 mail: config.alerts.smtp.host.is_some(),
             },
             names: Names::System,
-            configured_policy: Arc::new(config.policy.clone()),
             proxy_url: addresses.proxy.clone(),
             token,
             detection_failures: Failures::default(),
@@ -243,43 +262,6 @@ fn token(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<(SecretStri
         );
     }
     Ok((token.clone(), Token::kept(token, keep)))
-}
-
-/// The guard as it was when the last server stopped.
-async fn restored_guard(config: &Config, store: &Store) -> anyhow::Result<Guard> {
-    let defaults = store.settings().kill_switch;
-    let guard_config = GuardConfig {
-        defaults,
-        max_agents: config.limits.max_agents,
-        max_conversations: config.limits.max_conversations,
-    };
-    let policy = store.default_policy().await?.unwrap_or_else(|| config.policy.clone());
-    let guard = Guard::with_policy(guard_config, policy);
-    for agent in store.saved_agents(defaults, config.limits.max_agents).await? {
-        guard.restore(agent);
-    }
-    restore_policies(guard.policies(), store).await?;
-    Ok(guard)
-}
-
-/// Policies, and what was spent and called before the start: budgets and rates go on where they were.
-async fn restore_policies(policies: &Policies, store: &Store) -> anyhow::Result<()> {
-    let now = Clock::System.now();
-    let mut has_rates = !policies.default_policy().rate_limits.is_empty();
-    for AgentBudget { agent, own, spending } in store.budgets(&policies.default_policy(), now).await? {
-        has_rates |= own.as_ref().is_some_and(|policy| !policy.rate_limits.is_empty());
-        match own {
-            Some(policy) => policies.put(&agent, policy, Some(&spending), now),
-            None => policies.restore(&agent, &spending, now),
-        }
-    }
-    if has_rates {
-        let a_minute_ago = Timestamp::from_millis(now.as_millis() - 60_000);
-        for RecentCalls { agent, provider, time, calls, tokens } in store.recent_calls(a_minute_ago).await? {
-            policies.recount(&agent, &provider, time, (calls, tokens));
-        }
-    }
-    Ok(())
 }
 
 /// What tokens of a model without a price count towards budgets, as the configuration says.

@@ -300,10 +300,15 @@ impl Agent {
         self.spared = spared;
     }
 
-    /// Changes the settings from the next call on.
-    pub(crate) fn configure(&mut self, kill_switch: KillSwitch) -> Configured {
+    /// The floor of the windows after a change to `kill_switch`.
+    pub(crate) fn window_floor_after(&self, kill_switch: KillSwitch) -> u64 {
+        self.windows.floor_after(self.kill_switch.window_size, kill_switch.window_size)
+    }
+
+    /// Changes the settings from the next call on, with the floor that is stored with them.
+    pub(crate) fn configure(&mut self, kill_switch: KillSwitch, window_floor: u64) -> Configured {
         let before = std::mem::replace(&mut self.kill_switch, kill_switch);
-        self.windows.resize(before.window_size, kill_switch.window_size);
+        self.windows.resize(window_floor, usize::from(kill_switch.window_size));
         Configured { before, window_floor: self.windows.floor() }
     }
 

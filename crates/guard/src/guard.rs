@@ -141,7 +141,7 @@ pub struct AgentView {
 /// What a change of settings did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Configured {
-    /// The settings before, to go back to if the change cannot be stored.
+    /// The settings before.
     pub before: KillSwitch,
     /// Calls numbered up to this one are out of the windows for good. Stored with the settings.
     pub window_floor: u64,
@@ -228,7 +228,23 @@ impl Guard {
 
     /// Changes the settings of an agent; an unknown one is created. They hold from the next call.
     pub fn configure(&self, agent: &AgentId, kill_switch: KillSwitch) -> Configured {
-        self.agents.with(agent, |agent| agent.configure(kill_switch))
+        self.agents.with(agent, |agent| {
+            let window_floor = agent.window_floor_after(kill_switch);
+            agent.configure(kill_switch, window_floor)
+        })
+    }
+
+    /// The floor of an agent's windows after a change to `kill_switch`. Changes nothing: it is stored with the settings
+    /// before [`configure_above`](Guard::configure_above) makes them hold.
+    pub fn window_floor_after(&self, agent: &AgentId, kill_switch: KillSwitch) -> u64 {
+        self.agents.with_known(agent, |agent| agent.window_floor_after(kill_switch)).unwrap_or_default()
+    }
+
+    /// Changes the settings of an agent as they were stored, with the floor of
+    /// [`window_floor_after`](Guard::window_floor_after); an unknown agent is created. A window that grows does not get
+    /// back calls that left it between the two.
+    pub fn configure_above(&self, agent: &AgentId, kill_switch: KillSwitch, window_floor: u64) {
+        self.agents.with(agent, |agent| agent.configure(kill_switch, window_floor));
     }
 
     /// Replaces what does not count for an agent. It holds from the next call.

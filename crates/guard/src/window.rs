@@ -161,21 +161,34 @@ impl Windows {
         }
     }
 
-    /// Another window size. Both sizes must agree on what is in the windows from now on, whichever one a restart
-    /// replays with: so no window reaches further back than the smaller one did.
-    pub(crate) fn resize(&mut self, before: u16, after: u16) {
+    /// The floor after a change of the window size. It is the same for both sizes, so that a restart agrees with memory
+    /// on what is in the windows: no window reaches further back than the smaller one did.
+    pub(crate) fn floor_after(&self, before: u16, after: u16) -> u64 {
         if before == after {
-            return;
+            return self.floor;
         }
-        self.floor = self.floor.max(self.newest.saturating_sub(u64::from(before.min(after))));
-        let floor = self.floor;
+        self.floor.max(self.newest.saturating_sub(u64::from(before.min(after))))
+    }
+
+    /// Removes the calls numbered up to `floor` from all windows, for good, and those that `window_size` has no room for.
+    pub(crate) fn resize(&mut self, floor: u64, window_size: usize) {
+        self.floor = self.floor.max(floor);
+        // An agent that was evicted meanwhile goes on counting above what is stored.
+        self.newest = self.newest.max(self.floor);
         let mut all = std::mem::take(&mut self.all);
-        self.release_until(&mut all, floor);
+        self.trim(&mut all, window_size);
         self.all = all;
         let mut conversations = std::mem::take(&mut self.conversations);
-        conversations.iter_mut().for_each(|conversation| self.release_until(&mut conversation.calls, floor));
+        conversations.iter_mut().for_each(|conversation| self.trim(&mut conversation.calls, window_size));
         conversations.retain(|conversation| !conversation.calls.is_empty());
         self.conversations = conversations;
+    }
+
+    fn trim(&mut self, window: &mut VecDeque<Slot>, window_size: usize) {
+        self.release_until(window, self.floor);
+        while self.asks(window) > window_size {
+            self.release_oldest(window);
+        }
     }
 
     /// Starts again with nothing; numbers start anew.

@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use control::{Control, Token};
 use guard::{Guard, GuardConfig};
 use http_body_util::BodyExt;
 use model::{
     AgentId, AllowedHosts, CallId, Clock, ConversationId, Epoch, Event, EventType, Evidence, Failures, Fingerprint,
-    Incident, IncidentId, IncidentState, Kill, KillSwitch, Matched, Outcome, Providers, RecorderHandle, Score,
+    Incident, IncidentId, IncidentState, Kill, KillSwitch, Matched, Outcome, Policy, Providers, RecorderHandle, Score,
     SignalCounts, Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
 };
 use store::{Recorder, Store, StoreConfig};
@@ -165,18 +166,28 @@ fn kill(now: Timestamp) -> Incident {
 }
 
 fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> Web {
+    let (guard, token) = (Arc::new(Guard::new(GuardConfig::default())), Token::configured(TOKEN));
+    let control = Control::new(control::Parts {
+        guard: Arc::clone(&guard),
+        store: store.clone(),
+        recorder: recorder.clone(),
+        providers: Providers::default(),
+        configured_providers: Vec::new(),
+        configured_policy: Policy::default(),
+        token: token.clone(),
+        clock: Clock::System,
+    });
     Web {
-        guard: Arc::new(Guard::new(GuardConfig::default())),
+        control,
+        guard,
         store,
         recorder,
         recorder_handle,
         providers: Providers::default(),
-        configured_providers: Arc::default(),
-        configured_policy: Arc::default(),
         alerts: web::AlertTargets::default(),
         names: web::Names::System,
         proxy_url: "http://127.0.0.1:18900".into(),
-        token: web::Token::configured(TOKEN),
+        token,
         detection_failures: Failures::default(),
         hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),
         draining: Arc::new(AtomicBool::new(false)),

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use control::ControlError;
 use model::{FieldError, InvalidProvider};
 use serde::Serialize;
 use store::StoreError;
@@ -233,6 +234,20 @@ impl From<StoreError> for Problem {
                 tracing::debug!(%error, "a request of the API met a database that cannot be used");
                 Problem::unavailable("The database cannot be used at the moment; nothing was changed.")
             }
+        }
+    }
+}
+
+impl From<ControlError> for Problem {
+    fn from(error: ControlError) -> Problem {
+        match error {
+            ControlError::Field { field, message } => Problem::field(field, message),
+            ControlError::NotFound(text) => Problem::not_found(text),
+            ControlError::Conflict(text) => Problem::conflict(text),
+            ControlError::TooMany(text) => Problem::bad_request(text),
+            ControlError::NotStored(text) => Problem::unavailable(text),
+            ControlError::Store(error) => error.into(),
+            error @ ControlError::Failed(_) => Problem::internal(error),
         }
     }
 }

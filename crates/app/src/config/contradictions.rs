@@ -1,7 +1,7 @@
 //! What is wrong with settings taken together. Told with all other mistakes, but not of settings that could not be read.
 
+use control::Token;
 use secrecy::ExposeSecret;
-use web::Token;
 
 use super::layer::{Entry, Mistake, Origin};
 use super::{Config, UNREAD_FILE};

@@ -40,6 +40,37 @@ async fn a_locked_database_stops_nothing_but_changes() {
     .await;
 }
 
+#[tokio::test]
+async fn change_refused_by_a_locked_database_is_never_in_force() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true, "threshold": 10.0})).await;
+    let agent = server.agent("looper");
+    for _ in 0..5 {
+        assert_eq!(agent.ask(QUESTION).await.status, 200);
+    }
+    eventually("the calls are stored", async || (server.events("looper", "llm_call").await.len() == 5).then_some(()))
+        .await;
+    let path = server.data_dir().join("agentgazer.db");
+    let mut lock = SqliteConnection::connect(&format!("sqlite://{}", path.display())).await.unwrap();
+    lock.execute("begin immediate").await.unwrap();
+
+    let change = json!({"enabled": false, "window_size": 2});
+    let change = server.try_api(Method::PUT, "/api/agents/looper/kill-switch", Some(change));
+    let settings_meanwhile = async {
+        eventually("the change meets the lock", async || (!readiness(&server).await.is_empty()).then_some(())).await;
+        server.get("/api/agents/looper/kill-switch").await
+    };
+    let (refused, settings) = tokio::join!(change, settings_meanwhile);
+    assert_eq!(refused.unwrap().status, 503);
+    assert_eq!((&settings["enabled"], &settings["window_size"]), (&json!(true), &json!(20)));
+
+    lock.execute("rollback").await.unwrap();
+    assert!(agent.ask(QUESTION).await.is_inactive_response(), "the sixth call finds the five before it");
+    let incident = eventually("the kill is stored", async || server.incidents("looper").await.pop()).await;
+    assert_eq!(incident["score"], 13.0);
+}
+
 /// Calls twice a second for `LOCK_SECONDS`, and at least once.
 async fn traffic_meanwhile(server: &Server) -> usize {
     let seconds: usize = std::env::var("LOCK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);

@@ -1,22 +1,20 @@
-//! Agents: listed, shown, switched on and off, named, deleted. What memory knows of an agent goes before what is stored.
+//! Agents: listed, shown, switched on and off, named, deleted.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use model::{AgentId, DeactivatedBy, Deactivation, IncidentId, KillSwitch, Score, Timestamp};
+use control::Agent;
+use model::{AgentId, DeactivatedBy, IncidentId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize};
-use store::{AgentFilter, AgentRow, PageRequest};
+use store::{AgentFilter, PageRequest};
 use utoipa::{IntoParams, ToSchema};
 
 use super::kill_switch::SettingsView;
 use super::{List, Signals, words};
 use crate::app::App;
-use crate::changes;
 use crate::gate::Caller;
 use crate::input::{AgentPath, Body, Paging, Parameters, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
-
-const MAX_NAME_LENGTH: usize = 200;
 
 /// An agent.
 #[derive(Serialize, ToSchema)]
@@ -52,30 +50,20 @@ pub(crate) struct AgentView {
     pub(crate) incident_id: Option<IncidentId>,
 }
 
-/// Everything that is known of an agent, from memory or from the disk.
-struct Known {
-    name: Option<String>,
-    deactivation: Option<Deactivation>,
-    created_at: Option<Timestamp>,
-    last_seen: Option<Timestamp>,
-    kill_switch: KillSwitch,
-    score: Score,
-}
-
-impl Known {
-    fn show(self, agent_id: AgentId) -> AgentView {
+impl From<Agent> for AgentView {
+    fn from(agent: Agent) -> AgentView {
         AgentView {
-            agent_id,
-            name: self.name,
-            active: self.deactivation.is_none(),
-            deactivated_by: self.deactivation.map(|deactivation| deactivation.by),
-            deactivated_at: self.deactivation.map(|deactivation| deactivation.at),
-            created_at: self.created_at,
-            last_seen: self.last_seen,
-            kill_switch: self.kill_switch.into(),
-            current_score: self.score.value,
-            signals: self.score.signals.into(),
-            incident_id: self.deactivation.and_then(|deactivation| deactivation.incident),
+            agent_id: agent.id,
+            name: agent.name,
+            active: agent.deactivation.is_none(),
+            deactivated_by: agent.deactivation.map(|deactivation| deactivation.by),
+            deactivated_at: agent.deactivation.map(|deactivation| deactivation.at),
+            created_at: agent.created_at,
+            last_seen: agent.last_seen,
+            kill_switch: agent.kill_switch.into(),
+            current_score: agent.score.value,
+            signals: agent.score.signals.into(),
+            incident_id: agent.deactivation.and_then(|deactivation| deactivation.incident),
         }
     }
 }
@@ -163,12 +151,12 @@ pub(crate) async fn patch(
     Caller(by): Caller,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<AgentView>, Problem> {
-    if let Some(name) = checked_name(body.name)? {
-        app.alone(changes::rename(app.clone(), agent.clone(), name)).await?;
+    if let Some(name) = body.name {
+        app.control().rename(agent.clone(), name).await?;
     }
     match body.active {
-        Some(true) => app.alone(changes::activate(app.clone(), agent.clone(), by)).await?,
-        Some(false) => app.alone(changes::deactivate(app.clone(), agent.clone())).await?,
+        Some(true) => app.control().activate(agent.clone(), by).await?,
+        Some(false) => app.control().deactivate(agent.clone()).await?,
         None => {}
     }
     read(&app, agent).await.map(Json)
@@ -179,65 +167,17 @@ pub(crate) async fn patch(
     params(("id" = String, Path, description = "The agent")),
     responses((status = 204, description = "It is gone"), Refusals))]
 pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<StatusCode, Problem> {
-    app.alone(changes::delete(app.clone(), agent)).await?;
+    app.control().delete_agent(agent).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A page of agents. One that memory and disk disagree about is listed by what memory says.
+/// A page of agents.
 pub(crate) async fn read_page(app: &App, filter: &AgentFilter, page: &PageRequest) -> Result<List<AgentView>, Problem> {
-    app.web().recorder.catch_up().await;
-    let mut list =
-        List::of(app.web().store.agents(filter, page).await.map_err(Problem::of_page)?, |row| merge(app, row));
-    list.items.retain(|agent| filter.active.is_none_or(|active| agent.active == active));
-    Ok(list)
+    let agents = app.control().agents(filter, page).await.map_err(Problem::of_page)?;
+    Ok(List::of(agents, AgentView::from))
 }
 
-/// One agent, from memory and disk.
+/// One agent.
 pub(crate) async fn read(app: &App, agent: AgentId) -> Result<AgentView, Problem> {
-    if let Some(row) = app.web().store.agent(&agent).await? {
-        return Ok(merge(app, row));
-    }
-    // Its first call may be on its way to disk.
-    let live = app.web().guard.agent(&agent).ok_or_else(|| changes::unknown(&agent))?;
-    let known = Known {
-        name: None,
-        deactivation: live.deactivation,
-        created_at: None,
-        last_seen: live.last_seen,
-        kill_switch: live.kill_switch,
-        score: live.current_score,
-    };
-    Ok(known.show(agent))
-}
-
-fn merge(app: &App, row: AgentRow) -> AgentView {
-    let live = app.web().guard.agent(&row.id);
-    let known = Known {
-        name: row.name,
-        deactivation: deactivation(live.map(|live| live.deactivation), row.deactivation),
-        created_at: Some(row.created_at),
-        last_seen: live.and_then(|live| live.last_seen).max(row.last_seen),
-        kill_switch: live.map_or(row.kill_switch, |live| live.kill_switch),
-        score: live.map(|live| live.current_score).unwrap_or_default(),
-    };
-    known.show(row.id)
-}
-
-/// Memory says whether the agent is inactive; the disk says whether its incident is still there.
-fn deactivation(live: Option<Option<Deactivation>>, stored: Option<Deactivation>) -> Option<Deactivation> {
-    match (live, stored) {
-        (Some(Some(live)), Some(stored)) => Some(Deactivation { incident: stored.incident, ..live }),
-        (Some(live), _) => live,
-        (None, stored) => stored,
-    }
-}
-
-/// The name, if it is one.
-pub(crate) fn checked_name(name: Option<Option<String>>) -> Result<Option<Option<String>>, Problem> {
-    let Some(Some(text)) = &name else { return Ok(name) };
-    let length = text.chars().count();
-    if text.trim().is_empty() || length > MAX_NAME_LENGTH || text.chars().any(char::is_control) {
-        return Err(Problem::field("name", "must have 1 to 200 characters, none of them a control character"));
-    }
-    Ok(name)
+    Ok(app.control().agent(agent).await?.into())
 }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use model::{AgentId, AlertData, ChannelId, ChannelKind, DeliveryId, DeliveryState, IncidentId, RuleId, Timestamp};
 use serde::{Deserialize, Serialize};
-use store::{AlertChange, AttemptRow, Change, DeliveryFilter, DeliveryRow, StoreError};
+use store::{AttemptRow, DeliveryFilter, DeliveryRow};
 use tokio::sync::watch;
 use utoipa::{IntoParams, ToSchema};
 
@@ -167,12 +167,7 @@ pub(crate) async fn retry(
     State(app): State<App>,
     DeliveryPath(id): DeliveryPath,
 ) -> Result<Json<DeliveryView>, Problem> {
-    let change = AlertChange::Retry { delivery: id, at: app.web().clock.now() };
-    match app.web().recorder.change(Change::Alerts(change)).await {
-        Err(StoreError::NotFound) => return Err(unknown(id)),
-        Err(error) => return Err(error.into()),
-        Ok(_) => {}
-    }
+    app.control().retry_delivery(id).await?;
     read(&app, id).await.map(|row| Json(row.into()))
 }
 

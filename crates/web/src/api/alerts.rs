@@ -5,7 +5,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use model::{AlertRule, BudgetPeriod, ChannelId, NanoUsd, RuleId, RuleScope, RuleType, Timestamp};
 use serde::{Deserialize, Serialize};
-use store::{AlertChange, Change, StoreError};
 use utoipa::ToSchema;
 
 use super::alert_condition::{OwnFields, condition};
@@ -13,9 +12,6 @@ use super::{List, words};
 use crate::app::App;
 use crate::input::{Body, RulePath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
-
-/// More would be a mistake: `*` is for all agents.
-const MAX_RULES: usize = 1000;
 
 /// What people want to be told of.
 #[derive(Serialize, ToSchema)]
@@ -171,10 +167,7 @@ pub(crate) async fn create(
         created_at: app.web().clock.now(),
     };
     let rule = body.apply(rule)?;
-    if app.web().store.alert_rules().await?.len() >= MAX_RULES {
-        return Err(Problem::bad_request(format!("There are {MAX_RULES} rules already; delete one first.")));
-    }
-    put(&app, &rule).await?;
+    app.control().add_rule(rule.clone()).await?;
     Ok((StatusCode::CREATED, Json(rule.into())))
 }
 
@@ -183,7 +176,7 @@ pub(crate) async fn create(
     params(("id" = String, Path, description = "The rule")),
     responses((status = 200, body = RuleView), Refusals))]
 pub(crate) async fn get(State(app): State<App>, RulePath(id): RulePath) -> Result<Json<RuleView>, Problem> {
-    read(&app, id).await.map(|rule| Json(rule.into()))
+    Ok(Json(app.control().rule(id).await?.into()))
 }
 
 /// Changes a rule. Its type stays.
@@ -195,13 +188,8 @@ pub(crate) async fn patch(
     RulePath(id): RulePath,
     Body(body): Body<RuleBody>,
 ) -> Result<Json<RuleView>, Problem> {
-    let changing = app.clone();
-    let rule = app.alone(async move {
-        let rule = body.apply(read(&changing, id).await?)?;
-        put(&changing, &rule).await?;
-        Ok(rule)
-    });
-    rule.await.map(|rule| Json(rule.into()))
+    let rule = app.control().change_rule(id, |rule| body.apply(rule)).await?;
+    Ok(Json(rule.into()))
 }
 
 /// Deletes a rule.
@@ -209,26 +197,6 @@ pub(crate) async fn patch(
     params(("id" = String, Path, description = "The rule")),
     responses((status = 204, description = "It is gone"), Refusals))]
 pub(crate) async fn delete(State(app): State<App>, RulePath(id): RulePath) -> Result<StatusCode, Problem> {
-    match app.web().recorder.change(Change::Alerts(AlertChange::RemoveRule { rule: id })).await {
-        Err(StoreError::NotFound) => Err(unknown(id)),
-        Err(error) => Err(error.into()),
-        Ok(_) => Ok(StatusCode::NO_CONTENT),
-    }
-}
-
-async fn put(app: &App, rule: &AlertRule) -> Result<(), Problem> {
-    let change = AlertChange::PutRule { rule: rule.clone().into() };
-    match app.web().recorder.change(Change::Alerts(change)).await {
-        Err(StoreError::Conflict(why)) => Err(Problem::field("channels", format!("must be ids of channels: {why}"))),
-        Err(error) => Err(error.into()),
-        Ok(_) => Ok(()),
-    }
-}
-
-async fn read(app: &App, id: RuleId) -> Result<AlertRule, Problem> {
-    app.web().store.alert_rule(id).await?.ok_or_else(|| unknown(id))
-}
-
-fn unknown(id: RuleId) -> Problem {
-    Problem::not_found(format!("There is no rule {id}."))
+    app.control().delete_rule(id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -7,7 +7,6 @@ use axum::http::StatusCode;
 use model::{Channel, ChannelId, ChannelKind, ChannelSettings, DeliveryId, TargetHost, Timestamp, is_global};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use store::{AlertChange, Change, StoreError};
 use utoipa::ToSchema;
 
 use super::alert_history::{DeliveryView, first_attempt};
@@ -17,9 +16,6 @@ use super::{List, words};
 use crate::app::App;
 use crate::input::{Body, ChannelPath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
-
-/// More would be a mistake, and each may have connections of its own.
-const MAX_CHANNELS: usize = 100;
 
 /// A way to people.
 #[derive(Serialize, ToSchema)]
@@ -169,7 +165,7 @@ pub(crate) async fn create(
         created_at: app.web().clock.now(),
         settings: Some(settings),
     };
-    app.alone(add(app.clone(), channel.clone())).await?;
+    app.control().add_channel(channel.clone()).await?;
     Ok((StatusCode::CREATED, Json(ChannelView { secret, ..channel.into() })))
 }
 
@@ -190,27 +186,12 @@ async fn check_name_of_target(app: &App, settings: &ChannelSettings) -> Result<(
     }
 }
 
-async fn add(app: App, channel: Channel) -> Result<(), Problem> {
-    if app.web().store.channels().await?.len() >= MAX_CHANNELS {
-        return Err(Problem::bad_request(format!("There are {MAX_CHANNELS} channels already; delete one first.")));
-    }
-    put(app, channel).await
-}
-
-async fn put(app: App, channel: Channel) -> Result<(), Problem> {
-    match app.web().recorder.change(Change::Alerts(AlertChange::PutChannel { channel: channel.into() })).await {
-        Err(StoreError::Conflict(why)) => Err(Problem::field("name", format!("must be another: {why}"))),
-        Err(error) => Err(error.into()),
-        Ok(_) => Ok(()),
-    }
-}
-
 /// One channel.
 #[utoipa::path(get, path = "/api/channels/{id}", tag = "alerts", operation_id = "get_channel",
     params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = ChannelView), Refusals))]
 pub(crate) async fn get(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<Json<ChannelView>, Problem> {
-    read(&app, id).await.map(|channel| Json(channel.into()))
+    Ok(Json(app.control().channel(id).await?.into()))
 }
 
 /// Changes a channel. Its kind and its secret stay.
@@ -222,17 +203,18 @@ pub(crate) async fn patch(
     ChannelPath(id): ChannelPath,
     Body(body): Body<ChannelBody>,
 ) -> Result<Json<ChannelView>, Problem> {
-    app.alone(change(app.clone(), id, body)).await?;
-    read(&app, id).await.map(|channel| Json(channel.into()))
+    let changing = app.clone();
+    app.control().change_channel(id, |channel| async move { apply(&changing, channel, body).await }).await?;
+    Ok(Json(app.control().channel(id).await?.into()))
 }
 
-async fn change(app: App, id: ChannelId, mut body: ChannelBody) -> Result<(), Problem> {
-    let mut channel = read(&app, id).await?;
+/// `channel` after this change, or the field that is wrong.
+async fn apply(app: &App, mut channel: Channel, mut body: ChannelBody) -> Result<Channel, Problem> {
     if body.kind.is_some_and(|kind| kind != channel.kind) {
         return Err(Problem::field("kind", "cannot be changed: make another channel"));
     }
     let settings = settings(channel.kind, body.fields(), channel.settings.take(), app.web().alerts)?;
-    check_name_of_target(&app, &settings).await?;
+    check_name_of_target(app, &settings).await?;
     channel.settings = Some(settings);
     if let Some(name) = body.name {
         Channel::check_name(&name)?;
@@ -242,7 +224,7 @@ async fn change(app: App, id: ChannelId, mut body: ChannelBody) -> Result<(), Pr
         channel.enabled = enabled;
         channel.disabled_reason = channel.disabled_reason.filter(|_| !enabled);
     }
-    put(app, channel).await
+    Ok(channel)
 }
 
 /// Deletes a channel and takes it out of its rules. A rule that named no other is deleted with it, unless it is off.
@@ -250,12 +232,8 @@ async fn change(app: App, id: ChannelId, mut body: ChannelBody) -> Result<(), Pr
     params(("id" = String, Path, description = "The channel")),
     responses((status = 204, description = "It is gone"), Refusals))]
 pub(crate) async fn delete(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<StatusCode, Problem> {
-    let change = AlertChange::RemoveChannel { channel: id, at: app.web().clock.now() };
-    match app.web().recorder.change(Change::Alerts(change)).await {
-        Err(StoreError::NotFound) => Err(unknown(id)),
-        Err(error) => Err(error.into()),
-        Ok(_) => Ok(StatusCode::NO_CONTENT),
-    }
+    app.control().delete_channel(id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Sends a test through a channel, and answers with what came of it (or that it is still under way after some seconds).
@@ -265,19 +243,6 @@ pub(crate) async fn delete(State(app): State<App>, ChannelPath(id): ChannelPath)
 pub(crate) async fn test(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<Json<DeliveryView>, Problem> {
     let delivery = DeliveryId::new();
     let outbox = app.web().recorder.outbox();
-    let change = AlertChange::Test { channel: id, delivery, at: app.web().clock.now() };
-    match app.web().recorder.change(Change::Alerts(change)).await {
-        Err(StoreError::NotFound) => return Err(unknown(id)),
-        Err(error) => return Err(error.into()),
-        Ok(_) => {}
-    }
+    app.control().test_channel(id, delivery).await?;
     first_attempt(&app, delivery, outbox).await.map(Json)
-}
-
-async fn read(app: &App, id: ChannelId) -> Result<Channel, Problem> {
-    app.web().store.channel(id).await?.ok_or_else(|| unknown(id))
-}
-
-fn unknown(id: ChannelId) -> Problem {
-    Problem::not_found(format!("There is no channel {id}."))
 }

@@ -3,21 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use model::{AgentId, ExemptKind, Exemption, ExemptionId, IncidentId, Timestamp};
+use model::{AgentId, ExemptKind, ExemptionId, IncidentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::ExemptionRow;
 use utoipa::ToSchema;
 
-use super::offers::{self, Candidate};
-use super::{List, incidents, words};
+use super::{List, words};
 use crate::app::App;
-use crate::changes;
 use crate::input::{AgentPath, Body, ExemptionPath};
 use crate::problem::{BodyRefusals, Problem, Refusals};
-
-/// The longest time, in days.
-pub(crate) const LONGEST_DAYS: i64 = 366;
-pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What does not count for an agent.
 #[derive(Serialize, ToSchema)]
@@ -104,37 +98,19 @@ pub(crate) async fn delete(
     State(app): State<App>,
     ExemptionPath(agent, id): ExemptionPath,
 ) -> Result<StatusCode, Problem> {
-    app.alone(changes::revoke(app.clone(), agent, id)).await?;
+    app.control().revoke_exemption(agent, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// What does not count for an agent now.
 pub(crate) async fn read(app: &App, agent: &AgentId) -> Result<Vec<ExemptionView>, Problem> {
-    let rows = app.web().store.exemptions(agent, app.web().clock.now()).await?;
+    let rows = app.control().exemptions(agent).await?;
     Ok(rows.into_iter().map(ExemptionView::from).collect())
 }
 
 /// Makes an exemption.
 pub(crate) async fn exempt(app: &App, agent: &AgentId, new: NewExemption) -> Result<ExemptionView, Problem> {
-    let now = app.web().clock.now();
-    let latest = now.as_millis().saturating_add(LONGEST_DAYS * DAY_MS);
-    if new.until <= now || new.until.as_millis() > latest {
-        return Err(Problem::field("until", format!("must be in the future, at most {LONGEST_DAYS} days from now")));
-    }
-    let incident = incidents::read(app, new.incident_id).await?;
-    if incident.agent_id != *agent {
-        return Err(Problem::field("incident_id", format!("must be an incident of {agent}")));
-    }
-    let Some(Candidate { exempt, text }) = offers::candidate(app, &incident, new.what).await? else {
-        return Err(Problem::field("what", "must be something that the stopped call has, see GET …/exemptions of it"));
-    };
-    let row = ExemptionRow {
-        exemption: Exemption { id: ExemptionId::new(), exempt, until: new.until },
-        agent: agent.clone(),
-        text,
-        incident: Some(incident.id),
-        created_at: now,
-    };
-    app.alone(changes::exempt(app.clone(), row.clone())).await?;
-    Ok(row.into())
+    let NewExemption { incident_id, what, until } = new;
+    let new = control::NewExemption { incident: incident_id, what, until };
+    Ok(app.control().exempt(agent.clone(), new).await?.into())
 }

@@ -8,7 +8,7 @@ use model::{
     cost_per_hour,
 };
 use serde::{Deserialize, Serialize};
-use store::{Change, Feedback, IncidentFilter, IncidentRow, StoreError};
+use store::{Feedback, IncidentFilter, IncidentRow};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{List, Signals, words};
@@ -182,7 +182,7 @@ pub(crate) async fn feedback(
     IncidentPath(id): IncidentPath,
     Body(body): Body<FeedbackBody>,
 ) -> Result<Json<IncidentView>, Problem> {
-    change(&app, id, Change::SetFeedback { incident: id, feedback: body.feedback }).await?;
+    app.control().set_feedback(id, body.feedback).await?;
     read(&app, id).await.map(Json)
 }
 
@@ -191,7 +191,7 @@ pub(crate) async fn feedback(
     params(("id" = String, Path, description = "The incident")),
     responses((status = 204, description = "It is gone"), Refusals))]
 pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPath) -> Result<StatusCode, Problem> {
-    change(&app, id, Change::DeleteIncident { incident: id }).await?;
+    app.control().delete_incident(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -200,15 +200,6 @@ pub(crate) async fn read(app: &App, id: IncidentId) -> Result<IncidentView, Prob
     // Refusals are counted with the events: those that were sent so far.
     app.web().recorder.catch_up().await;
     app.web().store.incident(id).await?.map(IncidentView::from).ok_or_else(|| unknown(id))
-}
-
-/// Changes an incident, or says that there is none.
-pub(crate) async fn change(app: &App, id: IncidentId, change: Change) -> Result<(), Problem> {
-    match app.web().recorder.change(change).await {
-        Err(StoreError::NotFound) => Err(unknown(id)),
-        Err(error) => Err(error.into()),
-        Ok(_) => Ok(()),
-    }
 }
 
 fn unknown(id: IncidentId) -> Problem {

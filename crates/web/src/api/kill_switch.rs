@@ -8,7 +8,6 @@ use utoipa::ToSchema;
 
 use super::words;
 use crate::app::App;
-use crate::changes;
 use crate::input::{AgentPath, Body, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -106,7 +105,7 @@ pub(crate) async fn put(
     AgentPath(agent): AgentPath,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<KillSwitchView>, Problem> {
-    app.alone(changes::configure(app.clone(), agent.clone(), body.into())).await?;
+    app.control().configure(agent.clone(), body.into()).await?;
     show(&app, &agent).await.map(Json)
 }
 
@@ -116,18 +115,11 @@ pub(crate) async fn notifications_configured(app: &App, agent: &AgentId) -> Resu
 }
 
 async fn show(app: &App, agent: &AgentId) -> Result<KillSwitchView, Problem> {
-    let (settings, current_score) = match app.web().guard.agent(agent) {
-        Some(live) => (live.kill_switch, live.current_score.value),
-        None => {
-            let row = app.web().store.agent(agent).await?.ok_or_else(|| changes::unknown(agent))?;
-            (row.kill_switch, 0.0)
-        }
-    };
-    app.web().recorder.catch_up().await;
+    let status = app.control().kill_switch(agent).await?;
     Ok(KillSwitchView {
-        settings: settings.into(),
-        notifications_configured: notifications_configured(app, agent).await?,
-        current_score,
-        would_have_stopped: app.web().store.would_have_stopped(agent).await?,
+        settings: status.settings.into(),
+        notifications_configured: status.notifies,
+        current_score: status.score.value,
+        would_have_stopped: status.would_have_stopped,
     })
 }

@@ -3,23 +3,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use model::{Exempt, ExemptKind, Exemption, ExemptionId, Fingerprint, Timestamp};
+use control::ExemptionOffer;
+use model::{ExemptKind, IncidentId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::incidents::IncidentView;
-use super::{List, incidents, words};
+use super::{List, words};
 use crate::app::App;
 use crate::input::IncidentPath;
 use crate::problem::{Problem, Refusals};
-
-/// How many of the agent's newest calls are looked at.
-const CALLS: u32 = 2_000;
-/// How much is kept of a text.
-const TEXT_LENGTH: u32 = 200;
-/// Tool calls first: they are less than all work on a prompt.
-const KINDS: [ExemptKind; 2] = [ExemptKind::ToolCall, ExemptKind::Prompt];
-const FOR_EVER: Timestamp = Timestamp::from_millis(i64::MAX);
 
 /// Something that could be exempt, and what that would have let through.
 #[derive(Serialize, ToSchema)]
@@ -39,10 +31,11 @@ pub(crate) struct OfferView {
     pub(crate) of_calls: usize,
 }
 
-/// What can be exempt, with its beginning for people.
-pub(crate) struct Candidate {
-    pub(crate) exempt: Exempt,
-    pub(crate) text: String,
+impl From<ExemptionOffer> for OfferView {
+    fn from(offer: ExemptionOffer) -> OfferView {
+        let ExemptionOffer { what, text, score, would_have_passed, covered_calls, of_calls } = offer;
+        OfferView { what, text, score, would_have_passed, covered_calls, of_calls }
+    }
 }
 
 /// What could be exempt after a false alarm, narrowest first, and what each would have let through.
@@ -53,65 +46,11 @@ pub(crate) async fn list(
     State(app): State<App>,
     IncidentPath(id): IncidentPath,
 ) -> Result<Json<List<OfferView>>, Problem> {
-    let incident = incidents::read(&app, id).await?;
-    Ok(Json(List::whole(read(&app, &incident).await?)))
+    Ok(Json(List::whole(read(&app, id).await?)))
 }
 
 /// What could be exempt. Nothing, if the window of the incident was not kept.
-pub(crate) async fn read(app: &App, incident: &IncidentView) -> Result<Vec<OfferView>, Problem> {
-    let window = app.web().store.incident_window(incident.id).await?;
-    let recorded = app.web().store.newest_fingerprints(&incident.agent_id, CALLS).await?;
-    let mut offers = Vec::new();
-    for kind in KINDS {
-        if let Some(candidate) = of_window(app, incident, &window, kind).await? {
-            offers.push(offer(incident, &window, &recorded, candidate));
-        }
-    }
-    Ok(offers)
-}
-
-/// What the stopped call has of this kind.
-pub(crate) async fn candidate(
-    app: &App,
-    incident: &IncidentView,
-    kind: ExemptKind,
-) -> Result<Option<Candidate>, Problem> {
-    let window = app.web().store.incident_window(incident.id).await?;
-    of_window(app, incident, &window, kind).await
-}
-
-async fn of_window(
-    app: &App,
-    incident: &IncidentView,
-    window: &[Fingerprint],
-    kind: ExemptKind,
-) -> Result<Option<Candidate>, Problem> {
-    let stopped = window.last();
-    let exempt = stopped
-        .and_then(|stopped| Exempt::of(stopped, kind).filter(|exempt| exempt.covers(stopped, incident.counting)));
-    let Some(exempt) = exempt else { return Ok(None) };
-    let evidence = app.web().store.evidence_heads(incident.id, TEXT_LENGTH).await?.pop();
-    let text = evidence.and_then(|stopped| match kind {
-        ExemptKind::Prompt => stopped.prompt,
-        ExemptKind::ToolCall => stopped.tool_calls,
-    });
-    Ok(Some(Candidate { exempt, text: text.unwrap_or_default() }))
-}
-
-fn offer(
-    incident: &IncidentView,
-    window: &[Fingerprint],
-    recorded: &[Fingerprint],
-    Candidate { exempt, text }: Candidate,
-) -> OfferView {
-    let exemption = Exemption { id: ExemptionId::new(), exempt, until: FOR_EVER };
-    let score = guard::rescore(window, incident.counting, &[exemption]).score();
-    OfferView {
-        what: exempt.kind(),
-        text,
-        score,
-        would_have_passed: score <= incident.threshold,
-        covered_calls: recorded.iter().filter(|call| exempt.covers(call, incident.counting)).count(),
-        of_calls: recorded.len(),
-    }
+pub(crate) async fn read(app: &App, incident: IncidentId) -> Result<Vec<OfferView>, Problem> {
+    let offers = app.control().exemption_offers(incident).await?;
+    Ok(offers.into_iter().map(OfferView::from).collect())
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use control::{DefaultPolicy, PolicyStatus};
 use model::{AgentId, BudgetPeriod, NanoUsd, Policy, PolicyChange};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::words;
 use crate::app::App;
-use crate::changes;
 use crate::input::{AgentPath, Body};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -151,7 +151,7 @@ pub(crate) struct ModelOverrideSchema {
     params(("id" = String, Path, description = "The agent")),
     responses((status = 200, body = PolicyView), Refusals))]
 pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
-    changes::must_be_known(&app, &agent).await?;
+    app.control().require_agent(&agent).await?;
     read(&app, &agent).await.map(Json)
 }
 
@@ -164,7 +164,7 @@ pub(crate) async fn put(
     AgentPath(agent): AgentPath,
     Body(change): Body<PolicyChange>,
 ) -> Result<Json<PolicyView>, Problem> {
-    app.alone(changes::set_policy(app.clone(), agent.clone(), change)).await?;
+    app.control().set_policy(agent.clone(), change).await?;
     read(&app, &agent).await.map(Json)
 }
 
@@ -173,7 +173,7 @@ pub(crate) async fn put(
     params(("id" = String, Path, description = "The agent")),
     responses((status = 200, body = PolicyView), Refusals))]
 pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
-    app.alone(changes::reset_policy(app.clone(), agent.clone())).await?;
+    app.control().reset_policy(agent.clone()).await?;
     read(&app, &agent).await.map(Json)
 }
 
@@ -181,8 +181,8 @@ pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) 
 #[utoipa::path(get, path = "/api/policy", tag = "settings", operation_id = "get_default_policy",
     responses((status = 200, body = DefaultView), Refusals))]
 pub(crate) async fn get_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {
-    let policy = app.web().guard.policies().default_policy();
-    Ok(Json(DefaultView { policy, is_configured: app.web().store.default_policy().await?.is_none() }))
+    let DefaultPolicy { policy, is_configured } = app.control().default_policy().await?;
+    Ok(Json(DefaultView { policy, is_configured }))
 }
 
 /// Changes the policy of agents that have none of their own, from the next call on. It takes precedence over the configuration, also
@@ -193,7 +193,7 @@ pub(crate) async fn put_default(
     State(app): State<App>,
     Body(change): Body<PolicyChange>,
 ) -> Result<Json<DefaultView>, Problem> {
-    app.alone(changes::set_default_policy(app.clone(), Some(change))).await?;
+    app.control().set_default_policy(change).await?;
     get_default(State(app)).await
 }
 
@@ -201,28 +201,12 @@ pub(crate) async fn put_default(
 #[utoipa::path(delete, path = "/api/policy", tag = "settings", operation_id = "delete_default_policy",
     responses((status = 200, body = DefaultView), Refusals))]
 pub(crate) async fn delete_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {
-    app.alone(changes::set_default_policy(app.clone(), None)).await?;
+    app.control().reset_default_policy().await?;
     get_default(State(app)).await
 }
 
 /// The policy of an agent and what was used of it.
 pub(crate) async fn read(app: &App, agent: &AgentId) -> Result<PolicyView, Problem> {
-    let (policies, now) = (app.web().guard.policies(), app.web().clock.now());
-    let counted = policies.counted(agent);
-    let policy = policies.policy(agent);
-    let [day, week, month] = match &counted {
-        Some(limits) => limits.spent(now),
-        None => {
-            app.web().recorder.catch_up().await;
-            let spending = app.web().store.spending_of(agent, &policy, now).await?;
-            [spending.day, spending.week, spending.month]
-        }
-    };
-    Ok(PolicyView {
-        policy,
-        is_default: !counted.is_some_and(|limits| limits.is_own()),
-        spent_daily_usd: day,
-        spent_weekly_usd: week,
-        spent_monthly_usd: month,
-    })
+    let PolicyStatus { policy, is_default, spent: [day, week, month] } = app.control().policy(agent).await?;
+    Ok(PolicyView { policy, is_default, spent_daily_usd: day, spent_weekly_usd: week, spent_monthly_usd: month })
 }

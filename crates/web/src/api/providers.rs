@@ -3,18 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use control::{ProviderChange, has_key};
 use model::{Format, Provider};
-use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{List, words};
 use crate::app::App;
-use crate::changes;
 use crate::input::{Body, ProviderPath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
-
-const MAX_KEY_LENGTH: usize = 4096;
 
 /// An upstream LLM API.
 #[derive(Serialize, ToSchema)]
@@ -58,6 +55,12 @@ pub(crate) struct ChangeBody {
     pub(crate) key: Option<String>,
 }
 
+impl From<ChangeBody> for ProviderChange {
+    fn from(ChangeBody { base_url, format, key }: ChangeBody) -> ProviderChange {
+        ProviderChange { base_url, format, key: key.map(Into::into) }
+    }
+}
+
 /// All providers, by name.
 #[utoipa::path(get, path = "/api/providers", tag = "providers", operation_id = "list_providers",
     responses((status = 200, body = List<ProviderView>), Refusals))]
@@ -86,8 +89,7 @@ pub(crate) async fn put(
     ProviderPath(name): ProviderPath,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<ProviderView>, Problem> {
-    let change = put_in_turn(app.clone(), name.clone(), body);
-    app.alone(change).await?;
+    app.control().put_provider(name.clone(), body.into()).await?;
     show(&app, &name).map(Json)
 }
 
@@ -96,7 +98,7 @@ pub(crate) async fn put(
     params(("name" = String, Path, description = "The provider")),
     responses((status = 204, description = "It is as it was without what was stored"), Refusals))]
 pub(crate) async fn delete(State(app): State<App>, ProviderPath(name): ProviderPath) -> Result<StatusCode, Problem> {
-    app.alone(changes::remove_provider(app.clone(), name)).await?;
+    app.control().remove_provider(name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -107,46 +109,4 @@ fn show(app: &App, name: &str) -> Result<ProviderView, Problem> {
 
 fn unknown(name: &str) -> Problem {
     Problem::not_found(format!("There is no provider {name}."))
-}
-
-/// Works out the provider only when it is its turn: what is absent keeps the value that it has then.
-pub(crate) async fn put_in_turn(app: App, name: String, body: ChangeBody) -> Result<(), Problem> {
-    let current = app.web().providers.get(&name);
-    let provider = changed(&name, current.as_deref(), body)?;
-    changes::put_provider(app, provider).await
-}
-
-/// The provider after the change, or the field that is wrong.
-fn changed(name: &str, current: Option<&Provider>, body: ChangeBody) -> Result<Provider, Problem> {
-    let missing = |field| Problem::field(field, "must be given for a new provider");
-    let base_url = body.base_url.or_else(|| current.map(|current| current.base_url.clone()));
-    let format = body.format.or_else(|| current.map(|current| current.format));
-    let base_url = base_url.ok_or_else(|| missing("base_url"))?;
-    let mut provider = Provider::new(name, &base_url, format.ok_or_else(|| missing("format"))?)?;
-
-    provider.key = match (body.key, current) {
-        (Some(key), _) => Some(checked_key(key)?),
-        // Or a key that never comes out could be sent to a host of one's own.
-        (None, Some(current)) if has_key(current) && current.base_url != provider.base_url => {
-            return Err(Problem::field("key", "must be given again when base_url changes"));
-        }
-        (None, current) => {
-            provider.key_is_lost = current.is_some_and(|current| current.key_is_lost);
-            current.and_then(|current| current.key.clone())
-        }
-    };
-    Ok(provider)
-}
-
-/// Whether a key is stored, be it one that cannot be read at the moment.
-fn has_key(provider: &Provider) -> bool {
-    provider.key.is_some() || provider.key_is_lost
-}
-
-fn checked_key(key: String) -> Result<SecretString, Problem> {
-    let fits = !key.is_empty() && key.len() <= MAX_KEY_LENGTH;
-    if !fits || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Problem::field("key", "must have 1 to 4096 visible ASCII characters, no spaces"));
-    }
-    Ok(key.into())
 }

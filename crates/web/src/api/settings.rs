@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 
 use super::kill_switch::{ChangeBody as KillSwitchBody, SettingsView as KillSwitchView};
 use crate::app::App;
-use crate::changes;
 use crate::input::{Body, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -108,7 +107,7 @@ pub(crate) async fn get(State(app): State<App>) -> Json<AllSettings> {
 #[utoipa::path(put, path = "/api/settings", tag = "settings", operation_id = "put_settings", request_body = ChangeBody,
     responses((status = 200, body = AllSettings), Refusals, BodyRefusals))]
 pub(crate) async fn put(State(app): State<App>, Body(body): Body<ChangeBody>) -> Result<Json<AllSettings>, Problem> {
-    app.alone(changes::change_settings(app.clone(), body.into())).await?;
+    app.control().change_settings(body.into()).await?;
     Ok(get(State(app)).await)
 }
 
@@ -116,6 +115,6 @@ pub(crate) async fn put(State(app): State<App>, Body(body): Body<ChangeBody>) ->
 #[utoipa::path(delete, path = "/api/settings", tag = "settings", operation_id = "delete_settings",
     responses((status = 200, body = AllSettings), Refusals))]
 pub(crate) async fn delete(State(app): State<App>) -> Result<Json<AllSettings>, Problem> {
-    app.alone(changes::reset_settings(app.clone())).await?;
+    app.control().reset_settings().await?;
     Ok(get(State(app)).await)
 }

@@ -28,15 +28,7 @@ pub(crate) async fn replace(State(app): State<App>) -> Result<Json<TokenView>, P
 
 /// Replaces the token and ends all sessions.
 pub(crate) async fn replaced(app: App) -> Result<SecretString, Problem> {
-    if !app.web().token.is_replaceable() {
-        return Err(Problem::conflict(
-            "The token is set by the configuration (AGENTGAZER_TOKEN, --token or token in the file): change it there and start again.",
-        ));
-    }
-    let token = app.web().token.replace().map_err(|error| {
-        tracing::error!(%error, "the token could not be replaced");
-        Problem::unavailable("The new token could not be stored, so the one before stays.")
-    })?;
+    let token = app.control().replace_token().await?;
     app.sessions.close_all();
     tracing::info!("the token was replaced and all sessions were ended");
     Ok(token)

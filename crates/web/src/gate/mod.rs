@@ -15,6 +15,6 @@ pub(crate) use guess_limit::GuessLimit;
 pub(crate) use headers::{PAGE_POLICY, answer_safely};
 pub(crate) use host::only_our_hosts;
 pub(crate) use origin::refuse_other_sites;
-pub(crate) use session::{Sessions, clear_cookie, random_id, set_cookie};
+pub(crate) use session::{Sessions, clear_cookie, set_cookie};
 pub(crate) use who::{Caller, cookie, is_known, is_token, only_known_callers, session_id};
 pub(crate) use wrong_port::point_to_proxy;

@@ -1,8 +1,8 @@
 //! Sessions of browsers: a random id each, kept in memory only, so that a restart ends them all. So does a new token.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
+use control::random_id;
 use model::Timestamp;
 use parking_lot::Mutex;
 
@@ -61,16 +61,6 @@ pub(crate) fn set_cookie(id: &str) -> String {
 /// The `Set-Cookie` that ends one.
 pub(crate) fn clear_cookie() -> String {
     format!("{COOKIE_NAME}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0")
-}
-
-/// 256 random bits in hexadecimal.
-pub(crate) fn random_id() -> Result<String, getrandom::Error> {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().fold(String::with_capacity(64), |mut id, byte| {
-        let _ = write!(id, "{byte:02x}");
-        id
-    }))
 }
 
 #[cfg(test)]

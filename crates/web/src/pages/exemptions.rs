@@ -8,7 +8,6 @@ use super::plain::plain;
 use super::{Drawn, see_other, words};
 use crate::api::exemptions::ExemptionView;
 use crate::app::App;
-use crate::changes;
 use crate::input::{ExemptionPath, Fields};
 
 /// One exemption.
@@ -49,7 +48,7 @@ pub(crate) async fn revoke(
     ExemptionPath(agent, id): ExemptionPath,
     Fields(form): Fields<RevokeForm>,
 ) -> Drawn {
-    app.alone(changes::revoke(app.clone(), agent.clone(), id)).await?;
+    app.control().revoke_exemption(agent.clone(), id).await?;
     Ok(match form.incident {
         Some(incident) => see_other(&format!("/incidents/{incident}?done=revoked")),
         None => see_other(&format!("/agents/{agent}?done=revoked")),

@@ -8,6 +8,7 @@ pub(crate) mod token;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
+use control::ProviderChange;
 use model::Format;
 use serde::Deserialize;
 use store::SettingsChange;
@@ -18,7 +19,7 @@ use super::agent::settings::SettingsForm;
 use super::frame::Frame;
 use super::policy_fields::PolicyFields;
 use super::{Drawn, assets, draw_as, see_other};
-use crate::api::providers::{self, ProviderView};
+use crate::api::providers::ProviderView;
 use crate::api::status::{self, StatusView};
 use crate::app::App;
 use crate::input::{Fields, ProviderPath};
@@ -94,15 +95,15 @@ async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
 /// Adds or changes a provider.
 pub(crate) async fn save_provider(State(app): State<App>, Fields(form): Fields<ProviderForm>) -> Drawn {
     let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let change =
-        providers::ChangeBody { base_url: given(form.base_url), format: Some(form.format), key: given(form.key) };
+    let key = given(form.key).map(Into::into);
+    let change = ProviderChange { base_url: given(form.base_url), format: Some(form.format), key };
     let name = form.name.trim().to_owned();
-    app.alone(providers::put_in_turn(app.clone(), name, change)).await?;
+    app.control().put_provider(name, change).await?;
     Ok(see_other("/settings?done=provider"))
 }
 
 /// Takes back what was stored of a provider.
 pub(crate) async fn remove_provider(State(app): State<App>, ProviderPath(name): ProviderPath) -> Drawn {
-    app.alone(crate::changes::remove_provider(app.clone(), name)).await?;
+    app.control().remove_provider(name).await?;
     Ok(see_other("/settings?done=provider-removed"))
 }

@@ -29,7 +29,7 @@ fn the_operations_are_these() {
 #[tokio::test]
 async fn every_operation_is_routed_and_no_other_method_is() {
     // One of the operations replaces the token, if it can.
-    let server = Server::with_token(web::Token::configured(TOKEN)).await;
+    let server = Server::with_token(control::Token::configured(TOKEN)).await;
     let operations = operations();
     for (_, path) in &operations {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {

@@ -8,6 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use axum::response::Response;
+use control::{Control, Token};
 use guard::{Decision, Guard, GuardConfig, NewCall, Scored, Verdict};
 use http_body_util::BodyExt;
 use model::{
@@ -58,7 +59,7 @@ impl Server {
     pub(crate) async fn with_policy(policy: Policy) -> Server {
         let kept = Arc::new(Mutex::new(String::new()));
         let keep = Arc::clone(&kept);
-        let token = web::Token::kept(TOKEN, move |token| {
+        let token = Token::kept(TOKEN, move |token| {
             *keep.lock().unwrap() = token.expose_secret().to_owned();
             Ok(())
         });
@@ -66,11 +67,11 @@ impl Server {
     }
 
     /// With a token that may be replaced or not.
-    pub(crate) async fn with_token(token: web::Token) -> Server {
+    pub(crate) async fn with_token(token: Token) -> Server {
         Server::made(Policy::default(), token).await
     }
 
-    async fn made(policy: Policy, token: web::Token) -> Server {
+    async fn made(policy: Policy, token: Token) -> Server {
         let directory = TempDir::new().unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_705_314_600_000));
         let config = StoreConfig::new(directory.path(), directory.path().join("provider.key"));
@@ -80,14 +81,25 @@ impl Server {
         let (recorder_handle, inbox) = RecorderHandle::new(100);
         let (recorder, _writer) = Recorder::start(store.clone(), inbox);
         let openai = Provider::new("openai", "https://api.openai.com", Format::Openai).unwrap();
+        let guard = Arc::new(Guard::with_policy(GuardConfig::default(), policy.clone()));
+        let providers = Providers::new([openai.clone()]);
+        let control = Control::new(control::Parts {
+            guard: Arc::clone(&guard),
+            store: store.clone(),
+            recorder: recorder.clone(),
+            providers: providers.clone(),
+            configured_providers: vec![openai],
+            configured_policy: policy,
+            token: token.clone(),
+            clock: clock.clone(),
+        });
         let web = Web {
-            guard: Arc::new(Guard::with_policy(GuardConfig::default(), policy.clone())),
+            control,
+            guard,
             store,
             recorder,
             recorder_handle,
-            providers: Providers::new([openai.clone()]),
-            configured_providers: Arc::new(vec![openai]),
-            configured_policy: Arc::new(policy),
+            providers,
             alerts: web::AlertTargets { allow_private: false, mail: true },
             names: names(),
             proxy_url: "http://127.0.0.1:18900".into(),

@@ -145,7 +145,7 @@ async fn a_new_token_ends_the_old_one_and_every_session() {
 
 #[tokio::test]
 async fn a_token_of_the_configuration_is_changed_there() {
-    let server = Server::with_token(web::Token::configured(TOKEN)).await;
+    let server = Server::with_token(control::Token::configured(TOKEN)).await;
     let answer = server.ask(Method::POST, "/api/token", None).await;
     assert_eq!(answer.status, StatusCode::CONFLICT);
     assert!(answer.json()["detail"].as_str().unwrap().contains("AGENTGAZER_TOKEN"), "{}", answer.text);

@@ -4,9 +4,7 @@ use axum::extract::State;
 use model::ActivatedBy;
 use serde::Deserialize;
 
-use crate::api::agents::checked_name;
 use crate::app::App;
-use crate::changes;
 use crate::input::{AgentPath, Fields};
 use crate::pages::{Drawn, see_other};
 
@@ -18,13 +16,13 @@ pub(crate) struct NameForm {
 
 /// Activates the agent.
 pub(crate) async fn activate(State(app): State<App>, AgentPath(agent): AgentPath) -> Drawn {
-    app.alone(changes::activate(app.clone(), agent.clone(), ActivatedBy::Dashboard)).await?;
+    app.control().activate(agent.clone(), ActivatedBy::Dashboard).await?;
     Ok(see_other(&format!("/agents/{agent}?done=activated")))
 }
 
 /// Deactivates the agent by hand.
 pub(crate) async fn deactivate(State(app): State<App>, AgentPath(agent): AgentPath) -> Drawn {
-    app.alone(changes::deactivate(app.clone(), agent.clone())).await?;
+    app.control().deactivate(agent.clone()).await?;
     Ok(see_other(&format!("/agents/{agent}?done=deactivated")))
 }
 
@@ -35,13 +33,13 @@ pub(crate) async fn rename(
     Fields(form): Fields<NameForm>,
 ) -> Drawn {
     let name = form.name.trim();
-    let name = checked_name(Some((!name.is_empty()).then(|| name.to_owned())))?;
-    app.alone(changes::rename(app.clone(), agent.clone(), name.flatten())).await?;
+    let name = (!name.is_empty()).then(|| name.to_owned());
+    app.control().rename(agent.clone(), name).await?;
     Ok(see_other(&format!("/agents/{agent}?done=renamed")))
 }
 
 /// Deletes the agent with all its data.
 pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Drawn {
-    app.alone(changes::delete(app.clone(), agent)).await?;
+    app.control().delete_agent(agent).await?;
     Ok(see_other("/agents?done=deleted"))
 }

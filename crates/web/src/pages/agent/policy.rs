@@ -6,7 +6,6 @@ use model::AgentId;
 use super::{Forms, draw_with};
 use crate::api::{agents, policy};
 use crate::app::App;
-use crate::changes;
 use crate::input::{AgentPath, Fields};
 use crate::pages::budget_bar::BudgetBar;
 use crate::pages::frame::Frame;
@@ -66,7 +65,7 @@ pub(crate) async fn save(
     let agent = agents::read(&app, id.clone()).await?;
     match PolicyFields::sent(&app, sent) {
         Ok(change) => {
-            app.alone(changes::set_policy(app.clone(), id.clone(), change)).await?;
+            app.control().set_policy(id.clone(), change).await?;
             Ok(see_other(&format!("/agents/{id}?done=saved")))
         }
         Err(fields) => {
@@ -78,6 +77,6 @@ pub(crate) async fn save(
 
 /// Gives the agent the default policy again.
 pub(crate) async fn reset(State(app): State<App>, AgentPath(id): AgentPath) -> Drawn {
-    app.alone(changes::reset_policy(app.clone(), id.clone())).await?;
+    app.control().reset_policy(id.clone()).await?;
     Ok(see_other(&format!("/agents/{id}?done=reset")))
 }

@@ -9,7 +9,6 @@ use super::{Forms, draw_with};
 use crate::api::agents;
 use crate::api::kill_switch::{SettingsView, notifications_configured};
 use crate::app::App;
-use crate::changes;
 use crate::input::{AgentPath, Fields};
 use crate::pages::frame::Frame;
 use crate::pages::words::labels::preset;
@@ -158,7 +157,7 @@ pub(crate) async fn save(
         let form = SettingsForm { asks: true, ..SettingsForm::sent(&fields) };
         return draw_with(&app, frame, agent, Forms { settings: Some(form), ..Forms::default() }).await;
     }
-    app.alone(changes::configure(app.clone(), id.clone(), change)).await?;
+    app.control().configure(id.clone(), change).await?;
     let before = undo::settings_before(agent.kill_switch.into());
     Ok(see_other(&format!("/agents/{id}?done=saved&undo={before}")))
 }

@@ -5,11 +5,10 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::IntoResponse;
 use model::{ActivatedBy, CallId, IncidentId};
 use serde::Deserialize;
-use store::{Change, EvidenceBody, Feedback};
+use store::{EvidenceBody, Feedback};
 
 use crate::api::incidents;
 use crate::app::App;
-use crate::changes;
 use crate::input::{Fields, IncidentPath};
 use crate::pages::words::problem::NO_BODY;
 use crate::pages::{Drawn, see_other};
@@ -27,20 +26,20 @@ pub(crate) async fn feedback(
     IncidentPath(id): IncidentPath,
     Fields(form): Fields<FeedbackForm>,
 ) -> Drawn {
-    incidents::change(&app, id, Change::SetFeedback { incident: id, feedback: form.feedback }).await?;
+    app.control().set_feedback(id, form.feedback).await?;
     Ok(see_other(&format!("/incidents/{id}?done=thanks")))
 }
 
 /// Activates the agent of the incident.
 pub(crate) async fn activate(State(app): State<App>, IncidentPath(id): IncidentPath) -> Drawn {
     let incident = incidents::read(&app, id).await?;
-    app.alone(changes::activate(app.clone(), incident.agent_id, ActivatedBy::Dashboard)).await?;
+    app.control().activate(incident.agent_id, ActivatedBy::Dashboard).await?;
     Ok(see_other(&format!("/incidents/{id}?done=activated")))
 }
 
 /// Deletes the incident with its evidence.
 pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPath) -> Drawn {
-    incidents::change(&app, id, Change::DeleteIncident { incident: id }).await?;
+    app.control().delete_incident(id).await?;
     Ok(see_other("/incidents?done=deleted"))
 }
 

@@ -1,11 +1,12 @@
 //! What can be done about a false alarm: the narrowest exemptions, what each would have let through, and those that hold.
 
 use axum::extract::State;
+use control::LONGEST_EXEMPTION_DAYS;
 use model::{ExemptKind, Timestamp};
 use serde::Deserialize;
 use store::Feedback;
 
-use crate::api::exemptions::{self, DAY_MS, LONGEST_DAYS, NewExemption};
+use crate::api::exemptions::{self, NewExemption};
 use crate::api::incidents::{self, IncidentView};
 use crate::api::offers::{self, OfferView};
 use crate::app::App;
@@ -18,6 +19,7 @@ use crate::problem::Problem;
 
 /// For how many days an exemption is suggested to hold.
 const SUGGESTED_DAYS: i64 = 30;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What can be done, ready to be drawn.
 pub(super) struct FalseAlarm {
@@ -48,13 +50,13 @@ pub(super) async fn read(app: &App, incident: &IncidentView, now: Timestamp) -> 
     let of_incident: Vec<_> = of_agent.iter().filter(|exemption| exemption.incident_id == Some(incident.id)).collect();
     // What is exempt already is not offered again.
     let is_new = |offer: &OfferView| of_incident.iter().all(|exemption| exemption.what != offer.what);
-    let offers = offers::read(app, incident).await?.into_iter().filter(is_new);
+    let offers = offers::read(app, incident.id).await?.into_iter().filter(is_new);
     Ok(Some(FalseAlarm {
         offers: offers.map(|offer| Offer::new(offer, incident.threshold)).collect(),
         exemptions: of_incident.into_iter().map(ExemptionLine::new).collect(),
         suggested: day(now, SUGGESTED_DAYS),
         first: day(now, 0),
-        last: day(now, LONGEST_DAYS - 1),
+        last: day(now, LONGEST_EXEMPTION_DAYS - 1),
     }))
 }
 

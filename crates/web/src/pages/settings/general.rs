@@ -7,7 +7,6 @@ use store::{Retention, RetentionChange, SettingsChange};
 
 use super::{News, draw_with};
 use crate::app::App;
-use crate::changes;
 use crate::input::Fields;
 use crate::pages::agent::settings::{SettingsFields, SettingsForm};
 use crate::pages::frame::Frame;
@@ -69,12 +68,12 @@ pub(crate) async fn save_retention(State(app): State<App>, frame: Frame, Fields(
 
 /// Takes back what was saved here.
 pub(crate) async fn reset(State(app): State<App>) -> Drawn {
-    app.alone(changes::reset_settings(app.clone())).await?;
+    app.control().reset_settings().await?;
     Ok(see_other("/settings?done=as-configured"))
 }
 
 async fn save(app: &App, change: SettingsChange) -> Result<(), Problem> {
-    app.alone(changes::change_settings(app.clone(), change)).await
+    Ok(app.control().change_settings(change).await?)
 }
 
 /// Leads back, or draws the page with what is wrong with what was sent; any other problem has a page of its own.

@@ -4,7 +4,6 @@ use axum::extract::State;
 
 use super::{News, draw_with};
 use crate::app::App;
-use crate::changes;
 use crate::input::Fields;
 use crate::pages::frame::Frame;
 use crate::pages::policy_fields::PolicyFields;
@@ -36,7 +35,7 @@ impl DefaultPolicy {
 pub(crate) async fn save(State(app): State<App>, frame: Frame, Fields(sent): Fields<Vec<(String, String)>>) -> Drawn {
     match PolicyFields::sent(&app, sent) {
         Ok(change) => {
-            app.alone(changes::set_default_policy(app.clone(), Some(change))).await?;
+            app.control().set_default_policy(change).await?;
             Ok(see_other("/settings?done=saved"))
         }
         Err(fields) => draw_with(&app, frame, News { policy: Some(*fields), ..News::default() }).await,
@@ -45,6 +44,6 @@ pub(crate) async fn save(State(app): State<App>, frame: Frame, Fields(sent): Fie
 
 /// Takes back what was saved here.
 pub(crate) async fn reset(State(app): State<App>) -> Drawn {
-    app.alone(changes::set_default_policy(app.clone(), None)).await?;
+    app.control().reset_default_policy().await?;
     Ok(see_other("/settings?done=as-configured"))
 }

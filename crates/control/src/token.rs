@@ -1,13 +1,16 @@
-//! The token that every caller must know, and how it is replaced.
+//! The token of the dashboard and the API, and how it is replaced.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::gate::random_id;
+use crate::{Control, ControlError};
+
+const CONFIGURED: &str = "The token is set by the configuration (AGENTGAZER_TOKEN, --token or token in the file): \
+                          change it there and start again.";
 
 type Keep = dyn Fn(&SecretString) -> io::Result<()> + Send + Sync;
 
@@ -22,17 +25,17 @@ impl Token {
     /// The fewest characters of a token that an operator may set: 16 random ones are out of reach of guessing.
     pub const MIN_LENGTH: usize = 16;
 
-    /// A fresh token that nobody can guess. Fails if the system has no randomness.
+    /// A new random token. Fails if the system has no randomness.
     pub fn random() -> io::Result<SecretString> {
         random_id().map(SecretString::from).map_err(io::Error::other)
     }
 
-    /// One that the operator's configuration sets: only there it can be changed.
+    /// A token that the configuration sets and that can only be changed there.
     pub fn configured(token: impl Into<SecretString>) -> Token {
         Token { current: Arc::new(RwLock::new(token.into())), keep: None }
     }
 
-    /// One of our own making: `keep` stores another in its place.
+    /// A generated token, which can be replaced: `keep` stores the new one.
     pub fn kept(
         token: impl Into<SecretString>,
         keep: impl Fn(&SecretString) -> io::Result<()> + Send + Sync + 'static,
@@ -41,12 +44,12 @@ impl Token {
     }
 
     /// Whether it can be replaced while the server runs.
-    pub(crate) fn is_replaceable(&self) -> bool {
+    pub fn is_replaceable(&self) -> bool {
         self.keep.is_some()
     }
 
-    /// Makes another one: stored first, so that what lets people in is never lost. The one before lets nobody in any more.
-    pub(crate) fn replace(&self) -> io::Result<SecretString> {
+    /// Replaces it. The new one is stored first, so that the token in force is never lost.
+    fn replace(&self) -> io::Result<SecretString> {
         let keep = self.keep.as_ref().ok_or_else(|| io::Error::other("the configuration sets the token"))?;
         let fresh = Token::random()?;
         let mut current = self.current.write();
@@ -55,8 +58,8 @@ impl Token {
         Ok(fresh)
     }
 
-    /// Does something with its text.
-    pub(crate) fn with<R>(&self, look: impl FnOnce(&str) -> R) -> R {
+    /// Calls `look` with its text.
+    pub fn with<R>(&self, look: impl FnOnce(&str) -> R) -> R {
         look(self.current.read().expose_secret())
     }
 }
@@ -67,6 +70,32 @@ impl fmt::Debug for Token {
     }
 }
 
+impl Control {
+    /// Replaces the token. The old one is refused from now on.
+    pub async fn replace_token(&self) -> Result<SecretString, ControlError> {
+        self.exclusive(move |state| async move {
+            if !state.token.is_replaceable() {
+                return Err(ControlError::Conflict(CONFIGURED.to_owned()));
+            }
+            state.token.replace().map_err(|error| {
+                tracing::error!(%error, "the token could not be replaced");
+                ControlError::NotStored("The new token could not be stored, so the one before stays.".to_owned())
+            })
+        })
+        .await
+    }
+}
+
+/// 256 random bits in hexadecimal.
+pub fn random_id() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().fold(String::with_capacity(64), |mut id, byte| {
+        let _ = write!(id, "{byte:02x}");
+        id
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -74,14 +103,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_that_cannot_be_stored_stays() {
+    fn token_that_cannot_be_stored_is_not_replaced() {
         let token = Token::kept("old", |_| Err(io::Error::other("the disk is full")));
         assert!(token.replace().is_err());
         assert!(token.with(|text| text == "old"));
     }
 
     #[test]
-    fn a_token_of_the_configuration_stays() {
+    fn configured_token_is_not_replaced() {
         let token = Token::configured("old");
         assert!(!token.is_replaceable() && token.replace().is_err());
         assert!(token.with(|text| text == "old"));

@@ -1,0 +1,90 @@
+//! Providers: where they are, how they speak, and their keys.
+
+use model::{Format, Provider};
+use secrecy::SecretString;
+use store::Change;
+
+use crate::error::OrNotFound;
+use crate::{Control, ControlError, State};
+
+const MAX_KEY_LENGTH: usize = 4096;
+
+/// A change of a provider: an absent field keeps its value. A new provider needs `base_url` and `format`.
+#[derive(Clone, Debug, Default)]
+pub struct ProviderChange {
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// How it speaks.
+    pub format: Option<Format>,
+    /// The key that replaces the client's own.
+    pub key: Option<SecretString>,
+}
+
+impl Control {
+    /// Adds or changes a provider. It holds from the next call on.
+    pub async fn put_provider(&self, name: String, change: ProviderChange) -> Result<(), ControlError> {
+        self.exclusive(move |state| async move { state.put_provider(&name, change).await }).await
+    }
+
+    /// Removes what was stored of a provider, its key included: a built-in or configured one is used as it was.
+    pub async fn remove_provider(&self, name: String) -> Result<(), ControlError> {
+        self.exclusive(move |state| async move { state.remove_provider(&name).await }).await
+    }
+}
+
+impl State {
+    async fn put_provider(&self, name: &str, change: ProviderChange) -> Result<(), ControlError> {
+        let provider = change.apply(name, self.providers.get(name).as_deref())?;
+        self.recorder.change(Change::PutProvider { provider: provider.clone() }).await?;
+        self.providers.put(provider);
+        Ok(())
+    }
+
+    async fn remove_provider(&self, name: &str) -> Result<(), ControlError> {
+        let removed = self.recorder.change(Change::RemoveProvider { name: name.to_owned() }).await;
+        removed.or_not_found(|| format!("Nothing is stored for provider {name}."))?;
+        match self.configured_providers.iter().find(|provider| provider.name == name) {
+            Some(configured) => self.providers.put(configured.clone()),
+            None => self.providers.remove(name),
+        }
+        Ok(())
+    }
+}
+
+impl ProviderChange {
+    /// The provider after the change.
+    fn apply(self, name: &str, current: Option<&Provider>) -> Result<Provider, ControlError> {
+        let missing = |field| ControlError::field(field, "must be given for a new provider");
+        let base_url = self.base_url.or_else(|| current.map(|current| current.base_url.clone()));
+        let format = self.format.or_else(|| current.map(|current| current.format));
+        let base_url = base_url.ok_or_else(|| missing("base_url"))?;
+        let mut provider = Provider::new(name, &base_url, format.ok_or_else(|| missing("format"))?)?;
+
+        provider.key = match (self.key, current) {
+            (Some(key), _) => Some(checked_key(key)?),
+            // Otherwise a stored key, which is never shown, could be sent to a host of the caller's choice.
+            (None, Some(current)) if has_key(current) && current.base_url != provider.base_url => {
+                return Err(ControlError::field("key", "must be given again when base_url changes"));
+            }
+            (None, current) => {
+                provider.key_is_lost = current.is_some_and(|current| current.key_is_lost);
+                current.and_then(|current| current.key.clone())
+            }
+        };
+        Ok(provider)
+    }
+}
+
+/// Whether a key is stored, also one that cannot be read at the moment.
+pub fn has_key(provider: &Provider) -> bool {
+    provider.key.is_some() || provider.key_is_lost
+}
+
+fn checked_key(key: SecretString) -> Result<SecretString, ControlError> {
+    let text = secrecy::ExposeSecret::expose_secret(&key);
+    let fits = !text.is_empty() && text.len() <= MAX_KEY_LENGTH;
+    if !fits || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(ControlError::field("key", "must have 1 to 4096 visible ASCII characters, no spaces"));
+    }
+    Ok(key)
+}

@@ -1,0 +1,44 @@
+//! Settings of all agents: what new agents start with, and how long data is kept.
+
+use model::{FieldError, KillSwitch};
+use store::{Change, Settings, SettingsChange};
+
+use crate::{Control, ControlError, State};
+
+impl Control {
+    /// Changes settings: an absent field keeps its value.
+    pub async fn change_settings(&self, change: SettingsChange) -> Result<(), ControlError> {
+        self.exclusive(move |state| async move {
+            let set = state.store.settings_change().then(change);
+            state.put_settings(set).await
+        })
+        .await
+    }
+
+    /// Goes back to the settings of the configuration.
+    pub async fn reset_settings(&self) -> Result<(), ControlError> {
+        self.exclusive(move |state| async move { state.put_settings(SettingsChange::default()).await }).await
+    }
+}
+
+impl State {
+    async fn put_settings(&self, set: SettingsChange) -> Result<(), ControlError> {
+        let defaults = checked_defaults(self.store.configured_settings(), set)?;
+        self.recorder.change(Change::PutSettings { settings: set }).await?;
+        // A stored agent that has left memory would come back with the new defaults: it keeps its own.
+        for (agent, kill_switch) in self.store.agents_set_otherwise(defaults).await? {
+            if self.guard.agent(&agent).is_none() {
+                self.guard.configure(&agent, kill_switch);
+            }
+        }
+        self.guard.set_defaults(defaults);
+        Ok(())
+    }
+}
+
+/// What new agents start with once `set` holds.
+fn checked_defaults(configured: Settings, set: SettingsChange) -> Result<KillSwitch, ControlError> {
+    let of = |part: &str, error: FieldError| ControlError::field(format!("{part}.{}", error.field), error.message);
+    set.retention.apply(configured.retention).map_err(|error| of("retention", error))?;
+    set.kill_switch.apply(configured.kill_switch).map_err(|error| of("kill_switch", error))
+}
