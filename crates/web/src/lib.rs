@@ -3,6 +3,7 @@
 
 mod api;
 mod app;
+mod compression;
 mod gate;
 mod input;
 mod names;

@@ -90,6 +90,9 @@ pub(crate) enum Refusals {
 #[derive(IntoResponses)]
 #[allow(dead_code, reason = "only describes the answers")]
 pub(crate) enum BodyRefusals {
+    /// The body did not arrive in time. Nothing was changed.
+    #[response(status = 408, content_type = "application/problem+json")]
+    BodyTimeout(ProblemBody),
     /// The body is too large.
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(ProblemBody),

@@ -16,7 +16,7 @@ use crate::api::{
 };
 use crate::app::App;
 use crate::problem::Problem;
-use crate::{Web, gate, pages};
+use crate::{Web, compression, gate, pages};
 
 /// All routes.
 pub fn router(web: Web) -> Router {
@@ -33,6 +33,7 @@ pub fn router(web: Web) -> Router {
         .layer(from_fn(gate::refuse_other_sites))
         .layer(from_fn_with_state(app.clone(), gate::only_our_hosts))
         .layer(from_fn(gate::answer_safely))
+        .layer(from_fn(compression::compress))
         .with_state(app)
 }
 
