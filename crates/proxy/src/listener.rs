@@ -86,7 +86,7 @@ impl Listener {
 
     /// What tells the client of a stream that its provider died, if that can be told in it.
     pub(crate) fn last_words(&self, why: &str) -> Option<Bytes> {
-        self.reader().and_then(|reader| reader.last_words(why))
+        self.reader().and_then(|reader| reader.stream_error(why))
     }
 
     /// The copy, and whether it is only the beginning.

@@ -1,10 +1,11 @@
-//! The content of a message: a string, or a list of parts that are text, attachments, tool calls or tool results.
+//! The content of a message: a string, or a list of parts that are text, attachments, tool calls or
+//! tool results.
 
 use std::borrow::Cow;
 
 use crate::json::{Cursor, Json, Malformed};
 
-/// What a part of a content is.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartKind {
     Text = 1,
@@ -14,7 +15,7 @@ pub(crate) enum PartKind {
 }
 
 impl PartKind {
-    /// By the part's `type`.
+    /// The kind that a part's `type` names.
     fn of_type(kind: &str) -> PartKind {
         match kind {
             "text" | "input_text" | "output_text" => PartKind::Text,
@@ -25,12 +26,12 @@ impl PartKind {
     }
 }
 
-/// The fields of a part that tell what it is.
+/// The fields that decide a part's kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks<'a> {
     kind: Option<Json<'a>>,
     text: Option<Json<'a>>,
-    /// Gemini has no `type`, but a field of its own for every kind.
+    /// Gemini and Bedrock have no `type`, but a field for each kind.
     function: Option<PartKind>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// What the part is. Some clients leave out the `type` and send only a `text`.
+    /// Some clients omit the `type` and send only a `text`.
     fn part_kind(self) -> PartKind {
         match self.kind.and_then(Json::text) {
             Some(kind) => PartKind::of_type(&kind),
@@ -54,25 +55,25 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// Which kinds of parts a content holds.
+/// The set of kinds of a content's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Holds(u8);
 
 impl Holds {
-    /// Whether there is a part of this kind. An empty text is none.
+    /// Whether there is a part of this kind. An empty text does not count.
     pub(crate) fn has(self, kind: PartKind) -> bool {
         self.0 & kind as u8 != 0
     }
 
-    /// What a prompt without a message around it holds. One of no known form (tokens, the name of a template and its
-    /// variables) is an attachment as a whole.
+    /// The kinds in a prompt that is no message. A prompt of unknown form (tokens, a template's
+    /// name and variables) counts as one attachment.
     pub(crate) fn of_prompt(prompt: Json<'_>) -> Holds {
         let holds = Holds::look(&mut Cursor::new(prompt.raw())).unwrap_or_default();
         let is_unknown = holds.0 == 0 && matches!(prompt.raw().as_bytes(), [b'[' | b'{', _, _, ..]);
         if is_unknown { Holds(PartKind::Attachment as u8) } else { holds }
     }
 
-    /// Takes a content from the cursor and says what it holds.
+    /// Reads the kinds of a content's parts from the cursor.
     pub(crate) fn look(cursor: &mut Cursor<'_>) -> Result<Holds, Malformed> {
         let mut holds = Holds::default();
         if cursor.peek() == b'[' {
@@ -107,7 +108,7 @@ fn is_filled(value: Json<'_>) -> bool {
     value.raw().len() > 2 && value.raw().starts_with('"')
 }
 
-/// One part of a content in full.
+/// One part of a content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'a> {
     /// A text.
@@ -141,7 +142,7 @@ pub(crate) fn parts<'a>(content: Json<'a>, mut each: impl FnMut(Part<'a>)) {
     });
 }
 
-/// The texts and attachments of a content.
+/// A content's texts and attachments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Content<'a> {
     pub(crate) texts: Vec<Cow<'a, str>>,
@@ -149,7 +150,7 @@ pub(crate) struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Reads both.
+    /// Reads the texts and attachments of a content.
     pub(crate) fn read(content: Json<'a>) -> Content<'a> {
         if content.is_text() {
             return Content { texts: content.filled_text().into_iter().collect(), attachments: Vec::new() };
@@ -163,7 +164,7 @@ impl<'a> Content<'a> {
         read
     }
 
-    /// All of it as one text: another attachment makes another text.
+    /// Texts and attachments as one text, so that another attachment makes another text.
     pub(crate) fn joined(mut self) -> Cow<'a, str> {
         if self.attachments.is_empty() && self.texts.len() < 2 {
             return self.texts.pop().unwrap_or_default();
@@ -173,7 +174,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// What a part attaches: all its values but its type and the cache marker, which clients move from message to message.
+/// Visits the values of an attachment. Skips its type and the cache marker, which clients move from
+/// message to message.
 fn attached<'a>(part: Json<'a>, mut each: impl FnMut(&'a str)) {
     part.fields(|key, value| {
         if key != "type" && key != "cache_control" {

@@ -1,15 +1,15 @@
-//! The shapes that conversations are written in.
+//! The dialects in which conversations are written.
 
 use model::Format;
 
 use crate::json::{Cursor, Malformed};
 
-/// One shape of requests, responses and streams.
+/// One form of requests, responses and streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// OpenAI Chat Completions.
     ChatCompletions,
-    /// OpenAI's Completions from before there were chats.
+    /// OpenAI's legacy Completions.
     Completions,
     /// OpenAI Responses.
     Responses,
@@ -22,7 +22,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: [Dialect; 6] = [
         Dialect::ChatCompletions,
         Dialect::Completions,
@@ -32,7 +32,7 @@ impl Dialect {
         Dialect::Ollama,
     ];
 
-    /// The format whose clients speak it: their errors have its shape.
+    /// The format whose error shape clients of this dialect expect.
     pub fn format(self) -> Format {
         match self {
             Dialect::ChatCompletions | Dialect::Completions | Dialect::Responses => Format::Openai,
@@ -42,27 +42,29 @@ impl Dialect {
         }
     }
 
-    /// The dialect of an answer's body or event, by the fields that only one dialect has. None: it could be of any.
+    /// The dialect of an answer's body or event, by fields that only one dialect has. `None` if it
+    /// has no such field.
     ///
-    /// The path does not decide: gateways answer on one dialect's path in another.
+    /// The path does not decide: gateways answer on one dialect's path in another dialect.
     pub(crate) fn of_answer(text: &str) -> Option<Dialect> {
         let mut found = None;
         let _ = Cursor::new(text).object(|cursor, key| {
             found = Dialect::of_field(cursor, key)?;
-            // The first that tells it is enough.
+            // Ends the visit: one such field is enough.
             if found.is_some() { Err(Malformed::Invalid) } else { Ok(()) }
         });
         found
     }
 
-    /// The dialect that a field of an answer tells; one that tells none is taken from the cursor.
+    /// The dialect that a field of an answer belongs to. Reads the value from the cursor if it
+    /// belongs to none.
     pub(crate) fn of_field(cursor: &mut Cursor<'_>, key: &str) -> Result<Option<Dialect>, Malformed> {
         Ok(match key {
             "choices" => Some(Dialect::ChatCompletions),
             "candidates" | "usageMetadata" | "promptFeedback" => Some(Dialect::Gemini),
             "done" => Some(Dialect::Ollama),
             "output" => Some(Dialect::Responses),
-            // Google's own clients are answered inside an envelope.
+            // Google's own clients get the answer inside an envelope.
             "response" => cursor.value()?.field("candidates").map(|_| Dialect::Gemini),
             "type" => Dialect::of_type(&cursor.value()?.text().unwrap_or_default()),
             _ => cursor.pass().map(|()| None)?,

@@ -1,19 +1,19 @@
-//! Where strings and numbers end: the inner loops of reading.
+//! Finds the ends of strings and numbers: the inner loops of the cursor.
 
 use memchr::memchr;
 
-use crate::eight_bytes::{equal, no_digit, place, word_at};
+use super::swar::{equal, no_digit, place, word_at};
 
-/// Keys and most values are shorter, and end before a wider search would have begun.
+/// Keys and most values are shorter; a wide search would not pay off for them.
 const SHORT: usize = 32;
 
-/// Of two quotes inside a string the second is mostly nearer than this: they are around a word.
+/// Two escaped quotes inside a string usually surround a word, so the second is nearer than this.
 const WORD: usize = 16;
 
-/// Where the string ends whose content starts at `start`: the place of its closing quote.
+/// The position of the closing quote of a string whose content starts at `start`.
 ///
-/// What stands behind a backslash is not looked at, and control characters are let be. Most of a body is long strings with
-/// an escape in every line, of which nearly all are passed over; whoever reads one takes an escape that there is not for the
+/// Escapes and control characters are not validated. Most of a body is long strings with an escape
+/// in every line, and nearly all of them are skipped. A reader takes an invalid escape for the
 /// character itself.
 #[inline(always)]
 pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
@@ -21,7 +21,7 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     if is_escaped(bytes, quote) { long_string_end(bytes, quote + 1) } else { Some(quote) }
 }
 
-/// The same from a place inside the string.
+/// The same from a position inside the string.
 #[inline(never)]
 fn long_string_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut quote = next_quote(bytes, from, WORD)?;
@@ -31,7 +31,7 @@ fn long_string_end(bytes: &[u8], from: usize) -> Option<usize> {
     Some(quote)
 }
 
-/// Where the next quote is: a few steps for one that is `near`, a wide search for others.
+/// The position of the next quote. Checks `near` bytes word by word before it starts a wide search.
 #[inline(always)]
 fn next_quote(bytes: &[u8], from: usize, near: usize) -> Option<usize> {
     let (words, _) = bytes.get(from..)?.as_chunks();
@@ -46,7 +46,8 @@ fn next_quote(bytes: &[u8], from: usize, near: usize) -> Option<usize> {
     memchr(b'"', bytes.get(at..)?).map(|quote| at + quote)
 }
 
-/// Whether an odd number of backslashes stands before this place in a string. They end at its opening quote at the latest.
+/// Whether an odd number of backslashes precedes this position. The string's opening quote ends
+/// them.
 #[inline(always)]
 fn is_escaped(bytes: &[u8], mut at: usize) -> bool {
     let mut is_escaped = false;
@@ -59,13 +60,13 @@ fn is_escaped(bytes: &[u8], mut at: usize) -> bool {
 
 /// Where a key ends.
 pub(super) struct KeyEnd {
-    /// The place of its closing quote.
+    /// The position of the closing quote.
     pub(super) at: usize,
-    /// Whether it is known to have no escapes.
+    /// Whether the key is known to have no escapes.
     pub(super) is_plain: bool,
 }
 
-/// The same for a key, which is read in any case.
+/// Finds the end of a key, and whether the key can be read without unescaping.
 #[inline(always)]
 pub(super) fn key_end(bytes: &[u8], start: usize) -> Option<KeyEnd> {
     let (words, _) = bytes.get(start..)?.as_chunks();
@@ -83,20 +84,20 @@ pub(super) fn key_end(bytes: &[u8], start: usize) -> Option<KeyEnd> {
     long_string_end(bytes, at).map(|at| KeyEnd { at, is_plain: false })
 }
 
-/// Where the white space ends that starts at `at`.
+/// The end of the white space at `at`.
 #[inline(never)]
 pub(super) fn space_end(bytes: &[u8], at: usize) -> usize {
     let is_space = |byte: &&u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
     at + bytes.get(at..).unwrap_or_default().iter().take_while(is_space).count()
 }
 
-/// Where the literal or number ends that starts at `at`.
+/// The end of the literal or number at `at`.
 pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b't' => literal_end(bytes, at, b"true"),
         b'f' => literal_end(bytes, at, b"false"),
         b'n' => literal_end(bytes, at, b"null"),
-        // No JSON, but what Python and JavaScript libraries write, and lenient servers read.
+        // Not JSON, but written by Python and JavaScript libraries and accepted by lenient servers.
         b'N' => literal_end(bytes, at, b"NaN"),
         b'I' => literal_end(bytes, at, b"Infinity"),
         b'-' if bytes.get(at + 1) == Some(&b'I') => literal_end(bytes, at, b"-Infinity"),
@@ -109,7 +110,7 @@ fn literal_end<const LENGTH: usize>(bytes: &[u8], at: usize, literal: &[u8; LENG
     (bytes.get(at..)?.first_chunk() == Some(literal)).then_some(at + LENGTH)
 }
 
-/// Where the number ends that starts at `at`.
+/// The end of the number at `at`.
 fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     let start = if bytes.get(at) == Some(&b'-') { at + 1 } else { at };
     let mut end = digits_end(bytes, start)?;
@@ -126,7 +127,7 @@ fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// Where the digits end that start at `start`. None: there are none.
+/// The end of the digits at `start`. `None` if there are none.
 #[inline(always)]
 fn digits_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut end = start;

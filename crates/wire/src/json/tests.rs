@@ -22,7 +22,8 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// Whether serde_json does, whatever stands behind the backslashes and whichever control characters stand in strings.
+/// Whether serde_json accepts the text, apart from invalid escapes and control characters in
+/// strings.
 fn serde_accepts(text: &str) -> bool {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();

@@ -1,18 +1,18 @@
-//! One JSON value, as it is written.
+//! One JSON value as raw text.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
+use super::swar::short_contains;
 use super::{Cursor, Malformed};
-use crate::eight_bytes::short_contains;
 
 /// The text of one valid JSON value, without white space around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Json<'a>(pub(super) &'a str);
 
 impl<'a> Json<'a> {
-    /// Checks all of `text`.
+    /// Validates all of `text`.
     pub(crate) fn parse(text: &'a str) -> Result<Json<'a>, Malformed> {
         let mut cursor = Cursor::new(text);
         let value = cursor.value()?;
@@ -20,19 +20,20 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
-    /// Checks all of `text` and visits its fields in the same pass; those before a fault are visited, too.
+    /// Validates all of `text` and visits its fields in the same pass. Fields before an error are
+    /// visited too.
     pub(crate) fn parse_fields(text: &'a str, each: impl FnMut(&str, Json<'a>)) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(text);
         cursor.fields(each)?;
         cursor.end()
     }
 
-    /// A cursor before it, for those who read in it while they pass over it.
+    /// A cursor at the start of the value.
     pub(crate) fn cursor(self) -> Cursor<'a> {
         Cursor::new(self.0)
     }
 
-    /// As it is written.
+    /// The raw text.
     pub(crate) fn raw(self) -> &'a str {
         self.0
     }
@@ -42,7 +43,7 @@ impl<'a> Json<'a> {
         self.0.strip_prefix("\"")?.strip_suffix("\"").map(text)
     }
 
-    /// The text of a string that says something.
+    /// The text of a string that is not empty.
     pub(crate) fn filled_text(self) -> Option<Cow<'a, str>> {
         self.text().filter(|text| !text.is_empty())
     }
@@ -52,7 +53,7 @@ impl<'a> Json<'a> {
         self.0.starts_with('"')
     }
 
-    /// A whole number that is not negative.
+    /// An unsigned integer.
     pub(crate) fn number(self) -> Option<u64> {
         self.0.parse().ok()
     }
@@ -67,13 +68,13 @@ impl<'a> Json<'a> {
         self.0 == "null"
     }
 
-    /// Visits the fields of an object; of anything else there are none.
+    /// Visits the fields of an object. Other values have none.
     pub(crate) fn fields(self, each: impl FnMut(&str, Json<'a>)) {
-        // Cannot fail: the value was checked when it was taken.
+        // Cannot fail: a `Json` is valid by construction.
         let _ = Json::parse_fields(self.0, each);
     }
 
-    /// Visits the items of an array; of anything else there are none.
+    /// Visits the items of an array. Other values have none.
     pub(crate) fn items(self, mut each: impl FnMut(Json<'a>)) {
         self.each(|cursor| {
             each(cursor.value()?);
@@ -81,9 +82,9 @@ impl<'a> Json<'a> {
         });
     }
 
-    /// The same for those who read an item while they pass over it.
+    /// Visits the items of an array through a cursor.
     pub(crate) fn each(self, each: impl FnMut(&mut Cursor<'a>) -> Result<(), Malformed>) {
-        // Cannot fail, as above.
+        // Cannot fail: a `Json` is valid by construction.
         let _ = Cursor::new(self.0).array(each);
     }
 
@@ -99,7 +100,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The text that `written` (the inside of a string) stands for.
+/// Unescapes `written`, the inside of a string.
 pub(super) fn text(written: &str) -> Cow<'_, str> {
     match find_escape(written) {
         Some(first) => Cow::Owned(unescape(written, first)),
@@ -107,8 +108,9 @@ pub(super) fn text(written: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text behind the escapes; one that there is not stands for its character. Half a surrogate pair becomes U+FFFD: JavaScript
-/// clients that cut a text in the middle of an emoji do send those.
+/// Unescapes from the `first` escape on. An invalid escape stands for its character. Half a
+/// surrogate pair becomes U+FFFD: JavaScript clients send those when they cut a text inside an
+/// emoji.
 fn unescape(written: &str, first: usize) -> String {
     let mut text = String::with_capacity(written.len());
     let (mut rest, mut next) = (written, Some(first));
@@ -124,7 +126,8 @@ fn unescape(written: &str, first: usize) -> String {
     text
 }
 
-/// Where the first escape is. Most strings that are read are a word, and looked through before a wide search has begun.
+/// The position of the first escape. Most strings are a single word, for which a wide search would
+/// not pay off.
 #[inline(always)]
 fn find_escape(written: &str) -> Option<usize> {
     let bytes = written.as_bytes();

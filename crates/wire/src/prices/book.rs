@@ -1,4 +1,4 @@
-//! The prices of one provider, found by whatever name a client uses for a model.
+//! The prices of one provider, found by any of a model's names.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -13,9 +13,9 @@ const ANY: &str = "*";
 #[derive(Debug, Default)]
 pub(super) struct Book {
     models: HashMap<String, Price>,
-    /// By name without date or version: the newest of that name.
+    /// By name without date or version: the newest model of that name.
     undated: HashMap<String, (String, Price)>,
-    /// Worked out when it is first needed.
+    /// Computed on first use.
     most_expensive: OnceLock<Price>,
 }
 
@@ -31,7 +31,7 @@ impl Book {
         self.most_expensive = OnceLock::new();
     }
 
-    /// The price of a model: by its name, else by its name without date, version or prefix.
+    /// The price of a model by its name, or else by its name without date, version or prefix.
     pub(super) fn find(&self, model: &str) -> Option<Price> {
         let key = name::key(model);
         self.get(&key).or_else(|| self.get(name::undated(&key)))

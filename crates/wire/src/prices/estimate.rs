@@ -1,24 +1,25 @@
-//! Tokens where nobody reported them: about four bytes each. For budgets before a call is made, and for answers that broke
-//! off.
+//! Estimates tokens that nobody reported, at four bytes each: for budgets before a call, and for
+//! answers that broke off.
 
 use memchr::{memchr, memchr2};
 use model::{Answered, Asked, Usage};
 
-/// About this many bytes of text are a token.
+/// The approximate number of bytes per token.
 const BYTES_PER_TOKEN: u64 = 4;
-/// A string longer than this without a space is no text but an image, a recording or a file.
+/// A longer string without a space is an image, a recording or a file.
 const LONGEST_WORD: usize = 4096;
-/// What such an attachment counts as: about what providers count for a large image.
+/// The tokens of such an attachment: about what providers count for a large image.
 const ATTACHMENT_TOKENS: u64 = 1600;
 
-/// About how many tokens a request has that was read from a body of this length. It costs nothing.
+/// Estimates the tokens of a request that was read from a body of this length, in constant time.
 pub fn asked_tokens(length: usize, asked: &Asked<'_>) -> u64 {
     let attached: usize = asked.attachments.iter().map(|attachment| attachment.len()).sum();
     let text = length.saturating_sub(attached) as u64;
     text.div_ceil(BYTES_PER_TOKEN) + ATTACHMENT_TOKENS * asked.attachments.len() as u64
 }
 
-/// About how many tokens a body has that cannot be read: an answer that broke off, a request of no known form.
+/// Estimates the tokens of a body that cannot be read: an incomplete answer, a request of unknown
+/// form.
 pub fn body_tokens(body: &[u8]) -> u64 {
     let (mut bytes, mut attachments) = (0, 0);
     let mut rest = body;
@@ -39,7 +40,7 @@ fn is_attachment(piece: &[u8]) -> bool {
     piece.len() > LONGEST_WORD && memchr2(b' ', b'\\', piece).is_none()
 }
 
-/// What a call used whose provider did not say, or said only in part: what it said, filled up by what was sent and came back.
+/// Completes the usage of a call whose provider reported it in part or not at all.
 pub fn estimated_usage(said: Usage, asked_tokens: u64, answered: Option<&Answered>) -> Usage {
     let bytes = answered.map_or(0, |answered| {
         let calls = answered.tool_calls.iter().map(|call| call.name.len() + call.arguments.len());
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn what_was_reported_is_believed_as_far_as_it_goes() {
         let answered = Answered { text: "x".repeat(400), ..Answered::default() };
-        // Anthropic reports the input at once and the first token of the output.
+        // Anthropic reports the input and the first output token at the start.
         let said = Usage { input: Some(10), output: Some(1), ..Usage::default() };
         let usage = estimated_usage(said, 999, Some(&answered));
         assert_eq!((usage.input, usage.output), (Some(10), Some(100)));

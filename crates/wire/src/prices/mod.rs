@@ -1,5 +1,5 @@
-//! What calls cost: the prices that are built in, those of the operator on top, and the cost of tokens. A model without a
-//! price is unpriced, never free.
+//! Prices and costs of calls: the built-in table and the operator's own prices on top. A model
+//! without a price is unpriced, never free.
 
 mod book;
 mod estimate;
@@ -20,16 +20,17 @@ use book::Book;
 
 /// The longest name of a model that is looked up.
 const LONGEST_NAME: usize = 256;
-/// How many answers are remembered. Names come from clients, so there must be an end to them.
+/// The number of cached lookups. Names come from clients, so the cache must be bounded.
 const REMEMBERED: usize = 4096;
 
-/// Providers that sell the models of others under `vendor/model`, at the vendor's price where they have none of their own.
+/// Resellers, which name models `vendor/model`. The vendor's price applies if they have none of
+/// their own.
 const RESELLERS: [&str; 1] = ["openrouter"];
 
-/// What a call of an unpriced model counts towards a budget.
+/// What a call to an unpriced model counts towards a budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unpriced {
-    /// As much as it would with the most expensive known model of its provider.
+    /// The cost with the most expensive known model of its provider.
     #[default]
     MostExpensive,
     /// Nothing.
@@ -37,7 +38,7 @@ pub enum Unpriced {
 }
 
 impl Unpriced {
-    /// Reads the word.
+    /// Parses the name.
     pub fn parse(word: &str) -> Option<Unpriced> {
         match word {
             "most_expensive" => Some(Unpriced::MostExpensive),
@@ -52,12 +53,12 @@ impl Unpriced {
 pub struct Prices {
     books: HashMap<String, Book>,
     unpriced: Unpriced,
-    /// What was looked up, by provider and model: the same few names with every call.
+    /// Cached lookups by provider and model.
     found: RwLock<HashMap<String, HashMap<String, Option<Price>>>>,
 }
 
 impl Prices {
-    /// The prices that are built in.
+    /// The built-in prices.
     pub fn builtin() -> Prices {
         let mut prices = Prices::default();
         for (provider, model, price) in table::entries(table::BUILT_IN) {
@@ -66,7 +67,7 @@ impl Prices {
         prices
     }
 
-    /// Adds a price or replaces one. `*` is for every model of the provider that has no other.
+    /// Adds or replaces a price. `*` stands for every model of the provider without a price.
     pub fn put(&mut self, provider: &str, model: &str, price: Price) {
         self.books.entry(provider.to_owned()).or_default().put(model, price);
         if let Ok(found) = self.found.get_mut() {
@@ -74,7 +75,7 @@ impl Prices {
         }
     }
 
-    /// Says what unpriced calls count towards budgets.
+    /// Sets what unpriced calls count towards budgets.
     pub fn count_unpriced_as(&mut self, unpriced: Unpriced) {
         self.unpriced = unpriced;
     }
@@ -99,12 +100,12 @@ impl Prices {
         price
     }
 
-    /// What `usage` of a model costs; none if the model is unpriced.
+    /// The cost of `usage`. `None` if the model is unpriced.
     pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<NanoUsd> {
         self.price(provider, model).map(|price| price.cost(usage))
     }
 
-    /// What `usage` counts towards a budget: its cost, and something for an unpriced model, too.
+    /// What `usage` counts towards a budget, also for an unpriced model.
     pub fn counted(&self, provider: &str, model: &str, usage: &Usage) -> NanoUsd {
         match (self.cost(provider, model, usage), self.unpriced) {
             (Some(cost), _) => cost,
@@ -113,7 +114,8 @@ impl Prices {
         }
     }
 
-    /// A price that no known model of this provider exceeds; of a provider without known models, no known model at all.
+    /// An upper bound for the prices of this provider's known models, or of all models if it has
+    /// none.
     pub fn most_expensive(&self, provider: &str) -> Price {
         match self.books.get(provider) {
             Some(book) if !book.is_empty() => book.most_expensive(),
@@ -127,13 +129,13 @@ impl Prices {
         own.or_else(|| self.of_vendor(provider, model)).or_else(|| book?.of_any_model())
     }
 
-    /// The vendor's own price of a model that somebody else offers: a reseller, or a gateway that we know nothing of.
+    /// The vendor's own price of a model that a reseller or an unknown gateway offers.
     fn of_vendor(&self, provider: &str, model: &str) -> Option<Price> {
         let is_reseller = RESELLERS.contains(&provider);
         if self.books.contains_key(provider) && !is_reseller {
             return None;
         }
-        // What a reseller gives away says so in its name; other such endings choose among the vendor's servers.
+        // A free model ends with `:free`; other endings choose among the vendor's servers.
         let (model, variant) = if is_reseller { model.split_once(':').unwrap_or((model, "")) } else { (model, "") };
         if variant == "free" {
             return Some(Price::default());

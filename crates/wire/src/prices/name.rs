@@ -1,6 +1,7 @@
-//! The many names of a model: with a date, a version, a region, a vendor, in capitals, with dots for dashes.
+//! Normalises the names of models, which may have a date, a version, a region, a vendor, capitals,
+//! or dots for dashes.
 
-/// How vendors are written before a model's name, and the providers they are.
+/// Vendor prefixes of model names, and the providers they belong to.
 pub(super) const VENDORS: [(&str, &str); 14] = [
     ("openai", "openai"),
     ("anthropic", "anthropic"),
@@ -18,7 +19,7 @@ pub(super) const VENDORS: [(&str, &str); 14] = [
     ("xai", "xai"),
 ];
 
-/// What may stand before a name without saying anything about the price.
+/// Prefixes that do not affect the price.
 const PREFIXES: [&str; 11] = [
     "models/",
     "accounts/fireworks/models/",
@@ -33,10 +34,10 @@ const PREFIXES: [&str; 11] = [
     "openai.",
 ];
 
-/// What may stand at the end of a name in place of a date.
+/// Suffixes that replace a date.
 const ENDINGS: [&str; 5] = ["-latest", "-preview", "-beta", "-exp", "-default"];
 
-/// A name as prices are kept by: in small letters, without prefixes, with dashes where dots or `@` stood.
+/// The key of a model: lower case, without prefixes, with dashes for dots and `@`.
 pub(super) fn key(model: &str) -> String {
     let lower = model.trim().to_ascii_lowercase();
     let mut name = lower.as_str();
@@ -44,7 +45,7 @@ pub(super) fn key(model: &str) -> String {
         name = rest;
     }
     let name = without_own_vendor(name);
-    // Of a model that somebody tuned, what it was tuned from: `ft:gpt-4o-mini-2024-07-18:acme::9x`.
+    // The base of a fine-tuned model: `ft:gpt-4o-mini-2024-07-18:acme::9x`.
     let name = match name.strip_prefix("ft:").and_then(|tuned| tuned.find(':')) {
         Some(end) => &name[..end + "ft:".len()],
         None => name,
@@ -52,19 +53,21 @@ pub(super) fn key(model: &str) -> String {
     name.replace(['.', '@'], "-")
 }
 
-/// `openai/gpt-4o` is `gpt-4o`; `meta-llama/llama-3.3-70b` keeps its vendor, which is part of its name where it is offered.
+/// `openai/gpt-4o` is `gpt-4o`; `meta-llama/llama-3.3-70b` keeps its vendor, which is part of the
+/// name there.
 fn without_own_vendor(name: &str) -> &str {
     vendor(name).map_or(name, |(_, rest)| rest)
 }
 
-/// The provider that made a model, and its name there, where the name says so: `anthropic/claude-sonnet-4.5`.
+/// The vendor of a model and the model's name there, if the name has a vendor:
+/// `anthropic/claude-sonnet-4.5`.
 pub(super) fn vendor(model: &str) -> Option<(&'static str, &str)> {
     let (vendor, rest) = model.split_once('/')?;
     let known = VENDORS.iter().find(|(name, _)| name.eq_ignore_ascii_case(vendor));
     known.map(|(_, provider)| (*provider, rest))
 }
 
-/// A key without date, version and such endings.
+/// A key without date, version and similar suffixes.
 pub(super) fn undated(key: &str) -> &str {
     let mut name = key;
     while let Some(shorter) = without_ending(name) {
@@ -85,7 +88,7 @@ fn without_ending(name: &str) -> Option<&str> {
     }
     let (rest, last) = name.rsplit_once('-')?;
     match (last.len(), is_number(last)) {
-        // `-20250929`, `-0613`, `-001`; two digits are a part of a date, if the rest of it is there.
+        // `-20250929`, `-0613`, `-001`; two digits only as part of a whole date.
         (8 | 4 | 3, true) => Some(without_month(rest, last)),
         (2, true) => without_year_and_month(rest),
         _ => None,
@@ -107,7 +110,7 @@ fn without_year_and_month(rest: &str) -> Option<&str> {
     (is_digits(month, 2) && is_digits(year, 4)).then_some(name)
 }
 
-/// Whether `key` is of a newer model than `known`, both with the same undated name.
+/// Whether `key` is a newer model than `known`, given the same undated name.
 pub(super) fn is_newer(key: &str, known: &str) -> bool {
     let latest = |key: &str| key.ends_with("-latest");
     (latest(key), key) > (latest(known), known)

@@ -1,11 +1,11 @@
-//! The price of one model, and what tokens cost at it.
+//! The price of one model, and the cost of tokens at that price.
 
 use model::{NanoUsd, Usage};
 
-/// Tokens that a rate is for.
+/// The number of tokens per rate.
 const TOKENS: u128 = 1_000_000;
 
-/// What tokens cost, in billionths of a dollar per million of them.
+/// Rates in billionths of a dollar per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Input.
@@ -16,12 +16,12 @@ pub struct Rates {
     pub cache_read: u64,
     /// Input written to the provider's cache.
     pub cache_write: u64,
-    /// Input written to the provider's cache for long.
+    /// Input written to the provider's long-lived cache.
     pub cache_write_long: u64,
 }
 
 impl Rates {
-    /// Rates without a word on caches: input costs the same wherever it comes from.
+    /// Rates without cache prices: cached input costs as much as other input.
     pub fn plain(input: u64, output: u64) -> Rates {
         Rates { input, output, cache_read: input, cache_write: input, cache_write_long: input }
     }
@@ -50,7 +50,7 @@ impl Rates {
             (long, self.cache_write_long),
             (count(usage.output), self.output),
         ];
-        // Rounded once, so that the parts of a call do not each lose half a billionth.
+        // Rounded once, not for each part of the call.
         let total = parts.iter().fold(0_u128, |sum, (tokens, rate)| {
             sum.saturating_add(u128::from(*tokens).saturating_mul(u128::from(*rate)))
         });
@@ -58,17 +58,17 @@ impl Rates {
     }
 }
 
-/// What a model costs.
+/// The price of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Price {
-    /// Of most calls.
+    /// The usual rates.
     pub base: Rates,
-    /// Of calls with more input tokens than this, all of them.
+    /// The rates of calls with more input tokens than this, for all their tokens.
     pub above: Option<(u64, Rates)>,
 }
 
 impl Price {
-    /// What `usage` costs.
+    /// The cost of `usage`.
     pub fn cost(&self, usage: &Usage) -> NanoUsd {
         match self.above {
             Some((threshold, rates)) if usage.input.unwrap_or(0) > threshold => rates.cost(usage),
@@ -76,7 +76,7 @@ impl Price {
         }
     }
 
-    /// A price that neither exceeds, however many tokens.
+    /// A price that is at least as high as both, for any number of tokens.
     pub(super) fn max(self, other: Price) -> Price {
         let highest = |price: Price| price.above.map_or(price.base, |(_, rates)| rates.max(price.base));
         Price { base: highest(self).max(highest(other)), above: None }

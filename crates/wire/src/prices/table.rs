@@ -1,16 +1,19 @@
-//! The built-in prices, in a form of our own: dollars per million tokens, a line per model under its provider.
+//! Parses the table of built-in prices: dollars per million tokens, one line per model below its
+//! provider.
 //!
-//! `name input output [rCACHE_READ] [wCACHE_WRITE] [lCACHE_WRITE_LONG] [>TOKENS input output …]`; the second half is for
-//! calls with more input tokens than that. What is not said of a cache costs as much as input.
+//! `name input output [rCACHE_READ] [wCACHE_WRITE] [lCACHE_WRITE_LONG] [>TOKENS input output …]`;
+//! the second half is for calls with more input tokens than that. Cached input without a price
+//! costs as much as input.
 
 use super::price::{Price, Rates};
 
 pub(super) const BUILT_IN: &str = include_str!("prices.txt");
 
-/// Billionths of a dollar in a dollar, which has as many decimals.
+/// The number of decimals of a billionth of a dollar.
 const DECIMALS: usize = 9;
 
-/// The entries of `text`: provider, model, price. Lines that are none are passed over; a test sees to it that there are none.
+/// The entries of `text`: provider, model, price. Invalid lines are skipped; a test checks that
+/// there are none.
 pub(super) fn entries(text: &str) -> impl Iterator<Item = (&str, &str, Price)> {
     let mut provider = "";
     text.lines().filter_map(move |line| {
@@ -54,7 +57,7 @@ fn parse_rates(words: &[&str]) -> Option<Rates> {
     Some(rates)
 }
 
-/// A decimal number of dollars in billionths, without going through binary fractions.
+/// Parses a decimal number of dollars into billionths, exactly.
 fn dollars(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > DECIMALS {
@@ -63,7 +66,7 @@ fn dollars(text: &str) -> Option<u64> {
     format!("{whole}{fraction:0<DECIMALS$}").parse().ok()
 }
 
-/// The line of a model, for whoever makes the table.
+/// Writes the line of a model.
 pub fn line(model: &str, price: &Price) -> String {
     let mut line = format!("{model} {}", rates(&price.base));
     if let Some((threshold, above)) = &price.above {

@@ -92,7 +92,7 @@ fn tokens_are_charged_by_their_kind() {
     let cached = Usage { input: Some(1_000), cached: Some(600), cache_write: Some(300), ..Usage::default() };
     check(cached, 100 * 3_000 + 600 * 300 + 300 * 3_750);
     check(Usage { cache_write_long: Some(200), ..cached }, 100 * 3_000 + 600 * 300 + 100 * 3_750 + 200 * 6_000);
-    // More cached than there was: nobody is paid for it.
+    // More cached tokens than input: the excess costs nothing.
     check(Usage { input: Some(10), cached: Some(20), ..Usage::default() }, 20 * 300);
     check(Usage { input: Some(200_000), output: Some(1), ..Usage::default() }, 200_000 * 3_000 + 15_000);
     check(Usage { input: Some(200_001), output: Some(1), ..Usage::default() }, 200_001 * 6_000 + 22_500);

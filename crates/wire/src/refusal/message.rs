@@ -1,5 +1,5 @@
-//! The text of a refusal. Clients look in it for words and for numbers: opencode retries whatever holds the digits of a
-//! retryable status, so ids and exact times stand only in the fields beside it.
+//! The message of a refusal. Clients search it for words and numbers: opencode retries if it
+//! contains the digits of a retryable status. So ids and exact times appear only in other fields.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use model::{AgentId, DeactivatedBy, Deactivation, Timestamp};
 
 use super::{Refusal, RefusalKind};
 
-/// The numbers that make a client try again wherever they stand in a message.
+/// Numbers that make a client retry wherever they appear in a message.
 const RETRYABLE: [&str; 6] = ["429", "500", "502", "503", "504", "524"];
 
 impl Refusal {
-    /// What a person reads.
+    /// The message for a person.
     pub(super) fn message(&self) -> String {
         let (agent, name) = self.agent_words();
         let text = match &self.kind {
@@ -42,7 +42,7 @@ impl Refusal {
         if is_retryable(self.kind.status()) { text } else { without_retryable_numbers(&text).into_owned() }
     }
 
-    /// The agent as the message names it, and what stands for its name in a command.
+    /// The agent's name in the message and in a command.
     fn agent_words(&self) -> (String, &str) {
         match self.agent.as_ref().map_or("", AgentId::as_str) {
             name if has_retryable_number(name) => ("this agent".to_owned(), "NAME"),
@@ -65,7 +65,7 @@ fn inactive_text(agent: &str, name: &str, deactivation: &Deactivation) -> String
     )
 }
 
-/// `2026-11-15 21:18 UTC`: no run of digits but the year is longer than two.
+/// `2026-11-15 21:18 UTC`: only the year has more than two digits.
 fn minute(time: Timestamp) -> String {
     let text = time.to_string();
     match (text.get(..10), text.get(11..16)) {
@@ -74,7 +74,7 @@ fn minute(time: Timestamp) -> String {
     }
 }
 
-/// Whether clients try again at this status, whatever the message says.
+/// Whether clients retry at this status regardless of the message.
 fn is_retryable(status: StatusCode) -> bool {
     status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error()
 }
@@ -83,7 +83,7 @@ fn has_retryable_number(text: &str) -> bool {
     RETRYABLE.iter().any(|number| text.contains(number))
 }
 
-/// `text` with `…` for each run of digits that holds a retryable status: a limit, or a name that somebody chose.
+/// Replaces each run of digits that contains a retryable status with `…`.
 fn without_retryable_numbers(text: &str) -> Cow<'_, str> {
     if !has_retryable_number(text) {
         return Cow::Borrowed(text);

@@ -1,10 +1,11 @@
-//! The status of calls that are refused for good.
+//! The status of permanent refusals.
 
 use http::StatusCode;
 use model::Format;
 
-/// The status of calls that are refused because the agent is inactive, a budget is spent or the hour is not allowed, by
-/// the caller's format: the one at which most clients of that format stop after one request.
+/// The status of calls that are refused because the agent is inactive, a budget is spent or the
+/// hour is not allowed. Each format has the one at which most of its clients stop after one
+/// request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalStatus {
     /// Codex sends one request at 400 and six at 403.

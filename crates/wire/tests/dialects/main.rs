@@ -13,5 +13,6 @@ mod refusals;
 mod requests;
 mod responses;
 mod slices;
+mod stream_errors;
 mod streams;
 mod written;

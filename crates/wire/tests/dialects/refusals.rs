@@ -4,10 +4,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, NanoUsd, Timestamp};
 use proptest::prelude::*;
-use wire::{AnswerReader, Dialect, Fault, Refusal, RefusalKind, refuse};
-
-use crate::answers::headers;
-use crate::streams::{GEMINI_ARRAY, STREAMS};
+use wire::{Fault, Refusal, RefusalKind, refuse};
 
 const FORMATS: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
 
@@ -37,51 +34,65 @@ fn shown(response: &Response<Bytes>) -> String {
     format!("{}\n{}\n\n{}", response.status(), headers.join("\n"), serde_json::to_string_pretty(&body).unwrap())
 }
 
-fn check(name: &str, refusal: &Refusal) {
-    for format in FORMATS {
-        insta::assert_snapshot!(format!("{name}_{format}"), shown(&refuse(format, refusal)));
-    }
+/// Every refusal with the name it has in a snapshot.
+fn refusals() -> Vec<(&'static str, Refusal)> {
+    let [outside_hours, exceeded, exceeded_for_good, held, rate_limited] = policies();
+    vec![
+        ("killed", inactive(DeactivatedBy::KillSwitch)),
+        ("deactivated by hand", inactive(DeactivatedBy::Manual)),
+        ("loop detected", refusal(RefusalKind::LoopDetected { retry_after_seconds: 240 })),
+        ("outside hours", outside_hours),
+        ("budget exceeded", exceeded),
+        ("budget exceeded for good", exceeded_for_good),
+        ("budget held", held),
+        ("rate limited", rate_limited),
+        ("unknown provider", error(Fault::Client, 404, "There is no provider 'opnai'.")),
+        ("provider failed", error(Fault::Provider, 502, "The provider could not be reached.")),
+    ]
+}
+
+/// All refusals of one format in one snapshot, so that they are read side by side.
+fn check(format: Format) {
+    let sections = refusals().into_iter().map(|(name, refusal)| {
+        let response = refuse(format, &refusal);
+        format!("# {name}\n\n{}\n", shown(&response))
+    });
+    insta::assert_snapshot!(format!("{format}"), sections.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
-fn a_killed_agent() {
-    check("killed", &inactive(DeactivatedBy::KillSwitch));
+fn openai_refusals() {
+    check(Format::Openai);
 }
 
 #[test]
-fn an_agent_that_a_person_deactivated() {
-    check("deactivated_by_hand", &inactive(DeactivatedBy::Manual));
+fn anthropic_refusals() {
+    check(Format::Anthropic);
 }
 
 #[test]
-fn a_loop() {
-    check("loop_detected", &refusal(RefusalKind::LoopDetected { retry_after_seconds: 240 }));
+fn gemini_refusals() {
+    check(Format::Gemini);
 }
 
-fn policies() -> [(&'static str, Refusal); 5] {
+#[test]
+fn ollama_refusals() {
+    check(Format::Ollama);
+}
+
+fn policies() -> [Refusal; 5] {
     let status = StatusCode::BAD_REQUEST;
     let limit = NanoUsd::new(5_000_000_000);
     let exceeded = |budget, retry_after_seconds| {
         refusal(RefusalKind::BudgetExceeded { budget, limit, retry_after_seconds, status })
     };
     [
-        ("outside_hours", refusal(RefusalKind::OutsideHours { time_zone: "Europe/Berlin".to_owned(), status })),
-        ("budget_exceeded", exceeded("daily", Some(7200))),
-        ("budget_exceeded_for_good", exceeded("conversation", None)),
-        ("budget_held", refusal(RefusalKind::BudgetHeld { retry_after_seconds: 30 })),
-        ("rate_limited", refusal(RefusalKind::RateLimited { retry_after_seconds: 17 })),
+        refusal(RefusalKind::OutsideHours { time_zone: "Europe/Berlin".to_owned(), status }),
+        exceeded("daily", Some(7200)),
+        exceeded("conversation", None),
+        refusal(RefusalKind::BudgetHeld { retry_after_seconds: 30 }),
+        refusal(RefusalKind::RateLimited { retry_after_seconds: 17 }),
     ]
-}
-
-#[test]
-fn a_policy() {
-    policies().iter().for_each(|(name, refusal)| check(name, refusal));
-}
-
-#[test]
-fn an_error_of_the_client_and_of_the_provider() {
-    check("unknown_provider", &error(Fault::Client, 404, "There is no provider 'opnai'."));
-    check("provider_failed", &error(Fault::Provider, 502, "The provider could not be reached."));
 }
 
 #[test]
@@ -104,9 +115,7 @@ fn only_what_a_provider_did_wrong_is_worth_another_try() {
 #[test]
 fn no_message_holds_a_word_that_clients_act_upon() {
     let words = ["overloaded", "too long", "context", "api key", "content filter", "quota", "rate limit", "capacity"];
-    let loop_detected = refusal(RefusalKind::LoopDetected { retry_after_seconds: 240 });
-    let others = [inactive(DeactivatedBy::KillSwitch), inactive(DeactivatedBy::Manual), loop_detected];
-    for refusal in policies().into_iter().map(|(_, refusal)| refusal).chain(others) {
+    for (_, refusal) in refusals() {
         for format in FORMATS {
             let body = String::from_utf8(refuse(format, &refusal).into_body().to_vec()).unwrap().to_lowercase();
             assert!(!words.iter().any(|word| body.contains(word)), "{body}");
@@ -171,72 +180,4 @@ fn the_status_of_an_inactive_agent_is_a_setting() {
     let RefusalKind::Inactive { status, .. } = &mut refusal.kind else { unreachable!() };
     *status = StatusCode::FORBIDDEN;
     assert_eq!(refuse(Format::Openai, &refusal).status(), StatusCode::FORBIDDEN);
-}
-
-/// What a client gets after `sent`, if its provider dies there.
-fn last_words(dialect: Dialect, content_type: &str, sent: &str) -> Option<String> {
-    let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
-    reader.feed(sent.as_bytes());
-    let message = "The provider closed the connection before the answer was complete.";
-    reader.last_words(message).map(|words| String::from_utf8_lossy(&words).into_owned())
-}
-
-#[test]
-fn the_end_of_a_stream_whose_provider_died() {
-    for (name, dialect, content_type, sent) in [
-        ("chat", Dialect::ChatCompletions, "text/event-stream", ""),
-        ("messages", Dialect::Messages, "text/event-stream", "data: {\"broken"),
-        (
-            "responses",
-            Dialect::Responses,
-            "text/event-stream",
-            "data: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\"}}\n\n",
-        ),
-        ("gemini", Dialect::Gemini, "text/event-stream", ""),
-        ("gemini_array", Dialect::Gemini, "application/json", "[{}\n"),
-        ("ollama", Dialect::Ollama, "application/x-ndjson", "{\"message\":"),
-    ] {
-        insta::assert_snapshot!(format!("last_words_{name}"), last_words(dialect, content_type, sent).unwrap());
-    }
-}
-
-#[test]
-fn where_nothing_can_follow_nothing_is_said() {
-    assert_eq!(last_words(Dialect::Gemini, "application/json", "[{\"candidates\":["), None);
-    assert_eq!(last_words(Dialect::Gemini, "application/json", "[{}]"), None);
-    assert_eq!(last_words(Dialect::ChatCompletions, "application/json", "{\"choices\":["), None);
-}
-
-#[test]
-fn a_client_reads_the_error_wherever_the_stream_broke() {
-    for (dialect, content_type, stream) in STREAMS {
-        for at in 0..stream.len() {
-            let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
-            reader.feed(&stream.as_bytes()[..at]);
-            // In the middle of an array's element only the connection can break. A body shows with its first byte that it
-            // is an array.
-            let Some(words) = reader.last_words("died") else {
-                assert_eq!(content_type, "application/json");
-                continue;
-            };
-            reader.feed(&words);
-            let answer = reader.finish();
-            assert_eq!(answer.error.as_deref(), Some("died"), "{dialect:?} cut at {at}");
-            assert!(!answer.complete);
-        }
-    }
-}
-
-#[test]
-fn an_array_stays_valid_json_wherever_it_broke() {
-    let mut told = 0;
-    for at in 1..GEMINI_ARRAY.trim_end().len() {
-        // Inside of the one character that has two bytes no text ends.
-        let Some(sent) = GEMINI_ARRAY.get(..at) else { continue };
-        let Some(words) = last_words(Dialect::Gemini, "application/json", sent) else { continue };
-        let array: Vec<serde_json::Value> = serde_json::from_str(&format!("{sent}{words}")).expect(sent);
-        assert!(array.last().unwrap()["error"]["message"].is_string());
-        told += 1;
-    }
-    assert!(told > 4, "before the first element, between the two, and after the second: {told}");
 }

@@ -1,0 +1,147 @@
+//! An answer in progress, read in the dialect that it shows.
+
+use super::Answer;
+use super::chat_completions::ChatAnswer;
+use super::gemini::GeminiAnswer;
+use super::messages::MessagesAnswer;
+use super::ollama::OllamaAnswer;
+use super::responses::ResponsesAnswer;
+use crate::Dialect;
+
+/// An answer in progress.
+#[derive(Debug)]
+pub(crate) struct PartialAnswer {
+    dialect: Dialect,
+    /// Whether the answer has shown its dialect. `ChatAnswer` detects that itself while it reads.
+    is_shown: bool,
+    limit: usize,
+    answer: ByDialect,
+}
+
+#[derive(Debug)]
+enum ByDialect {
+    Chat(ChatAnswer),
+    Responses(ResponsesAnswer),
+    Messages(MessagesAnswer),
+    Gemini(GeminiAnswer),
+    Ollama(OllamaAnswer),
+}
+
+impl ByDialect {
+    fn new(dialect: Dialect, limit: usize) -> ByDialect {
+        match dialect {
+            Dialect::ChatCompletions | Dialect::Completions => ByDialect::Chat(ChatAnswer::new(limit)),
+            Dialect::Responses => ByDialect::Responses(ResponsesAnswer::new(limit)),
+            Dialect::Messages => ByDialect::Messages(MessagesAnswer::new(limit)),
+            Dialect::Gemini => ByDialect::Gemini(GeminiAnswer::new(limit)),
+            Dialect::Ollama => ByDialect::Ollama(OllamaAnswer::new(limit)),
+        }
+    }
+}
+
+impl PartialAnswer {
+    /// An empty answer, read as `dialect` until it shows another.
+    pub(crate) fn new(dialect: Dialect, limit: usize) -> PartialAnswer {
+        PartialAnswer { dialect, is_shown: false, limit, answer: ByDialect::new(dialect, limit) }
+    }
+
+    /// Reads an event's data, a line, or an array element.
+    pub(crate) fn event(&mut self, data: &[u8]) {
+        if let Ok(data) = simdutf8::basic::from_utf8(data) {
+            self.read_event(data);
+        }
+    }
+
+    fn read_event(&mut self, data: &str) {
+        self.look_at(data);
+        match &mut self.answer {
+            ByDialect::Chat(answer) => {
+                if let Some(other) = answer.event(data) {
+                    self.turn_to(other);
+                    self.read_event(data);
+                }
+            }
+            ByDialect::Responses(answer) => answer.event(data),
+            ByDialect::Messages(answer) => answer.event(data),
+            ByDialect::Gemini(answer) => answer.event(data),
+            ByDialect::Ollama(answer) => answer.event(data),
+        }
+    }
+
+    /// Reads a whole body.
+    pub(crate) fn body(&mut self, body: &[u8]) {
+        if let Ok(body) = simdutf8::basic::from_utf8(body) {
+            self.read_body(body);
+        }
+    }
+
+    fn read_body(&mut self, body: &str) {
+        self.look_at(body);
+        match &mut self.answer {
+            ByDialect::Chat(answer) => {
+                if let Some(other) = answer.body(body) {
+                    self.turn_to(other);
+                    self.read_body(body);
+                }
+            }
+            ByDialect::Responses(answer) => answer.body(body),
+            ByDialect::Messages(answer) => answer.body(body),
+            ByDialect::Gemini(answer) => answer.body(body),
+            ByDialect::Ollama(answer) => answer.event(body),
+        }
+    }
+
+    /// The dialect known so far.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The response id, if this is a stream of Responses.
+    pub(crate) fn response_id(&self) -> Option<&str> {
+        match &self.answer {
+            ByDialect::Responses(answer) => answer.id(),
+            _ => None,
+        }
+    }
+
+    /// Whether a stream's terminal event has passed. Gemini's streams have no such event.
+    pub(crate) fn saw_end(&self) -> bool {
+        match &self.answer {
+            ByDialect::Chat(answer) => answer.saw_end(),
+            ByDialect::Responses(answer) => answer.saw_end(),
+            ByDialect::Messages(answer) => answer.saw_end(),
+            ByDialect::Gemini(_) => false,
+            ByDialect::Ollama(answer) => answer.saw_end(),
+        }
+    }
+
+    /// Ends the answer.
+    pub(crate) fn finish(self) -> Answer {
+        match self.answer {
+            ByDialect::Chat(answer) => answer.finish(),
+            ByDialect::Responses(answer) => answer.finish(),
+            ByDialect::Messages(answer) => answer.finish(),
+            ByDialect::Gemini(answer) => answer.finish(),
+            ByDialect::Ollama(answer) => answer.finish(),
+        }
+    }
+
+    /// Switches the dialect if `text` is the first to show one.
+    fn look_at(&mut self, text: &str) {
+        if self.is_shown || matches!(self.answer, ByDialect::Chat(_)) {
+            return;
+        }
+        if let Some(dialect) = Dialect::of_answer(text) {
+            self.turn_to(dialect);
+        }
+    }
+
+    fn turn_to(&mut self, dialect: Dialect) {
+        self.is_shown = true;
+        if dialect == self.dialect {
+            return;
+        }
+        self.dialect = dialect;
+        self.answer = ByDialect::new(dialect, self.limit);
+    }
+}

@@ -1,0 +1,289 @@
+//! Refusals in the caller's own format.
+//!
+//! Clients search error messages for words: some that name limits, load or lengths make them retry,
+//! compact or ask for a login. The messages here avoid those words, and a test checks it.
+
+mod message;
+mod status;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use model::{AgentId, BlockReason, CallId, Deactivation, Format, NanoUsd};
+use serde_json::{Map, Value, json};
+
+pub use status::RefusalStatus;
+
+/// A call that is not forwarded.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The call.
+    pub call: CallId,
+    /// The agent, if its name was valid.
+    pub agent: Option<AgentId>,
+    /// Why.
+    pub kind: RefusalKind,
+}
+
+/// Why a call is not forwarded.
+#[derive(Clone, Debug)]
+pub enum RefusalKind {
+    /// The agent is inactive: the standard inactive response, with `status`.
+    Inactive {
+        /// Since when and why.
+        deactivation: Deactivation,
+        /// The status to answer with.
+        status: StatusCode,
+    },
+    /// It came outside the agent's allowed hours.
+    OutsideHours {
+        /// The time zone of the hours.
+        time_zone: String,
+        /// The status to answer with.
+        status: StatusCode,
+    },
+    /// A budget is spent.
+    BudgetExceeded {
+        /// Which one: `daily`, `weekly`, `monthly` or `conversation`.
+        budget: &'static str,
+        /// How much it was.
+        limit: NanoUsd,
+        /// When the budget is renewed; `None` means never.
+        retry_after_seconds: Option<u64>,
+        /// The status to answer with.
+        status: StatusCode,
+    },
+    /// The rest of a budget is reserved for calls in flight.
+    BudgetHeld {
+        /// When to try again.
+        retry_after_seconds: u64,
+    },
+    /// The agent called too often.
+    RateLimited {
+        /// When to try again.
+        retry_after_seconds: u64,
+    },
+    /// It looped and the action is `block`.
+    LoopDetected {
+        /// When to try again.
+        retry_after_seconds: u64,
+    },
+    /// The request cannot be forwarded (bad agent name, unknown provider, too large, …) or the
+    /// provider did not answer. This is no block and has no `block_reason`.
+    Error {
+        /// Who is at fault.
+        fault: Fault,
+        /// The status to answer with.
+        status: StatusCode,
+        /// What is wrong and what to do about it.
+        message: String,
+    },
+}
+
+/// Who is at fault for an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The client: the same request would fail again.
+    Client,
+    /// The provider, which may be available again soon.
+    Provider,
+    /// The proxy: a person has to repair something first.
+    Proxy,
+}
+
+/// The answer to a refused call, in the error shape of `format`, with the headers of every refusal.
+pub fn refuse(format: Format, refusal: &Refusal) -> Response<Bytes> {
+    let mut body = error_body(format, refusal);
+    body.extend(own_fields(refusal));
+    let mut response = Response::new(Bytes::from(Value::Object(body).to_string()));
+    *response.status_mut() = refusal.kind.status();
+    *response.headers_mut() = headers(format, refusal);
+    response
+}
+
+impl RefusalKind {
+    /// The status that the client gets.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            RefusalKind::Inactive { status, .. }
+            | RefusalKind::OutsideHours { status, .. }
+            | RefusalKind::BudgetExceeded { status, .. }
+            | RefusalKind::Error { status, .. } => *status,
+            RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } | RefusalKind::LoopDetected { .. } => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
+        }
+    }
+}
+
+impl Refusal {
+    fn block_reason(&self) -> Option<BlockReason> {
+        match &self.kind {
+            RefusalKind::Inactive { .. } => Some(BlockReason::Inactive),
+            RefusalKind::OutsideHours { .. } => Some(BlockReason::OutsideHours),
+            RefusalKind::BudgetExceeded { .. } => Some(BlockReason::BudgetExceeded),
+            RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } => Some(BlockReason::RateLimited),
+            RefusalKind::LoopDetected { .. } => Some(BlockReason::LoopDetected),
+            RefusalKind::Error { .. } => None,
+        }
+    }
+
+    /// The error code for programs.
+    fn code(&self) -> &'static str {
+        match &self.kind {
+            RefusalKind::Inactive { .. } => "agent_deactivated",
+            RefusalKind::OutsideHours { .. } => "outside_hours",
+            RefusalKind::BudgetExceeded { .. } => "budget_exceeded",
+            RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } => "rate_limited",
+            RefusalKind::LoopDetected { .. } => "loop_detected",
+            RefusalKind::Error { fault: Fault::Client, .. } => "request_refused",
+            RefusalKind::Error { fault: Fault::Provider, .. } => "provider_failed",
+            RefusalKind::Error { fault: Fault::Proxy, .. } => "proxy_failed",
+        }
+    }
+}
+
+/// The error as the format's SDKs read it.
+fn error_body(format: Format, refusal: &Refusal) -> Map<String, Value> {
+    let (message, code, status) = (refusal.message(), refusal.code(), refusal.kind.status());
+    let body = match format {
+        Format::Openai => json!({ "error": openai_error(&message, openai_type(status), code) }),
+        Format::Anthropic => {
+            let error = json!({ "type": anthropic_type(status), "message": message });
+            json!({ "type": "error", "error": error, "request_id": refusal.call.to_string() })
+        }
+        Format::Gemini => json!({ "error": {
+            "code": status.as_u16(),
+            "message": message,
+            "status": gemini_status(refusal),
+            "details": [{
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": code.to_ascii_uppercase(),
+                "domain": "agentgazer",
+            }],
+        } }),
+        Format::Ollama => json!({ "error": message }),
+    };
+    match body {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// The fields beside the format's own keys.
+fn own_fields(refusal: &Refusal) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if let Some(reason) = refusal.block_reason() {
+        fields.insert("block_reason".into(), reason.as_str().into());
+    }
+    if let Some(agent) = &refusal.agent {
+        fields.insert("agent_id".into(), agent.as_str().into());
+    }
+    match &refusal.kind {
+        RefusalKind::Inactive { deactivation, .. } => {
+            fields.insert("deactivated_by".into(), deactivation.by.as_str().into());
+            fields.insert("deactivated_at".into(), deactivation.at.to_string().into());
+            if let Some(incident) = deactivation.incident {
+                fields.insert("incident_id".into(), incident.to_string().into());
+            }
+        }
+        RefusalKind::BudgetExceeded { limit, retry_after_seconds, .. } => {
+            fields.insert("budget_usd".into(), limit.usd().into());
+            fields.extend(retry_after_seconds.map(|seconds| ("retry_after_seconds".into(), seconds.into())));
+        }
+        RefusalKind::BudgetHeld { retry_after_seconds }
+        | RefusalKind::RateLimited { retry_after_seconds }
+        | RefusalKind::LoopDetected { retry_after_seconds } => {
+            fields.insert("retry_after_seconds".into(), (*retry_after_seconds).into());
+        }
+        RefusalKind::OutsideHours { .. } | RefusalKind::Error { .. } => {}
+    }
+    fields
+}
+
+fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let call = refusal.call.to_string();
+    put(&mut headers, "x-agentgazer-request-id", &call);
+    // The header from which the SDKs of these formats take the id in their errors.
+    match format {
+        Format::Openai => put(&mut headers, "x-request-id", &call),
+        Format::Anthropic => put(&mut headers, "request-id", &call),
+        Format::Gemini | Format::Ollama => {}
+    }
+    if let Some(reason) = refusal.block_reason() {
+        put(&mut headers, "x-agentgazer-blocked", reason.as_str());
+    }
+    match &refusal.kind {
+        RefusalKind::Inactive { deactivation, .. } => {
+            put(&mut headers, "x-should-retry", "false");
+            if let Some(incident) = deactivation.incident {
+                put(&mut headers, "x-agentgazer-incident", &incident.to_string());
+            }
+        }
+        // No `Retry-After`: a client that waits for hours looks as if it hung.
+        RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } => {
+            put(&mut headers, "x-should-retry", "false");
+        }
+        RefusalKind::BudgetHeld { retry_after_seconds }
+        | RefusalKind::RateLimited { retry_after_seconds }
+        | RefusalKind::LoopDetected { retry_after_seconds } => {
+            headers.insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
+        }
+        RefusalKind::Error { fault: Fault::Provider, .. } => {}
+        RefusalKind::Error { fault: Fault::Client | Fault::Proxy, .. } => {
+            put(&mut headers, "x-should-retry", "false");
+        }
+    }
+    headers
+}
+
+fn put(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    // Always valid: ids, and words from closed sets.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+pub(crate) fn openai_error(message: &str, kind: &str, code: &str) -> Value {
+    json!({ "message": message, "type": kind, "param": null, "code": code })
+}
+
+fn openai_type(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
+fn anthropic_type(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        504 => "timeout_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+fn gemini_status(refusal: &Refusal) -> &'static str {
+    match refusal.kind.status().as_u16() {
+        400 if refusal.block_reason().is_some() => "FAILED_PRECONDITION",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        502 | 503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500.. => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    }
+}

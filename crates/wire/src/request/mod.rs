@@ -1,0 +1,101 @@
+//! Reads requests.
+
+mod chain;
+mod client_context;
+mod conversation;
+mod history;
+mod message;
+mod session;
+mod step;
+mod text_encoding;
+mod transcript;
+mod written;
+
+use std::borrow::Cow;
+
+use model::{Asked, Unread};
+
+pub use chain::{Chains, Link};
+pub use conversation::{conversation_of, is_side_call};
+pub use text_encoding::utf8_body;
+pub use transcript::{Transcript, TranscriptMessage};
+
+use crate::Dialect;
+use crate::json::{Cursor, Json, Malformed};
+use history::Turns;
+use message::Role;
+use session::Session;
+
+/// Reads a request's body in one pass. Its fields decide the dialect, because some clients send one
+/// dialect to the path of another; `dialect` decides only between several that are possible.
+pub fn read_request(dialect: Dialect, body: &[u8]) -> Result<Asked<'_>, Unread> {
+    let text = simdutf8::basic::from_utf8(body).map_err(|_| Unread::NotUtf8)?;
+    let mut fields = Fields::default();
+    let mut cursor = Cursor::new(text);
+    let is_object = cursor.object(|cursor, key| match key {
+        // Google's own clients send the request inside an envelope.
+        "request" => cursor.object(|cursor, key| fields.take(cursor, key)).map(drop),
+        _ => fields.take(cursor, key),
+    })?;
+    cursor.end()?;
+    if !is_object {
+        return Err(Unread::NotAnObject);
+    }
+    fields.asked(dialect).ok_or(Unread::NoMessages)
+}
+
+/// The relevant fields of a body.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    model: Option<Cow<'a, str>>,
+    stream: Option<Json<'a>>,
+    max_output: Option<u64>,
+    session: Session<'a>,
+    messages: Turns<'a>,
+    input: Turns<'a>,
+    contents: Turns<'a>,
+    prompt: Option<Json<'a>>,
+    images: Option<Json<'a>>,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
+        match key {
+            "messages" => self.messages.read(cursor, Role::Other)?,
+            "input" if cursor.peek() == b'"' => self.input = Turns::of_prompt(cursor.value()?, None),
+            "input" => self.input.read(cursor, Role::Other)?,
+            "contents" => self.contents.read(cursor, Role::User)?,
+            "prompt" => self.prompt = Some(cursor.value()?),
+            "images" => self.images = Some(cursor.value()?),
+            "model" => self.model = cursor.value()?.text(),
+            "stream" => self.stream = Some(cursor.value()?),
+            "max_tokens" | "max_completion_tokens" | "max_output_tokens" => self.limit(Some(cursor.value()?)),
+            "generationConfig" => self.limit(cursor.value()?.field("maxOutputTokens")),
+            "options" => self.limit(cursor.value()?.field("num_predict")),
+            _ => self.session.see(key, cursor.value()?),
+        }
+        Ok(())
+    }
+
+    fn limit(&mut self, tokens: Option<Json<'_>>) {
+        self.max_output = tokens.and_then(Json::number).or(self.max_output);
+    }
+
+    fn asked(&mut self, dialect: Dialect) -> Option<Asked<'a>> {
+        // Ollama streams by default.
+        let streamed = self.stream.filter(|stream| !stream.is_null()).map_or(dialect == Dialect::Ollama, Json::is_true);
+        let prompt = self.prompt.map(|prompt| Turns::of_prompt(prompt, self.images)).unwrap_or_default();
+        let (messages, input, contents, prompt) = (&self.messages, &self.input, &self.contents, &prompt);
+        let candidates = match dialect {
+            Dialect::ChatCompletions | Dialect::Messages | Dialect::Ollama => [messages, input, contents, prompt],
+            Dialect::Responses => [input, messages, contents, prompt],
+            Dialect::Gemini => [contents, messages, input, prompt],
+            Dialect::Completions => [prompt, messages, input, contents],
+        };
+        let turns = candidates.into_iter().find(|turns| !turns.is_empty())?;
+        let (continues, is_kept) = (self.session.continues(), self.session.is_kept(dialect));
+        let (model, max_output) = (self.model.take(), self.max_output);
+        let (session, referenced_items) = (self.session.id(), turns.referenced_items());
+        Some(Asked { model, streamed, max_output, session, continues, is_kept, referenced_items, ..turns.asked() })
+    }
+}

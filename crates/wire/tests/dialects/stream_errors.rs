@@ -1,0 +1,76 @@
+//! How a client learns inside a stream that its provider died.
+
+use wire::{AnswerReader, Dialect};
+
+use crate::answers::headers;
+use crate::streams::{GEMINI_ARRAY, STREAMS};
+
+/// What a client gets after `sent`, if its provider dies there.
+fn stream_error(dialect: Dialect, content_type: &str, sent: &str) -> Option<String> {
+    let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
+    reader.feed(sent.as_bytes());
+    let message = "The provider closed the connection before the answer was complete.";
+    reader.stream_error(message).map(|error| String::from_utf8_lossy(&error).into_owned())
+}
+
+#[test]
+fn stream_errors_in_every_dialect() {
+    let sections = [
+        ("chat", Dialect::ChatCompletions, "text/event-stream", ""),
+        ("messages", Dialect::Messages, "text/event-stream", "data: {\"broken"),
+        (
+            "responses",
+            Dialect::Responses,
+            "text/event-stream",
+            "data: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\"}}\n\n",
+        ),
+        ("gemini", Dialect::Gemini, "text/event-stream", ""),
+        ("gemini array", Dialect::Gemini, "application/json", "[{}\n"),
+        ("ollama", Dialect::Ollama, "application/x-ndjson", "{\"message\":"),
+    ]
+    .map(|(name, dialect, content_type, sent)| {
+        format!("# {name}\n\n{}\n", stream_error(dialect, content_type, sent).unwrap())
+    });
+    insta::assert_snapshot!(sections.join("\n"));
+}
+
+#[test]
+fn no_error_where_bytes_cannot_follow() {
+    assert_eq!(stream_error(Dialect::Gemini, "application/json", "[{\"candidates\":["), None);
+    assert_eq!(stream_error(Dialect::Gemini, "application/json", "[{}]"), None);
+    assert_eq!(stream_error(Dialect::ChatCompletions, "application/json", "{\"choices\":["), None);
+}
+
+#[test]
+fn a_client_reads_the_error_wherever_the_stream_broke() {
+    for (dialect, content_type, stream) in STREAMS {
+        for at in 0..stream.len() {
+            let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
+            reader.feed(&stream.as_bytes()[..at]);
+            // In the middle of an array's element only the connection can break. A body shows with its first byte that it
+            // is an array.
+            let Some(error) = reader.stream_error("died") else {
+                assert_eq!(content_type, "application/json");
+                continue;
+            };
+            reader.feed(&error);
+            let answer = reader.finish();
+            assert_eq!(answer.error.as_deref(), Some("died"), "{dialect:?} cut at {at}");
+            assert!(!answer.complete);
+        }
+    }
+}
+
+#[test]
+fn an_array_stays_valid_json_wherever_it_broke() {
+    let mut told = 0;
+    for at in 1..GEMINI_ARRAY.trim_end().len() {
+        // Inside of the one character that has two bytes no text ends.
+        let Some(sent) = GEMINI_ARRAY.get(..at) else { continue };
+        let Some(error) = stream_error(Dialect::Gemini, "application/json", sent) else { continue };
+        let array: Vec<serde_json::Value> = serde_json::from_str(&format!("{sent}{error}")).expect(sent);
+        assert!(array.last().unwrap()["error"]["message"].is_string());
+        told += 1;
+    }
+    assert!(told > 4, "before the first element, between the two, and after the second: {told}");
+}
