@@ -1,4 +1,4 @@
-//! What must hold for any bytes that a client or a provider sends.
+//! Requests, answers and streams in every dialect.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -8,8 +8,8 @@ use wire::{Answer, AnswerReader, Dialect, UsageFilter, conversation_of, read_req
 
 const CONTENT_TYPES: [&str; 3] = ["text/event-stream", "application/x-ndjson", "application/json"];
 
-/// An answer reads the same however it is sliced, and can be broken off anywhere. The first byte picks dialect and content
-/// type, the second where it is cut; the rest is the answer.
+/// An answer reads the same however it is sliced, and can break off anywhere. The first byte picks dialect and content
+/// type, the second the place of the cut; the rest is the answer.
 pub(crate) fn answer(input: &[u8]) {
     let [kind, cut, body @ ..] = input else { return };
     let dialect = Dialect::ALL[usize::from(*kind) % Dialect::ALL.len()];
@@ -21,13 +21,14 @@ pub(crate) fn answer(input: &[u8]) {
 
     let mut broken = reader(dialect, content_type);
     broken.feed(left);
-    if let Some(words) = broken.last_words("died") {
-        broken.feed(&words);
+    if let Some(error) = broken.stream_error("died") {
+        broken.feed(&error);
         assert!(broken.finish().error.is_some());
     }
 }
 
-/// A request is read, or it is not; what is called invalid is. The first byte picks the dialect.
+/// A request that is read has a conversation and a newest message; one reported as invalid JSON is invalid. The first
+/// byte picks the dialect.
 pub(crate) fn request(input: &[u8]) {
     let [kind, body @ ..] = input else { return };
     let dialect = Dialect::ALL[usize::from(*kind) % Dialect::ALL.len()];
@@ -43,8 +44,8 @@ pub(crate) fn request(input: &[u8]) {
     }
 }
 
-/// What is taken out of a stream does not depend on how the stream is cut, and nothing is added. The first byte says where it
-/// is cut; the rest is the stream.
+/// The filter's output does not depend on how the stream is cut, and the filter only removes bytes. The first byte picks
+/// the place of the cut; the rest is the stream.
 pub(crate) fn usage_filter(input: &[u8]) {
     let [cut, stream @ ..] = input else { return };
     let whole = filtered([stream]);
@@ -53,7 +54,7 @@ pub(crate) fn usage_filter(input: &[u8]) {
     let (left, right) = stream.split_at(usize::from(*cut).min(stream.len()));
     assert_eq!(whole, filtered([left, right]));
     let mut rest = stream.iter();
-    assert!(whole.iter().all(|byte| rest.any(|other| other == byte)), "it only leaves out");
+    assert!(whole.iter().all(|byte| rest.any(|other| other == byte)), "the filter added bytes");
 }
 
 fn filtered<'a>(slices: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {

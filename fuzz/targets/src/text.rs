@@ -1,9 +1,9 @@
-//! What must hold for any text that is normalised and fingerprinted.
+//! Texts that are normalised and fingerprinted.
 
 use guard::{NewCall, Numbers, normalise as normalised, text_hash};
 use model::{AgentId, Asked, CallId, ToolCall};
 
-/// Normal text has no white space but single spaces inside, and looks the same however the spaces were written before.
+/// Normalised text has only single spaces, and does not depend on the white space around it.
 pub(crate) fn normalise(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     for numbers in [Numbers::Masked, Numbers::Kept] {
@@ -13,11 +13,11 @@ pub(crate) fn normalise(input: &[u8]) {
         assert_eq!(normalised(&spread, numbers), normal);
         assert_eq!(text_hash(&spread, numbers), text_hash(&text, numbers));
     }
-    fingerprinted(&text);
+    fingerprint(&text);
 }
 
-/// As a prompt, as the arguments of a tool call and as its result.
-fn fingerprinted(text: &str) {
+/// Fingerprints `text` as a prompt, as a tool call and as a tool result.
+fn fingerprint(text: &str) {
     let Ok(agent) = AgentId::parse("fuzzer") else { return };
     let asked = Asked {
         prompt: vec![text.into()],

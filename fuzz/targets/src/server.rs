@@ -1,4 +1,4 @@
-//! What must hold for compressed bodies, configuration files and lines of replay files, whatever is in them.
+//! Compressed bodies, configuration files and lines of replay files.
 
 use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue};
 
 const CODINGS: [&str; 6] = ["gzip", "deflate", "zstd", "br", "gzip, zstd", "deflate, br"];
 
-/// However it is compressed, no more is read than the limit. The first byte picks the encoding.
+/// A compressed body never expands beyond the limit. The first byte of the input picks the encoding.
 pub(crate) fn decompression(input: &[u8]) {
     const LIMIT: usize = 1 << 16;
     let [coding, body @ ..] = input else { return };
@@ -18,14 +18,14 @@ pub(crate) fn decompression(input: &[u8]) {
     }
 }
 
-/// A configuration is read, or its mistakes are told.
+/// A configuration file is read, or its mistakes are reported.
 pub(crate) fn config_file(input: &[u8]) {
     if let Ok(text) = std::str::from_utf8(input) {
         app::config::count_mistakes(text);
     }
 }
 
-/// A line is read, or it is told what is wrong with it.
+/// A line is read, or its error is not empty.
 pub(crate) fn replay_line(input: &[u8]) {
     if let Err(why) = app::check_replay_line(input) {
         assert!(!why.is_empty());

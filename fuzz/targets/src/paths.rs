@@ -1,4 +1,4 @@
-//! What must hold for any path, headers and form of a body.
+//! Paths, headers, and bodies whose path is unknown.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -7,8 +7,8 @@ use wire::{Dialect, Endpoint, PathKind, conversation_of, dialect_of_body, path_w
 
 const FORMATS: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
 
-/// A path is classified, and a model that is found in it can be replaced there and nowhere else. The first line is the path,
-/// the others are headers.
+/// A path is classified, and a model in it can be replaced without changing the rest. The first line of the input is the
+/// path, the others are headers.
 pub(crate) fn path(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let mut lines = text.lines();
@@ -34,7 +34,8 @@ pub(crate) fn path(input: &[u8]) {
     assert!(!conversation.is_empty() && conversation.len() <= 128 && conversation.is_ascii(), "{conversation:?}");
 }
 
-/// A body whose shape is that of a conversation is read as one; what is called invalid JSON is; UTF-16 reads like UTF-8.
+/// A body with the shape of a conversation is read as one, a body reported as invalid JSON is invalid, and UTF-16 reads
+/// like UTF-8.
 pub(crate) fn body_form(input: &[u8]) {
     for format in FORMATS {
         match dialect_of_body(format, input) {

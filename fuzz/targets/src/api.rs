@@ -1,20 +1,20 @@
-//! What must hold for any body that is sent to the API to change something.
+//! Bodies that change a setting through the API.
 
 use model::{KillSwitch, KillSwitchChange, Policy, PolicyChange};
 
-/// A change is refused, or what it makes is valid: it can be written, read and applied again without a difference.
+/// A change is refused, or its result is valid: it can be written, read back and applied again without a difference.
 pub(crate) fn api_body(input: &[u8]) {
     if let Ok(change) = serde_json::from_slice::<KillSwitchChange>(input)
         && let Ok(changed) = change.apply(KillSwitch::default())
     {
         assert!((2..=500).contains(&changed.window_size) && changed.threshold > 0.0 && changed.threshold <= 10_000.0);
         let written = serde_json::to_vec(&changed).expect("settings can be written");
-        assert_eq!(serde_json::from_slice::<KillSwitch>(&written).expect("and read"), changed);
+        assert_eq!(serde_json::from_slice::<KillSwitch>(&written).expect("settings can be read"), changed);
     }
     if let Ok(change) = serde_json::from_slice::<PolicyChange>(input)
         && let Ok(changed) = change.clone().apply(&Policy::default())
     {
-        let again = change.apply(&changed).expect("what was valid once is valid again");
+        let again = change.apply(&changed).expect("a valid change is valid again");
         assert_eq!(again, changed);
     }
 }
