@@ -14,7 +14,6 @@ mod listen;
 mod listeners;
 mod log;
 mod policy_text;
-pub mod provider;
 mod recorded_body;
 mod replay;
 mod server;

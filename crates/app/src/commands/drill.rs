@@ -15,8 +15,8 @@ use crate::cli::DrillArgs;
 use crate::client::{self, Client, Http};
 use crate::data_dir::Addresses;
 use crate::exit::{Exit, Failure};
-use crate::provider::{Behaviour, BuiltinProvider};
 use crate::text;
+use fake_provider::{Behaviour, FakeProvider};
 
 /// What the drill asks for. It costs nothing, so that a drill is in no bill and no budget.
 pub(crate) const MODEL: &str = "agentgazer-drill";
@@ -31,7 +31,7 @@ pub fn drill(args: &DrillArgs) -> Result<(), Failure> {
     on_one_thread(async {
         let client = client(&args.server)?;
         let proxy = proxy_url(args)?;
-        let provider = BuiltinProvider::start(0, Behaviour::text("I will try that again.")).await?;
+        let provider = FakeProvider::start(0, Behaviour::text("I will try that again.")).await?;
         let name = format!("drill-{}", &CallId::new().to_string()[24..]);
         let drill = Drill { client, http: Http::new(), proxy, name };
         let held = drill.run(&provider.url()).await;

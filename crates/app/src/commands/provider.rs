@@ -8,15 +8,15 @@ use super::{on_all_cores, print};
 use crate::cli::ProviderArgs;
 use crate::data_dir;
 use crate::exit::{Exit, Failure};
-use crate::provider::{Answer, Behaviour, BuiltinProvider, Fault};
 use crate::signals::Signals;
+use fake_provider::{Answer, Behaviour, FakeProvider, Fault};
 
 /// `provider`.
 pub fn provider(args: &ProviderArgs) -> Result<(), Failure> {
     let behaviour = behaviour(args)?;
     on_all_cores(async {
         let mut signals = Signals::listen()?;
-        let provider = BuiltinProvider::start(args.port, behaviour).await?;
+        let provider = FakeProvider::start(args.port, behaviour).await?;
         if let Some(path) = &args.ready_file {
             let addresses = serde_json::json!({ "provider": provider.url() });
             data_dir::write_atomically(path, addresses.to_string().as_bytes())?;

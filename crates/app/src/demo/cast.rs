@@ -8,7 +8,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 
 use crate::client::Http;
-use crate::provider::{Asking, Behaviour, Script};
+use fake_provider::{Asking, Behaviour, Script};
 
 /// The one that is stuck.
 pub(super) const STUCK: &str = "import-fixer";

@@ -17,11 +17,11 @@ use crate::commands::{on_all_cores, print, resolve_for_server};
 use crate::config::{Config, Entry};
 use crate::exit::{Exit, Failure};
 use crate::log;
-use crate::provider::BuiltinProvider;
 use crate::server::Server;
 use crate::signals::Signals;
 use crate::text;
 use cast::Actor;
+use fake_provider::FakeProvider;
 use story::Story;
 
 /// The agents make this many rounds of calls: enough for the stuck one to be stopped and for the others to go on.
@@ -42,7 +42,7 @@ async fn run(args: &DemoArgs) -> Result<(), Failure> {
     #[cfg(unix)]
     directory.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let directory = directory.prefix("agentgazer-demo-").tempdir()?;
-    let provider = BuiltinProvider::start(0, cast::script()).await?;
+    let provider = FakeProvider::start(0, cast::script()).await?;
     let config = settings(args, directory.path(), &provider.url())?;
     log::start(&config.log);
     let server = Server::start(&config).await?;
@@ -99,7 +99,7 @@ fn while_it_runs(config: &Config) -> String {
 }
 
 /// Plays the story and says who was stopped.
-async fn tell(server: &Server, provider: &BuiltinProvider) -> Result<Vec<String>, Failure> {
+async fn tell(server: &Server, provider: &FakeProvider) -> Result<Vec<String>, Failure> {
     let http = Http::new();
     let mut cast = Actor::cast();
     let mut story = Story::begin(server.proxy_url())?;

@@ -1,6 +1,6 @@
 //! The way of a person from a false alarm to an agent that may repeat itself: the incident explains, the exemption lets pass.
 
-use app::provider::BuiltinProvider;
+use fake_provider::FakeProvider;
 use serde_json::{Value, json};
 
 use crate::driver::{Browser, Kind};
@@ -16,7 +16,7 @@ async fn ask(server: &Server) -> Answer {
 }
 
 /// A server whose agent was stopped at its sixth call and was refused three times since.
-async fn stopped() -> (BuiltinProvider, Server, Value) {
+async fn stopped() -> (FakeProvider, Server, Value) {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch(AGENT, json!({"enabled": true})).await;

@@ -1,6 +1,6 @@
 //! A page of another origin in a real browser: it cannot use the proxy, unless its origin is allowed.
 
-use app::provider::BuiltinProvider;
+use fake_provider::FakeProvider;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -70,7 +70,7 @@ fn attack(server: &Server) -> String {
     )
 }
 
-async fn armed_server(provider: &BuiltinProvider, arguments: &[&str]) -> Server {
+async fn armed_server(provider: &FakeProvider, arguments: &[&str]) -> Server {
     let server = ServerBuilder::new(&provider.url()).arguments(arguments).start();
     let settings = json!({"enabled": true, "threshold": 2.0, "counting": "literal"});
     server.kill_switch("victim", settings).await;

@@ -1,6 +1,6 @@
 //! Text of agents and models is text: payloads that want to be more, through every field that is shown, in a real browser.
 
-use app::provider::{Behaviour, BuiltinProvider, Script};
+use fake_provider::{Behaviour, FakeProvider, Script};
 use serde_json::json;
 
 use crate::driver::{Browser, Kind};
@@ -49,7 +49,7 @@ async fn check(browser: &Browser, path: &str) {
 #[tokio::test]
 async fn hostile_text_stays_text_in_every_field() {
     let echo = Script::chosen(|asking| Behaviour::text(&asking.last_user_text()));
-    let provider = BuiltinProvider::start(0, echo).await.unwrap();
+    let provider = FakeProvider::start(0, echo).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
     let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
     for (number, payload) in payloads().into_iter().enumerate() {

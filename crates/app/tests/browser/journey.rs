@@ -1,6 +1,6 @@
 //! The way of a person from the first login to an agent that was stopped and runs again.
 
-use app::provider::BuiltinProvider;
+use fake_provider::FakeProvider;
 use serde_json::json;
 
 use crate::driver::{Browser, Kind};
@@ -61,7 +61,7 @@ struct Journey {
 }
 
 impl Journey {
-    async fn start(provider: &BuiltinProvider, kind: Kind) -> Journey {
+    async fn start(provider: &FakeProvider, kind: Kind) -> Journey {
         let receiver = Receiver::start(http::StatusCode::NO_CONTENT, std::time::Duration::ZERO).await;
         let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
         let browser = Browser::logged_in(&server, kind).await;

@@ -1,6 +1,6 @@
 //! A system with something of everything: agents that work, rest, repeat themselves, and one that was stopped.
 
-use app::provider::{Behaviour, BuiltinProvider, Script};
+use fake_provider::{Behaviour, FakeProvider, Script};
 use model::{Clock, Timestamp};
 use serde_json::{Value, json};
 
@@ -27,13 +27,13 @@ const QUESTIONS: [&str; 6] = [
 /// A server whose agents have done all that, and whom it talks to.
 pub(crate) struct Scene {
     pub(crate) server: Server,
-    _provider: BuiltinProvider,
+    _provider: FakeProvider,
     _receiver: Receiver,
 }
 
 /// Lets it all happen.
 pub(crate) async fn start() -> Scene {
-    let provider = BuiltinProvider::start(0, script()).await.unwrap();
+    let provider = FakeProvider::start(0, script()).await.unwrap();
     let receiver = Receiver::start(http::StatusCode::OK, std::time::Duration::ZERO).await;
     let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
     alerts(&server, &receiver.url).await;

@@ -1,6 +1,6 @@
 //! The commands that talk to a running server, as scripts and people use them.
 
-use app::provider::{Behaviour, BuiltinProvider};
+use fake_provider::{Behaviour, FakeProvider};
 use model::{Clock, Timestamp};
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::support::{Run, Server, ServerBuilder, eventually, provider, run};
 const QUESTION: &str = "Why does the import of customer records fail?";
 
 /// A server with one agent that was stopped at its fourth call and one that was not.
-async fn after_a_kill(provider: &BuiltinProvider) -> Server {
+async fn after_a_kill(provider: &FakeProvider) -> Server {
     let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
     for _ in 0..4 {
@@ -219,7 +219,7 @@ fn completions_are_scripts() {
 async fn hostile_text_does_not_reach_the_terminal() {
     const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\u{8}\u{202e}gnp\u{200b}";
     let answer = format!("{HOSTILE} The import fails because the column is missing.");
-    let provider = BuiltinProvider::start(0, Behaviour::text(&answer)).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::text(&answer)).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", json!({"enabled": true, "threshold": 5.0})).await;
     let question = format!("{HOSTILE} {QUESTION}");

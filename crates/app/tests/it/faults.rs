@@ -11,7 +11,7 @@ use serde_json::json;
 use sqlx::{Connection, Executor, SqliteConnection};
 
 use crate::support::{Server, ServerBuilder, eventually, provider, requests, run, skip_without_root};
-use app::provider::BuiltinProvider;
+use fake_provider::FakeProvider;
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
@@ -155,7 +155,7 @@ async fn a_read_only_file_stops_nothing_but_changes() {
 }
 
 /// Traffic flows until the loop is detected; then the kill holds, although it cannot be stored.
-async fn loop_until_stopped(server: &Server, provider: &BuiltinProvider) {
+async fn loop_until_stopped(server: &Server, provider: &FakeProvider) {
     let agent = server.agent("looper");
     for _ in 0..3 {
         assert_eq!(agent.ask(QUESTION).await.status, 200);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::provider::{Behaviour, BuiltinProvider, Fault};
+use fake_provider::{Behaviour, FakeProvider, Fault};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -61,7 +61,7 @@ async fn a_half_closed_client_gets_all_requests_that_it_pipelined() {
 async fn a_half_closed_client_gets_the_whole_stream() {
     // The pauses are longer than those between two probes.
     let behaviour = Behaviour { chunks: 3, delay: Duration::from_millis(1200), ..Behaviour::text("one two three") };
-    let provider = BuiltinProvider::start(0, behaviour).await.unwrap();
+    let provider = FakeProvider::start(0, behaviour).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     let answer = rest_after_half_close(send(&server.proxy, &chat(STREAMED)).await).await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -98,7 +98,7 @@ async fn half_a_body_and_the_end_is_no_request() {
 
 /// Waits until the provider is asked, drops the client, and waits until the provider is let go.
 async fn leaves(fault: Fault, body: &str) {
-    let provider = BuiltinProvider::start(0, Behaviour::fault(fault)).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::fault(fault)).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     let stream = send(&server.proxy, &chat(body)).await;
     provider.seen().wait_for(|counts| counts.requests == 1).await;
@@ -135,7 +135,7 @@ async fn a_client_that_goes_away_inside_a_silent_stream_lets_its_provider_go() {
 
 #[tokio::test]
 async fn a_half_closed_client_that_goes_away_later_lets_its_provider_go() {
-    let provider = BuiltinProvider::start(0, Behaviour::fault(Fault::Stall)).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::fault(Fault::Stall)).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     let mut stream = send(&server.proxy, &chat(BODY)).await;
     stream.shutdown().await.unwrap();

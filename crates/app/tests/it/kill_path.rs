@@ -1,6 +1,6 @@
 //! A looping agent is stopped: what holds around the kill itself.
 
-use app::provider::{Behaviour, BuiltinProvider, Script};
+use fake_provider::{Behaviour, FakeProvider, Script};
 use serde_json::json;
 
 use crate::support::{ServerBuilder, eventually, messages_request, openai_request, provider, requests};
@@ -132,7 +132,7 @@ async fn a_streamed_loop_is_stopped_and_refused_with_plain_json() {
 #[tokio::test]
 async fn a_healthy_agent_with_fifty_tool_steps_is_left_alone() {
     let script = Script::chosen(|asking| Behaviour::tool_call("read_file", json!({"path": file(asking.number())})));
-    let provider = BuiltinProvider::start(0, script).await.unwrap();
+    let provider = FakeProvider::start(0, script).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("worker", json!({"enabled": true})).await;
     let agent = server.agent("worker");

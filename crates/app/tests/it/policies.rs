@@ -1,6 +1,6 @@
 //! Policies: what holds across the API, the command line, calls and restarts.
 
-use app::provider::{Behaviour, BuiltinProvider};
+use fake_provider::{Behaviour, FakeProvider};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -146,7 +146,7 @@ async fn the_default_policy_is_for_agents_without_their_own() {
 
 #[tokio::test]
 async fn the_command_line_shows_and_changes_a_policy() {
-    let provider = BuiltinProvider::start(0, Behaviour::text("Done.")).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::text("Done.")).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     let said = server.run(&["policy", "bot", "--budget-daily", "5", "--model", "openai/*=gpt-5-nano"]);
     assert_eq!(

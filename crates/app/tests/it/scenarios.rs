@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::support::{Agent, Server, ServerBuilder, eventually, provider, requests};
-use app::provider::BuiltinProvider;
+use fake_provider::FakeProvider;
 
 /// A server, a provider that always answers the same, and an agent with these settings.
-async fn setup(settings: serde_json::Value) -> (BuiltinProvider, Server, Agent) {
+async fn setup(settings: serde_json::Value) -> (FakeProvider, Server, Agent) {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     server.kill_switch("looper", settings).await;

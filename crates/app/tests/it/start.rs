@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use app::provider::{Behaviour, BuiltinProvider, Fault};
 use bytes::Bytes;
+use fake_provider::{Behaviour, FakeProvider, Fault};
 use http::{Method, Request};
 use http_body_util::Full;
 use serde_json::json;
@@ -184,7 +184,7 @@ async fn a_stored_key_is_used_survives_a_restart_and_never_comes_back() {
 }
 
 /// Calls in both formats carry `key` instead of the client's.
-async fn uses(server: &Server, provider: &BuiltinProvider, key: &str) {
+async fn uses(server: &Server, provider: &FakeProvider, key: &str) {
     let agent = server.agent("keyed");
     assert_eq!(agent.ask(QUESTION).await.status, 200);
     assert_eq!(provider.seen().last().unwrap().headers["authorization"], format!("Bearer {key}"));
@@ -206,7 +206,7 @@ fn files_with(data: &Path, text: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_second_signal_ends_the_drain_at_once() {
-    let provider = BuiltinProvider::start(0, Behaviour::fault(Fault::Stall)).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::fault(Fault::Stall)).await.unwrap();
     let mut server = ServerBuilder::new(&provider.url()).start();
     let agent = server.agent("patient");
     let call = tokio::spawn(async move { agent.try_chat(&crate::support::openai_request(QUESTION)).await });

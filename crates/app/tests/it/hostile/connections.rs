@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use super::{BODY, CHAT, connect};
 use crate::support::{ServerBuilder, eventually, provider};
-use app::provider::{Behaviour, BuiltinProvider, Script};
+use fake_provider::{Behaviour, FakeProvider, Script};
 
 #[tokio::test]
 async fn a_head_that_never_ends_is_not_waited_for() {
@@ -34,7 +34,7 @@ async fn a_head_that_never_ends_is_not_waited_for() {
 #[tokio::test]
 async fn a_client_that_stops_reading_lets_its_provider_go() {
     let endless = Behaviour { chunks: 1_000_000, ..Behaviour::text(&"word ".repeat(4_000_000)) };
-    let provider = BuiltinProvider::start(0, endless).await.unwrap();
+    let provider = FakeProvider::start(0, endless).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).arguments(&["--set", "limits.idle_timeout=500ms"]).start();
     let mut stream = connect(&server).await;
     let body = BODY.replace(r#""model""#, r#""stream":true,"model""#);
@@ -49,7 +49,7 @@ async fn a_client_that_stops_reading_lets_its_provider_go() {
 async fn a_thousand_clients_that_go_away_at_any_moment_are_all_accounted_for() {
     const CLIENTS: u64 = 1_000;
     let pieces = Script::chosen(|_| Behaviour { chunks: 8, delay: Duration::from_millis(2), ..Behaviour::default() });
-    let provider = BuiltinProvider::start(0, pieces).await.unwrap();
+    let provider = FakeProvider::start(0, pieces).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
     let body = BODY.replace(r#""model""#, r#""stream":true,"model""#);
     let head = format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());

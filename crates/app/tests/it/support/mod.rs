@@ -18,21 +18,21 @@ pub(crate) use server::{Server, ServerBuilder};
 
 use std::time::{Duration, Instant};
 
-use app::provider::{Behaviour, BuiltinProvider};
+use fake_provider::{Behaviour, FakeProvider};
 
 /// A provider that gives the same answer to everything.
-pub(crate) async fn provider() -> BuiltinProvider {
-    BuiltinProvider::start(0, Behaviour::text("The import fails because the column is missing.")).await.unwrap()
+pub(crate) async fn provider() -> FakeProvider {
+    FakeProvider::start(0, Behaviour::text("The import fails because the column is missing.")).await.unwrap()
 }
 
 /// One that takes its time.
-pub(crate) async fn slow_provider() -> BuiltinProvider {
+pub(crate) async fn slow_provider() -> FakeProvider {
     let behaviour = Behaviour { delay: Duration::from_millis(500), ..Behaviour::text("It takes its time.") };
-    BuiltinProvider::start(0, behaviour).await.unwrap()
+    FakeProvider::start(0, behaviour).await.unwrap()
 }
 
 /// How many requests it saw.
-pub(crate) fn requests(provider: &BuiltinProvider) -> u64 {
+pub(crate) fn requests(provider: &FakeProvider) -> u64 {
     provider.seen().counts().requests
 }
 

@@ -5,7 +5,7 @@ use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
 /// The answer to a side call, if it is one that is known.
-pub(super) fn answer(request: &Parts, body: &[u8]) -> Option<Value> {
+pub(crate) fn answer(request: &Parts, body: &[u8]) -> Option<Value> {
     let path = request.uri.path();
     let (before, name) = path.rsplit_once('/')?;
     // Gemini writes `models/{model}:{what}`.

@@ -1,16 +1,18 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod client;
 mod formats;
 
+use bytes::Bytes;
 use http_body_util::Full;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::client::Http;
+use client::Http;
 
 /// What a provider with this behaviour answers to `body` at `path`.
 async fn asked(behaviour: Behaviour, path: &str, body: Value) -> anyhow::Result<Response<Bytes>> {
-    let provider = BuiltinProvider::start(0, behaviour).await?;
+    let provider = FakeProvider::start(0, behaviour).await?;
     let request = Request::post(format!("{}{path}", provider.url())).body(Full::from(body.to_string()))?;
     Http::new().send(request).await
 }
@@ -32,7 +34,7 @@ async fn a_provider_that_dies_breaks_off() {
 #[tokio::test]
 async fn a_caller_that_goes_away_is_seen() {
     for fault in [Fault::Stall, Fault::StallAfter(10)] {
-        let provider = BuiltinProvider::start(0, Behaviour::fault(fault)).await.unwrap();
+        let provider = FakeProvider::start(0, Behaviour::fault(fault)).await.unwrap();
         let uri = format!("{}{CHAT}", provider.url());
         let call = tokio::spawn(async move {
             let request = Request::post(uri).body(Full::from(question(true).to_string())).unwrap();
@@ -47,7 +49,7 @@ async fn a_caller_that_goes_away_is_seen() {
 
 #[tokio::test]
 async fn it_says_what_it_saw() {
-    let provider = BuiltinProvider::start(0, Behaviour::text("yes")).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::text("yes")).await.unwrap();
     let http = Http::new();
     let request = Request::post(format!("{}/v1/files?a=b", provider.url())).body(Full::from("as it came")).unwrap();
     assert_eq!(http.send(request).await.unwrap().body(), "as it came");
@@ -64,7 +66,7 @@ async fn it_says_what_it_saw() {
 
 #[tokio::test]
 async fn it_fails_as_often_as_it_is_told() {
-    let provider = BuiltinProvider::start(0, Behaviour::default()).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::default()).await.unwrap();
     let http = Http::new();
     let send = async |method: &str, path: &str, body: String| {
         let uri = format!("{}{path}", provider.url());
@@ -81,7 +83,7 @@ async fn it_fails_as_often_as_it_is_told() {
 
 #[tokio::test]
 async fn scripted_steps_go_to_requests_that_offer_their_tool() {
-    let provider = BuiltinProvider::start(0, Behaviour::default()).await.unwrap();
+    let provider = FakeProvider::start(0, Behaviour::default()).await.unwrap();
     let http = Http::new();
     let send = async |method: &str, path: &str, body: Value| {
         let uri = format!("{}{path}", provider.url());

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces, told_to_answer};
-use super::script::Call;
+use crate::asking::{Envelope, Said, pieces, told_to_answer};
+use crate::script::Call;
 
 /// The answer as one body.
-pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
+pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
     let content = match said {
         Said::Text(text) => vec![json!({"type": "text", "text": **text})],
         Said::Calls(calls) => calls.iter().enumerate().map(|(index, call)| tool_use(envelope, index, call)).collect(),
@@ -20,7 +20,7 @@ pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
 }
 
 /// The answer as the events of a stream.
-pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
     let mut events = vec![event("message_start", json!({"message": message(envelope, 1)}))];
     match said {
         Said::Text(text) => {
@@ -45,7 +45,7 @@ pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec
 }
 
 /// An error.
-pub(super) fn error(status: StatusCode) -> Bytes {
+pub(crate) fn error(status: StatusCode) -> Bytes {
     let kind = match status.as_u16() {
         429 => "rate_limit_error",
         529 => "overloaded_error",

@@ -6,12 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::asking::{Asking, Said};
-use super::script::{Answer, Call};
+use crate::asking::{Asking, Said};
+use crate::script::{Answer, Call};
 
 /// The scripted answers that are left, and the calls they were given to.
 #[derive(Debug, Default)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     run: Mutex<Option<Run>>,
 }
 
@@ -24,7 +24,7 @@ struct Run {
 /// One scripted answer: `{"text":"…"}` or `{"name":"Bash","arguments":{…}}`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Calls a tool, in answer to the next request that offers it.
     Call(Call),
     /// Says this, in answer to the next request.
@@ -36,13 +36,13 @@ const NO_STEP: &str = "That is done.";
 
 impl Steps {
     /// Forgets the script and begins this one; without steps there is none.
-    pub(super) fn replace(&self, steps: Vec<Step>) {
+    pub(crate) fn replace(&self, steps: Vec<Step>) {
         let run = Run { left: steps.into(), calls: Vec::new() };
         *self.lock() = (!run.left.is_empty()).then_some(run);
     }
 
     /// The answer to `asking`, if answers are scripted.
-    pub(super) fn next(&self, asking: &Asking<'_>) -> Option<Answer> {
+    pub(crate) fn next(&self, asking: &Asking<'_>) -> Option<Answer> {
         let mut run = self.lock();
         let left = &mut run.as_mut()?.left;
         // Clients ask for titles and summaries in between: these requests offer other tools or none.
@@ -58,7 +58,7 @@ impl Steps {
     }
 
     /// Keeps a call as `replay` reads it, if answers are scripted.
-    pub(super) fn keep(&self, asking: &Asking<'_>, said: &Said) {
+    pub(crate) fn keep(&self, asking: &Asking<'_>, said: &Said) {
         if let Some(run) = self.lock().as_mut() {
             let response: Value = serde_json::from_slice(&asking.body_of(said)).unwrap_or_default();
             let (request, timestamp) = (asking.json(), asking.received_at().to_string());
@@ -67,7 +67,7 @@ impl Steps {
     }
 
     /// How many steps are left, and the calls since the script began.
-    pub(super) fn progress(&self) -> Value {
+    pub(crate) fn progress(&self) -> Value {
         match self.lock().as_ref() {
             Some(run) => json!({"left": run.left.len(), "calls": run.calls}),
             None => json!({"left": 0, "calls": []}),

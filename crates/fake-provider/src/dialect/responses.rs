@@ -3,16 +3,16 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces};
-use super::script::Call;
+use crate::asking::{Envelope, Said, pieces};
+use crate::script::Call;
 
 /// The answer as one body.
-pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
+pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
     response(envelope, "completed", items(envelope, said)).to_string().into()
 }
 
 /// The answer as the events of a stream.
-pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
     let mut stream = Stream::default();
     let begun = json!({"response": response(envelope, "in_progress", Vec::new())});
     stream.event("response.created", begun.clone());

@@ -1,17 +1,14 @@
-//! The built-in provider: an LLM API without a model, for the demo, the tests and the benchmarks. It speaks every
-//! format that we read, streamed and not, in the shapes that the official SDKs accept; one file per format.
+//! An LLM API without a model, for the demo, the tests, the benchmarks and the client matrix. [`FakeProvider`] speaks
+//! every dialect that the proxy reads, streamed and not, as the official SDKs expect it, and follows a script.
+//! [`raw::ByteProvider`] sends exactly the bytes that a test gives it.
 
 mod asking;
-mod chat_completions;
-mod completions;
+mod asking_body;
 mod control;
 mod dialect;
-mod gemini;
-mod messages;
-mod ollama;
-mod reading;
+mod listener;
+pub mod raw;
 mod reply;
-mod responses;
 mod script;
 mod seen;
 mod side_calls;
@@ -20,7 +17,6 @@ mod steps;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, header};
@@ -32,33 +28,32 @@ pub use reply::Reply;
 pub use script::{Answer, Behaviour, Call, Fault, Script};
 pub use seen::{Counts, Seen, SeenRequest};
 
-use crate::listen::{self, ListenLimits, Listener};
 use control::Faults;
 use dialect::Dialect;
+use listener::Listener;
 use reply::Pace;
 use seen::Unfinished;
 use steps::Steps;
 
-/// A built-in provider at work. It stops when it is dropped.
+/// A provider at work. It stops when it is dropped.
 #[derive(Debug)]
-pub struct BuiltinProvider {
+pub struct FakeProvider {
     address: SocketAddr,
     seen: Arc<Seen>,
     _listener: Listener,
 }
 
-impl BuiltinProvider {
+impl FakeProvider {
     /// Starts on the loopback address; port 0 picks a free one.
-    pub async fn start(port: u16, script: impl Into<Script>) -> io::Result<BuiltinProvider> {
-        let socket = listen::bind(SocketAddr::from(([127, 0, 0, 1], port))).await?;
-        let address = socket.local_addr()?;
+    pub async fn start(port: u16, script: impl Into<Script>) -> io::Result<FakeProvider> {
         let seen = Arc::new(Seen::default());
         let state = Arc::new(State::new(script.into(), Arc::clone(&seen)));
-        let listener = Listener::start(socket, LIMITS, move |request| {
+        let answer = move |request| {
             let state = Arc::clone(&state);
             async move { answer(&state, request).await }
-        });
-        Ok(BuiltinProvider { address, seen, _listener: listener })
+        };
+        let (address, listener) = Listener::start(port, answer).await?;
+        Ok(FakeProvider { address, seen, _listener: listener })
     }
 
     /// Its base URL, for `--provider`.
@@ -86,16 +81,6 @@ impl State {
         State { script, seen, faults: Faults::default(), steps: Steps::default() }
     }
 }
-
-/// Generous: it is there to be asked.
-const LIMITS: ListenLimits = ListenLimits {
-    max_header_size: 256 << 10,
-    header_timeout: Duration::from_secs(300),
-    idle_timeout: Duration::from_secs(300),
-    max_connections: 100_000,
-    unauthenticated: None,
-    rest: Duration::ZERO,
-};
 
 /// All routes on one screen.
 async fn answer(state: &State, request: Request<Incoming>) -> Response<Reply> {

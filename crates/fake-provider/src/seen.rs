@@ -32,7 +32,7 @@ pub struct SeenRequest {
 }
 
 impl SeenRequest {
-    pub(super) fn new(head: &http::request::Parts, body: &Bytes) -> SeenRequest {
+    pub(crate) fn new(head: &http::request::Parts, body: &Bytes) -> SeenRequest {
         SeenRequest {
             method: head.method.clone(),
             uri: head.uri.clone(),
@@ -71,7 +71,7 @@ impl Seen {
     }
 
     /// A request came in; says its number, from 1.
-    pub(super) fn request(&self, request: SeenRequest) -> u64 {
+    pub(crate) fn request(&self, request: SeenRequest) -> u64 {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
         let mut number = 0;
         self.counts.send_modify(|counts| {
@@ -84,17 +84,17 @@ impl Seen {
 
 /// A request on its way: cancelled if it is dropped before it is finished.
 #[derive(Debug)]
-pub(super) struct Unfinished {
+pub(crate) struct Unfinished {
     seen: Arc<Seen>,
     finished: bool,
 }
 
 impl Unfinished {
-    pub(super) fn new(seen: Arc<Seen>) -> Unfinished {
+    pub(crate) fn new(seen: Arc<Seen>) -> Unfinished {
         Unfinished { seen, finished: false }
     }
 
-    pub(super) fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         self.finished = true;
     }
 }

@@ -12,13 +12,13 @@ use model::{Clock, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::dialect::{Dialect, Framing, model_in};
-use super::script::Call;
-use super::{chat_completions, completions, gemini, messages, ollama, reading, responses};
+use crate::asking_body;
+use crate::dialect::{Dialect, Framing, chat_completions, completions, gemini, messages, model_in, ollama, responses};
+use crate::script::Call;
 
 /// What is said in answer.
 #[derive(Clone, Debug)]
-pub(super) enum Said {
+pub(crate) enum Said {
     Text(Arc<str>),
     Calls(Vec<Call>),
 }
@@ -53,29 +53,29 @@ struct StreamOptions {
 
 /// What every answer names.
 #[derive(Debug)]
-pub(super) struct Envelope<'a> {
-    pub(super) number: u64,
-    pub(super) model: &'a str,
-    pub(super) at: Timestamp,
-    pub(super) framing: Framing,
+pub(crate) struct Envelope<'a> {
+    pub(crate) number: u64,
+    pub(crate) model: &'a str,
+    pub(crate) at: Timestamp,
+    pub(crate) framing: Framing,
     /// Whether a stream is to end with its usage.
-    pub(super) include_usage: bool,
-    pub(super) previous_response: Option<&'a str>,
+    pub(crate) include_usage: bool,
+    pub(crate) previous_response: Option<&'a str>,
     /// All input, the cached part included.
-    pub(super) tokens_in: usize,
-    pub(super) tokens_cached: usize,
-    pub(super) tokens_out: usize,
+    pub(crate) tokens_in: usize,
+    pub(crate) tokens_cached: usize,
+    pub(crate) tokens_out: usize,
 }
 
 impl Envelope<'_> {
     /// When it was asked, in seconds.
-    pub(super) fn created(&self) -> i64 {
+    pub(crate) fn created(&self) -> i64 {
         self.at.as_millis() / 1000
     }
 }
 
 impl<'a> Asking<'a> {
-    pub(super) fn new(number: u64, dialect: Dialect, request: &'a Parts, body: &'a [u8]) -> Asking<'a> {
+    pub(crate) fn new(number: u64, dialect: Dialect, request: &'a Parts, body: &'a [u8]) -> Asking<'a> {
         let head = serde_json::from_slice(body).unwrap_or_default();
         Asking { number, dialect, request, body, head, at: Clock::System.now(), whole: OnceCell::new() }
     }
@@ -91,7 +91,7 @@ impl<'a> Asking<'a> {
     }
 
     /// When it came in.
-    pub(super) fn received_at(&self) -> Timestamp {
+    pub(crate) fn received_at(&self) -> Timestamp {
         self.at
     }
 
@@ -112,35 +112,35 @@ impl<'a> Asking<'a> {
 
     /// Its messages, contents or items, oldest first.
     pub fn messages(&self) -> &[Value] {
-        reading::messages(self.json())
+        asking_body::messages(self.json())
     }
 
     /// The text of the last message in the user's role that has any.
     pub fn last_user_text(&self) -> String {
-        reading::last_user_text(self.json())
+        asking_body::last_user_text(self.json())
     }
 
     /// Whether the newest message brings the result of a tool.
     pub fn brings_tool_result(&self) -> bool {
-        reading::brings_tool_result(self.json())
+        asking_body::brings_tool_result(self.json())
     }
 
     /// Whether it offers a tool of this name.
-    pub(super) fn offers_tool(&self, name: &str) -> bool {
-        reading::offers_tool(self.json(), name)
+    pub(crate) fn offers_tool(&self, name: &str) -> bool {
+        asking_body::offers_tool(self.json(), name)
     }
 
     /// A call of the first tool on offer, unless there is none or one was called already.
-    pub(super) fn tool_on_offer(&self) -> Option<Call> {
-        if self.brings_tool_result() { None } else { reading::tool_on_offer(self.json()) }
+    pub(crate) fn tool_on_offer(&self) -> Option<Call> {
+        if self.brings_tool_result() { None } else { asking_body::tool_on_offer(self.json()) }
     }
 
-    pub(super) fn framing(&self) -> Framing {
+    pub(crate) fn framing(&self) -> Framing {
         self.dialect.framing(&self.request.uri, self.head.stream)
     }
 
     /// The answer as one body.
-    pub(super) fn body_of(&self, said: &Said) -> Bytes {
+    pub(crate) fn body_of(&self, said: &Said) -> Bytes {
         let envelope = self.envelope(said);
         match self.dialect {
             Dialect::ChatCompletions => chat_completions::body(&envelope, said),
@@ -154,7 +154,7 @@ impl<'a> Asking<'a> {
     }
 
     /// The answer as the events of a stream, `chunks` of them with a piece of the answer.
-    pub(super) fn events_of(&self, said: &Said, chunks: usize) -> Vec<Bytes> {
+    pub(crate) fn events_of(&self, said: &Said, chunks: usize) -> Vec<Bytes> {
         let envelope = self.envelope(said);
         match self.dialect {
             Dialect::ChatCompletions => chat_completions::events(&envelope, said, chunks),
@@ -168,7 +168,7 @@ impl<'a> Asking<'a> {
     }
 
     /// An error in this request's format.
-    pub(super) fn error(&self, status: StatusCode) -> Bytes {
+    pub(crate) fn error(&self, status: StatusCode) -> Bytes {
         match self.dialect {
             Dialect::ChatCompletions | Dialect::Completions | Dialect::Responses => chat_completions::error(status),
             Dialect::Messages => messages::error(status),
@@ -199,12 +199,12 @@ impl<'a> Asking<'a> {
 }
 
 /// What an error says about itself.
-pub(super) fn told_to_answer(status: StatusCode) -> String {
+pub(crate) fn told_to_answer(status: StatusCode) -> String {
     format!("The built-in provider was told to answer {status}.")
 }
 
 /// `text` in `count` pieces of about the same length, some empty if it is short.
-pub(super) fn pieces(text: &str, count: usize) -> impl Iterator<Item = &str> {
+pub(crate) fn pieces(text: &str, count: usize) -> impl Iterator<Item = &str> {
     let count = count.max(1);
     let border = move |index: usize| {
         let wanted = text.len() * index / count;
@@ -214,7 +214,7 @@ pub(super) fn pieces(text: &str, count: usize) -> impl Iterator<Item = &str> {
 }
 
 /// `text` as JSON.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces};
 use super::chat_completions::usage;
+use crate::asking::{Envelope, Said, pieces};
 
 /// The answer as one body.
-pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
+pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
     let mut body = completion(envelope, &text_of(said), Some("stop"));
     body["usage"] = usage(envelope);
     body.to_string().into()
 }
 
 /// The answer as the events of a stream.
-pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
     let text = text_of(said);
     let mut events: Vec<Value> = pieces(&text, chunks).map(|piece| completion(envelope, piece, None)).collect();
     events.push(completion(envelope, "", Some("stop")));

@@ -3,16 +3,16 @@
 
 use serde_json::{Map, Value};
 
-use super::script::Call;
+use crate::script::Call;
 
 /// The messages, contents or items of a request, oldest first.
-pub(super) fn messages(body: &Value) -> &[Value] {
+pub(crate) fn messages(body: &Value) -> &[Value] {
     let lists = ["messages", "contents", "input"].map(|key| body[key].as_array());
     lists.into_iter().flatten().next().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The text of the last message in the user's role that has any, or the prompt where there are no messages.
-pub(super) fn last_user_text(body: &Value) -> String {
+pub(crate) fn last_user_text(body: &Value) -> String {
     let of_user = messages(body).iter().rev().filter(|message| is_of_user(message));
     let text = of_user.map(|message| text_of(content_of(message))).find(|text| !text.is_empty());
     let prompt = || ["input", "prompt"].into_iter().map(|key| text_of(&body[key])).find(|text| !text.is_empty());
@@ -20,14 +20,14 @@ pub(super) fn last_user_text(body: &Value) -> String {
 }
 
 /// Whether the newest message brings the result of a tool.
-pub(super) fn brings_tool_result(body: &Value) -> bool {
+pub(crate) fn brings_tool_result(body: &Value) -> bool {
     let Some(newest) = messages(body).last() else { return false };
     let kind = newest["type"].as_str().unwrap_or_default();
     newest["role"] == "tool" || kind.ends_with("_call_output") || parts_of(newest).iter().any(is_result)
 }
 
 /// A call of the first tool on offer, unless there is none.
-pub(super) fn tool_on_offer(body: &Value) -> Option<Call> {
+pub(crate) fn tool_on_offer(body: &Value) -> Option<Call> {
     let tool = body["tools"].get(0)?;
     // Gemini takes its fields in both spellings, and some clients mix them.
     let declarations = [&tool["functionDeclarations"][0], &tool["function_declarations"][0]];
@@ -45,7 +45,7 @@ pub(super) fn tool_on_offer(body: &Value) -> Option<Call> {
 }
 
 /// Whether a tool of this name is on offer, in the list of tools or in a message that adds further ones.
-pub(super) fn offers_tool(body: &Value, name: &str) -> bool {
+pub(crate) fn offers_tool(body: &Value, name: &str) -> bool {
     std::iter::once(body).chain(messages(body)).any(|place| is_tool_in(&place["tools"], name))
 }
 

@@ -9,20 +9,20 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::State;
-use super::script::Fault;
-use super::seen::SeenRequest;
-use super::steps::{Step, Steps};
+use crate::State;
+use crate::script::Fault;
+use crate::seen::SeenRequest;
+use crate::steps::{Step, Steps};
 
 /// The faults that the next conversations will have, one each.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub(crate) struct Faults {
     next: Mutex<VecDeque<Fault>>,
 }
 
 impl Faults {
     /// The fault of the conversation that is asked now.
-    pub(super) fn next(&self) -> Option<Fault> {
+    pub(crate) fn next(&self) -> Option<Fault> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
@@ -48,7 +48,7 @@ enum Told {
 /// - `PUT /_faults`: a list of faults for the next conversations,
 /// - `PUT /_steps`: a list of scripted answers,
 /// - `GET /_steps`: how many of them are left, and the calls since they were told.
-pub(super) fn answer(request: &Parts, body: &Bytes, state: &State) -> Option<(StatusCode, Value)> {
+pub(crate) fn answer(request: &Parts, body: &Bytes, state: &State) -> Option<(StatusCode, Value)> {
     let told = |result: Result<(), String>| match result {
         Ok(()) => (StatusCode::OK, json!({})),
         Err(message) => (StatusCode::BAD_REQUEST, json!({"error": message})),

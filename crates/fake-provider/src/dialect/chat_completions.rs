@@ -4,11 +4,11 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces, quoted, told_to_answer};
-use super::script::Call;
+use crate::asking::{Envelope, Said, pieces, quoted, told_to_answer};
+use crate::script::Call;
 
 /// The answer as one body.
-pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
+pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
     let message = match said {
         Said::Text(text) => json!({"role": "assistant", "content": **text, "refusal": null, "annotations": []}),
         Said::Calls(calls) => {
@@ -32,7 +32,7 @@ pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
 }
 
 /// The answer as the events of a stream.
-pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
     let start = format!(
         r#"data: {{"id":"chatcmpl-{}","object":"chat.completion.chunk","created":{},"model":{},"system_fingerprint":"fp_built_in""#,
         envelope.number,
@@ -64,7 +64,7 @@ pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec
 }
 
 /// An error.
-pub(super) fn error(status: StatusCode) -> Bytes {
+pub(crate) fn error(status: StatusCode) -> Bytes {
     let (kind, code) = match status.as_u16() {
         429 => ("requests", json!("rate_limit_exceeded")),
         400..=499 => ("invalid_request_error", Value::Null),
@@ -98,7 +98,7 @@ fn finish_reason(said: &Said) -> &'static str {
 }
 
 /// Tokens, as both completion formats report them.
-pub(super) fn usage(envelope: &Envelope<'_>) -> Value {
+pub(crate) fn usage(envelope: &Envelope<'_>) -> Value {
     json!({
         "prompt_tokens": envelope.tokens_in,
         "completion_tokens": envelope.tokens_out,

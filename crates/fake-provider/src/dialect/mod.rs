@@ -1,10 +1,17 @@
-//! The shapes of a conversation that the built-in provider speaks, and how a streamed answer is cut.
+//! The shapes of a conversation that the provider speaks, and how a streamed answer is cut.
+
+pub(crate) mod chat_completions;
+pub(crate) mod completions;
+pub(crate) mod gemini;
+pub(crate) mod messages;
+pub(crate) mod ollama;
+pub(crate) mod responses;
 
 use http::{Method, Uri};
 
 /// The shapes of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     ChatCompletions,
     Completions,
     Responses,
@@ -16,7 +23,7 @@ pub(super) enum Dialect {
 
 /// How an answer is cut into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(crate) enum Framing {
     /// Not at all.
     Whole,
     /// Server-sent events.
@@ -29,7 +36,7 @@ pub(super) enum Framing {
 
 impl Dialect {
     /// The dialect of a request, if it carries a conversation.
-    pub(super) fn of(method: &Method, path: &str) -> Option<Dialect> {
+    pub(crate) fn of(method: &Method, path: &str) -> Option<Dialect> {
         const ENDPOINTS: [(&str, Dialect); 8] = [
             ("/chat/completions", Dialect::ChatCompletions),
             ("/completions", Dialect::Completions),
@@ -47,7 +54,7 @@ impl Dialect {
     }
 
     /// How the answer is cut, given what the request says about `stream`.
-    pub(super) fn framing(self, uri: &Uri, stream: Option<bool>) -> Framing {
+    pub(crate) fn framing(self, uri: &Uri, stream: Option<bool>) -> Framing {
         let in_events = uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
         match self {
             Dialect::Gemini if !uri.path().ends_with(":streamGenerateContent") => Framing::Whole,
@@ -63,7 +70,7 @@ impl Dialect {
 
 impl Framing {
     /// The content type of such an answer.
-    pub(super) fn content_type(self) -> &'static str {
+    pub(crate) fn content_type(self) -> &'static str {
         match self {
             Framing::Whole | Framing::Array => "application/json",
             Framing::Events => "text/event-stream; charset=utf-8",
@@ -73,7 +80,7 @@ impl Framing {
 }
 
 /// The model that Gemini's paths name: `/v1beta/models/{model}:generateContent`.
-pub(super) fn model_in(path: &str) -> Option<&str> {
+pub(crate) fn model_in(path: &str) -> Option<&str> {
     let (_, end) = path.rsplit_once("/models/")?;
     end.split_once(':').map(|(model, _)| model)
 }

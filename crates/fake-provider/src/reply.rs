@@ -10,14 +10,14 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
 
-use super::script::Fault;
-use super::seen::Unfinished;
+use crate::script::Fault;
+use crate::seen::Unfinished;
 
 /// How fast an answer comes, and how it fails.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
-    pub(super) delay: Duration,
-    pub(super) fault: Option<Fault>,
+pub(crate) struct Pace {
+    pub(crate) delay: Duration,
+    pub(crate) fault: Option<Fault>,
 }
 
 /// The body of an answer.
@@ -43,7 +43,7 @@ enum Waiting {
 }
 
 impl Reply {
-    pub(super) fn new(pieces: Vec<Bytes>, pace: Pace, unfinished: Unfinished) -> Reply {
+    pub(crate) fn new(pieces: Vec<Bytes>, pace: Pace, unfinished: Unfinished) -> Reply {
         let total = pieces.iter().map(|piece| piece.len() as u64).sum();
         let mut reply =
             Reply { pieces: pieces.into(), total, sent: 0, pace, waiting: Waiting::No, unfinished: Some(unfinished) };
@@ -56,7 +56,7 @@ impl Reply {
     }
 
     /// A body at once, which nobody counts.
-    pub(super) fn whole(body: Bytes) -> Reply {
+    pub(crate) fn whole(body: Bytes) -> Reply {
         let total = body.len() as u64;
         Reply { pieces: [body].into(), total, sent: 0, pace: Pace::default(), waiting: Waiting::No, unfinished: None }
     }

@@ -8,7 +8,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::asking::{Asking, Said};
+use crate::asking::{Asking, Said};
 
 /// How it behaves, the same for all requests or decided for each.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl Script {
         Script::Chosen(Arc::new(choose))
     }
 
-    pub(super) fn behaviour(&self, asking: &Asking<'_>) -> Behaviour {
+    pub(crate) fn behaviour(&self, asking: &Asking<'_>) -> Behaviour {
         match self {
             Script::Fixed(behaviour) => Behaviour::clone(behaviour),
             Script::Chosen(choose) => choose(asking),
@@ -124,7 +124,7 @@ const SAID: &str = "I looked into it, and this is what I found: everything is in
 
 impl Answer {
     /// What this comes to for one request.
-    pub(super) fn said(&self, asking: &Asking<'_>) -> Said {
+    pub(crate) fn said(&self, asking: &Asking<'_>) -> Said {
         match self {
             Answer::Text(text) => Said::Text(Arc::clone(text)),
             Answer::ToolCalls(calls) => Said::Calls(calls.clone()),

@@ -5,11 +5,11 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces, told_to_answer};
-use super::dialect::Framing;
+use super::Framing;
+use crate::asking::{Envelope, Said, pieces, told_to_answer};
 
 /// The answer as one body.
-pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
+pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
     let parts = match said {
         Said::Text(text) => vec![json!({"text": **text})],
         Said::Calls(_) => function_calls(said),
@@ -18,7 +18,7 @@ pub(super) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
 }
 
 /// The answer as the pieces of a stream.
-pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
     let parts: Vec<Vec<Value>> = match said {
         Said::Text(text) => pieces(text, chunks).map(|piece| vec![json!({"text": piece})]).collect(),
         Said::Calls(_) => vec![function_calls(said)],
@@ -33,7 +33,7 @@ pub(super) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec
 }
 
 /// An error.
-pub(super) fn error(status: StatusCode) -> Bytes {
+pub(crate) fn error(status: StatusCode) -> Bytes {
     let name = match status.as_u16() {
         429 => "RESOURCE_EXHAUSTED",
         400..=499 => "INVALID_ARGUMENT",

@@ -4,30 +4,31 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::asking::{Envelope, Said, pieces, told_to_answer};
+use crate::asking::{Envelope, Said, pieces, told_to_answer};
+use crate::script::Call;
 
 /// `/api/chat`: what is said stands in a message.
-pub(super) const CHAT: Endpoint = Endpoint { wrap: |text| ("message", json!({"role": "assistant", "content": text})) };
+pub(crate) const CHAT: Endpoint = Endpoint { wrap: |text| ("message", json!({"role": "assistant", "content": text})) };
 
 /// `/api/generate`: what is said stands by itself.
-pub(super) const GENERATE: Endpoint = Endpoint { wrap: |text| ("response", text.into()) };
+pub(crate) const GENERATE: Endpoint = Endpoint { wrap: |text| ("response", text.into()) };
 
 /// One of the two endpoints, which differ in where the text stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     wrap: fn(&str) -> (&'static str, Value),
 }
 
 impl Endpoint {
     /// The answer as one body.
-    pub(super) fn body(self, envelope: &Envelope<'_>, said: &Said) -> Bytes {
+    pub(crate) fn body(self, envelope: &Envelope<'_>, said: &Said) -> Bytes {
         let mut body = self.piece(envelope, said, text_of(said));
         finish(&mut body, envelope);
         body.to_string().into()
     }
 
     /// The answer as the lines of a stream.
-    pub(super) fn events(self, envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+    pub(crate) fn events(self, envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
         let mut lines: Vec<Value> = match said {
             Said::Text(text) => pieces(text, chunks).map(|piece| self.piece(envelope, said, piece)).collect(),
             Said::Calls(_) => vec![self.piece(envelope, said, "")],
@@ -41,7 +42,7 @@ impl Endpoint {
     fn piece(self, envelope: &Envelope<'_>, said: &Said, text: &str) -> Value {
         let (field, mut value) = (self.wrap)(text);
         if let (Said::Calls(calls), true) = (said, value.is_object()) {
-            let call = |call: &super::Call| json!({"function": {"name": call.name, "arguments": call.arguments}});
+            let call = |call: &Call| json!({"function": {"name": call.name, "arguments": call.arguments}});
             value["tool_calls"] = calls.iter().map(call).collect();
         }
         let mut piece = json!({"model": envelope.model, "created_at": envelope.at.to_string(), "done": false});
@@ -51,7 +52,7 @@ impl Endpoint {
 }
 
 /// An error.
-pub(super) fn error(status: StatusCode) -> Bytes {
+pub(crate) fn error(status: StatusCode) -> Bytes {
     json!({"error": told_to_answer(status)}).to_string().into()
 }
 
