@@ -8,21 +8,22 @@ use store::{Change, Changed, StoreError};
 use crate::view::Standing;
 use crate::{Control, ControlError, State};
 
-/// How often an activation is tried while the kill before it is still being written, and the pause between attempts.
+/// How often an activation is tried while the kill before it is still being written, and the pause
+/// between attempts.
 const ACTIVATION_ATTEMPTS: u32 = 40;
 const ACTIVATION_PAUSE: Duration = Duration::from_millis(50);
 
 const MAX_NAME_LENGTH: usize = 200;
 
 impl Control {
-    /// Activates an agent; an active one stays as it is. A call that passes must never be followed by a restart that
-    /// refuses the agent again.
+    /// Activates an agent; an active one stays as it is. A call that passes must never be followed
+    /// by a restart that refuses the agent again.
     pub async fn activate(&self, agent: AgentId, by: ActivatedBy) -> Result<(), ControlError> {
         self.exclusive(move |state| async move { state.activate(&agent, by).await }).await
     }
 
-    /// Deactivates an agent by hand. It holds in memory before the command gets its turn: another command may be
-    /// waiting for a disk that does not answer.
+    /// Deactivates an agent by hand. It holds in memory before the command gets its turn: another
+    /// command may be waiting for a disk that does not answer.
     pub async fn deactivate(&self, agent: AgentId) -> Result<(), ControlError> {
         if self.0.guard.agent(&agent).is_some() {
             self.0.guard.deactivate(&agent, self.0.clock.now());
@@ -50,7 +51,8 @@ impl State {
         Ok(())
     }
 
-    /// Stores the activation that ends `epoch`. Waits a little for a deactivation that is not on disk yet.
+    /// Stores the activation that ends `epoch`. Waits a little for a deactivation that is not on
+    /// disk yet.
     async fn store_activation(
         &self,
         agent: &AgentId,
@@ -103,7 +105,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes sure that an agent which memory knows is on disk: its first call may not be written yet.
+    /// Makes sure that an agent which memory knows is on disk: its first call may not be written
+    /// yet.
     pub(crate) async fn store_agent(&self, agent: &AgentId) -> Result<(), StoreError> {
         if self.store.agent(agent).await?.is_some() {
             return Ok(());

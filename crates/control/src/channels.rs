@@ -41,7 +41,8 @@ impl Control {
         .await
     }
 
-    /// Deletes a channel and removes it from its rules. A rule that named no other is deleted with it, unless it is off.
+    /// Deletes a channel and removes it from its rules. A rule that named no other is deleted with
+    /// it, unless it is off.
     pub async fn delete_channel(&self, id: ChannelId) -> Result<(), ControlError> {
         let change = AlertChange::RemoveChannel { channel: id, at: self.0.clock.now() };
         let removed = self.0.recorder.change(Change::Alerts(change)).await;

@@ -1,4 +1,5 @@
-//! Exemptions: a prompt or tool calls of a false alarm that no longer count for one agent, until a time.
+//! Exemptions: a prompt or tool calls of a false alarm that no longer count for one agent, until a
+//! time.
 
 use model::{AgentId, Exempt, ExemptKind, Exemption, ExemptionId, Fingerprint, IncidentId, Timestamp};
 use store::{Change, ExemptionRow, IncidentRow};
@@ -71,7 +72,8 @@ impl Control {
         Ok(self.0.store.exemptions(agent, self.0.clock.now()).await?)
     }
 
-    /// What could be exempt after a false alarm, narrowest first. Empty if the window of the incident was not kept.
+    /// What could be exempt after a false alarm, narrowest first. Empty if the window of the
+    /// incident was not kept.
     pub async fn exemption_offers(&self, incident: IncidentId) -> Result<Vec<ExemptionOffer>, ControlError> {
         let incident = self.0.incident(incident).await?;
         let window = self.0.store.incident_window(incident.id).await?;

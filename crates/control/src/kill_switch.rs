@@ -19,7 +19,8 @@ pub struct KillSwitchStatus {
 }
 
 impl Control {
-    /// Changes the kill switch of an agent, which is created if it is unknown. It holds from the next call on.
+    /// Changes the kill switch of an agent, which is created if it is unknown. It holds from the
+    /// next call on.
     pub async fn configure(&self, agent: AgentId, change: KillSwitchChange) -> Result<(), ControlError> {
         self.exclusive(move |state| async move { state.configure(&agent, change).await }).await
     }

@@ -1,9 +1,10 @@
-//! Every command that people give, and every read that merges memory and disk. The only code that changes `guard` and
-//! `store` together.
+//! Every command that people give, and every read that merges memory and disk. The only code that
+//! changes `guard` and `store` together.
 //!
-//! Calls are judged by memory; a restart finds what is on disk. Each command therefore writes to disk first and changes
-//! memory once that is acknowledged, so a command that fails has changed nothing. The exception is a deactivation by
-//! hand: it holds in memory at once, because the agent must stop whatever the disk does.
+//! Calls are judged by memory; a restart finds what is on disk. Each command therefore writes to
+//! disk first and changes memory once that is acknowledged, so a command that fails has changed
+//! nothing. The exception is a deactivation by hand: it holds in memory at once, because the agent
+//! must stop whatever the disk does.
 
 mod agents;
 mod channels;
@@ -84,8 +85,8 @@ impl Control {
         Control(Arc::new(State { parts, turn: Mutex::default() }))
     }
 
-    /// Runs `command` while no other command runs. It has a task of its own: a client that disconnects between the write
-    /// to disk and the change in memory must not leave the two apart.
+    /// Runs `command` while no other command runs. It has a task of its own: a client that
+    /// disconnects between the write to disk and the change in memory must not leave the two apart.
     async fn exclusive<T, E, F>(&self, command: impl FnOnce(Arc<State>) -> F + Send + 'static) -> Result<T, E>
     where
         F: Future<Output = Result<T, E>> + Send,

@@ -28,7 +28,8 @@ pub struct DefaultPolicy {
 }
 
 impl Control {
-    /// Changes the policy of an agent, which is created if it is unknown. It holds from the next call on.
+    /// Changes the policy of an agent, which is created if it is unknown. It holds from the next
+    /// call on.
     pub async fn set_policy(&self, agent: AgentId, change: PolicyChange) -> Result<(), ControlError> {
         self.exclusive(move |state| async move { state.set_policy(&agent, change).await }).await
     }
@@ -112,7 +113,8 @@ impl State {
         let policy = set.unwrap_or_else(|| self.configured_policy.clone());
         let (has_budget, now) = (policy.has_budget(), self.clock.now());
         policies.set_default(policy, now);
-        // Twice, for calls that end meanwhile. The policy holds even if the store cannot be read now.
+        // Twice, for calls that end meanwhile. The policy holds even if the store cannot be read
+        // now.
         for _ in 0..if has_budget { 2 } else { 0 } {
             self.recorder.catch_up().await;
             let Ok(budgets) = self.store.budgets(&policies.default_policy(), self.clock.now()).await else { break };
@@ -124,8 +126,9 @@ impl State {
         Ok(())
     }
 
-    /// Refuses an entry for an unknown provider: a limit on a misspelt name would limit nothing. An entry that `current`
-    /// has may stay, so that a provider which was removed, or is yet to be added, blocks no other change.
+    /// Refuses an entry for an unknown provider: a limit on a misspelt name would limit nothing. An
+    /// entry that `current` has may stay, so that a provider which was removed, or is yet to be
+    /// added, blocks no other change.
     fn check_providers(&self, policy: &Policy, current: &Policy) -> Result<(), ControlError> {
         for ((field, names), (_, held)) in named_providers(policy).into_iter().zip(named_providers(current)) {
             let is_unknown = |name: &&str| *name != ANY && !held.contains(name) && self.providers.get(name).is_none();
@@ -139,8 +142,8 @@ impl State {
         Ok(())
     }
 
-    /// Adds calls that ended after the spending was read and before the policy held. The policy holds whether or not the
-    /// store can be read again.
+    /// Adds calls that ended after the spending was read and before the policy held. The policy
+    /// holds whether or not the store can be read again.
     async fn count_calls_that_ended_meanwhile(&self, agent: &AgentId) {
         let policies = self.guard.policies();
         self.recorder.catch_up().await;

@@ -9,7 +9,8 @@ use crate::{Control, ControlError, State};
 
 const MAX_KEY_LENGTH: usize = 4096;
 
-/// A change of a provider: an absent field keeps its value. A new provider needs `base_url` and `format`.
+/// A change of a provider: an absent field keeps its value. A new provider needs `base_url` and
+/// `format`.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderChange {
     /// Where it is.
@@ -26,7 +27,8 @@ impl Control {
         self.exclusive(move |state| async move { state.put_provider(&name, change).await }).await
     }
 
-    /// Removes what was stored of a provider, its key included: a built-in or configured one is used as it was.
+    /// Removes what was stored of a provider, its key included: a built-in or configured one is
+    /// used as it was.
     pub async fn remove_provider(&self, name: String) -> Result<(), ControlError> {
         self.exclusive(move |state| async move { state.remove_provider(&name).await }).await
     }
@@ -62,7 +64,8 @@ impl ProviderChange {
 
         provider.key = match (self.key, current) {
             (Some(key), _) => Some(checked_key(key)?),
-            // Otherwise a stored key, which is never shown, could be sent to a host of the caller's choice.
+            // Otherwise a stored key, which is never shown, could be sent to a host of the caller's
+            // choice.
             (None, Some(current)) if has_key(current) && current.base_url != provider.base_url => {
                 return Err(ControlError::field("key", "must be given again when base_url changes"));
             }

@@ -1,11 +1,12 @@
-//! What a server finds at its start: agents with their windows, policies, and what was spent and called before.
+//! Restores the guard at start: agents with their windows, policies, and what was spent and called
+//! before.
 
 use guard::{Guard, GuardConfig, Policies};
 use model::{Clock, Policy, Timestamp};
 use store::{AgentBudget, RecentCalls, Store, StoreError};
 
-/// The guard as it was when the last server stopped. `configured` is the policy of the configuration; the settings of
-/// new agents are those of the store, whatever `config` says.
+/// The guard as it was when the last server stopped. `configured` is the policy of the
+/// configuration; the settings of new agents are those of the store, whatever `config` says.
 pub async fn restore_guard(
     config: GuardConfig,
     configured: &Policy,

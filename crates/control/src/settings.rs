@@ -25,7 +25,8 @@ impl State {
     async fn put_settings(&self, set: SettingsChange) -> Result<(), ControlError> {
         let defaults = checked_defaults(self.store.configured_settings(), set)?;
         self.recorder.change(Change::PutSettings { settings: set }).await?;
-        // A stored agent that has left memory would come back with the new defaults: it keeps its own.
+        // A stored agent that has left memory would come back with the new defaults: it keeps its
+        // own.
         for (agent, kill_switch) in self.store.agents_set_otherwise(defaults).await? {
             if self.guard.agent(&agent).is_none() {
                 self.guard.configure(&agent, kill_switch);

@@ -22,7 +22,8 @@ pub struct Token {
 }
 
 impl Token {
-    /// The fewest characters of a token that an operator may set: 16 random ones are out of reach of guessing.
+    /// The fewest characters of a token that an operator may set: 16 random ones are out of reach
+    /// of guessing.
     pub const MIN_LENGTH: usize = 16;
 
     /// A new random token. Fails if the system has no randomness.

@@ -1,4 +1,5 @@
-//! Agents as they stand. Memory is ahead of the disk and goes first; what only the disk knows is added.
+//! The current state of agents. Memory is ahead of the disk and takes precedence; fields that only
+//! the disk has are added.
 
 use guard::AgentView;
 use model::{AgentId, Deactivation, Epoch, KillSwitch, Score, Timestamp};
@@ -6,7 +7,7 @@ use store::{AgentFilter, AgentRow, Page, PageRequest, StoreError};
 
 use crate::{Control, ControlError, State};
 
-/// An agent as it stands.
+/// The current state of an agent.
 #[derive(Clone, Debug)]
 pub struct Agent {
     /// Its id.
@@ -34,7 +35,7 @@ pub(crate) struct Standing {
 }
 
 impl Control {
-    /// An agent as it stands.
+    /// The current state of an agent.
     pub async fn agent(&self, agent: AgentId) -> Result<Agent, ControlError> {
         if let Some(row) = self.0.store.agent(&agent).await? {
             return Ok(self.0.merge(row));
@@ -52,7 +53,8 @@ impl Control {
         })
     }
 
-    /// A page of agents by id. Where memory and disk disagree on whether one is active, memory decides.
+    /// A page of agents by id. Where memory and disk disagree on whether one is active, memory
+    /// decides.
     pub async fn agents(&self, filter: &AgentFilter, page: &PageRequest) -> Result<Page<Agent>, StoreError> {
         self.0.recorder.catch_up().await;
         let Page { items, next } = self.0.store.agents(filter, page).await?;
@@ -81,8 +83,8 @@ impl State {
         }
     }
 
-    /// How an agent stands. Reads the disk only if the agent has left memory: a command about a live agent must not fail
-    /// because the disk cannot be read.
+    /// The state of an agent. Reads the disk only if the agent has left memory: a command about a
+    /// live agent must not fail because the disk cannot be read.
     pub(crate) async fn standing(&self, agent: &AgentId) -> Result<Option<Standing>, ControlError> {
         if let Some(AgentView { deactivation, epoch, kill_switch, .. }) = self.guard.agent(agent) {
             return Ok(Some(Standing { deactivation, epoch, kill_switch }));
@@ -91,7 +93,7 @@ impl State {
         Ok(row.map(|AgentRow { deactivation, epoch, kill_switch, .. }| Standing { deactivation, epoch, kill_switch }))
     }
 
-    /// How an agent stands that must be known.
+    /// The state of an agent that must exist.
     pub(crate) async fn known(&self, agent: &AgentId) -> Result<Standing, ControlError> {
         self.standing(agent).await?.ok_or_else(|| ControlError::unknown_agent(agent))
     }

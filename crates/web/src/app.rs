@@ -27,7 +27,7 @@ impl App {
         App(Arc::new(Inner { web, sessions, guesses, feed: Feed::new() }))
     }
 
-    /// The part that was handed in.
+    /// What the server was built with.
     pub(crate) fn web(&self) -> &Web {
         &self.0.web
     }

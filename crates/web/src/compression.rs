@@ -1,5 +1,5 @@
-//! Answers in gzip, for clients that accept it. Each piece of a body is compressed as it comes, so an export of any
-//! length takes little memory.
+//! Answers in gzip, for clients that accept it. Each piece of a body is compressed as it comes, so
+//! an export of any length takes little memory.
 
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -23,7 +23,7 @@ const MIN_LENGTH: u64 = 1024;
 /// Most of the gain of the slowest level, in a third of its time.
 const LEVEL: u32 = 4;
 
-/// What is text, and not sent piece by piece to a client that waits for each: an event would stay in the compressor.
+/// Text, except event streams: an event would wait in the compressor.
 const COMPRESSED_TYPES: [&str; 7] = [
     "text/html",
     "text/css",
@@ -61,7 +61,8 @@ fn is_compressible(headers: &HeaderMap) -> bool {
     !is_as_it_is && COMPRESSED_TYPES.contains(&essence)
 }
 
-/// Whether the client accepts gzip. A weight of 0 refuses it, and gzip's own weight goes before that of `*`.
+/// Whether the client accepts gzip. A weight of 0 refuses it; a weight for gzip overrides that of
+/// `*`.
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let mut any = false;
@@ -106,7 +107,7 @@ impl http_body::Body for GzipBody {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         loop {
             let written = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
-                // Broken off without the end of the gzip stream: half a file must not look like a whole one.
+                // Without the end of the gzip stream, a file that broke off does not look complete.
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => self.write(&data),

@@ -1,5 +1,5 @@
-//! How people look: the JSON API and the dashboard. No rules of its own: commands go to `control`, and what is shown is
-//! read from `control`, `guard` and `store`.
+//! How people look: the JSON API and the dashboard. No rules of its own: commands go to `control`,
+//! and what is shown is read from `control`, `guard` and `store`.
 
 mod api;
 mod app;
@@ -23,16 +23,16 @@ pub use gate::{Client, Network};
 pub use names::Names;
 pub use routes::{openapi_json, router};
 
-/// Where alerts may go, by the operator's configuration.
+/// The targets that the configuration allows for alerts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlertTargets {
-    /// Whether to private networks.
+    /// Whether targets in private networks are allowed.
     pub allow_private: bool,
-    /// Whether there is a server for mails.
+    /// Whether a mail server is configured.
     pub mail: bool,
 }
 
-/// What the API and the dashboard are built with.
+/// The parts of the API and the dashboard.
 #[derive(Clone, Debug)]
 pub struct Web {
     /// Carries out every command.
@@ -47,20 +47,20 @@ pub struct Web {
     pub recorder_handle: RecorderHandle,
     /// The providers as they are used.
     pub providers: Providers,
-    /// Where alerts may go.
+    /// The allowed targets of alerts.
     pub alerts: AlertTargets,
-    /// What the names of their targets lead to.
+    /// Resolves the names of their targets.
     pub names: Names,
-    /// Where agents call, for people to copy.
+    /// The proxy's URL, for people to copy.
     pub proxy_url: String,
-    /// What every caller must know.
+    /// The token of the dashboard and the API.
     pub token: control::Token,
     /// How often reading or scoring a call failed.
     pub detection_failures: Failures,
-    /// The hosts it answers to.
+    /// The host names that it answers to.
     pub hosts: AllowedHosts,
     /// Set when the server is stopping.
     pub draining: Arc<AtomicBool>,
-    /// Now.
+    /// The current time.
     pub clock: Clock,
 }

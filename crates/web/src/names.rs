@@ -1,20 +1,21 @@
-//! What host names lead to, so that a target in a private network is refused when it is saved and not only when it is called.
+//! Look-up of host names, so that a target in a private network is refused when it is saved, not
+//! only when it is called.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a look-up may take: somebody waits for it, and every call looks again.
+/// The longest time for a look-up. A person waits for it, and every delivery looks again.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What host names lead to.
+/// A resolver of host names.
 #[derive(Clone, Debug, Default)]
 pub enum Names {
-    /// What the system says.
+    /// The resolver of the system.
     #[default]
     System,
-    /// These and no others.
+    /// Only these names resolve.
     Known(Arc<HashMap<String, Vec<IpAddr>>>),
 }
 

@@ -1,4 +1,5 @@
-//! What a client is told when something is wrong: RFC 9457, `application/problem+json`. Says which field, and what it takes.
+//! Errors as RFC 9457 has them (`application/problem+json`). They name the invalid field and what
+//! it takes.
 
 use std::fmt::Display;
 
@@ -36,15 +37,15 @@ pub(crate) struct ProblemBody {
     code: &'static str,
     /// What is wrong, for people.
     detail: String,
-    /// The field or parameter that is wrong.
+    /// The invalid field or parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
-    /// All fields that are wrong.
+    /// All invalid fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<WrongField>,
 }
 
-/// One field that is wrong.
+/// One invalid field.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WrongField {
     /// The field or parameter.
@@ -53,7 +54,7 @@ pub(crate) struct WrongField {
     message: String,
 }
 
-/// What every operation may answer.
+/// The errors of every operation.
 #[derive(IntoResponses)]
 #[allow(dead_code, reason = "only describes the answers")]
 pub(crate) enum Refusals {
@@ -69,7 +70,7 @@ pub(crate) enum Refusals {
     /// There is no such thing.
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(ProblemBody),
-    /// It cannot be done as things stand. Nothing was changed.
+    /// The current state does not allow it. Nothing was changed.
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemBody),
     /// The `Host` is not one of this server's names.
@@ -86,7 +87,7 @@ pub(crate) enum Refusals {
     Unavailable(ProblemBody),
 }
 
-/// What every operation with a body may answer besides.
+/// Further errors of operations with a body.
 #[derive(IntoResponses)]
 #[allow(dead_code, reason = "only describes the answers")]
 pub(crate) enum BodyRefusals {
@@ -96,7 +97,7 @@ pub(crate) enum BodyRefusals {
     /// The body is too large.
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(ProblemBody),
-    /// The body is not said to be JSON.
+    /// The body's content type is not JSON.
     #[response(status = 415, content_type = "application/problem+json")]
     UnsupportedMediaType(ProblemBody),
 }
@@ -116,7 +117,7 @@ impl Problem {
         Problem::new(StatusCode::BAD_REQUEST, "bad_request", detail)
     }
 
-    /// One constant answer, whatever was wrong with the credential.
+    /// The same for every missing or wrong credential.
     pub(crate) fn unauthorized() -> Problem {
         let detail = "This needs the token: Authorization: Bearer <token>.";
         Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
@@ -158,7 +159,7 @@ impl Problem {
         Problem::new(StatusCode::MISDIRECTED_REQUEST, "misdirected", detail)
     }
 
-    /// It cannot be done as things stand.
+    /// The current state does not allow it.
     pub(crate) fn conflict(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, "conflict", detail)
     }
@@ -172,7 +173,7 @@ impl Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here; the log says more.")
     }
 
-    /// Why a page of a list could not be read. The only thing in a wrong state can be its cursor.
+    /// Why a page of a list could not be read. A conflict can only come from its cursor.
     pub(crate) fn of_page(error: StoreError) -> Problem {
         match error {
             StoreError::Conflict(_) => Problem::field("cursor", "must be the next_cursor of the page before"),
@@ -180,7 +181,7 @@ impl Problem {
         }
     }
 
-    /// The status it is answered with.
+    /// Its HTTP status.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
@@ -193,7 +194,7 @@ impl Problem {
         }
     }
 
-    /// The field that is wrong, if it is one, and what it takes.
+    /// The invalid field, if there is one, and what it takes.
     pub(crate) fn wrong_field(&self) -> Option<(&str, &str)> {
         Some((self.field.as_deref()?, &self.detail))
     }
@@ -222,7 +223,7 @@ impl IntoResponse for Problem {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"agentgazer\""));
         }
         headers.extend(self.retry_after.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
-        // For the pages, which say it in their own form.
+        // Pages show it in their own form.
         response.extensions_mut().insert(self);
         response
     }

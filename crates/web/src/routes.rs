@@ -1,4 +1,4 @@
-//! All routes of the listener, and what stands before them.
+//! All routes of the listener, and the layers before them.
 
 use std::sync::LazyLock;
 
@@ -37,12 +37,12 @@ pub fn router(web: Web) -> Router {
         .with_state(app)
 }
 
-/// Open to all.
+/// Routes that need no token.
 fn open_api() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(health::live)).routes(routes!(health::ready))
 }
 
-/// For those who know the token or have a session.
+/// Routes that need the token or a session.
 fn api() -> OpenApiRouter<App> {
     agents_api()
         .routes(routes!(events::list))
@@ -56,7 +56,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(openapi::get))
 }
 
-/// The part of it about the server itself.
+/// Routes about the server itself.
 fn server_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(providers::list))
@@ -67,7 +67,7 @@ fn server_api() -> OpenApiRouter<App> {
         .routes(routes!(status::get))
 }
 
-/// The part of it about agents.
+/// Routes about agents.
 fn agents_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(agents::list))
@@ -77,7 +77,7 @@ fn agents_api() -> OpenApiRouter<App> {
         .routes(routes!(stats::agent))
 }
 
-/// The part of it about what was stopped, and what of that was a mistake.
+/// Routes about incidents and exemptions.
 fn incidents_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(incidents::list))
@@ -89,7 +89,7 @@ fn incidents_api() -> OpenApiRouter<App> {
         .routes(routes!(exemptions::delete))
 }
 
-/// The part of it about who is told of what.
+/// Routes about channels, rules and their alerts.
 fn alerts_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(channels::list, channels::create))
@@ -102,14 +102,14 @@ fn alerts_api() -> OpenApiRouter<App> {
         .routes(routes!(alert_history::retry))
 }
 
-/// Pages and their parts, open to all.
+/// Pages and files that need no session.
 fn open_pages() -> Router<App> {
     Router::new()
         .route("/login", get(pages::login::form).post(pages::login::submit))
         .route("/static/{version}/{name}", get(pages::assets::file))
 }
 
-/// Pages, and the forms on them, for those who have a session.
+/// Pages and forms that need a session.
 fn guarded_pages(app: &App) -> Router<App> {
     use pages::{
         agent, agents, alerts, costs, exemptions, incident, incidents, login, overview, request, requests, settings,

@@ -1,4 +1,4 @@
-//! Statistics: what agents did, what it cost and how long it took, in a range of time and in as much time before it.
+//! Statistics of calls, cost and latency in a range of time, and in the same time before it.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use crate::problem::{Problem, Refusals};
 /// How many agents or conversations are listed: the most expensive ones.
 const LISTED: u32 = 50;
 
-/// What calls add up to.
+/// Totals of calls.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Sums)]
 pub(crate) struct SumsView {
@@ -82,7 +82,7 @@ pub(crate) struct StepView {
     sums: SumsView,
 }
 
-/// What one model did.
+/// Totals of one model.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ModelStats {
     provider: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) struct ModelStats {
     sums: SumsView,
 }
 
-/// What one provider did.
+/// Totals of one provider.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ProviderStats {
     provider: Option<String>,
@@ -99,7 +99,7 @@ pub(crate) struct ProviderStats {
     sums: SumsView,
 }
 
-/// What one agent did.
+/// Totals of one agent.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AgentStats {
     #[schema(value_type = String)]
@@ -108,7 +108,7 @@ pub(crate) struct AgentStats {
     sums: SumsView,
 }
 
-/// What one conversation came to.
+/// Totals of one conversation.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ConversationStats {
     conversation: String,
@@ -130,7 +130,7 @@ impl From<ConversationRow> for ConversationStats {
     }
 }
 
-/// What happened in a range of time.
+/// Statistics of a range of time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Stats)]
 pub(crate) struct StatsView {
@@ -140,7 +140,7 @@ pub(crate) struct StatsView {
     to: Timestamp,
     #[serde(flatten)]
     sums: SumsView,
-    /// As much time right before it.
+    /// The same time right before it.
     previous: SumsView,
     /// How long a step of the series is: `hour` or `day` (of UTC).
     step: &'static str,
@@ -149,13 +149,15 @@ pub(crate) struct StatsView {
     models: Vec<ModelStats>,
     /// The most expensive first.
     providers: Vec<ProviderStats>,
-    /// Of the overview: the most expensive agents; `latency_ms` is not kept for them here.
+    /// In the overview: the most expensive agents; `latency_ms` is not kept for them here.
     #[serde(skip_serializing_if = "Option::is_none")]
     agents: Option<Vec<AgentStats>>,
-    /// Of an agent: its most expensive conversations last seen in the range, each with all it came to.
+    /// For an agent: its most expensive conversations last seen in the range, each with its totals
+    /// since it began.
     #[serde(skip_serializing_if = "Option::is_none")]
     conversations: Option<Vec<ConversationStats>>,
-    /// Of an agent: its calls that were forwarded without a score, by reason; the most frequent first.
+    /// For an agent: its calls that were forwarded without a score, by reason; the most frequent
+    /// first.
     #[serde(skip_serializing_if = "Option::is_none")]
     unscored: Option<Vec<UnscoredCount>>,
 }
@@ -201,7 +203,7 @@ impl StatsView {
     }
 }
 
-/// What all agents did in a range of time, and in as much time before it.
+/// Statistics of all agents in a range of time, and in the same time before it.
 #[utoipa::path(get, path = "/api/stats/overview", tag = "stats", operation_id = "overview", params(RangeQuery),
     responses((status = 200, body = StatsView), Refusals))]
 pub(crate) async fn overview(
@@ -216,7 +218,7 @@ pub(crate) async fn overview(
     Ok(Json(stats))
 }
 
-/// What one agent did in a range of time, and in as much time before it.
+/// Statistics of one agent in a range of time, and in the same time before it.
 #[utoipa::path(get, path = "/api/agents/{id}/stats", tag = "stats", operation_id = "agent_stats",
     params(("id" = String, Path, description = "The agent"), RangeQuery),
     responses((status = 200, body = StatsView), Refusals))]
@@ -239,7 +241,7 @@ pub(crate) async fn agent(
     Ok(Json(stats))
 }
 
-/// What happened in a period and in as much time before it, to one agent or to all.
+/// Statistics of a period and of the same time before it, of one agent or of all.
 async fn read(app: &App, agent: Option<&AgentId>, period: Period) -> Result<StatsView, Problem> {
     let store = &app.web().store;
     let previous = store.total_before(agent, period).await?;

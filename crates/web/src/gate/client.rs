@@ -9,7 +9,8 @@ use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
 
-/// The client of a connection. The listener puts it into the extensions of each request. Clones are the same client.
+/// The client of a connection. The listener adds it to the extensions of each request. All clones
+/// share one state.
 #[derive(Clone, Debug)]
 pub struct Client {
     address: IpAddr,
@@ -52,7 +53,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
     }
 }
 
-/// The addresses that one client is taken to own: one of IPv4, a /64 of IPv6, which is what a single site gets.
+/// The addresses that count as one client: one of IPv4, a /64 of IPv6, which is what a single site
+/// is assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Network {
     /// An IPv4 address.

@@ -1,5 +1,5 @@
-//! Limits wrong tokens per client network, so that guessing is slow to answer for and is seen in the log. The right token is
-//! always let in: a limit that also refuses the right one would let anybody lock the operator out.
+//! Limits wrong tokens per client network, which makes guessing slow and logs it. The right token
+//! always passes: a limit that also refused it would let anybody lock the operator out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,7 +18,8 @@ const MAX_NETWORKS: usize = 4096;
 /// The log names a network at most this often.
 const WARN_EVERY: Duration = Duration::from_secs(600);
 
-/// The wrong tokens of each network. Time is monotonic: a clock that is set back must not prolong a limit.
+/// The wrong tokens of each network. Time is monotonic: a clock that is set back must not prolong a
+/// limit.
 #[derive(Default)]
 pub(crate) struct GuessLimit(Mutex<HashMap<Network, Guesses>>);
 
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_are_limited_apart_from_each_other() {
+    fn networks_are_limited_separately() {
         let (limit, now) = (GuessLimit::default(), Instant::now());
         for _ in 0..10 {
             limit.count_wrong(address("192.0.2.1"), now).unwrap();
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_the_limited_stay_limited() {
+    fn memory_is_bounded_and_limited_networks_stay_limited() {
         let (limit, now, attacker) = (GuessLimit::default(), Instant::now(), address("192.0.2.1"));
         for _ in 0..10 {
             limit.count_wrong(attacker, now).unwrap();

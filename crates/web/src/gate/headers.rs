@@ -1,4 +1,4 @@
-//! Headers that every answer carries, so that a browser does nothing with it but show it.
+//! Headers of every answer that restrict a browser to showing it.
 
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
@@ -6,14 +6,15 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// What an answer of the API may do in a browser: nothing.
+/// The content security policy of API answers: nothing is allowed.
 const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// What a page may do: load our own style and script, talk to us, send forms to us.
+/// The content security policy of pages: our own style and script, requests and forms to this
+/// server.
 pub(crate) const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/// Adds the headers that the answer does not have yet.
+/// Adds those headers that the handler did not set.
 pub(crate) async fn answer_safely(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

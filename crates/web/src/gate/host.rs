@@ -1,4 +1,5 @@
-//! Only the names of this machine are answered: a page that rebinds its own name to this address gets nothing.
+//! Refuses requests for other host names: a web page that rebinds its own name to this address must
+//! not reach the server.
 
 use axum::extract::{Request, State};
 use axum::http::header::HOST;

@@ -1,4 +1,5 @@
-//! A change must come from our own pages or from a program: no other site may make a browser ask for it.
+//! Refuses changes that another site makes a browser send. Our own pages and programs may change
+//! things.
 
 use axum::extract::Request;
 use axum::http::header::{HOST, HeaderName, ORIGIN};
@@ -6,12 +7,12 @@ use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::who::session_id;
+use super::auth::session_id;
 use crate::problem::Problem;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Refuses a change that another site asks for.
+/// Refuses a change that comes from another site.
 pub(crate) async fn refuse_other_sites(request: Request, next: Next) -> Response {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if changes && !is_ours(request.headers()) {
@@ -20,18 +21,19 @@ pub(crate) async fn refuse_other_sites(request: Request, next: Next) -> Response
     next.run(request).await
 }
 
-/// Whether the request says that it comes from our own pages, or is of a program: those say nothing, and know the token.
+/// Whether the request comes from our own pages, or from a program: programs send no origin, and
+/// they send the token.
 fn is_ours(headers: &HeaderMap) -> bool {
     if headers.get(SEC_FETCH_SITE).is_some_and(|site| site.as_bytes() == b"cross-site") {
         return false;
     }
-    // Browsers send the origin with every form; a session without one is not a browser that shows our page. The cookie's
-    // SameSite would not do: another port of this host is the same site.
+    // Browsers send the origin with every form, so a session without one is not our page. SameSite
+    // does not replace this check: another port of this host is the same site.
     let Some(origin) = headers.get(ORIGIN) else { return session_id(headers).is_none() };
     let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(HOST).map(|host| host.to_str())) else {
         return false;
     };
-    // Behind a proxy that ends TLS the browser says https: the name must be ours, the scheme may be either.
+    // Behind a proxy that terminates TLS the browser's scheme is https: only the name must match.
     let site = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     site.is_some_and(|site| site.eq_ignore_ascii_case(host))
 }
@@ -50,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_pages_and_programs_change_things() {
+    fn changes_are_accepted_from_own_pages_and_programs_only() {
         check(None, None, true);
         check(None, Some("none"), true);
         check(Some("http://localhost:18880"), Some("same-origin"), true);

@@ -1,4 +1,5 @@
-//! Sessions of browsers: a random id each, kept in memory only, so that a restart ends them all. So does a new token.
+//! Sessions of browsers: a random id each, kept in memory only, so that a restart ends them all. So
+//! does a new token.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,8 @@ use control::random_id;
 use model::Timestamp;
 use parking_lot::Mutex;
 
-/// The cookie of a session. Not `__Host-`: browsers take that only over https, and this listens on http.
+/// The cookie of a session. Not `__Host-`: browsers take that only over https, and this listens on
+/// http.
 pub(super) const COOKIE_NAME: &str = "agentgazer_session";
 
 const LIFE_SECONDS: i64 = 7 * 24 * 60 * 60;

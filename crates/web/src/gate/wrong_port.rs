@@ -1,5 +1,5 @@
-//! A client that was pointed at the dashboard's port instead of the proxy's: it is told where the proxy is, in a form that
-//! every SDK shows as an error.
+//! Answers clients that use the dashboard's port instead of the proxy's: an error in a form that
+//! every SDK shows says where the proxy is.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Answers calls that were meant for the proxy. It stands before the check of tokens, so that the provider key of a
-/// mistaken client does not count as a wrong token.
+/// Answers calls that were meant for the proxy. It stands before the check of tokens, so that the
+/// provider key of a mistaken client does not count as a wrong token.
 pub(crate) async fn point_to_proxy(State(app): State<App>, request: Request, next: Next) -> Response {
     if !is_for_proxy(request.method(), request.uri(), request.headers()) {
         return next.run(request).await;
@@ -20,8 +20,8 @@ pub(crate) async fn point_to_proxy(State(app): State<App>, request: Request, nex
     (StatusCode::NOT_FOUND, Json(error(&app.web().proxy_url, request.uri().path()))).into_response()
 }
 
-/// Whether it is a call `/agents/{agent}/{provider}/…`: the dashboard's own forms below `/agents/` send no JSON, and it has
-/// no page that deep.
+/// Whether it is a call `/agents/{agent}/{provider}/…`: the dashboard's own forms below `/agents/`
+/// send no JSON, and it has no page that deep.
 fn is_for_proxy(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
     let Some(rest) = uri.path().strip_prefix("/agents/") else { return false };
     let is_json = || headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"application/json"));

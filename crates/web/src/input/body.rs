@@ -6,8 +6,8 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 
+use super::error_text::takes;
 use super::strict::Strict;
-use super::words::takes;
 use crate::problem::Problem;
 
 /// The largest body that the API takes.
@@ -29,7 +29,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// Reads an optional field that takes no `null`: one that is there must have a value.
+/// Reads an optional field that does not accept `null`.
 pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -40,7 +40,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.eq_ignore_ascii_case("application/json")
 }
 
-/// Reads in two steps, so that a mistake in the JSON is told by its position and all others by their field.
+/// Reads in two steps: invalid JSON is reported by its position, any other mistake by its field.
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let json: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
@@ -49,10 +49,10 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     read_json(json)
 }
 
-/// Reads JSON that has been parsed, and names the field that is wrong.
+/// Reads parsed JSON, and names an invalid field.
 pub(crate) fn read_json<T: DeserializeOwned>(json: serde_json::Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(Strict(json)).map_err(|error| {
-        // Only what the field takes is said, never what was given: it may be a key.
+        // The message never repeats the given value: it may be a key.
         match takes(&error.path().to_string(), &error.inner().to_string()) {
             (Some(field), message) => Problem::field(field, message),
             (None, message) => Problem::bad_request(format!("The body {message}.")),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_it_takes() {
+    fn invalid_field_is_named_with_what_it_takes() {
         for (body, expected) in [
             (r#"{"count":"1"}"#, "count must be a whole number"),
             (r#"{"count":-1}"#, "count must be a whole number"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_is_read() {
+    fn valid_body_is_read() {
         let id = "01a1e113-cde6-7655-bec5-72125b2b0e22";
         let body = r#"{"count":1.0,"ratio":2,"on":true,"key":"k","action":"block","limits":[{"count":2}],"most":null,"ids":["ID"]}"#;
         let read = read::<Sample>(body.replace("ID", id).as_bytes()).map_err(|problem| problem.detail()).unwrap();

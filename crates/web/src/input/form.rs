@@ -1,4 +1,4 @@
-//! What a form of the dashboard sends.
+//! Forms of the dashboard.
 
 use axum::Form;
 use axum::extract::{FromRequest, Request};
@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
 
-/// The fields of a form. What is wrong with a value is for the page to say; a field that is missing was never in our form.
+/// The fields of a form. The page reports an invalid value; a missing field means that it is not
+/// our form.
 pub(crate) struct Fields<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Fields<T> {

@@ -1,12 +1,12 @@
-//! What comes in: bodies, parameters and paths, read strictly. Whatever is wrong is named, with what it takes.
+//! Strict reading of bodies, parameters and paths. Errors name the field and what it takes.
 
 mod body;
+mod error_text;
 mod form;
 mod path;
 mod query;
 mod range;
 mod strict;
-mod words;
 
 pub(crate) use body::{Body, present, read_json};
 pub(crate) use form::Fields;

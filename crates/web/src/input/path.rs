@@ -1,4 +1,4 @@
-//! What a path names.
+//! Variables of paths.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;

@@ -1,4 +1,5 @@
-//! Query parameters, read as strictly as bodies: an unknown one is an error, so that a typo does not list everything.
+//! Query parameters, read as strictly as bodies: an unknown one is an error, so that a typo does
+//! not list everything.
 
 use std::error::Error;
 
@@ -8,7 +9,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use store::{Cursor, PageRequest};
 
-use super::words::takes;
+use super::error_text::takes;
 use crate::problem::Problem;
 
 /// How many items a page has if nothing else is asked for, and at most.
@@ -26,7 +27,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> 
     }
 }
 
-/// The filters of a page, from a form: what was left empty, and what an action leads back with, do not count.
+/// The filters of a page, from a form. Empty fields, and the parameters that an action redirects
+/// with, are ignored.
 pub(crate) struct Filters<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Filters<T> {
@@ -64,7 +66,7 @@ pub(crate) trait Paging {
     /// The `cursor` parameter.
     fn cursor(&self) -> Option<&str>;
 
-    /// The page, or what is wrong with the parameters.
+    /// The page, or the invalid parameter.
     fn page(&self) -> Result<PageRequest, Problem> {
         let limit = self.limit().unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_it_takes() {
+    fn invalid_parameter_is_named_with_what_it_takes() {
         for (query, expected) in [
             ("limit=many", "limit must be a whole number"),
             ("limit=-1", "limit must be a whole number"),

@@ -1,4 +1,4 @@
-//! The time that statistics are asked for: `range=24h`, or `from` and `to`.
+//! The period of statistics: `range=24h`, or `from` and `to`.
 
 use model::Timestamp;
 use serde::Deserialize;
@@ -10,13 +10,13 @@ use crate::problem::Problem;
 /// The longest range, in days.
 const LONGEST_DAYS: u32 = 400;
 
-/// Which time.
+/// The parameters of a period.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RangeQuery {
-    /// How far back, in hours or days, such as `1h`, `24h`, `7d` or `30d` (the default is `24h`). Figures are kept by the
-    /// hour: the hour that runs is the last one.
+    /// How far back, in hours or days, such as `1h`, `24h`, `7d` or `30d` (the default is `24h`).
+    /// Figures are kept by the hour: the hour that runs is the last one.
     range: Option<String>,
     /// From the hour of this time on (RFC 3339), instead of `range`.
     #[param(value_type = Option<String>, format = DateTime)]
@@ -27,7 +27,7 @@ pub(crate) struct RangeQuery {
 }
 
 impl RangeQuery {
-    /// The period, or what is wrong with the parameters.
+    /// The period, or the invalid parameter.
     pub(crate) fn period(&self, now: Timestamp) -> Result<Period, Problem> {
         match (&self.range, self.from, self.to) {
             (None, None, Some(_)) => Err(Problem::field("from", "must be given with to")),
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_hours_or_days() {
+    fn range_takes_hours_or_days() {
         for (range, expected) in [("1h", 1), ("24h", 24), ("7d", 168), ("400d", 9600)] {
             assert_eq!(hours(range), Some(expected), "{range}");
         }

@@ -1,5 +1,5 @@
-//! JSON read by its names: what a program would also read from a list, by position, must be an object here, however deep it
-//! stands, and a word must be a text.
+//! Strict JSON: at any depth, a struct must be an object, not a list of its fields, and an
+//! enumeration must be text.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
@@ -66,7 +66,7 @@ impl IntoDeserializer<'_, Error> for Strict {
     }
 }
 
-/// A whole number that is written with a point: `20.0` is 20 to JSON, and to those who describe it.
+/// A whole number with a decimal point: `20.0` equals 20 in JSON and JSON Schema.
 fn whole(number: &Number) -> Option<Number> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0 && value.abs() <= EXACT)?;

@@ -29,7 +29,8 @@ async fn put_creates_an_unknown_agent_and_keeps_absent_fields() {
     assert!(stored.kill_switch.enabled);
 }
 
-/// Seed: “Store deactivation reason”, “Clear deactivation reason on activate”, “Clear window on activate”.
+/// Seed: “Store deactivation reason”, “Clear deactivation reason on activate”, “Clear window on
+/// activate”.
 #[tokio::test]
 async fn clear_deactivation_reason_and_window_on_activate() {
     let server = Server::start().await;
@@ -89,7 +90,7 @@ async fn an_agent_is_deactivated_by_hand_and_activated_again() {
 }
 
 #[tokio::test]
-async fn a_deactivation_that_was_never_stored_does_not_hold_an_agent_for_good() {
+async fn deactivation_that_was_never_stored_can_be_undone() {
     let server = Server::start().await;
     server.put("/api/agents/a/kill-switch", json!({})).await;
     // As it is after a failure of the disk: inactive in memory, active on disk.
@@ -122,7 +123,7 @@ async fn an_agent_is_deleted_with_all_its_data() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_stored_does_not_hold() {
+async fn change_that_cannot_be_stored_does_not_hold() {
     let server = Server::start().await;
     server.put("/api/agents/a/kill-switch", json!({"threshold": 5.0})).await;
     server.web.recorder.stop().await;

@@ -43,7 +43,7 @@ async fn a_webhook_gets_its_secret_once() {
 }
 
 #[tokio::test]
-async fn secrets_of_chats_never_come_back() {
+async fn chat_secrets_are_never_shown() {
     let server = Server::start().await;
     for body in [
         json!({"kind": "slack", "name": "s", "url": "https://hooks.slack.com/services/T1/B1/canary"}),
@@ -127,7 +127,7 @@ async fn a_wrong_channel_names_its_field_and_changes_nothing() {
 
 /// Every field that becomes a URL; the spellings themselves are tested in `model::Target`.
 #[tokio::test]
-async fn targets_that_are_private_or_no_web_addresses_are_refused() {
+async fn private_targets_and_invalid_urls_are_refused() {
     let server = Server::start().await;
     let private = [
         "http://127.0.0.1/",
@@ -162,7 +162,8 @@ async fn targets_that_are_private_or_no_web_addresses_are_refused() {
             assert_eq!((answer.status, &answer.json()["field"]), (StatusCode::BAD_REQUEST, &json!("url")), "{body}");
         }
     }
-    // A provider is the operator's own: it may be on this machine, but must be a web address without credentials.
+    // A provider is the operator's own: it may be on this machine, but must be a web address
+    // without credentials.
     for url in malformed {
         let answer = server.put("/api/providers/mine", json!({"format": "openai", "base_url": url})).await;
         assert_eq!((answer.status, &answer.json()["field"]), (StatusCode::BAD_REQUEST, &json!("base_url")), "{url}");
@@ -175,7 +176,7 @@ async fn targets_that_are_private_or_no_web_addresses_are_refused() {
 
 /// Whether a name that leads nowhere will lead to a private address is found out when it is called.
 #[tokio::test]
-async fn a_name_with_a_public_address_or_none_is_taken() {
+async fn target_name_that_is_public_or_unresolved_is_accepted() {
     let server = Server::start().await;
     for url in ["https://both.test/", "https://nowhere.test/"] {
         let answer = post(&server, "/api/channels", json!({"kind": "webhook", "name": url, "url": url})).await;
@@ -199,7 +200,7 @@ async fn a_bots_token_is_not_sent_to_another_host() {
 }
 
 #[tokio::test]
-async fn a_rule_comes_changes_and_goes() {
+async fn rule_is_created_changed_and_deleted() {
     let server = Server::start().await;
     let channel = webhook(&server, "ops").await;
     let body = json!({"agent_id": "my-agent", "rule_type": "kill_switch", "channels": [channel]});
@@ -269,7 +270,7 @@ async fn a_wrong_rule_names_its_field_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn the_history_has_what_was_queued_with_the_kill() {
+async fn history_lists_alerts_of_a_kill() {
     let server = Server::start().await;
     webhook(&server, "ops").await;
     let incident = server.kill("looper").await;

@@ -32,7 +32,7 @@ async fn exempt(server: &Server, incident: &str, until: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_false_alarm_is_let_pass_until_a_time_or_until_it_is_revoked() {
+async fn exemption_holds_until_its_time_or_until_it_is_revoked() {
     let server = Server::start().await;
     let incident = server.kill("looper").await.to_string();
     let offers = server.json(&format!("/api/incidents/{incident}/exemptions")).await;
@@ -58,7 +58,7 @@ async fn a_false_alarm_is_let_pass_until_a_time_or_until_it_is_revoked() {
 }
 
 #[tokio::test]
-async fn an_exemption_ends_by_itself() {
+async fn exemption_expires() {
     let server = Server::start().await;
     let incident = server.kill("looper").await.to_string();
     exempt(&server, &incident, TOMORROW).await;
@@ -70,7 +70,7 @@ async fn an_exemption_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_exemption_is_said_and_nothing_changes() {
+async fn invalid_exemption_names_its_field_and_changes_nothing() {
     let server = Server::start().await;
     let incident = server.kill("looper").await.to_string();
     let other = server.kill("other").await.to_string();
@@ -98,7 +98,7 @@ async fn what_is_wrong_with_an_exemption_is_said_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn who_activates_an_agent_is_told_apart() {
+async fn activation_records_where_it_came_from() {
     let server = Server::start().await;
     let by = async |name: &str, headers: &[(&str, &str)]| {
         let id = server.kill(name).await;

@@ -26,7 +26,7 @@ async fn anonymous_callers_get_401_everywhere_but_for_health() {
 }
 
 #[tokio::test]
-async fn whoever_knows_the_token_is_let_in_everywhere() {
+async fn token_opens_every_route() {
     let server = Server::start().await;
     for (method, path) in operations() {
         let request = request(method.clone(), &path).header("authorization", format!("bearer {TOKEN}"));
@@ -100,7 +100,7 @@ async fn a_client_is_authenticated_once_it_shows_the_token_or_a_session() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_not_ours_gets_nothing() {
+async fn foreign_host_is_refused() {
     let server = Server::start().await;
     for path in ["/healthz", "/api/agents", "/login", "/static/style.css", "/nowhere"] {
         for host in ["evil.test", "127.0.0.1.evil.test:18880", ""] {
@@ -116,7 +116,7 @@ async fn a_host_that_is_not_ours_gets_nothing() {
 }
 
 #[tokio::test]
-async fn another_site_changes_nothing() {
+async fn change_from_another_site_is_refused() {
     let server = Server::start().await;
     let cookie = server.log_in().await;
     for (header, value) in [
@@ -137,7 +137,7 @@ async fn another_site_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_said_to_be_json_is_refused() {
+async fn body_without_json_content_type_is_refused() {
     let server = Server::start().await;
     for content_type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"]
     {
@@ -150,7 +150,7 @@ async fn a_body_that_is_not_said_to_be_json_is_refused() {
 }
 
 #[tokio::test]
-async fn every_answer_tells_the_browser_to_do_nothing_with_it() {
+async fn every_answer_has_security_headers() {
     let server = Server::start().await;
     for path in ["/healthz", "/api/agents", "/api/nothing", "/api/openapi.json"] {
         let answer = server.get(path).await;
@@ -162,7 +162,7 @@ async fn every_answer_tells_the_browser_to_do_nothing_with_it() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_a_problem_that_says_so() {
+async fn unknown_route_is_a_problem_document() {
     let server = Server::start().await;
     let nothing = server.get("/api/nothing").await;
     assert_eq!((nothing.status, nothing.header("content-type")), (StatusCode::NOT_FOUND, "application/problem+json"));

@@ -160,7 +160,7 @@ async fn a_wrong_parameter_is_named() {
 }
 
 #[tokio::test]
-async fn bad_json_is_told_by_its_position_and_a_large_body_is_refused() {
+async fn invalid_json_is_reported_by_position_and_a_large_body_is_refused() {
     let server = Server::start().await;
     let ask = async |body: String| {
         let asked =

@@ -13,7 +13,7 @@ fn bot() -> AgentId {
 }
 
 #[tokio::test]
-async fn a_policy_as_the_api_tells_it() {
+async fn policy_shape() {
     let server = Server::start().await;
     assert_eq!(server.ask(Method::GET, POLICY, None).await.status, StatusCode::NOT_FOUND);
     let change = json!({
@@ -29,7 +29,7 @@ async fn a_policy_as_the_api_tells_it() {
 }
 
 #[tokio::test]
-async fn a_change_keeps_what_it_does_not_name_and_null_takes_away() {
+async fn policy_change_keeps_absent_fields_and_null_removes_a_limit() {
     let server = Server::start().await;
     server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": 5, "budget_weekly_usd": 20}))).await;
     let answer = server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": null}))).await.json();
@@ -39,7 +39,7 @@ async fn a_change_keeps_what_it_does_not_name_and_null_takes_away() {
 }
 
 #[tokio::test]
-async fn a_policy_that_is_taken_away_leaves_the_default() {
+async fn removed_policy_leaves_the_default() {
     let server = Server::start().await;
     assert_eq!(server.ask(Method::DELETE, POLICY, None).await.status, StatusCode::NOT_FOUND);
     server.ask(Method::PUT, POLICY, Some(json!({"budget_daily_usd": 5}))).await;
@@ -53,7 +53,7 @@ async fn a_policy_that_is_taken_away_leaves_the_default() {
 }
 
 #[tokio::test]
-async fn the_default_policy_is_for_all_others_and_counts_what_they_spent() {
+async fn default_policy_holds_for_all_others_and_counts_their_spending() {
     let server = Server::start().await;
     let now = server.web.clock.now();
     let mut event = Event::new(CallId::at(now), bot(), Epoch::default(), EventType::LlmCall, now);
@@ -74,7 +74,7 @@ async fn the_default_policy_is_for_all_others_and_counts_what_they_spent() {
 }
 
 #[tokio::test]
-async fn what_was_spent_before_the_policy_came_counts() {
+async fn spending_before_the_policy_counts() {
     let server = Server::start().await;
     let now = server.web.clock.now();
     let mut event = Event::new(CallId::at(now), bot(), Epoch::default(), EventType::LlmCall, now);
@@ -100,7 +100,7 @@ async fn a_deleted_agent_has_no_policy() {
 
 /// A rate or a model for a provider that is not there would do nothing, and nobody would notice.
 #[tokio::test]
-async fn a_provider_must_be_there_unless_the_policy_names_it_already() {
+async fn policy_refuses_unknown_providers_unless_it_has_them_already() {
     let server = Server::start().await;
     let rate = |provider: &str| json!({"rate_limits": [{"provider": provider, "requests_per_minute": 5}]});
     for path in [POLICY, "/api/policy"] {

@@ -33,7 +33,7 @@ async fn a_key_is_not_sent_to_another_host() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_lost_is_still_a_key_until_it_is_given_again() {
+async fn lost_key_counts_as_stored_until_it_is_given_again() {
     let server = Server::start().await;
     let mut provider = Provider::clone(&server.web.providers.get("openai").unwrap());
     provider.key_is_lost = true;
@@ -49,7 +49,7 @@ async fn a_key_that_is_lost_is_still_a_key_until_it_is_given_again() {
 }
 
 #[tokio::test]
-async fn a_provider_comes_and_goes() {
+async fn provider_is_added_and_removed() {
     let server = Server::start().await;
     let body = json!({"base_url": "http://127.0.0.1:8080", "format": "anthropic"});
     assert_eq!(server.put("/api/providers/local", body).await.json()["has_key"], false);
@@ -60,7 +60,7 @@ async fn a_provider_comes_and_goes() {
 }
 
 #[tokio::test]
-async fn a_built_in_provider_is_as_it_was_once_what_is_stored_is_gone() {
+async fn removing_a_stored_provider_restores_the_built_in_one() {
     let server = Server::start().await;
     server.put("/api/providers/openai", json!({"base_url": "https://x.test", "key": "sk-canary"})).await;
     assert_eq!(server.ask(Method::DELETE, "/api/providers/openai", None).await.status, StatusCode::NO_CONTENT);

@@ -20,7 +20,7 @@ async fn defaults(server: &Server) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_set_holds_for_the_next_new_agent() {
+async fn settings_hold_for_the_next_new_agent() {
     let server = Server::start().await;
     server.call(&id("known"));
     let body = json!({"kill_switch": {"enabled": true, "threshold": 4.0}, "retention": {"event_days": 7}});
@@ -82,7 +82,7 @@ async fn a_bad_value_names_its_field_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn the_forms_set_the_same() {
+async fn settings_forms_equal_the_api() {
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
     assert!(browser.page("/settings").await.contains("All of this is as configured."));
@@ -154,7 +154,7 @@ async fn a_token_of_the_configuration_is_changed_there() {
 }
 
 #[tokio::test]
-async fn the_status_says_what_went_wrong() {
+async fn status_reports_failures() {
     let server = Server::start().await;
     let status = server.json("/api/status").await;
     assert_eq!((&status["database_trouble"], &status["detection_failures"]), (&json!(null), &json!(0)));

@@ -20,7 +20,7 @@ fn without_ids(mut value: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_kill_as_the_api_tells_it() {
+async fn incident_and_evidence_shape() {
     let server = Server::start().await;
     let id = server.kill("import-fixer").await;
     for (name, path) in [
@@ -38,7 +38,7 @@ async fn a_kill_as_the_api_tells_it() {
 }
 
 #[tokio::test]
-async fn a_call_as_the_api_tells_it() {
+async fn event_shape() {
     let server = Server::start().await;
     let mut notices = server.web.recorder.subscribe();
     let agent = AgentId::parse("reader").unwrap();
@@ -109,7 +109,7 @@ async fn feedback_is_kept_and_an_incident_can_be_deleted() {
 }
 
 #[tokio::test]
-async fn a_loop_is_told_with_its_cost_and_its_pace() {
+async fn incident_has_loop_cost_and_pace() {
     let server = Server::start().await;
     server.put("/api/agents/looper/kill-switch", json!({"enabled": true, "threshold": 5.0})).await;
     let agent = AgentId::parse("looper").unwrap();

@@ -8,7 +8,8 @@ use store::Notice;
 use crate::pages::Browser;
 use crate::server::Server;
 
-/// A call of `agent`, some hours ago, that cost some billionths of a dollar; none: the model has no price.
+/// A call of `agent`, some hours ago, that cost some billionths of a dollar; none: the model has no
+/// price.
 fn call(server: &Server, agent: &str, hours_ago: i64, cost: Option<i64>) -> Event {
     let time = Timestamp::from_millis(server.web.clock.now().as_millis() - hours_ago * 60 * 60 * 1000);
     let agent = AgentId::parse(agent).unwrap();
@@ -46,7 +47,7 @@ async fn server_with_calls() -> Server {
 }
 
 #[tokio::test]
-async fn the_overview_adds_up_and_compares_with_the_time_before() {
+async fn overview_totals_and_comparison_with_the_time_before() {
     let server = server_with_calls().await;
     let stats = server.json("/api/stats/overview?range=24h").await;
     assert_eq!(stats["requests"], 4);
@@ -68,7 +69,7 @@ async fn the_overview_adds_up_and_compares_with_the_time_before() {
 }
 
 #[tokio::test]
-async fn unscored_calls_are_told_by_reason() {
+async fn unscored_calls_are_counted_by_reason() {
     let server = Server::start().await;
     let unscored = |reason| Event { unscored: Some(reason), ..call(&server, "ann", 0, None) };
     let deep = Unscored::Unread(Unread::TooDeep);
@@ -93,7 +94,7 @@ async fn an_agent_has_its_own_statistics() {
 }
 
 #[tokio::test]
-async fn a_range_that_cannot_be_is_named() {
+async fn invalid_range_is_named() {
     let server = Server::start().await;
     for (query, field) in [
         ("range=1w", "range"),
@@ -136,7 +137,7 @@ async fn an_export_has_all_events() {
 }
 
 #[tokio::test]
-async fn an_export_defuses_what_a_spreadsheet_would_run() {
+async fn export_escapes_formulas() {
     let server = server_with_calls().await;
     let csv = server.get("/api/events/export?format=csv").await;
     assert!(csv.text.contains("\"'=unheard-of\""), "{}", csv.text);

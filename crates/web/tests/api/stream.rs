@@ -43,7 +43,7 @@ impl Watcher {
 }
 
 #[tokio::test]
-async fn a_kill_is_told_with_its_score_and_incident() {
+async fn kill_is_streamed_with_its_score_and_incident() {
     let server = Server::start().await;
     let mut watcher = Watcher::start(&server).await;
     let incident = server.kill("looper").await;
@@ -56,7 +56,7 @@ async fn a_kill_is_told_with_its_score_and_incident() {
 }
 
 #[tokio::test]
-async fn switching_off_and_on_is_told() {
+async fn deactivation_and_activation_are_streamed() {
     let server = Server::start().await;
     server.put("/api/agents/a/kill-switch", json!({})).await;
     let mut watcher = Watcher::start(&server).await;
@@ -67,7 +67,7 @@ async fn switching_off_and_on_is_told() {
 }
 
 #[tokio::test]
-async fn the_stream_ends_when_the_server_stops() {
+async fn stream_ends_when_the_server_stops() {
     let server = Server::start().await;
     let watcher = Watcher::start(&server).await;
     server.web.draining.store(true, Ordering::Relaxed);

@@ -55,7 +55,7 @@ impl BatchBuilder {
         }
     }
 
-    /// Counts events that nobody read in time.
+    /// Counts events that were dropped before they could be read.
     pub(super) fn skip(&mut self, missed: u64) {
         self.count += missed;
         self.left_out += missed;
@@ -99,7 +99,7 @@ fn name(event_type: EventType) -> &'static str {
 }
 
 fn write_event(text: &mut String, name: &str, value: &impl Serialize) {
-    // A view always serialises; were it not so, an event without data is better than none.
+    // A view always serialises; if it did not, an event without data would be better than none.
     let data = serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned());
     // Writing to a string cannot fail.
     let _ = write!(text, "event: {name}\ndata: {data}\n\n");

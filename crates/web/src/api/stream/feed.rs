@@ -1,4 +1,5 @@
-//! Reads what is written once for all watchers, and hands it to them in batches. It runs only while somebody watches.
+//! Reads the recorder's notices once for all watchers and sends them in batches. It runs only while
+//! somebody watches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +14,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::batch::{Batch, BatchBuilder};
 
-/// What is written within this time makes one batch: people see it at once, and a watcher costs ten writes a second at most.
+/// Notices within this time make one batch: people see no delay, and a watcher costs at most ten
+/// writes a second.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 
 /// How many batches a watcher may fall behind before it misses something.
@@ -44,19 +46,19 @@ struct State {
     next: u64,
 }
 
-/// What a watcher gets.
+/// A watcher's subscription.
 pub(super) struct Subscription {
     pub(super) batches: Receiver<Batch>,
     /// How long after a batch is ready this watcher writes it.
     pub(super) delay: Duration,
     /// The number of the first event that it is told of.
     pub(super) next: u64,
-    /// Held for as long as it watches.
+    /// Counts the watcher until it is dropped.
     pub(super) place: OwnedSemaphorePermit,
 }
 
 impl Feed {
-    /// More watchers than people need; each costs memory, and what is written is sent to all of them.
+    /// More watchers than people need. Each costs memory, and every batch is sent to all of them.
     pub(super) const MAX: usize = 200;
 
     pub(crate) fn new() -> Feed {
@@ -89,7 +91,8 @@ async fn run(shared: Arc<Shared>, mut notices: Receiver<Notice>) {
             Err(_) => {}
         }
         let mut state = shared.state.lock();
-        // Under the lock: a watcher that subscribes just now either is counted or starts the next run.
+        // Under the lock: a watcher that subscribes just now either is counted or starts the next
+        // run.
         if shared.batches.receiver_count() == 0 {
             state.is_running = false;
             return;

@@ -1,4 +1,4 @@
-//! What happens, as it happens: server-sent events for the dashboard and for programs that watch.
+//! Live events (server-sent events) for the dashboard and for programs.
 
 mod batch;
 mod feed;
@@ -22,20 +22,23 @@ use crate::app::App;
 use crate::gate::is_known;
 use crate::problem::{Problem, Refusals};
 
-/// How soon a stream ends once the server is stopping (an endless answer would hold up its end) or its client is let in no
-/// more.
+/// How soon a stream ends once the server stops, which an endless answer would delay, or once its
+/// session or token is revoked.
 const END_CHECK: Duration = Duration::from_millis(500);
 
-/// A comment is sent once in this many checks (15 s), so that proxies on the way do not take the stream for dead.
+/// A comment is sent once in this many checks (15 s), so that proxies on the way do not take the
+/// stream for dead.
 const CHECKS_PER_COMMENT: u32 = 30;
 
 const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
-/// Calls, blocks, kills, activations, incidents and settings as they are written, in batches: ten a second at most.
+/// Calls, blocks, kills, activations, incidents and settings as they are written, in batches: ten a
+/// second at most.
 ///
-/// Events: `call`, `blocked`, `kill`, `activated`, `deactivated` (data: an Event), `incident` (`id`, `agent_id`),
-/// `configured` (`agent_id`, `kill_switch`), and `lagged` (`missed`) for a client that is too slow, or if more calls are made
-/// than a watcher is sent. At most 200 clients may watch at a time.
+/// Events: `call`, `blocked`, `kill`, `activated`, `deactivated` (data: an Event), `incident`
+/// (`id`, `agent_id`), `configured` (`agent_id`, `kill_switch`), and `lagged` (`missed`) for a
+/// client that is too slow, or if more calls are made than a watcher is sent. At most 200 clients
+/// may watch at a time.
 #[utoipa::path(get, path = "/api/stream", tag = "stream", operation_id = "stream",
     responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
 pub(crate) async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
@@ -52,13 +55,15 @@ pub(crate) async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Re
 fn watch(subscription: Subscription) -> impl Stream<Item = Option<Bytes>> {
     let Subscription { batches, delay, mut next, place } = subscription;
     let batches = BroadcastStream::new(batches).then(move |batch| async move {
-        // Each watcher writes at another moment, so that calls of agents never wait behind all of them.
+        // Watchers write at different moments, so that calls of agents never wait behind all of
+        // them.
         sleep(delay).await;
         batch.ok()
     });
     let batches = batches.map(move |batch| {
         let _held = &place;
-        // One that fell behind is told with the next batch what it missed: the numbers of the events say it.
+        // The next batch tells a watcher that fell behind how many events it missed, by their
+        // numbers.
         let batch = batch?;
         let missed = batch.first.saturating_sub(next);
         next = batch.first + batch.count;

@@ -110,7 +110,8 @@ async fn what_was_switched_off_is_switched_on_again_from_the_notice() {
     assert_eq!(server.json("/api/alerts").await["items"][0]["enabled"], true);
 }
 
-/// Who hears of a kill, as the page says it, with these rules about kills and a channel that is on and one that is off.
+/// Who hears of a kill, as the page says it, with these rules about kills and a channel that is on
+/// and one that is off.
 #[tokio::test]
 async fn the_page_says_who_really_hears_of_a_kill() {
     const NOBODY: &str = "Nobody hears of a kill: its rules are off, or their channels are.";

@@ -97,7 +97,8 @@ async fn the_token_of_the_form_may_be_encoded_in_any_valid_way() {
     for right in [format!("token={encoded}"), format!("token=+{TOKEN}%0D%0A"), format!("next=%2F&token={TOKEN}")] {
         assert_eq!(server.send(form("/login", &right)).await.status, StatusCode::SEE_OTHER, "{right}");
     }
-    // Twice the field, no field, bytes that are no text, another case, a NUL at the end, more than a form takes.
+    // Twice the field, no field, bytes that are no text, another case, a NUL at the end, more than
+    // a form takes.
     let long = format!("token={}", "x".repeat(3 << 20));
     let upper = format!("token={}", TOKEN.to_uppercase());
     let (twice, nul) = (format!("token=a&token={TOKEN}"), format!("token={TOKEN}%00"));

@@ -1,4 +1,5 @@
-//! What no page may ever do: run what an agent said, load from elsewhere, or be changed by another site.
+//! What no page may ever do: run what an agent said, load from elsewhere, or be changed by another
+//! site.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};

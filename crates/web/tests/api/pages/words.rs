@@ -1,10 +1,11 @@
-//! Whoever translates the dashboard finds every word in `templates/`, `src/pages/words/` and `static/words.js`: no other page
-//! code, script or style may have any.
+//! Whoever translates the dashboard finds every word in `templates/`, `src/pages/words/` and
+//! `static/words.js`: no other page code, script or style may have any.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What looks like words and is none: headers, cookies, selectors, paths of pictures, errors that only code sees.
+/// What looks like words and is none: headers, cookies, selectors, paths of pictures, errors that
+/// only code sees.
 const NO_WORDS: [&str; 16] = [
     "text/css; charset=utf-8",
     "text/javascript; charset=utf-8",
@@ -111,7 +112,8 @@ fn quoted(text: &str) -> &str {
     &text[1..=end.unwrap_or_else(|| panic!("a quote that does not end: {text:.80}"))]
 }
 
-/// Whether `text` is for people: a letter and a blank, or a word with a capital, what is filled in apart.
+/// Whether `text` is for people: a letter and a blank, or a word with a capital, what is filled in
+/// apart.
 fn is_words(text: &str) -> bool {
     let mut said = String::new();
     let mut depth = 0;

@@ -1,8 +1,8 @@
-//! What a rule's own fields say: when it fires. Each type of rule has its own, and takes no other.
+//! The condition of a rule, from the fields of its type. A rule takes no fields of other types.
 
 use model::{BudgetLimit, BudgetPeriod, Condition, NanoUsd, RuleType};
 
-use super::alerts::RuleBody;
+use super::RuleBody;
 use crate::problem::Problem;
 
 /// The fields that only some types of rules have.
@@ -31,7 +31,7 @@ impl From<Condition> for OwnFields {
     }
 }
 
-/// The condition of a rule of this type: the fields of its own, and what they leave out as it is in `current`.
+/// The condition of a rule of this type: its own fields, completed from `current`.
 pub(super) fn condition(
     rule_type: RuleType,
     current: Option<Condition>,
@@ -56,7 +56,7 @@ pub(super) fn condition(
     }
 }
 
-/// An amount in a period, or a percent of the agent's budget: what is given makes it the one or the other.
+/// An amount in a period, or a percentage of the agent's budget, by which fields are given.
 fn budget(before: &OwnFields, body: &RuleBody) -> Result<BudgetLimit, Problem> {
     let gives_amount = body.amount_usd.is_some() || body.period.is_some();
     let percent = if gives_amount { body.percent } else { body.percent.or(before.percent) };
@@ -73,7 +73,7 @@ fn budget(before: &OwnFields, body: &RuleBody) -> Result<BudgetLimit, Problem> {
     }
 }
 
-/// A field for those who need it, and its name for those who must not have it.
+/// A field with its name, for types that require it and for those that refuse it.
 fn own<T>(field: &'static str, value: Option<T>) -> (Result<T, Problem>, Option<&'static str>) {
     let given = value.is_some().then_some(field);
     (value.ok_or_else(|| Problem::field(field, "must be given")), given)

@@ -1,17 +1,19 @@
-//! Addresses as they are shown: whoever knows the whole address of a webhook can often post there.
+//! Masked addresses: the whole address of a webhook is often enough to post there.
 
 use model::Target;
 
 use crate::problem::Problem;
 
-/// Stands for what is not shown. No address has it: a parser would encode it.
+/// Replaces the hidden part. No address contains it: the parser would encode it.
 const MASK: char = '…';
 
-/// A path and query of at least this many characters end in a hint, by which people tell two addresses of a host apart.
+/// A path and query of at least this many characters end in a hint, so that people can tell two
+/// addresses of a host apart.
 const HINTED_LENGTH: usize = 24;
 const HINT_LENGTH: usize = 4;
 
-/// Scheme, host and, of a long address, the last characters. An address without a path is shown whole.
+/// Scheme, host and, of a long address, the last characters. An address without a path is shown
+/// whole.
 pub(super) fn mask(url: &str) -> Option<String> {
     let target = Target::parse(url).ok()?;
     let (origin, path) = (target.origin(), target.path_and_query());
@@ -23,7 +25,8 @@ pub(super) fn mask(url: &str) -> Option<String> {
     Some(format!("{origin}/{MASK}{hint}"))
 }
 
-/// Takes out an address that is only what was shown of `stored`, so that sending it back keeps what is stored.
+/// Drops an address that equals the masked form of `stored`, so that sending it back keeps the
+/// stored one.
 pub(super) fn unmask(given: Option<String>, stored: Option<&str>) -> Result<Option<String>, Problem> {
     let Some(url) = given.filter(|url| stored.and_then(mask).as_ref() != Some(url)) else { return Ok(None) };
     if url.contains(MASK) {

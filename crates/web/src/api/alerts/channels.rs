@@ -1,5 +1,5 @@
-//! Channels: ways to people. What lets anyone post there goes in and never comes out, but for the secret that signs webhooks,
-//! which its receiver must know: it is answered once.
+//! Channels, through which people are notified. Their secrets are stored and never shown, except
+//! for the signing secret of a webhook, which its receiver needs: it is answered once.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,39 +9,40 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::alert_history::{DeliveryView, first_attempt};
 use super::channel_settings::{Fields, settings};
+use super::history::{DeliveryView, first_attempt};
 use super::masked_url::mask;
-use super::{List, words};
+use crate::api::{List, schemas};
 use crate::app::App;
 use crate::input::{Body, ChannelPath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// A way to people.
+/// A channel through which people are notified.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Channel)]
 pub(crate) struct ChannelView {
     #[schema(value_type = String, format = "uuid")]
     pub(crate) id: ChannelId,
-    #[schema(schema_with = words::channel_kind)]
+    #[schema(schema_with = schemas::channel_kind)]
     pub(crate) kind: ChannelKind,
     pub(crate) name: String,
     /// Whether anything is sent to it.
     pub(crate) enabled: bool,
-    /// Why it was switched off by itself: its target answered that it is gone for good.
+    /// Why the server switched it off: its target answered that it is gone for good.
     pub(crate) disabled_reason: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
-    /// Where it leads. Its path may be a secret: only the host and, of a long address, its last four characters are shown.
+    /// Its address. The path may be a secret: only the host and, of a long address, the last four
+    /// characters are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    /// To whom mails go.
+    /// The addresses that mails go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) to: Option<Vec<String>>,
     /// The chat of a Telegram bot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) chat_id: Option<String>,
-    /// Verifies what a webhook receives. Only in the answer that made the channel.
+    /// Verifies what a webhook receives. Only in the answer that created the channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<String>,
 }
@@ -66,24 +67,25 @@ impl From<Channel> for ChannelView {
     }
 }
 
-/// A channel, or a change of one: an absent field keeps its value. A new channel needs `kind` and `name`; a `webhook`, `slack`
-/// or `discord` also `url`, an `email` also `to`, a `telegram` also `bot_token` and `chat_id`.
+/// A channel, or a change of one: an absent field keeps its value. A new channel needs `kind` and
+/// `name`; a `webhook`, `slack` or `discord` also `url`, an `email` also `to`, a `telegram` also
+/// `bot_token` and `chat_id`.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ChannelChange)]
 pub(crate) struct ChannelBody {
-    /// Stays as it is once the channel is made.
+    /// Cannot be changed later.
     #[serde(default, deserialize_with = "present")]
-    #[schema(schema_with = words::channel_kind)]
+    #[schema(schema_with = schemas::channel_kind)]
     kind: Option<ChannelKind>,
-    /// What people call it; no two have the same.
+    /// A unique name for people.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, min_length = 1, max_length = 100, pattern = "^\\S(.*\\S)?$")]
     name: Option<String>,
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false)]
     enabled: Option<bool>,
-    /// Where it leads. What is shown of it may be sent back: it keeps the address.
+    /// Its address. Sending back the masked form keeps the stored address.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, max_length = 2048, pattern = "^https?://\\S+$")]
     url: Option<String>,
@@ -108,7 +110,7 @@ enum OneOrMore {
     More(Vec<String>),
 }
 
-/// A chat's number is written as one as often as not.
+/// The id of a chat, as text or as a number.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected the number of a chat, or @ and the name of a channel")]
 enum ChatId {
@@ -117,7 +119,7 @@ enum ChatId {
 }
 
 impl ChannelBody {
-    /// Those fields that only some kinds have.
+    /// The fields that only some kinds have.
     fn fields(&mut self) -> Fields {
         let to = self.to.take().map(|to| match to {
             OneOrMore::One(address) => vec![address],
@@ -139,7 +141,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<ChannelView
     Ok(Json(List::whole(channels.into_iter().map(ChannelView::from).collect())))
 }
 
-/// Makes a channel. The answer to a webhook has its signing secret, once.
+/// Creates a channel. For a webhook, the answer has its signing secret, once.
 #[utoipa::path(post, path = "/api/channels", tag = "alerts", operation_id = "create_channel", request_body = ChannelBody,
     responses((status = 201, body = ChannelView), Refusals, BodyRefusals))]
 pub(crate) async fn create(
@@ -169,8 +171,8 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(ChannelView { secret, ..channel.into() })))
 }
 
-/// Refuses a target whose name leads to private addresses only. One that leads nowhere at the moment is let be: names come
-/// and go, and every call checks again.
+/// Refuses a target whose name resolves to private addresses only. A name that does not resolve is
+/// accepted: it may later, and every delivery checks again.
 async fn check_name_of_target(app: &App, settings: &ChannelSettings) -> Result<(), Problem> {
     let target = settings.target().filter(|_| !app.web().alerts.allow_private);
     let Some(TargetHost::Name(name)) = target.map(|target| target.host()) else { return Ok(()) };
@@ -194,7 +196,7 @@ pub(crate) async fn get(State(app): State<App>, ChannelPath(id): ChannelPath) ->
     Ok(Json(app.control().channel(id).await?.into()))
 }
 
-/// Changes a channel. Its kind and its secret stay.
+/// Changes a channel, except for its kind and its secret.
 #[utoipa::path(patch, path = "/api/channels/{id}", tag = "alerts", operation_id = "change_channel",
     params(("id" = String, Path, description = "The channel")), request_body = ChannelBody,
     responses((status = 200, body = ChannelView), Refusals, BodyRefusals))]
@@ -208,7 +210,7 @@ pub(crate) async fn patch(
     Ok(Json(app.control().channel(id).await?.into()))
 }
 
-/// `channel` after this change, or the field that is wrong.
+/// `channel` after this change, or the invalid field.
 async fn apply(app: &App, mut channel: Channel, mut body: ChannelBody) -> Result<Channel, Problem> {
     if body.kind.is_some_and(|kind| kind != channel.kind) {
         return Err(Problem::field("kind", "cannot be changed: make another channel"));
@@ -227,7 +229,8 @@ async fn apply(app: &App, mut channel: Channel, mut body: ChannelBody) -> Result
     Ok(channel)
 }
 
-/// Deletes a channel and takes it out of its rules. A rule that named no other is deleted with it, unless it is off.
+/// Deletes a channel and removes it from its rules. A rule that named no other is deleted with it,
+/// unless it is off.
 #[utoipa::path(delete, path = "/api/channels/{id}", tag = "alerts", operation_id = "delete_channel",
     params(("id" = String, Path, description = "The channel")),
     responses((status = 204, description = "It is gone"), Refusals))]
@@ -236,7 +239,8 @@ pub(crate) async fn delete(State(app): State<App>, ChannelPath(id): ChannelPath)
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Sends a test through a channel, and answers with what came of it (or that it is still under way after some seconds).
+/// Sends a test through a channel. The answer is the delivery after its first attempt, or as it is
+/// after some seconds.
 #[utoipa::path(post, path = "/api/channels/{id}/test", tag = "alerts", operation_id = "test_channel",
     params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = DeliveryView), Refusals))]

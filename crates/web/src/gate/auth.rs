@@ -1,4 +1,5 @@
-//! Who asks: a program with the token, or a browser with a session. Everyone else gets one and the same answer.
+//! Authentication: a program shows the token, a browser its session. Every other request gets the
+//! same refusal.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -18,8 +19,8 @@ use crate::app::App;
 use crate::pages;
 use crate::problem::Problem;
 
-/// Lets those in who know the token or have a session. The layer decides by where a route is mounted, never by its URL;
-/// the URL only says in which form the refusal is wanted.
+/// Refuses requests without the token or a session. Which routes that concerns is decided by where
+/// they are mounted, never by the URL; the URL only selects the form of the refusal.
 pub(crate) async fn only_known_callers(State(app): State<App>, request: Request, next: Next) -> Response {
     let client = Client::of(request.extensions());
     if is_known(&app, request.headers()) {
@@ -35,7 +36,8 @@ pub(crate) async fn only_known_callers(State(app): State<App>, request: Request,
     }
 }
 
-/// Whence a change comes, as far as it can be known: the name of a program is what it says of itself.
+/// Where a command comes from. A program is identified by its own `User-Agent`, which is not
+/// verified.
 pub(crate) struct Caller(pub(crate) ActivatedBy);
 
 impl<S: Send + Sync> FromRequestParts<S> for Caller {
@@ -51,7 +53,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Whether the sender of these headers may come in.
+/// Whether the headers hold the token or an open session.
 pub(crate) fn is_known(app: &App, headers: &HeaderMap) -> bool {
     match bearer(headers) {
         // A token that is given must be right, also from a browser that has a session.
@@ -85,8 +87,8 @@ pub(crate) fn is_token(app: &App, given: &str) -> bool {
     app.web().token.with(|token| is_equal(given.as_bytes(), token.as_bytes()))
 }
 
-/// Compares in a time that depends only on the length of `given`: the secret is repeated to that length, so neither where
-/// the two differ nor how long the secret is can be measured.
+/// Compares in a time that depends only on the length of `given`: the secret is repeated to that
+/// length, so a caller can measure neither where the two differ nor how long the secret is.
 fn is_equal(given: &[u8], secret: &[u8]) -> bool {
     let repeated: Vec<u8> = secret.iter().copied().cycle().take(given.len()).collect();
     let same_length = given.len().ct_eq(&secret.len());
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_whole_secret_is_the_secret() {
+    fn only_the_exact_token_matches() {
         assert!(is_equal(b"secret", b"secret"));
         for given in ["", "s", "secre", "secretsecret", "secret ", "Secret", "secreT"] {
             assert!(!is_equal(given.as_bytes(), b"secret"), "{given}");
@@ -107,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_is_found_among_other_cookies() {
+    fn session_cookie_is_found_among_others() {
         let header = format!("theme=dark; {COOKIE_NAME}=abc; other=1");
         let headers = HeaderMap::from_iter(header.parse().map(|value| (COOKIE, value)));
         assert_eq!(session_id(&headers), Some("abc"));

@@ -6,7 +6,7 @@ use model::{Action, AgentId, Counting, KillSwitch, KillSwitchChange};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::words;
+use crate::api::schemas;
 use crate::app::App;
 use crate::input::{AgentPath, Body, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
@@ -23,10 +23,10 @@ pub(crate) struct SettingsView {
     /// The score that must be exceeded.
     pub(crate) threshold: f64,
     /// What happens then.
-    #[schema(schema_with = words::action)]
+    #[schema(schema_with = schemas::action)]
     pub(crate) action: Action,
     /// What counts as a repetition.
-    #[schema(schema_with = words::counting)]
+    #[schema(schema_with = schemas::counting)]
     pub(crate) counting: Counting,
 }
 
@@ -44,13 +44,13 @@ impl From<SettingsView> for KillSwitch {
     }
 }
 
-/// A kill switch: its settings and how it stands.
+/// A kill switch: its settings and its state.
 #[derive(Serialize, ToSchema)]
 #[schema(as = KillSwitch)]
 pub(crate) struct KillSwitchView {
     #[serde(flatten)]
     settings: SettingsView,
-    /// Whether anyone would hear of a kill.
+    /// Whether anyone is notified of a kill.
     notifications_configured: bool,
     /// The score of the agent's newest call.
     current_score: f64,
@@ -74,10 +74,10 @@ pub(crate) struct ChangeBody {
     #[schema(nullable = false, exclusive_minimum = 0.0, maximum = 10000.0)]
     threshold: Option<f64>,
     #[serde(default, deserialize_with = "present")]
-    #[schema(schema_with = words::action)]
+    #[schema(schema_with = schemas::action)]
     action: Option<Action>,
     #[serde(default, deserialize_with = "present")]
-    #[schema(schema_with = words::counting)]
+    #[schema(schema_with = schemas::counting)]
     counting: Option<Counting>,
 }
 
@@ -96,7 +96,8 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
     show(&app, &agent).await.map(Json)
 }
 
-/// Changes the kill switch of an agent, which is created if it is unknown. It holds from the next call.
+/// Changes the kill switch of an agent, which is created if it is unknown. It holds from the next
+/// call.
 #[utoipa::path(put, path = "/api/agents/{id}/kill-switch", tag = "agents", operation_id = "put_kill_switch",
     params(("id" = String, Path, description = "The agent")), request_body = ChangeBody,
     responses((status = 200, body = KillSwitchView), Refusals, BodyRefusals))]
@@ -109,7 +110,7 @@ pub(crate) async fn put(
     show(&app, &agent).await.map(Json)
 }
 
-/// Whether anyone would hear of a kill.
+/// Whether anyone is notified of a kill.
 pub(crate) async fn notifications_configured(app: &App, agent: &AgentId) -> Result<bool, Problem> {
     Ok(app.web().store.tells_of_kills(agent).await?)
 }

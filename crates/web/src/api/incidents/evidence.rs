@@ -7,7 +7,7 @@ use serde::Serialize;
 use store::EvidenceRow;
 use utoipa::ToSchema;
 
-use super::{List, incidents, words};
+use crate::api::{List, incidents, schemas};
 use crate::app::App;
 use crate::input::IncidentPath;
 use crate::problem::{Problem, Refusals};
@@ -22,7 +22,7 @@ pub(crate) struct EvidenceView {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) timestamp: Option<Timestamp>,
     /// Why it is part of the evidence.
-    #[schema(schema_with = words::matched)]
+    #[schema(schema_with = schemas::matched)]
     pub(crate) matched: Vec<Matched>,
     /// Which later call it is like, by which signal.
     pub(crate) alike: Vec<LikenessView>,
@@ -32,7 +32,8 @@ pub(crate) struct EvidenceView {
     pub(crate) tool_calls: Option<String>,
     /// The text of its response.
     pub(crate) response: Option<String>,
-    /// The body it was sent with; what is no UTF-8 is replaced. `null` if it was no longer in memory.
+    /// The body it was sent with; what is no UTF-8 is replaced. `null` if it was no longer in
+    /// memory.
     pub(crate) request_body: Option<String>,
     /// The body it was answered with; `null` if there is none.
     pub(crate) response_body: Option<String>,
@@ -47,7 +48,7 @@ pub(crate) struct EvidenceView {
 #[schema(as = Likeness)]
 pub(crate) struct LikenessView {
     /// By which signal.
-    #[schema(schema_with = words::signal)]
+    #[schema(schema_with = schemas::signal)]
     by: Matched,
     /// The later call: the one that was stopped, or the one with the newest response.
     #[schema(value_type = String, format = "uuid")]

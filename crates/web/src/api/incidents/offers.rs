@@ -1,5 +1,5 @@
-//! What could be exempt after a false alarm, narrowest first, and what each would have let through: told by the same
-//! detector, over the window of the incident and over what is on record.
+//! The exemptions that could be made after a false alarm, narrowest first, each with what it would
+//! have let through.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,16 +8,16 @@ use model::{ExemptKind, IncidentId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{List, words};
+use crate::api::{List, schemas};
 use crate::app::App;
 use crate::input::IncidentPath;
 use crate::problem::{Problem, Refusals};
 
-/// Something that could be exempt, and what that would have let through.
+/// An exemption that could be made, and what it would have let through.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ExemptionOffer)]
 pub(crate) struct OfferView {
-    #[schema(schema_with = words::exempt_kind)]
+    #[schema(schema_with = schemas::exempt_kind)]
     pub(crate) what: ExemptKind,
     /// The beginning of it.
     pub(crate) text: String,
@@ -38,7 +38,8 @@ impl From<ExemptionOffer> for OfferView {
     }
 }
 
-/// What could be exempt after a false alarm, narrowest first, and what each would have let through.
+/// The exemptions that could be made after a false alarm, narrowest first, each with what it would
+/// have let through.
 #[utoipa::path(get, path = "/api/incidents/{id}/exemptions", tag = "incidents", operation_id = "list_exemption_offers",
     params(("id" = String, Path, description = "The incident")),
     responses((status = 200, body = List<OfferView>), Refusals))]
@@ -49,7 +50,7 @@ pub(crate) async fn list(
     Ok(Json(List::whole(read(&app, id).await?)))
 }
 
-/// What could be exempt. Nothing, if the window of the incident was not kept.
+/// The exemptions that could be made; none if the window of the incident was not kept.
 pub(crate) async fn read(app: &App, incident: IncidentId) -> Result<Vec<OfferView>, Problem> {
     let offers = app.control().exemption_offers(incident).await?;
     Ok(offers.into_iter().map(OfferView::from).collect())

@@ -1,5 +1,5 @@
-//! What the description of the API says about parameters and new things beyond their types: patterns, formats, what a new
-//! channel or rule needs. In one place, since the same parameter stands in many operations.
+//! Limits that the types do not express: patterns and formats of parameters, and required fields of
+//! new channels and rules. In one place, because many operations share a parameter.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ const PROVIDER: &str = "^[a-z0-9][a-z0-9._-]{0,63}$";
 /// Hours or days, up to 400 days.
 const RANGE: &str = "^(([1-9][0-9]{0,2}|[1-8][0-9]{3}|9[0-5][0-9]{2}|9600)h|([1-9][0-9]?|[1-3][0-9]{2}|400)d)$";
 
-/// Adds them to the description.
+/// Adds the limits to the description.
 pub(super) fn describe(api: &mut Value) {
     let Some(paths) = api["paths"].as_object_mut() else { return };
     for (path, operations) in paths {
         for operation in operations.as_object_mut().into_iter().flat_map(serde_json::Map::values_mut) {
-            // Asked for with `get_mut`: an index would add what is not there.
+            // `get_mut`, because an index would add a missing entry.
             let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
             parameters.for_each(|parameter| describe_parameter(path, parameter));
             require_in_new(path, operation);
@@ -39,7 +39,7 @@ fn describe_parameter(path: &str, parameter: &mut Value) {
     parameter["schema"][key] = json!(value);
 }
 
-/// Adds the description that the standard asks of every response, where there is nothing to say but its status.
+/// Adds a description to every response without one: the standard requires it.
 fn describe_responses(operation: &mut Value) {
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         if response["description"].is_null() {
@@ -48,7 +48,8 @@ fn describe_responses(operation: &mut Value) {
     }
 }
 
-/// Lets the operations that make something take it whole, where a change may leave fields out.
+/// Makes operations that create something take the schema with required fields, not that of a
+/// change.
 fn require_in_new(path: &str, operation: &mut Value) {
     let new = match (path, operation["operationId"].as_str()) {
         ("/api/channels", Some("create_channel")) => "NewChannel",
@@ -59,7 +60,7 @@ fn require_in_new(path: &str, operation: &mut Value) {
         json!({"$ref": format!("#/components/schemas/{new}")});
 }
 
-/// Adds the schema of a new thing: that of a change, with the fields that it needs.
+/// Adds the schema of a new resource: that of a change, with its required fields.
 fn add_new(api: &mut Value, (change, new): (&str, &str), required: &[&str]) {
     let schemas = &mut api["components"]["schemas"];
     let mut schema = schemas[change].clone();

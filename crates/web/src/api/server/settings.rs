@@ -1,5 +1,5 @@
-//! What holds for all agents: what new ones start with, and how long things are kept. What is set here goes before the
-//! configuration.
+//! Settings of all agents: what new agents start with, and how long data is kept. What is set here
+//! overrides the configuration.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use store::{Retention, RetentionChange, Settings, SettingsChange};
 use utoipa::ToSchema;
 
-use super::kill_switch::{ChangeBody as KillSwitchBody, SettingsView as KillSwitchView};
+use crate::api::kill_switch::{ChangeBody as KillSwitchBody, SettingsView as KillSwitchView};
 use crate::app::App;
 use crate::input::{Body, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// What holds for all agents.
+/// The settings of all agents.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Settings)]
 pub(crate) struct AllSettings {
     #[serde(flatten)]
     in_force: GeneralView,
-    /// What would hold without what was set here: as the file, the environment and the flags say.
+    /// The settings of the file, the environment and the flags, without what was set here.
     configured: GeneralView,
 }
 
@@ -26,12 +26,12 @@ pub(crate) struct AllSettings {
 #[derive(Serialize, ToSchema)]
 #[schema(as = GeneralSettings)]
 pub(crate) struct GeneralView {
-    /// What agents start with that are first heard of from now on.
+    /// What agents start with that are first seen from now on.
     kill_switch: KillSwitchView,
     retention: RetentionView,
 }
 
-/// For how many days things are kept.
+/// For how many days data is kept.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Retention)]
 pub(crate) struct RetentionView {
@@ -53,7 +53,7 @@ impl From<Settings> for GeneralView {
     }
 }
 
-/// A change of what holds for all agents: an absent field keeps its value.
+/// A change of the settings of all agents: an absent field keeps its value.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SettingsChange)]
@@ -66,7 +66,7 @@ pub(crate) struct ChangeBody {
     retention: Option<RetentionBody>,
 }
 
-/// A change of how long things are kept: an absent field keeps its value.
+/// A change of how long data is kept: an absent field keeps its value.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = RetentionChange)]
@@ -94,7 +94,7 @@ impl From<ChangeBody> for SettingsChange {
     }
 }
 
-/// What holds for all agents, and what the configuration says.
+/// The settings of all agents, and those of the configuration.
 #[utoipa::path(get, path = "/api/settings", tag = "settings", operation_id = "get_settings",
     responses((status = 200, body = AllSettings), Refusals))]
 pub(crate) async fn get(State(app): State<App>) -> Json<AllSettings> {
@@ -102,8 +102,8 @@ pub(crate) async fn get(State(app): State<App>) -> Json<AllSettings> {
     Json(AllSettings { in_force: store.settings().into(), configured: store.configured_settings().into() })
 }
 
-/// Changes what holds for all agents: the kill switch of those not yet seen, and what is deleted from the next hour on. It
-/// takes precedence over the configuration, also after a restart.
+/// Changes the settings of all agents: the kill switch of agents not yet seen, and what is deleted
+/// from the next hour on. They override the configuration, also after a restart.
 #[utoipa::path(put, path = "/api/settings", tag = "settings", operation_id = "put_settings", request_body = ChangeBody,
     responses((status = 200, body = AllSettings), Refusals, BodyRefusals))]
 pub(crate) async fn put(State(app): State<App>, Body(body): Body<ChangeBody>) -> Result<Json<AllSettings>, Problem> {
@@ -111,7 +111,7 @@ pub(crate) async fn put(State(app): State<App>, Body(body): Body<ChangeBody>) ->
     Ok(get(State(app)).await)
 }
 
-/// Takes back what was set here: all is as the configuration says.
+/// Goes back to the settings of the configuration.
 #[utoipa::path(delete, path = "/api/settings", tag = "settings", operation_id = "delete_settings",
     responses((status = 200, body = AllSettings), Refusals))]
 pub(crate) async fn delete(State(app): State<App>) -> Result<Json<AllSettings>, Problem> {

@@ -1,4 +1,10 @@
-//! Alert rules: what people want to be told of, about which agent, through which channels.
+//! Alert rules: what people are notified of, about which agent, through which channels.
+
+mod channel_settings;
+pub(crate) mod channels;
+mod condition;
+pub(crate) mod history;
+mod masked_url;
 
 use axum::Json;
 use axum::extract::State;
@@ -7,13 +13,13 @@ use model::{AlertRule, BudgetPeriod, ChannelId, NanoUsd, RuleId, RuleScope, Rule
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::alert_condition::{OwnFields, condition};
-use super::{List, words};
+use self::condition::{OwnFields, condition};
+use super::{List, schemas};
 use crate::app::App;
 use crate::input::{Body, RulePath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// What people want to be told of.
+/// A rule about what people are notified of.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AlertRule)]
 pub(crate) struct RuleView {
@@ -21,33 +27,34 @@ pub(crate) struct RuleView {
     pub(crate) id: RuleId,
     /// An agent, or `*` for all.
     pub(crate) agent_id: String,
-    #[schema(schema_with = words::rule_type)]
+    #[schema(schema_with = schemas::rule_type)]
     pub(crate) rule_type: RuleType,
     /// Ids of channels; none: every channel.
     #[schema(value_type = Vec<String>)]
     pub(crate) channels: Vec<ChannelId>,
-    /// For how long the same is not told again of the same agent. A kill is always told.
+    /// For how long the same alert about the same agent is not repeated. A kill is always sent.
     pub(crate) cooldown_minutes: u32,
-    /// How often it is told again while it lasts.
+    /// How often the alert is repeated while its cause lasts.
     pub(crate) repeat_minutes: Option<u32>,
-    /// Whether its end is told.
+    /// Whether the end of its cause is sent, too.
     pub(crate) notify_recovery: bool,
     pub(crate) enabled: bool,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
-    /// Of `agent_down` and `error_rate`: over how many minutes.
+    /// For `agent_down` and `error_rate`: over how many minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) minutes: Option<u32>,
-    /// Of `error_rate`: how many percent of the calls. Of `budget`: of a budget of the agent's policy.
+    /// For `error_rate`: the percentage of calls. For `budget`: the percentage of a budget of the
+    /// agent's policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) percent: Option<f64>,
-    /// Of `budget`: how many US dollars.
+    /// For `budget`: the amount in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub(crate) amount_usd: Option<NanoUsd>,
-    /// Of `budget`: in which time, in UTC.
+    /// For `budget`: the period, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = words::budget_period)]
+    #[schema(schema_with = schemas::budget_period)]
     pub(crate) period: Option<BudgetPeriod>,
 }
 
@@ -72,16 +79,16 @@ impl From<AlertRule> for RuleView {
     }
 }
 
-/// A rule, or a change of one: an absent field keeps its value, or has the usual one. A new rule needs `rule_type`; of type
-/// `agent_down` also `minutes`, of type `error_rate` also `percent` and `minutes`, of type `budget` also `amount_usd` and `period`,
-/// or `percent`.
+/// A rule, or a change of one: an absent field keeps its value, or has the usual one. A new rule
+/// needs `rule_type`; of type `agent_down` also `minutes`, of type `error_rate` also `percent` and
+/// `minutes`, of type `budget` also `amount_usd` and `period`, or `percent`.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = AlertRuleChange)]
 pub(crate) struct RuleBody {
-    /// Stays as it is once the rule is made.
+    /// Cannot be changed later.
     #[serde(default, deserialize_with = "present")]
-    #[schema(schema_with = words::rule_type)]
+    #[schema(schema_with = schemas::rule_type)]
     rule_type: Option<RuleType>,
     /// An agent, or `*` for all.
     #[serde(default, deserialize_with = "present")]
@@ -114,12 +121,12 @@ pub(crate) struct RuleBody {
     #[schema(value_type = Option<f64>, nullable = false, exclusive_minimum = 0.0)]
     pub(super) amount_usd: Option<NanoUsd>,
     #[serde(default, deserialize_with = "present")]
-    #[schema(schema_with = words::budget_period)]
+    #[schema(schema_with = schemas::budget_period)]
     pub(super) period: Option<BudgetPeriod>,
 }
 
 impl RuleBody {
-    /// `rule` after this change, or the field that is wrong.
+    /// `rule` after this change, or the invalid field.
     fn apply(self, mut rule: AlertRule) -> Result<AlertRule, Problem> {
         let rule_type = rule.condition.rule_type();
         if self.rule_type.is_some_and(|given| given != rule_type) {
@@ -139,7 +146,7 @@ impl RuleBody {
     }
 }
 
-/// All rules. Where there is none of type `kill_switch` for an agent, every channel is told of its kills.
+/// All rules. Kills of an agent without a rule of type `kill_switch` are sent to every channel.
 #[utoipa::path(get, path = "/api/alerts", tag = "alerts", operation_id = "list_alert_rules",
     responses((status = 200, body = List<RuleView>), Refusals))]
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<RuleView>>, Problem> {
@@ -147,7 +154,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<RuleView>>,
     Ok(Json(List::whole(rules.into_iter().map(RuleView::from).collect())))
 }
 
-/// Makes a rule.
+/// Creates a rule.
 #[utoipa::path(post, path = "/api/alerts", tag = "alerts", operation_id = "create_alert_rule", request_body = RuleBody,
     responses((status = 201, body = RuleView), Refusals, BodyRefusals))]
 pub(crate) async fn create(
@@ -179,7 +186,7 @@ pub(crate) async fn get(State(app): State<App>, RulePath(id): RulePath) -> Resul
     Ok(Json(app.control().rule(id).await?.into()))
 }
 
-/// Changes a rule. Its type stays.
+/// Changes a rule, except for its type.
 #[utoipa::path(patch, path = "/api/alerts/{id}", tag = "alerts", operation_id = "change_alert_rule",
     params(("id" = String, Path, description = "The rule")), request_body = RuleBody,
     responses((status = 200, body = RuleView), Refusals, BodyRefusals))]

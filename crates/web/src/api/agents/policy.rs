@@ -1,4 +1,5 @@
-//! The policy of one agent: what it may spend, when and how often it may call, and which models it gets.
+//! The policy of one agent: what it may spend, when and how often it may call, and which models it
+//! gets.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use model::{AgentId, BudgetPeriod, NanoUsd, Policy, PolicyChange};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::words;
+use crate::api::schemas;
 use crate::app::App;
 use crate::input::{AgentPath, Body};
 use crate::problem::{BodyRefusals, Problem, Refusals};
@@ -52,7 +53,7 @@ pub(crate) struct DefaultView {
     #[serde(flatten)]
     #[schema(value_type = PolicySchema)]
     policy: Arc<Policy>,
-    /// Whether it is as the file, the environment and the flags say.
+    /// Whether it is the one of the file, the environment and the flags.
     is_configured: bool,
 }
 
@@ -79,7 +80,7 @@ pub(crate) struct PolicySchema {
     model_overrides: Vec<ModelOverrideSchema>,
 }
 
-/// A change of a policy: an absent field keeps its value, `null` takes a limit away.
+/// A change of a policy: an absent field keeps its value, `null` removes a limit.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PolicyChange)]
@@ -108,7 +109,7 @@ pub(crate) struct ChangeSchema {
 #[schema(as = AllowedHours)]
 #[allow(dead_code, reason = "only describes what is shown and taken")]
 pub(crate) struct AllowedHoursSchema {
-    #[schema(schema_with = words::weekdays)]
+    #[schema(schema_with = schemas::weekdays)]
     days: Vec<String>,
     /// `HH:MM`.
     #[schema(pattern = "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$")]
@@ -168,7 +169,7 @@ pub(crate) async fn put(
     read(&app, &agent).await.map(Json)
 }
 
-/// Takes the agent's own policy away: it has the default again, from the next call on.
+/// Removes the agent's own policy: the default holds from the next call on.
 #[utoipa::path(delete, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "delete_policy",
     params(("id" = String, Path, description = "The agent")),
     responses((status = 200, body = PolicyView), Refusals))]
@@ -185,8 +186,8 @@ pub(crate) async fn get_default(State(app): State<App>) -> Result<Json<DefaultVi
     Ok(Json(DefaultView { policy, is_configured }))
 }
 
-/// Changes the policy of agents that have none of their own, from the next call on. It takes precedence over the configuration, also
-/// after a restart.
+/// Changes the policy of agents that have none of their own, from the next call on. It overrides
+/// the configuration, also after a restart.
 #[utoipa::path(put, path = "/api/policy", tag = "settings", operation_id = "put_default_policy",
     request_body = ChangeSchema, responses((status = 200, body = DefaultView), Refusals, BodyRefusals))]
 pub(crate) async fn put_default(
@@ -197,7 +198,7 @@ pub(crate) async fn put_default(
     get_default(State(app)).await
 }
 
-/// Takes back what was set: the policy of agents that have none of their own is as configured.
+/// Goes back to the policy of the configuration for agents that have none of their own.
 #[utoipa::path(delete, path = "/api/policy", tag = "settings", operation_id = "delete_default_policy",
     responses((status = 200, body = DefaultView), Refusals))]
 pub(crate) async fn delete_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {

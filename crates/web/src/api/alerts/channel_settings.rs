@@ -1,4 +1,4 @@
-//! Where a channel leads, from the fields that its kind takes.
+//! The settings of a channel, read from the fields that its kind takes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +21,7 @@ pub(super) struct Fields {
     pub(super) chat_id: Option<String>,
 }
 
-/// The settings of a channel: `fields`, and what they leave out as it is in `current`.
+/// The settings of a channel: `fields`, completed from `current`.
 pub(super) fn settings(
     kind: ChannelKind,
     mut fields: Fields,
@@ -103,7 +103,8 @@ fn telegram(fields: &mut Fields, current: Option<ChannelSettings>) -> Result<Cha
     };
     let moved = fields.url.is_some() && before.is_some() && fields.url != before;
     if moved && fields.bot_token.is_none() {
-        // Or a token that never comes out could be sent to a host of one's own.
+        // Otherwise a stored token, which is never shown, could be sent to a host of the caller's
+        // choice.
         return Err(Problem::field("bot_token", "must be given again when url changes"));
     }
     let url = fields.url.take().or(before).unwrap_or_else(|| ChannelSettings::TELEGRAM.to_owned());

@@ -1,4 +1,4 @@
-//! Whether the process lives and whether it can do its work. Open to all, so it says nothing else.
+//! Liveness and readiness. Both need no token, so they say nothing else.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::status;
 use crate::app::App;
 
-/// How the server fares.
+/// The health of the server.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Health {
     /// `ok`, `ready` or `not ready`.
@@ -17,18 +17,18 @@ pub(crate) struct Health {
     /// Why it is not ready.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<String>,
-    /// What does not keep it from its work but should be looked at.
+    /// What does not keep it from working but needs attention.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
-/// Whether the process lives.
+/// Whether the process is alive.
 #[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, body = Health)))]
 pub(crate) async fn live() -> Json<Health> {
     Json(Health { status: "ok", reasons: Vec::new(), warnings: Vec::new() })
 }
 
-/// Whether it can do its work, and if not, why.
+/// Whether the server can work, and if not, why.
 #[utoipa::path(get, path = "/readyz", tag = "health", security(()),
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub(crate) async fn ready(State(app): State<App>) -> (StatusCode, Json<Health>) {
@@ -42,7 +42,7 @@ pub(crate) async fn ready(State(app): State<App>) -> (StatusCode, Json<Health>) 
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "not ready", reasons, warnings }))
 }
 
-/// What went wrong since the start and cost no call.
+/// Failures since the start that did not cost a call.
 fn warnings(app: &App) -> Vec<String> {
     let status = status::read(app);
     let counted = [

@@ -1,4 +1,4 @@
-//! The token, replaced: the one before lets nobody in any more, and no session stays open.
+//! Replacing the token, which ends all sessions.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,8 +17,8 @@ pub(crate) struct TokenView {
     token: String,
 }
 
-/// Replaces the token. The one before stops working at once, and all sessions end. One that the configuration sets can only be
-/// changed there (409).
+/// Replaces the token. The old one stops working at once, and all sessions end. A token that the
+/// configuration sets can only be changed there (409).
 #[utoipa::path(post, path = "/api/token", tag = "settings", operation_id = "replace_token",
     responses((status = 200, body = TokenView), Refusals))]
 pub(crate) async fn replace(State(app): State<App>) -> Result<Json<TokenView>, Problem> {

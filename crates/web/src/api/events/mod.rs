@@ -1,4 +1,7 @@
-//! Events: what every call and every change of an agent's state left behind.
+//! Events: the record of every call and every change of an agent's state.
+
+mod csv;
+pub(crate) mod export;
 
 use axum::Json;
 use axum::extract::State;
@@ -7,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use store::{EventFilter, EventRow};
 use utoipa::{IntoParams, ToSchema};
 
-use super::export::ExportFormat;
-use super::{List, Signals, words};
+use self::export::ExportFormat;
+use super::{List, Signals, schemas};
 use crate::app::App;
 use crate::input::{EventPath, Paging, Parameters};
 use crate::problem::{Problem, Refusals};
@@ -22,7 +25,7 @@ pub(crate) struct EventView {
     id: CallId,
     #[schema(value_type = String)]
     agent_id: AgentId,
-    #[schema(schema_with = words::event_type)]
+    #[schema(schema_with = schemas::event_type)]
     event_type: EventType,
     #[schema(value_type = String, format = DateTime)]
     timestamp: Timestamp,
@@ -39,15 +42,15 @@ pub(crate) struct EventView {
     /// The loop score; `null` if the call was not scored.
     score: Option<f64>,
     blocked: bool,
-    #[schema(schema_with = words::block_reason)]
+    #[schema(schema_with = schemas::block_reason)]
     block_reason: Option<BlockReason>,
     details: EventDetails,
 }
 
-/// What else is known of an event.
+/// Further fields of an event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventDetails {
-    /// The model that the client asked for, if a policy put `model` in its place.
+    /// The model that the client asked for, if a policy replaced it by `model`.
     model_asked: Option<String>,
     /// From the call's arrival to the response's first byte.
     first_byte_ms: Option<u64>,
@@ -57,7 +60,8 @@ pub(crate) struct EventDetails {
     tokens_cache_write: Option<u64>,
     /// The part of the output tokens that was reasoning.
     tokens_reasoning: Option<u64>,
-    /// Whether tokens and cost are an estimate: the provider did not report them, or the answer broke off.
+    /// Whether tokens and cost are an estimate: the provider did not report them, or the answer
+    /// broke off.
     estimated: bool,
     streamed: bool,
     /// What the score is made of.
@@ -71,7 +75,8 @@ pub(crate) struct EventDetails {
     error: Option<String>,
     #[schema(value_type = Option<String>, format = "uuid")]
     incident_id: Option<IncidentId>,
-    /// How many refused calls this stands for: those of inactive agents and by policies are counted by the minute.
+    /// How many refused calls this stands for: those of inactive agents and by policies are counted
+    /// by the minute.
     count: u64,
 }
 
@@ -128,7 +133,7 @@ pub(crate) struct EventsQuery {
     #[param(value_type = Option<String>)]
     agent: Option<AgentId>,
     #[serde(rename = "type")]
-    #[param(schema_with = words::event_type, required = false)]
+    #[param(schema_with = schemas::event_type, required = false)]
     event_type: Option<EventType>,
     provider: Option<String>,
     model: Option<String>,
@@ -137,7 +142,7 @@ pub(crate) struct EventsQuery {
     #[param(maximum = 65535)]
     status: Option<u16>,
     blocked: Option<bool>,
-    #[param(schema_with = words::block_reason_filter, required = false)]
+    #[param(schema_with = schemas::block_reason_filter, required = false)]
     block_reason: Option<BlockReason>,
     /// From this time on (RFC 3339).
     #[param(value_type = Option<String>, format = DateTime)]

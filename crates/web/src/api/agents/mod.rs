@@ -1,5 +1,9 @@
 //! Agents: listed, shown, switched on and off, named, deleted.
 
+pub(crate) mod exemptions;
+pub(crate) mod kill_switch;
+pub(crate) mod policy;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,8 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use store::{AgentFilter, PageRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use super::kill_switch::SettingsView;
-use super::{List, Signals, words};
+use self::kill_switch::SettingsView;
+use super::{List, Signals, schemas};
 use crate::app::App;
 use crate::gate::Caller;
 use crate::input::{AgentPath, Body, Paging, Parameters, present};
@@ -28,15 +32,15 @@ pub(crate) struct AgentView {
     /// Whether its calls go through.
     pub(crate) active: bool,
     /// Who deactivated it.
-    #[schema(schema_with = words::deactivated_by)]
+    #[schema(schema_with = schemas::deactivated_by)]
     pub(crate) deactivated_by: Option<DeactivatedBy>,
     /// Since when it is inactive.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) deactivated_at: Option<Timestamp>,
-    /// When it was first heard of.
+    /// When it was first seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) created_at: Option<Timestamp>,
-    /// When it was last heard of.
+    /// When it was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) last_seen: Option<Timestamp>,
     /// The settings of its kill switch.
@@ -110,13 +114,13 @@ pub(crate) struct ChangeBody {
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false)]
     active: Option<bool>,
-    /// A name for people, at most 200 characters; `null` takes it away.
+    /// A name for people, at most 200 characters; `null` removes it.
     #[serde(default, deserialize_with = "name_or_null")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$")]
     name: Option<Option<String>>,
 }
 
-/// Tells an absent name (keep it) from `null` (take it away).
+/// Tells an absent name (keep it) from `null` (remove it).
 fn name_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

@@ -1,4 +1,4 @@
-//! The history of alerts: what was told to whom, what is still to be told, and what could not be, with every attempt.
+//! The history of alerts: delivered, queued and failed ones, with every attempt.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use store::{AttemptRow, DeliveryFilter, DeliveryRow};
 use tokio::sync::watch;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{List, words};
+use crate::api::{List, schemas};
 use crate::app::App;
 use crate::input::{DeliveryPath, Paging, Parameters};
 use crate::problem::{Problem, Refusals};
 
-/// How long the answer to a test waits for what comes of it.
+/// How long the answer to a test waits for its first attempt.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One alert to one channel.
@@ -28,25 +28,25 @@ pub(crate) struct DeliveryView {
     /// What it is about, as webhooks name it.
     #[serde(rename = "type")]
     pub(crate) alert_type: &'static str,
-    /// It in one sentence.
+    /// The alert in one sentence.
     pub(crate) summary: String,
-    #[schema(schema_with = words::delivery_state)]
+    #[schema(schema_with = schemas::delivery_state)]
     pub(crate) state: DeliveryState,
-    /// When its cause was.
+    /// When its cause happened.
     #[schema(value_type = String, format = DateTime)]
     pub(crate) timestamp: Timestamp,
     #[schema(value_type = Option<String>)]
     pub(crate) agent_id: Option<AgentId>,
     #[schema(value_type = Option<String>, format = "uuid")]
     pub(crate) incident_id: Option<IncidentId>,
-    /// `null` for a test, a digest, and the rule that holds without any.
+    /// `null` for a test, a digest, and kills where no rule exists.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub(crate) rule_id: Option<RuleId>,
     #[schema(value_type = String, format = "uuid")]
     pub(crate) channel_id: ChannelId,
     /// The channel's name when it was queued.
     pub(crate) channel: String,
-    #[schema(schema_with = words::channel_kind)]
+    #[schema(schema_with = schemas::channel_kind)]
     pub(crate) kind: ChannelKind,
     /// When it is tried next, while it is queued.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -56,7 +56,7 @@ pub(crate) struct DeliveryView {
     pub(crate) finished_at: Option<Timestamp>,
     /// Why it was given up.
     pub(crate) reason: Option<String>,
-    /// The digest it was told in.
+    /// The digest that it was sent in.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub(crate) digest_id: Option<DeliveryId>,
     /// Every attempt, oldest first.
@@ -70,11 +70,11 @@ pub(crate) struct AttemptView {
     #[schema(value_type = String, format = DateTime)]
     pub(crate) timestamp: Timestamp,
     pub(crate) took_ms: u64,
-    /// Whether the target took it.
+    /// Whether the target accepted it.
     pub(crate) delivered: bool,
-    /// The status that was answered, where there are such.
+    /// The status of the answer, if the channel uses HTTP.
     pub(crate) status_code: Option<u16>,
-    /// What was answered, or what went wrong.
+    /// The answer, or what went wrong.
     pub(crate) answer: String,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct HistoryQuery {
     channel: Option<ChannelId>,
     #[param(value_type = Option<String>)]
     incident: Option<IncidentId>,
-    #[param(schema_with = words::delivery_state, required = false)]
+    #[param(schema_with = schemas::delivery_state, required = false)]
     state: Option<DeliveryState>,
     /// How many at most.
     #[param(minimum = 1, maximum = 500)]
@@ -137,7 +137,7 @@ impl Paging for HistoryQuery {
     }
 }
 
-/// What was told and what is to be told, newest first.
+/// Alerts, delivered or not, newest first.
 #[utoipa::path(get, path = "/api/alert-history", tag = "alerts", operation_id = "list_alert_history",
     params(HistoryQuery), responses((status = 200, body = List<DeliveryView>), Refusals))]
 pub(crate) async fn list(
@@ -159,7 +159,7 @@ pub(crate) async fn get(State(app): State<App>, DeliveryPath(id): DeliveryPath) 
     read(&app, id).await.map(|row| Json(row.into()))
 }
 
-/// Tries again what has failed.
+/// Queues a failed alert again.
 #[utoipa::path(post, path = "/api/alert-history/{id}/retry", tag = "alerts", operation_id = "retry_alert",
     params(("id" = String, Path, description = "The delivery")),
     responses((status = 200, body = DeliveryView), Refusals))]
@@ -171,7 +171,8 @@ pub(crate) async fn retry(
     read(&app, id).await.map(|row| Json(row.into()))
 }
 
-/// A delivery once it has been tried, or as it is after some seconds. `outbox` was taken before it was queued.
+/// A delivery once it has been tried, or as it is after some seconds. `outbox` was taken before it
+/// was queued.
 pub(super) async fn first_attempt(
     app: &App,
     id: DeliveryId,

@@ -1,8 +1,9 @@
-//! Turns what a deserialiser complains about into words for people. Never repeats the value that was given.
+//! Error messages for people, made from those of a deserialiser. They never repeat the given value.
 
 const AN_ID: &str = "an id such as 01a1e113-cde6-7655-bec5-72125b2b0e22";
 
-/// The field that is wrong (none: the whole body) and what it must be, from the path and message of an error.
+/// The invalid field (`None`: the whole body) and what it must be, from the path and message of an
+/// error.
 pub(super) fn takes(path: &str, message: &str) -> (Option<String>, String) {
     if let Some(field) = quoted_after(message, "missing field `") {
         return (Some(field), "must be given".to_owned());
@@ -29,19 +30,19 @@ pub(super) fn takes(path: &str, message: &str) -> (Option<String>, String) {
     }
 }
 
-/// What follows `start` up to the closing quote.
+/// The text after `start` up to the closing quote.
 fn quoted_after(message: &str, start: &str) -> Option<String> {
     let (name, _) = message.strip_prefix(start)?.split_once('`')?;
     Some(name.to_owned())
 }
 
-/// The fields that are known, from the message about one that is not.
+/// The known fields, from the message about an unknown one.
 fn known(message: &str) -> String {
     let (_, fields) = message.split_once("expected ").unwrap_or(("", "none"));
     fields.strip_prefix("one of ").unwrap_or(fields).replace(" or ", ", ")
 }
 
-/// What is expected, in plain words instead of Rust's.
+/// The expected type in plain words.
 fn name(expected: &str) -> String {
     match expected {
         "u8" | "u16" | "u32" | "u64" | "i64" => "a whole number".to_owned(),

@@ -1,4 +1,4 @@
-//! Events of any number as one file, page by page: what is held in memory is one page.
+//! Exports any number of events as one file, with one page of them in memory.
 
 use std::io;
 
@@ -12,8 +12,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 
-use super::csv;
-use super::events::{EventView, EventsQuery};
+use super::{EventView, EventsQuery, csv};
 use crate::app::App;
 use crate::input::Parameters;
 use crate::problem::{Problem, Refusals};
@@ -43,7 +42,7 @@ pub(crate) async fn get(
     let store = app.web().store.clone();
     let mut pages =
         Pages { store, filter: query.into(), next: Some(PageRequest { limit: PageRequest::MAX_LIMIT, cursor: None }) };
-    // The first page is read before the answer begins, so that a failure is told as one.
+    // The first page is read before the answer begins, so that a failure gets an error status.
     let first = pages.read().await?;
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(write(pages, first, format, sender));
@@ -55,7 +54,7 @@ pub(crate) async fn get(
     Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
 }
 
-/// What is still to be read.
+/// The pages that are still to be read.
 struct Pages {
     store: Store,
     filter: EventFilter,
@@ -74,7 +73,7 @@ impl Pages {
 
 type Pieces = mpsc::Sender<io::Result<String>>;
 
-/// Writes page by page, as fast as they are taken. Ends when nobody takes them any more.
+/// Writes page by page, as fast as the client reads. Ends when the client disconnects.
 async fn write(mut pages: Pages, first: Vec<EventRow>, format: ExportFormat, pieces: Pieces) {
     let (mut rows, mut is_first) = (first, true);
     loop {
@@ -85,7 +84,7 @@ async fn write(mut pages: Pages, first: Vec<EventRow>, format: ExportFormat, pie
         is_first = false;
         rows = match pages.read().await {
             Ok(rows) => rows,
-            // The connection breaks: half a file must not look like a whole one.
+            // Breaks the connection: an incomplete file must not look complete.
             Err(error) => return drop(pieces.send(Err(io::Error::other(error.to_string()))).await),
         };
     }

@@ -1,4 +1,4 @@
-//! How the server fares, for those who run it.
+//! The health of the server in detail, for the operator.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::problem::Refusals;
 
-/// How the server fares.
+/// The health of the server.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Status)]
 pub(crate) struct StatusView {
@@ -16,18 +16,21 @@ pub(crate) struct StatusView {
     pub(crate) version: &'static str,
     /// Why nothing can be recorded at the moment; `null` if all is well.
     pub(crate) database_trouble: Option<String>,
-    /// What happened to the files of the database since the start (deleted, replaced, damaged) and what was done about it;
-    /// `null` if nothing did.
+    /// What happened to the files of the database since the start (deleted, replaced, damaged) and
+    /// what was done about it; `null` if nothing did.
     pub(crate) database_notice: Option<String>,
-    /// How large the database is, in bytes; pages that are free and will be filled again are not counted.
+    /// How large the database is, in bytes; pages that are free and will be filled again are not
+    /// counted.
     pub(crate) database_bytes: u64,
     /// How large it may become (`retention.max_size`); `null` if as large as the disk.
     pub(crate) database_max_bytes: Option<u64>,
-    /// How many events and incidents were deleted before their time since the start, because it had become so large.
+    /// How many events and incidents were deleted before their time since the start, because it had
+    /// become so large.
     pub(crate) deleted_for_size: u64,
     /// How many events could not be recorded since the start.
     pub(crate) dropped_events: u64,
-    /// How often reading or scoring a call failed since the start. Each of those calls was let through without a score.
+    /// How often reading or scoring a call failed since the start. Each of those calls was let
+    /// through without a score.
     pub(crate) detection_failures: u64,
 }
 
@@ -41,7 +44,7 @@ impl StatusView {
         }
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether nothing needs attention.
     pub(crate) fn is_well(&self) -> bool {
         self.database_trouble.is_none()
             && self.database_notice.is_none()
@@ -50,14 +53,14 @@ impl StatusView {
     }
 }
 
-/// How the server fares since its start.
+/// The health of the server since its start.
 #[utoipa::path(get, path = "/api/status", tag = "health", operation_id = "get_status",
     responses((status = 200, body = StatusView), Refusals))]
 pub(crate) async fn get(State(app): State<App>) -> Json<StatusView> {
     Json(read(&app))
 }
 
-/// How the server fares.
+/// The health of the server.
 pub(crate) fn read(app: &App) -> StatusView {
     let (web, health) = (app.web(), app.web().recorder.health());
     StatusView {

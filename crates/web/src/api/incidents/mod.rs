@@ -1,5 +1,8 @@
 //! Incidents: the record of every kill and of every observed episode, and what people say of it.
 
+pub(crate) mod evidence;
+pub(crate) mod offers;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use store::{Feedback, IncidentFilter, IncidentRow};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{List, Signals, words};
+use super::{List, Signals, schemas};
 use crate::app::App;
 use crate::input::{Body, IncidentPath, Paging, Parameters};
 use crate::problem::{BodyRefusals, Problem, Refusals};
@@ -32,19 +35,19 @@ pub(crate) struct IncidentView {
     pub(crate) model: Option<String>,
     /// Of the call that was refused.
     pub(crate) conversation: Option<String>,
-    #[schema(schema_with = words::action)]
+    #[schema(schema_with = schemas::action)]
     pub(crate) action: Action,
     pub(crate) score: f64,
     pub(crate) threshold: f64,
     pub(crate) window_size: u16,
-    #[schema(schema_with = words::counting)]
+    #[schema(schema_with = schemas::counting)]
     pub(crate) counting: Counting,
     /// The window that fired.
-    #[schema(schema_with = words::window)]
+    #[schema(schema_with = schemas::window)]
     pub(crate) window: WindowKind,
     /// What the score is made of.
     pub(crate) signals: Signals,
-    #[schema(schema_with = words::incident_state)]
+    #[schema(schema_with = schemas::incident_state)]
     pub(crate) state: IncidentState,
     /// Since when the agent got nowhere; `null` of incidents from before this was kept.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -59,16 +62,17 @@ pub(crate) struct IncidentView {
     /// What an hour of that would have cost.
     #[schema(value_type = Option<f64>)]
     pub(crate) loop_cost_per_hour_usd: Option<NanoUsd>,
-    /// How many further requests were refused, until the agent was activated again. Nothing was spent on them.
+    /// How many further requests were refused, until the agent was activated again. Nothing was
+    /// spent on them.
     pub(crate) refused: u64,
     /// When the agent was activated again.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) closed_at: Option<Timestamp>,
-    /// Whence it was activated again.
-    #[schema(schema_with = words::activated_by)]
+    /// Where the activation came from.
+    #[schema(schema_with = schemas::activated_by)]
     pub(crate) closed_by: Option<ActivatedBy>,
     /// What a person said of it.
-    #[schema(schema_with = words::feedback_or_null)]
+    #[schema(schema_with = schemas::feedback_or_null)]
     pub(crate) feedback: Option<Feedback>,
     /// How many calls the evidence holds.
     pub(crate) evidence_count: u64,
@@ -124,7 +128,7 @@ impl From<IncidentRow> for IncidentView {
 pub(crate) struct IncidentsQuery {
     #[param(value_type = Option<String>)]
     agent: Option<AgentId>,
-    #[param(schema_with = words::incident_state, required = false)]
+    #[param(schema_with = schemas::incident_state, required = false)]
     state: Option<IncidentState>,
     /// How many at most.
     #[param(minimum = 1, maximum = 500)]
@@ -148,7 +152,7 @@ impl Paging for IncidentsQuery {
 #[schema(as = IncidentFeedback)]
 pub(crate) struct FeedbackBody {
     /// Whether it was a loop.
-    #[schema(schema_with = words::feedback)]
+    #[schema(schema_with = schemas::feedback)]
     feedback: Feedback,
 }
 
@@ -195,7 +199,7 @@ pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPat
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// One incident, or that there is none.
+/// One incident.
 pub(crate) async fn read(app: &App, id: IncidentId) -> Result<IncidentView, Problem> {
     // Refusals are counted with the events: those that were sent so far.
     app.web().recorder.catch_up().await;

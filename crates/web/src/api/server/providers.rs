@@ -1,4 +1,4 @@
-//! Providers: where they are, how they speak, and a key that goes in and never comes out.
+//! Providers: their URL, their format, and a key that is stored and never shown.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,7 +8,7 @@ use model::{Format, Provider};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{List, words};
+use crate::api::{List, schemas};
 use crate::app::App;
 use crate::input::{Body, ProviderPath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
@@ -20,7 +20,7 @@ pub(crate) struct ProviderView {
     /// Its name in the proxy's paths.
     pub(crate) name: String,
     pub(crate) base_url: String,
-    #[schema(schema_with = words::format)]
+    #[schema(schema_with = schemas::format)]
     pub(crate) format: Format,
     /// Whether a key is stored, which replaces the client's own.
     pub(crate) has_key: bool,
@@ -37,7 +37,8 @@ impl From<&Provider> for ProviderView {
     }
 }
 
-/// A change of a provider: an absent field keeps its value; a new provider needs `base_url` and `format`.
+/// A change of a provider: an absent field keeps its value; a new provider needs `base_url` and
+/// `format`.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ProviderChange)]
@@ -47,7 +48,7 @@ pub(crate) struct ChangeBody {
     #[schema(nullable = false, format = "uri", pattern = "^https?://")]
     pub(crate) base_url: Option<String>,
     #[serde(default, deserialize_with = "present")]
-    #[schema(schema_with = words::format)]
+    #[schema(schema_with = schemas::format)]
     pub(crate) format: Option<Format>,
     /// Replaces the client's own credential. Encrypted at rest; never shown again.
     #[serde(default, deserialize_with = "present")]
@@ -93,7 +94,8 @@ pub(crate) async fn put(
     show(&app, &name).map(Json)
 }
 
-/// Takes back what was stored of a provider, its key with it: a built-in or configured one is used as it was.
+/// Removes what was stored of a provider, its key included. A built-in or configured provider is
+/// used as it was.
 #[utoipa::path(delete, path = "/api/providers/{name}", tag = "providers", operation_id = "delete_provider",
     params(("name" = String, Path, description = "The provider")),
     responses((status = 204, description = "It is as it was without what was stored"), Refusals))]

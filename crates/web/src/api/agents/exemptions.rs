@@ -1,4 +1,4 @@
-//! Exemptions: what does not count for an agent, made from an incident that was a false alarm, until a time.
+//! Exemptions: a prompt or tool calls of a false alarm that do not count for an agent until a time.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use store::ExemptionRow;
 use utoipa::ToSchema;
 
-use super::{List, words};
+use super::read as read_agent;
+use crate::api::{List, schemas};
 use crate::app::App;
 use crate::input::{AgentPath, Body, ExemptionPath};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// What does not count for an agent.
+/// A prompt or tool calls that do not count for an agent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Exemption)]
 pub(crate) struct ExemptionView {
@@ -22,7 +23,7 @@ pub(crate) struct ExemptionView {
     #[schema(value_type = String)]
     pub(crate) agent_id: AgentId,
     /// Whether it is a prompt or the tool calls of a step.
-    #[schema(schema_with = words::exempt_kind)]
+    #[schema(schema_with = schemas::exempt_kind)]
     pub(crate) what: ExemptKind,
     /// The beginning of it.
     pub(crate) text: String,
@@ -50,7 +51,8 @@ impl From<ExemptionRow> for ExemptionView {
     }
 }
 
-/// What is no longer to count: what the stopped call of an incident asked, or the tool calls that it reported.
+/// A new exemption: the prompt of an incident's stopped call, or the tool calls that it reported,
+/// no longer count.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NewExemption)]
@@ -58,14 +60,14 @@ pub(crate) struct NewExemption {
     /// An incident of this agent.
     #[schema(value_type = String, format = "uuid")]
     pub(crate) incident_id: IncidentId,
-    #[schema(schema_with = words::exempt_kind)]
+    #[schema(schema_with = schemas::exempt_kind)]
     pub(crate) what: ExemptKind,
     /// From this time on it counts again: at most 366 days from now.
     #[schema(value_type = String, format = DateTime)]
     pub(crate) until: Timestamp,
 }
 
-/// What does not count for an agent, oldest first, in one page.
+/// The exemptions of an agent, oldest first, in one page.
 #[utoipa::path(get, path = "/api/agents/{id}/exemptions", tag = "agents", operation_id = "list_exemptions",
     params(("id" = String, Path, description = "The agent")),
     responses((status = 200, body = List<ExemptionView>), Refusals))]
@@ -73,11 +75,11 @@ pub(crate) async fn list(
     State(app): State<App>,
     AgentPath(agent): AgentPath,
 ) -> Result<Json<List<ExemptionView>>, Problem> {
-    super::agents::read(&app, agent.clone()).await?;
+    read_agent(&app, agent.clone()).await?;
     Ok(Json(List::whole(read(&app, &agent).await?)))
 }
 
-/// Lets the prompt or the tool calls of a false alarm pass, from the next call on.
+/// Makes an exemption from a false alarm. It holds from the next call on.
 #[utoipa::path(post, path = "/api/agents/{id}/exemptions", tag = "agents", operation_id = "create_exemption",
     params(("id" = String, Path, description = "The agent")), request_body = NewExemption,
     responses((status = 201, body = ExemptionView), Refusals, BodyRefusals))]
@@ -90,7 +92,7 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// Revokes one: it counts again from the next call on.
+/// Revokes an exemption: what it covered counts again from the next call on.
 #[utoipa::path(delete, path = "/api/agents/{id}/exemptions/{exemption}", tag = "agents", operation_id = "delete_exemption",
     params(("id" = String, Path, description = "The agent"), ("exemption" = String, Path, description = "The exemption")),
     responses((status = 204, description = "It is revoked"), Refusals))]
@@ -102,7 +104,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What does not count for an agent now.
+/// The exemptions of an agent that hold now.
 pub(crate) async fn read(app: &App, agent: &AgentId) -> Result<Vec<ExemptionView>, Problem> {
     let rows = app.control().exemptions(agent).await?;
     Ok(rows.into_iter().map(ExemptionView::from).collect())

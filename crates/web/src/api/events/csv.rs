@@ -1,4 +1,5 @@
-//! Events as lines of CSV (RFC 4180). Names come from agents and clients, so no cell is left that a spreadsheet would run.
+//! Events as CSV (RFC 4180). Names come from agents and clients, so cells that a spreadsheet would
+//! run as formulas are escaped.
 
 use std::fmt::{Display, Write};
 
@@ -10,11 +11,11 @@ pub(super) const HEADER: &str = "id,timestamp,agent_id,event_type,provider,model
     tokens_in,tokens_out,tokens_cached,tokens_cache_write,tokens_reasoning,cost_usd,estimated,conversation,score,blocked,\
     block_reason,count,error\r\n";
 
-/// What makes a spreadsheet take a cell for a formula, in full width, too.
+/// Characters that start a formula in a spreadsheet, full-width forms included.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// Whether some spreadsheet drops it before it looks what a cell begins with: spaces, control characters, and characters
-/// that take no place.
+/// Whether some spreadsheet ignores the character at the start of a cell: spaces, control
+/// characters, and characters without width.
 fn is_dropped(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
@@ -24,7 +25,7 @@ fn is_dropped(c: char) -> bool {
             | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a spreadsheet could run a cell with these words.
+/// Whether a spreadsheet could run a cell with this text as a formula.
 fn is_formula(words: &str) -> bool {
     let seen = words.trim_start_matches(is_dropped);
     let dropped = &words[..words.len() - seen.len()];
@@ -61,14 +62,14 @@ pub(super) fn push_row(text: &mut String, row: &EventRow) {
     text.push_str("\r\n");
 }
 
-/// A line as far as it is written.
+/// A line under construction.
 struct Line<'a> {
     text: &'a mut String,
     begun: bool,
 }
 
 impl Line<'_> {
-    /// A cell of our own making: it needs no quotes.
+    /// Adds a cell with a value of our own, which needs no quotes.
     fn value(&mut self, value: Option<impl Display>) {
         self.separate();
         if let Some(value) = value {
@@ -77,7 +78,7 @@ impl Line<'_> {
         }
     }
 
-    /// A cell with words that came from outside.
+    /// Adds a cell with text from outside.
     fn words(&mut self, words: Option<&str>) {
         self.separate();
         let Some(words) = words else { return };
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_cell_is_run() {
+    fn formulas_are_escaped() {
         let check = |words: &str, expected: &str| {
             let mut text = String::new();
             Line { text: &mut text, begun: false }.words(Some(words));
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_are_not_seen_hide_no_formula() {
+    fn invisible_characters_before_a_formula_are_escaped() {
         for hidden in [
             "\0",
             "\u{b}",

@@ -1,17 +1,19 @@
 //! The description of this API, generated from the handlers.
 
+mod limits;
+pub(super) mod schemas;
+
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use super::limits;
 use crate::app::App;
 use crate::problem::{ProblemBody, Refusals, WrongField};
 use crate::routes::openapi_json;
 
-/// What the description says besides its operations.
+/// The description without its operations.
 #[derive(OpenApi)]
 #[openapi(
     info(title = "AgentGazer", description = "The kill switch for AI agents: its API on the dashboard's port."),
@@ -34,7 +36,7 @@ impl Modify for Credentials {
     }
 }
 
-/// The description as text, with what it says beyond types.
+/// The description as text, with limits.
 pub(crate) fn to_text(description: &utoipa::openapi::OpenApi) -> String {
     let mut api = serde_json::to_value(description).unwrap_or_default();
     limits::describe(&mut api);

@@ -1,0 +1,7 @@
+//! The server itself: its health, its settings, its providers and its token.
+
+pub(crate) mod health;
+pub(crate) mod providers;
+pub(crate) mod settings;
+pub(crate) mod status;
+pub(crate) mod token;
