@@ -8,6 +8,7 @@ use model::{ConversationId, Counting, Cycle, MatchedCall, Stuck};
 
 use crate::entry::Entry;
 use crate::judge::Judge;
+use crate::rules;
 
 /// Fewer calls than this are no cycle, whatever they are like.
 const FEWEST_CALLS: usize = 3;
@@ -21,6 +22,7 @@ pub(crate) fn stuck(window: &[&Entry], matches: &[MatchedCall], counting: Counti
     let is_own = |call: &&Entry| call.conversation() == current.conversation();
     let own: Vec<&Entry> = considered.iter().copied().filter(is_own).collect();
     for calls in [&considered, &own] {
+        let calls = since_rest(calls, counting);
         if let Some((cycle, start)) = cycle(calls, |one, other| is_same_place(one, other, counting)) {
             return from_calls(&calls[start..], Some(cycle));
         }
@@ -31,6 +33,12 @@ pub(crate) fn stuck(window: &[&Entry], matches: &[MatchedCall], counting: Counti
     let calls: Vec<&Entry> =
         window[start..].iter().filter(|call| busy.contains(&call.conversation())).copied().collect();
     from_calls(&calls, None)
+}
+
+/// The calls after the last rest: what comes back after one is no part of the loop before it, and does not count either.
+fn since_rest<'c, 'w>(calls: &'c [&'w Entry], counting: Counting) -> &'c [&'w Entry] {
+    let is_rest = |pair: &[&Entry]| counting == Counting::Adaptive && rules::is_after_rest(pair[1], pair[0]);
+    calls.windows(2).rposition(is_rest).map_or(calls, |place| &calls[place + 1..])
 }
 
 /// The conversations that the score is about.

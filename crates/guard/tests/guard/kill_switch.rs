@@ -1,7 +1,7 @@
 //! What the kill switch does: actions, evidence, late answers, changes of the settings.
 
 use guard::Verdict;
-use model::{Action, Counting, Cycle, Epoch, KillSwitch, Likeness, Matched, MatchedCall, Outcome};
+use model::{Action, Counting, Cycle, Epoch, KillSwitch, Likeness, Matched, MatchedCall, Outcome, Timestamp};
 
 use crate::driver::{Ask, Driver, acting, called, counts, enabled, is_kill, said};
 
@@ -91,6 +91,25 @@ fn a_cycle_of_tool_calls_is_told_with_its_laps() {
         let laps = stuck.cycle.map(|cycle| cycle.laps).unwrap() as usize;
         assert_eq!(stuck.calls.len() / 3, laps, "{counting:?} {beside}");
     }
+}
+
+#[test]
+fn a_loop_does_not_reach_across_a_rest() {
+    let mut driver = Driver::new(enabled(10.0, Counting::Adaptive));
+    for _ in 0..9 {
+        driver.exchange(&Ask::new(QUESTION), &said(ANSWER));
+        driver.now = Timestamp::from_millis(driver.now.as_millis() + 6 * 60 * 60 * 1000);
+    }
+    let begin = driver.now;
+    let kill = (0..8).find_map(|_| match driver.exchange(&Ask::new(QUESTION), &said(ANSWER)).verdict {
+        Verdict::Kill(kill) => Some(kill),
+        _ => None,
+    });
+    let kill = kill.expect("killed");
+    let asked = kill.score.signals.similar_prompts + 1;
+    assert_eq!(kill.stuck.cycle, Some(Cycle { period: 1, laps: asked }), "both count the same calls");
+    assert_eq!(kill.stuck.calls.len(), asked as usize);
+    assert!(kill.stuck.since >= begin, "the two days before do not count");
 }
 
 #[test]
