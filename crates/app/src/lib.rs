@@ -9,6 +9,7 @@ pub mod commands;
 pub mod config;
 mod data_dir;
 mod demo;
+mod evidence_keeper;
 pub mod exit;
 mod listen;
 mod listeners;

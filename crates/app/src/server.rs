@@ -19,6 +19,7 @@ use web::{AlertTargets, Names, Web};
 use crate::clock_watch;
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir, repair_mode};
+use crate::evidence_keeper::EvidenceKeeper;
 use crate::listen::{InheritedSockets, Listener};
 use crate::listeners;
 
@@ -39,6 +40,7 @@ pub struct Server {
     proxy: Listener,
     dashboard: Listener,
     alerts: Alerts,
+    evidence: Option<EvidenceKeeper>,
     clock_watch: JoinHandle<()>,
     recorder: Recorder,
     recorder_task: JoinHandle<()>,
@@ -67,6 +69,7 @@ impl Server {
         let proxy = parts.proxy(config);
         let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
         web.detection_failures = proxy.detection_failures();
+        let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy).await;
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let proxy = listeners::start_proxy(proxy_socket, config, proxy);
@@ -87,6 +90,7 @@ impl Server {
             proxy,
             dashboard,
             alerts,
+            evidence,
             clock_watch: clock_watch::start(Clock::System, Arc::clone(&parts.guard)),
             recorder: parts.recorder,
             recorder_task: parts.recorder_task,
@@ -126,6 +130,9 @@ impl Server {
         self.dashboard.announce_stop();
         if !self.proxy.stop(drain).await {
             tracing::warn!(drain = ?drain, "calls that did not finish in time were cut");
+        }
+        if let Some(evidence) = self.evidence {
+            evidence.stop().await;
         }
         self.dashboard.stop(DASHBOARD_GRACE).await;
         self.alerts.stop().await;
@@ -203,6 +210,7 @@ impl Parts {
             first_byte_timeout: limits.first_byte_timeout,
             idle_timeout: limits.idle_timeout,
             evidence_budget: config.evidence_budget,
+            copy_evidence: config.keep_evidence_on_disk,
             kill_commit_timeout: limits.kill_commit_timeout,
             prices: Arc::clone(&config.prices),
             include_usage: config.include_usage.clone(),

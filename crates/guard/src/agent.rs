@@ -322,6 +322,11 @@ impl Agent {
         self.windows.let_go();
     }
 
+    /// The calls that stand in its windows.
+    pub(crate) fn calls_in_windows(&self) -> impl Iterator<Item = CallId> {
+        self.windows.in_windows()
+    }
+
     /// The calls that have left its windows since this was last asked.
     pub(crate) fn take_left(&mut self) -> Vec<CallId> {
         self.windows.take_left()

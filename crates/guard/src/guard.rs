@@ -1,5 +1,7 @@
 //! The state of all agents, and the one atomic step per agent: record, score, decide.
 
+use std::collections::HashSet;
+
 use model::{
     AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Exemption, Fingerprint, Kill, KillSwitch,
     Outcome, Policy, SavedAgent, Score, Timestamp,
@@ -261,6 +263,18 @@ impl Guard {
     pub fn forget(&self, agent: &AgentId) {
         self.agents.remove(agent);
         self.policies.forget(agent);
+    }
+
+    /// Those of `calls` that stand in a window of an agent.
+    pub fn calls_in_windows(&self, calls: &HashSet<CallId>) -> HashSet<CallId> {
+        let mut found = HashSet::new();
+        self.agents.for_each(|_, agent| found.extend(agent.calls_in_windows().filter(|call| calls.contains(call))));
+        found
+    }
+
+    /// The calls of agents that were forgotten or evicted since this was last asked, or since the last call of any agent.
+    pub fn take_released_calls(&self) -> Vec<CallId> {
+        self.agents.orphans.take()
     }
 
     /// The agent as it stands, if it is known.

@@ -205,6 +205,11 @@ impl Windows {
         (self.newest, self.floor) = (newest, floor);
     }
 
+    /// The calls that stand in a window.
+    pub(crate) fn in_windows(&self) -> impl Iterator<Item = CallId> {
+        self.slots.in_windows().map(|entry| entry.call)
+    }
+
     /// The calls that have left all windows since this was last asked.
     pub(crate) fn take_left(&mut self) -> Vec<CallId> {
         std::mem::take(&mut self.left)

@@ -77,6 +77,13 @@ impl CallId {
         CallId(version_7(at))
     }
 
+    /// When it was made; `None` if it is of another kind than those made here.
+    pub fn time(self) -> Option<Timestamp> {
+        let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
+        let millis = i64::try_from(seconds).ok()?.checked_mul(1000)? + i64::from(nanos / 1_000_000);
+        Some(Timestamp::from_millis(millis))
+    }
+
     /// Reads an id as it is written.
     pub fn parse(text: &str) -> Option<CallId> {
         Uuid::try_parse(text).ok().map(CallId)

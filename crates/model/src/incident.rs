@@ -191,6 +191,8 @@ pub struct Evidence {
     pub prompt: Option<String>,
     /// The tool calls whose results it reports, one per line.
     pub tool_calls: Option<String>,
+    /// The results of those tool calls, one after the other.
+    pub tool_results: Option<String>,
     /// The text of its response.
     pub response: Option<String>,
     /// The body it was sent with; none if it was no longer in memory.
@@ -199,4 +201,31 @@ pub struct Evidence {
     pub response_body: Option<Vec<u8>>,
     /// Whether a body is missing or cut.
     pub truncated: bool,
+    /// Why its bodies are missing, if they are.
+    pub missing: Option<MissingBodies>,
+}
+
+/// Why the bodies of a call were not there when it became evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingBodies {
+    /// It came before the server was started, and its bodies were in memory only.
+    Restart,
+    /// They did not fit into the memory for evidence, or into one incident.
+    Budget,
+}
+
+impl MissingBodies {
+    /// The word for it in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MissingBodies::Restart => "restart",
+            MissingBodies::Budget => "budget",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<MissingBodies> {
+        [MissingBodies::Restart, MissingBodies::Budget].into_iter().find(|missing| missing.as_str() == word)
+    }
 }

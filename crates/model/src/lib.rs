@@ -14,6 +14,7 @@ mod host;
 mod hours;
 mod id;
 mod incident;
+mod kept_call;
 mod kill_switch;
 mod money;
 mod policy;
@@ -45,8 +46,10 @@ pub use host::AllowedHosts;
 pub use hours::{AllowedHours, TimeOfDay, Weekday};
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};
 pub use incident::{
-    Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall, Score, SignalCounts, WindowKind,
+    Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall, MissingBodies, Score, SignalCounts,
+    WindowKind,
 };
+pub use kept_call::{KeptBody, KeptCall, KeptCalls, KeptResponse};
 pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange};
 pub use money::NanoUsd;
 pub use policy::{ANY, ModelOverride, Policy, RateLimit, Spending};

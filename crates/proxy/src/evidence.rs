@@ -9,6 +9,7 @@ use http::HeaderValue;
 use model::CallId;
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::disk_copy::DiskCopy;
 use crate::held::{Held, HeldCall, HeldResponse};
 
 /// The most that is kept of one response.
@@ -29,11 +30,15 @@ struct Calls {
     raw: usize,
     packing: bool,
     packed_up_to: Option<CallId>,
+    /// `None`: there is no copy on disk.
+    copy: Option<DiskCopy>,
 }
 
 impl Shelf {
-    pub(crate) fn new(budget: usize) -> Shelf {
-        Shelf { budget, calls: Arc::default() }
+    /// With `is_copied`, somebody writes a copy to disk and asks how it differs.
+    pub(crate) fn new(budget: usize, is_copied: bool) -> Shelf {
+        let calls = Calls { copy: is_copied.then(DiskCopy::default), ..Calls::default() };
+        Shelf { budget, calls: Arc::new(Mutex::new(calls)) }
     }
 
     /// Takes a new call, and lets go of those that have left the windows.
@@ -41,7 +46,43 @@ impl Shelf {
         let mut calls = self.calls.lock();
         let left = left.iter().filter_map(|id| calls.remove(*id)).collect();
         calls.insert(id, call);
+        calls.on_change(id);
         self.keep_within_budget(calls, left);
+    }
+
+    /// Takes a call back from the copy on disk, if it fits; `None` if it could not be read. Otherwise it leaves the copy.
+    pub(crate) fn put_back(&self, id: CallId, call: Option<HeldCall>) {
+        let mut calls = self.calls.lock();
+        if let Some(copy) = &mut calls.copy {
+            copy.on_restore(id);
+        }
+        match call.filter(|call| calls.stored + call.stored() <= self.budget) {
+            Some(call) => calls.insert(id, call),
+            None => calls.on_removal(id),
+        }
+    }
+
+    /// Lets go of calls that have left the windows.
+    pub(crate) fn release(&self, left: &[CallId]) {
+        let mut calls = self.calls.lock();
+        let released: Vec<_> = left.iter().filter_map(|id| calls.remove(*id)).collect();
+        drop(calls);
+        drop(released);
+    }
+
+    /// The calls that the copy on disk lacks, with about `bytes` of bodies at most, and those that it no longer needs.
+    pub(crate) fn difference(&self, bytes: usize) -> (Vec<(CallId, HeldCall)>, Vec<CallId>) {
+        let mut calls = self.calls.lock();
+        let Calls { copy: Some(copy), by_id, .. } = &mut *calls else { return Default::default() };
+        let (mut changed, mut taken) = (Vec::new(), 0);
+        while taken < bytes {
+            let Some(id) = copy.take_changed() else { break };
+            if let Some(call) = by_id.get(&id) {
+                taken += call.length();
+                changed.push((id, call.clone()));
+            }
+        }
+        (changed, copy.take_gone())
     }
 
     /// Adds the answer to a call, if the call is still here.
@@ -123,13 +164,27 @@ impl Calls {
         self.stored += response.body.stored();
         self.raw += response.body.raw();
         call.response = Some(response);
+        self.on_change(id);
         true
     }
 
     fn remove(&mut self, id: CallId) -> Option<HeldCall> {
         let call = self.by_id.remove(&id)?;
         self.take_off(&call);
+        self.on_removal(id);
         Some(call)
+    }
+
+    fn on_change(&mut self, id: CallId) {
+        if let Some(copy) = &mut self.copy {
+            copy.on_change(id);
+        }
+    }
+
+    fn on_removal(&mut self, id: CallId) {
+        if let Some(copy) = &mut self.copy {
+            copy.on_removal(id);
+        }
     }
 
     fn take_off(&mut self, call: &HeldCall) {
@@ -166,7 +221,7 @@ mod tests {
 
     #[test]
     fn over_the_budget_the_oldest_are_dropped() {
-        let shelf = Shelf::new(10 * ENTRY);
+        let shelf = Shelf::new(10 * ENTRY, false);
         let ids: Vec<CallId> = (0..40).map(|_| CallId::new()).collect();
         for id in &ids {
             shelf.put(*id, call(7), &[]);
@@ -178,7 +233,7 @@ mod tests {
 
     #[test]
     fn beyond_three_quarters_of_the_budget_the_oldest_are_compressed() {
-        let shelf = Shelf::new(40 * BODY);
+        let shelf = Shelf::new(40 * BODY, false);
         let ids: Vec<CallId> = (0..36).map(|_| CallId::new()).collect();
         for (fill, id) in (0..).zip(&ids) {
             shelf.put(*id, call(fill), &[]);
@@ -192,7 +247,7 @@ mod tests {
 
     #[test]
     fn what_left_the_windows_is_let_go() {
-        let shelf = Shelf::new(1 << 20);
+        let shelf = Shelf::new(1 << 20, false);
         let (first, second) = (CallId::new(), CallId::new());
         shelf.put(first, call(1), &[]);
         shelf.answer(first, vec![2; BODY], None, false);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use http::{HeaderMap, header};
 use model::{
-    Answered, Asked, CallId, Event, Evidence, Incident, IncidentId, IncidentState, Kill, MatchedCall, Timestamp,
-    ToolCall,
+    Answered, Asked, CallId, Event, Evidence, Incident, IncidentId, IncidentState, Kill, MatchedCall, MissingBodies,
+    Timestamp, ToolCall,
 };
 use wire::AnswerReader;
 
@@ -21,6 +21,12 @@ const MAX_BODIES: usize = 64 << 20;
 
 /// One call of the evidence, not read yet.
 type Match = (MatchedCall, Option<HeldCall>);
+
+/// The calls of the evidence, oldest first, and an id that is older than all calls since the server was started.
+struct Matches {
+    calls: Vec<Match>,
+    started: CallId,
+}
 
 /// Records a kill with its `kill_switch` event, and says when it is done. Runs on when the client that triggered it goes
 /// away.
@@ -57,17 +63,18 @@ pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
 }
 
 /// Takes hold of the bodies before other calls push them out. A kill is recorded without them if that fails.
-fn take(core: &Core, kill: &Kill) -> Vec<Match> {
+fn take(core: &Core, kill: &Kill) -> Matches {
     let get = |call: CallId| {
         fault::strike("evidence");
         core.shelf.get(call)
     };
     let held = |matched: &MatchedCall| (matched.clone(), core.shield.run(|| get(matched.call)).flatten());
-    kill.matches.iter().map(held).collect()
+    Matches { calls: kill.matches.iter().map(held).collect(), started: core.started }
 }
 
-async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Vec<Match>) -> Incident {
-    let reading = tokio::task::spawn_blocking(|| read_all(matches, MAX_BODIES));
+async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Matches) -> Incident {
+    let Matches { calls, started } = matches;
+    let reading = tokio::task::spawn_blocking(move || read_all(calls, started, MAX_BODIES));
     // Evidence that cannot be read must not keep a kill from being recorded.
     let evidence = reading.await.unwrap_or_default();
     Incident {
@@ -81,15 +88,20 @@ async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Vec<
 }
 
 /// Reads the newest first, as far as there is `room`: the trigger says most. They stay in their order.
-fn read_all(matches: Vec<Match>, mut room: usize) -> Vec<Evidence> {
+fn read_all(matches: Vec<Match>, started: CallId, mut room: usize) -> Vec<Evidence> {
     let newest_first = matches.into_iter().rev().map(|(matched, held)| {
-        let Some(held) = held else { return without_bodies(matched, None) };
+        let Some(held) = held else {
+            // Ids sort by time.
+            let missing = if matched.call < started { MissingBodies::Restart } else { MissingBodies::Budget };
+            let time = matched.call.time();
+            return without_bodies(matched, time, missing);
+        };
         match room.checked_sub(held.length()) {
             Some(left) => {
                 room = left;
                 read(matched, &held)
             }
-            None => without_bodies(matched, Some(held.time)),
+            None => without_bodies(matched, Some(held.time), MissingBodies::Budget),
         }
     });
     let mut evidence: Vec<Evidence> = newest_first.collect();
@@ -98,7 +110,7 @@ fn read_all(matches: Vec<Match>, mut room: usize) -> Vec<Evidence> {
 }
 
 /// What is left of a call whose bodies were dropped.
-fn without_bodies(matched: MatchedCall, time: Option<Timestamp>) -> Evidence {
+fn without_bodies(matched: MatchedCall, time: Option<Timestamp>, missing: MissingBodies) -> Evidence {
     let MatchedCall { call, matched, alike } = matched;
     Evidence {
         call,
@@ -107,10 +119,12 @@ fn without_bodies(matched: MatchedCall, time: Option<Timestamp>) -> Evidence {
         alike,
         prompt: None,
         tool_calls: None,
+        tool_results: None,
         response: None,
         request_body: None,
         response_body: None,
         truncated: true,
+        missing: Some(missing),
     }
 }
 
@@ -121,7 +135,8 @@ fn read(matched: MatchedCall, held: &HeldCall) -> Evidence {
     let cut = held.response.as_ref().is_some_and(|response| response.cut);
     let lost = request_body.is_none() || (held.response.is_some() && response_body.is_none());
     let asked = request_body.as_deref().and_then(|body| wire::read_request(held.dialect, body).ok());
-    let (prompt, tool_calls) = asked.map(|asked| (prompt(&asked), lines(&asked.tool_calls))).unwrap_or_default();
+    let texts = asked.map(|asked| (prompt(&asked), lines(&asked.tool_calls), results(&asked)));
+    let (prompt, tool_calls, tool_results) = texts.unwrap_or_default();
     Evidence {
         call,
         time: Some(held.time),
@@ -129,16 +144,23 @@ fn read(matched: MatchedCall, held: &HeldCall) -> Evidence {
         alike,
         prompt,
         tool_calls,
+        tool_results,
         response: response_body.as_deref().and_then(|body| response(held, body)),
         request_body,
         response_body,
         truncated: cut || lost,
+        missing: None,
     }
 }
 
 /// The text of the prompt.
 fn prompt(asked: &Asked<'_>) -> Option<String> {
     (!asked.prompt.is_empty()).then(|| asked.prompt.join("\n"))
+}
+
+/// The results of the newest tool calls.
+fn results(asked: &Asked<'_>) -> Option<String> {
+    (!asked.tool_results.is_empty()).then(|| asked.tool_results.join("\n"))
 }
 
 /// Tool calls, one per line.
@@ -177,9 +199,19 @@ mod tests {
             let matched = MatchedCall { call: CallId::new(), matched: vec![Matched::Prompt], alike: Vec::new() };
             (matched, Some(held))
         };
-        let evidence = read_all(vec![call(30), call(200), call(60)], 100);
+        let evidence = read_all(vec![call(30), call(200), call(60)], CallId::new(), 100);
         let kept: Vec<_> = evidence.iter().map(|it| (it.request_body.as_ref().map(Vec::len), it.truncated)).collect();
         assert_eq!(kept, [(Some(30), false), (None, true), (Some(60), false)]);
         assert!(evidence.iter().all(|it| it.time.is_some()));
+    }
+
+    #[test]
+    fn evidence_says_why_bodies_are_missing() {
+        let matched = |call| MatchedCall { call, matched: vec![Matched::Prompt], alike: Vec::new() };
+        let (before, started, since) = (CallId::new(), CallId::new(), CallId::new());
+        let evidence = read_all(vec![(matched(before), None), (matched(since), None)], started, 100);
+        let missing: Vec<_> = evidence.iter().map(|it| it.missing).collect();
+        assert_eq!(missing, [Some(MissingBodies::Restart), Some(MissingBodies::Budget)]);
+        assert!(evidence.iter().all(|it| it.time.is_some()), "an id tells the time of its call");
     }
 }

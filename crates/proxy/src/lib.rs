@@ -10,6 +10,7 @@ mod conversation;
 mod cors;
 mod decoding;
 mod destination;
+mod disk_copy;
 mod dot_segments;
 mod error;
 mod evidence;
@@ -43,7 +44,7 @@ use std::time::Duration;
 use guard::Guard;
 use http::{Request, Response};
 use hyper::body::Incoming;
-use model::{AllowedHosts, CallId, Clock, Failures, Providers, RecorderHandle};
+use model::{AllowedHosts, CallId, Clock, Failures, KeptCall, KeptCalls, Providers, RecorderHandle};
 use wire::{Prices, RefusalStatus};
 
 use parking_lot::Mutex;
@@ -86,6 +87,8 @@ pub struct ProxyConfig {
     pub idle_timeout: Duration,
     /// How much memory the bodies of the calls in the windows may take, in bytes.
     pub evidence_budget: usize,
+    /// Whether somebody copies those bodies to disk, with [`Proxy::take_kept_calls`].
+    pub copy_evidence: bool,
     /// How long a kill waits for its commit before it is answered all the same (it holds in memory meanwhile).
     pub kill_commit_timeout: Duration,
     /// What calls cost.
@@ -126,6 +129,8 @@ pub(crate) struct Core {
     pub(crate) room: Room,
     pub(crate) chains: Mutex<Chains>,
     pub(crate) settled: Settled,
+    /// Older than the id of every call since the start.
+    pub(crate) started: CallId,
 }
 
 impl Proxy {
@@ -140,13 +145,14 @@ impl Proxy {
         let core = Core {
             destinations: Destinations::new(providers),
             upstream: Upstream::new(&config),
-            shelf: Shelf::new(config.evidence_budget),
+            shelf: Shelf::new(config.evidence_budget, config.copy_evidence),
             kills: Kills::default(),
             shield: Shield::default(),
             aside: Aside::default(),
             room: Room::new(config.bodies_in_flight),
             chains: Mutex::new(Chains::new(CHAINS)),
             settled: Settled::default(),
+            started: CallId::new(),
             config,
             guard,
             recorder,
@@ -183,6 +189,19 @@ impl Proxy {
             }
             response
         }
+    }
+
+    /// How the bodies in memory differ from what was taken or restored before, with about `bytes` of them at most. Compresses
+    /// them: not for the thread of an async task.
+    pub fn take_kept_calls(&self, bytes: usize) -> KeptCalls {
+        // An agent that was deleted may have been the last to call.
+        self.core.shelf.release(&self.core.guard.take_released_calls());
+        self.core.shelf.take_difference(bytes)
+    }
+
+    /// Takes back, before the first call, the bodies of calls that stand in the windows, newest first.
+    pub fn restore_kept_calls(&self, calls: Vec<KeptCall>) {
+        self.core.shelf.restore(calls);
     }
 
     /// How often reading or scoring a call failed since the start; each of those calls was let through.

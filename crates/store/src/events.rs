@@ -1,11 +1,11 @@
 //! Events as they are stored.
 
-use model::{AgentId, BlockReason, CallId, Event, EventType, NanoUsd, TextHash, Timestamp, Usage};
+use model::{AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Event, EventType, NanoUsd, TextHash, Timestamp, Usage};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use crate::agents::contains_pattern;
-use crate::columns::{self, odd, unsigned};
+use crate::columns::{self, odd, signed, unsigned};
 use crate::figures::first_id;
 use crate::text_search::Extent;
 use crate::{Page, PageRequest, Store, StoreError};
@@ -33,6 +33,10 @@ pub struct EventFilter {
     pub status: Option<u16>,
     pub blocked: Option<bool>,
     pub block_reason: Option<BlockReason>,
+    /// Only calls that [came to nothing](Event::is_error).
+    pub failed: bool,
+    /// Only what took at least so long.
+    pub min_latency_ms: Option<u64>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
     /// In the agent, the model, the conversation or the error, in any case.
@@ -102,7 +106,11 @@ impl EventFilter {
             (" and blocked = ", self.blocked.map(i64::from)),
             (" and timestamp >= ", self.from.map(Timestamp::as_millis)),
             (" and timestamp < ", self.to.map(Timestamp::as_millis)),
+            (" and latency_ms >= ", self.min_latency_ms.map(signed)),
         ];
+        if self.failed {
+            push_failed(query);
+        }
         if let Some(from) = self.from {
             // Ids sort by time: what is much older need not be looked at.
             let earlier = Timestamp::from_millis(from.as_millis() - ID_SLACK_MS);
@@ -129,6 +137,18 @@ impl EventFilter {
             }
         }
     }
+}
+
+/// The same as [`Event::is_error`].
+fn push_failed(query: &mut QueryBuilder<Sqlite>) {
+    query.push(" and event_type = ").push_bind(EventType::LlmCall.as_str());
+    query.push(" and coalesce(status_code, 0) <> ").push_bind(CLIENT_WENT_AWAY);
+    query.push(" and (status_code >= 400 or (error not in (").push_bind(Event::NOT_SCORED).push(", ");
+    query.push_bind(Event::CLIENT_LEFT).push(")");
+    for prefix in [Event::UNREAD, Event::UNSUPPORTED] {
+        query.push(" and substr(error, 1, ").push_bind(prefix.len() as i64).push(") <> ").push_bind(prefix);
+    }
+    query.push("))");
 }
 
 fn event_row(row: SqliteRow) -> Result<EventRow, sqlx::Error> {

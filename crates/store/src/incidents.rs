@@ -7,6 +7,7 @@ use model::{
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
+use crate::agents::contains_pattern;
 use crate::columns::{self, odd, unsigned};
 use crate::figures::first_id;
 use crate::{Feedback, Page, PageRequest, Store, StoreError, evidence, fingerprint};
@@ -59,6 +60,8 @@ pub struct IncidentFilter {
     pub agent: Option<AgentId>,
     /// In this state.
     pub state: Option<IncidentState>,
+    /// Whose agent, provider, model or conversation contains this, in any case.
+    pub text: Option<String>,
 }
 
 /// One call of the evidence, bodies unpacked.
@@ -91,6 +94,15 @@ impl Store {
         }
         if let Some(state) = filter.state {
             query.push(" and state = ").push_bind(state.as_str());
+        }
+        if let Some(text) = &filter.text {
+            let pattern = contains_pattern(text);
+            for (number, column) in ["agent_id", "provider", "model", "conversation"].into_iter().enumerate() {
+                // `like` does not tell the case of letters apart.
+                query.push(if number == 0 { " and (" } else { " or " }).push(column);
+                query.push(" like ").push_bind(pattern.clone()).push(r" escape '\'");
+            }
+            query.push(")");
         }
         if let Some(after) = page.after()? {
             query.push(" and id < ").push_bind(after);
@@ -173,10 +185,12 @@ fn evidence_row(row: SqliteRow) -> Result<EvidenceRow, sqlx::Error> {
         alike: serde_json::from_str(row.try_get("alike")?).unwrap_or_default(),
         prompt: row.try_get("prompt")?,
         tool_calls: row.try_get("tool_calls")?,
+        tool_results: row.try_get("tool_results")?,
         response: row.try_get("response")?,
         request_body: body("request_body")?,
         response_body: body("response_body")?,
         truncated: row.try_get("truncated")?,
+        missing: evidence::missing(&row)?,
     };
     let chars = |column| row.try_get(column).map(unsigned);
     Ok(EvidenceRow { evidence, request_chars: chars("request_chars")?, response_chars: chars("response_chars")? })

@@ -9,6 +9,7 @@ mod connect;
 mod error;
 mod events;
 mod evidence;
+mod evidence_file;
 mod exemptions;
 mod export;
 mod figures;
@@ -51,7 +52,8 @@ pub use alerts::{
 pub use change::{Change, Changed, Feedback};
 pub use error::StoreError;
 pub use events::{EventFilter, EventRow};
-pub use evidence::{EvidenceBody, EvidenceHead};
+pub use evidence::{EvidenceBody, EvidenceHead, TextLengths};
+pub use evidence_file::EvidenceFile;
 pub use exemptions::ExemptionRow;
 pub use export::RecordedEpoch;
 pub use figures::{ConversationRow, Figures, ModelName};

@@ -138,10 +138,12 @@ fn kill(now: Timestamp) -> Incident {
         alike: Vec::new(),
         prompt: Some(format!("Attempt {number}: {body}")),
         tool_calls: None,
+        tool_results: None,
         response: (number < 19).then(|| body.clone()),
         request_body: Some(body.clone().into_bytes()),
         response_body: (number < 19).then(|| body.clone().into_bytes()),
         truncated: false,
+        missing: None,
     };
     let signals = SignalCounts { similar_prompts: 19, ..SignalCounts::default() };
     let kill = Kill {

@@ -32,6 +32,23 @@ impl Dialect {
         Dialect::Ollama,
     ];
 
+    /// Its name, as it is written to disk.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Dialect::ChatCompletions => "chat_completions",
+            Dialect::Completions => "completions",
+            Dialect::Responses => "responses",
+            Dialect::Messages => "messages",
+            Dialect::Gemini => "gemini",
+            Dialect::Ollama => "ollama",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<Dialect> {
+        Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == name)
+    }
+
     /// The format whose error shape clients of this dialect expect.
     pub fn format(self) -> Format {
         match self {

@@ -58,6 +58,8 @@ pub struct Config {
     pub drain: Duration,
     /// How many bytes the bodies of the calls in the windows may take in memory.
     pub evidence_budget: usize,
+    /// Whether those bodies are also on disk, so that a restart does not lose them.
+    pub keep_evidence_on_disk: bool,
     /// The kill switch of agents not yet seen.
     pub kill_switch: KillSwitch,
     /// The policy of agents that have none of their own.
@@ -181,6 +183,7 @@ impl Config {
             refusal_status: RefusalStatuses::default(),
             drain: Duration::from_secs(30),
             evidence_budget: 256 << 20,
+            keep_evidence_on_disk: true,
             kill_switch: guard.defaults,
             policy: Policy::default(),
             retention: Retention::default(),

@@ -46,7 +46,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 55] = settings! {
+const SINGLE: [Setting; 56] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -61,6 +61,7 @@ const SINGLE: [Setting; 55] = settings! {
     "proxy.refusal_status.ollama" => |config, text| config.refusal_status.ollama = Some(refusal_status(text)?);
     "drain" => |config, text| config.drain = value::duration_or_zero(text)?;
     "evidence_budget" => |config, text| config.evidence_budget = value::size(text)?;
+    "evidence.keep_on_disk" => |config, text| config.keep_evidence_on_disk = value::switch(text)?;
     "kill_switch.enabled" => |config, text| config.kill_switch.enabled = value::switch(text)?;
     "kill_switch.window_size" => |config, text| change(config, KillSwitchChange {
         window_size: Some(value::parsed(text, "a whole number from 2 to 500")?), ..Default::default()

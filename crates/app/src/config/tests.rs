@@ -60,6 +60,8 @@ fn every_kind_of_value_is_read() {
         allow_hosts = ["gazer.test"]
         refusal_status = 403
         evidence_budget = "1MiB"
+        [evidence]
+        keep_on_disk = false
         [proxy]
         allow_origins = ["https://app.example", "http://localhost:3000"]
         refusal_status.gemini = 409
@@ -89,7 +91,7 @@ fn every_kind_of_value_is_read() {
     let statuses = config.refusal_status.by_format();
     let read = [statuses.openai, statuses.anthropic, statuses.gemini, statuses.ollama].map(|status| status.as_u16());
     assert_eq!(read, [403, 403, 409, 403], "one for all, and one of its own");
-    assert_eq!(config.evidence_budget, 1 << 20);
+    assert_eq!((config.evidence_budget, config.keep_evidence_on_disk), (1 << 20, false));
     let expected =
         KillSwitch { enabled: true, window_size: 7, threshold: 5.0, action: Action::Block, ..Default::default() };
     assert_eq!(config.kill_switch, expected);

@@ -37,6 +37,46 @@ async fn windows_are_restored_before_the_first_call() {
 }
 
 #[tokio::test]
+async fn evidence_is_whole_after_a_restart() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    server.kill_switch("looper", json!({"enabled": true})).await;
+    for _ in 0..5 {
+        server.agent("looper").ask(QUESTION).await;
+    }
+    let evidence = evidence_of_the_sixth_call(restart(server)).await;
+    assert_eq!(evidence.len(), 6);
+    for call in &evidence {
+        assert!(call["request_body"].as_str().is_some_and(|body| body.contains(QUESTION)), "{call}");
+        assert_eq!((&call["truncated"], &call["missing"]), (&json!(false), &json!(null)), "{call}");
+    }
+    assert!(evidence[..5].iter().all(|call| call["response_body"].is_string()), "{evidence:?}");
+}
+
+#[tokio::test]
+async fn evidence_without_a_copy_on_disk_says_that_a_restart_lost_it() {
+    let provider = provider().await;
+    let builder = ServerBuilder::new(&provider.url()).arguments(&["--set", "evidence.keep_on_disk=false"]);
+    let server = builder.start();
+    server.kill_switch("looper", json!({"enabled": true})).await;
+    for _ in 0..5 {
+        server.agent("looper").ask(QUESTION).await;
+    }
+    let evidence = evidence_of_the_sixth_call(restart(server)).await;
+    let missing: Vec<_> = evidence.iter().map(|call| call["missing"].as_str().unwrap_or("-")).collect();
+    assert_eq!(missing, ["restart", "restart", "restart", "restart", "restart", "-"]);
+    assert!(evidence.iter().all(|call| call["timestamp"].is_string()), "{evidence:?}");
+}
+
+/// Lets the agent ask once more, which is refused, and returns the evidence.
+async fn evidence_of_the_sixth_call(server: Server) -> Vec<serde_json::Value> {
+    assert!(server.agent("looper").ask(QUESTION).await.is_inactive_response());
+    let incident = server.incidents("looper").await.remove(0);
+    let path = format!("/api/incidents/{}/evidence", incident["id"].as_str().unwrap());
+    server.get(&path).await["items"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
 async fn an_activation_survives_a_restart_with_empty_windows() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();

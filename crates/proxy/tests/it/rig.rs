@@ -42,6 +42,7 @@ pub fn config() -> ProxyConfig {
         first_byte_timeout: Duration::from_secs(30),
         idle_timeout: Duration::from_secs(30),
         evidence_budget: 64 << 20,
+        copy_evidence: false,
         kill_commit_timeout: Duration::from_secs(30),
         prices: Arc::new(wire::Prices::builtin()),
         include_usage: Default::default(),

@@ -155,6 +155,32 @@ async fn events_are_filtered_by_what_they_are() {
 }
 
 #[tokio::test]
+async fn failed_and_slow_calls_are_found_as_they_are_counted() {
+    let fixture = Fixture::new().await;
+    let errors = [None, Some("unread: not JSON"), Some("not scored: batches"), Some(Event::NOT_SCORED)];
+    let errors = errors.into_iter().chain([Some(Event::CLIENT_LEFT), Some("the provider broke off")]);
+    let mut events = Vec::new();
+    for (error, status) in
+        errors.flat_map(|error| [None, Some(200), Some(429), Some(499), Some(500)].map(|it| (error, it)))
+    {
+        let mut event = call("agent");
+        (event.error, event.status) = (error.map(str::to_owned), status);
+        events.push(event);
+    }
+    events[0].latency_ms = Some(12_000);
+    let mut expected: Vec<_> = events.iter().filter(|event| event.is_error()).map(|event| event.id).collect();
+    expected.sort_unstable_by(|one, other| other.cmp(one));
+    let slow = events[0].id;
+    fixture.record_all(events).await;
+
+    let found = async |filter: EventFilter| -> Vec<CallId> {
+        fixture.store.events(&filter, &page(100)).await.unwrap().items.iter().map(|row| row.event.id).collect()
+    };
+    assert_eq!(found(EventFilter { failed: true, ..Default::default() }).await, expected);
+    assert_eq!(found(EventFilter { min_latency_ms: Some(12_000), ..Default::default() }).await, [slow]);
+}
+
+#[tokio::test]
 async fn everything_sent_is_on_disk_when_the_inbox_is_closed() {
     let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
     for number in 0..1500 {

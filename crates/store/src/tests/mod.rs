@@ -6,6 +6,7 @@ mod changes;
 mod checkpoint;
 mod deletion;
 mod events;
+mod evidence_file;
 mod exemptions;
 mod faults;
 mod figures;
@@ -238,10 +239,12 @@ fn incident(agent: &str, epoch: u64) -> Incident {
         alike: Vec::new(),
         prompt: Some("weiter".to_owned()),
         tool_calls: None,
+        tool_results: None,
         response: None,
         request_body: Some("{\"ä\":1}".as_bytes().to_vec()),
         response_body: None,
         truncated: false,
+        missing: None,
     });
     Incident {
         kill,

@@ -75,8 +75,9 @@ async fn incidents_come_newest_first() {
         assert_eq!(seen, expected);
     };
     check(IncidentFilter::default(), &["b", "c", "a"]).await;
-    check(IncidentFilter { state: Some(IncidentState::Open), agent: None }, &["b", "a"]).await;
-    check(IncidentFilter { state: None, agent: Some(id("c")) }, &["c"]).await;
+    check(IncidentFilter { state: Some(IncidentState::Open), ..IncidentFilter::default() }, &["b", "a"]).await;
+    check(IncidentFilter { agent: Some(id("c")), ..IncidentFilter::default() }, &["c"]).await;
+    check(IncidentFilter { text: Some("C".to_owned()), ..IncidentFilter::default() }, &["c"]).await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 
-use model::{AgentId, CallId, DeactivatedBy, Event, Incident, IncidentId, NanoUsd, Record, Timestamp};
+use model::{AgentId, CallId, DeactivatedBy, Event, Incident, IncidentId, MissingBodies, NanoUsd, Record, Timestamp};
 use sqlx::{Arguments, QueryBuilder, Sqlite, SqliteConnection};
 use tokio::sync::watch;
 
@@ -182,8 +182,8 @@ async fn cost_of(
 
 static INSERT_EVIDENCE: LazyLock<Insert> = LazyLock::new(|| {
     let into = "evidence (incident_id, position, call_id, timestamp, matched, alike, prompt, tool_calls, response,
-        request_body, response_body, request_chars, response_chars, truncated)";
-    Insert::new(into, 14, "")
+        request_body, response_body, request_chars, response_chars, truncated, tool_results, missing)";
+    Insert::new(into, 16, "")
 });
 
 async fn insert_evidence(
@@ -208,7 +208,9 @@ async fn insert_evidence(
             arguments.add(packed.response_body.as_deref())?;
             arguments.add(signed(packed.request_chars))?;
             arguments.add(signed(packed.response_chars))?;
-            arguments.add(packed.evidence.truncated)
+            arguments.add(packed.evidence.truncated)?;
+            arguments.add(packed.evidence.tool_results.as_deref())?;
+            arguments.add(packed.evidence.missing.map(MissingBodies::as_str))
         })
         .await
 }

@@ -232,10 +232,12 @@ pub(crate) fn record(kill: Kill) -> (Incident, Event) {
         alike: alike.clone(),
         prompt: Some(PROMPT.into()),
         tool_calls: None,
+        tool_results: None,
         response: None,
         request_body: Some(PROMPT.as_bytes().to_vec()),
         response_body: (*call != trigger).then(|| b"{\"answer\":\"\xff\"}".to_vec()),
         truncated: false,
+        missing: None,
     });
     let incident = Incident {
         evidence: evidence.collect(),

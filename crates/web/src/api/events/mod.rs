@@ -144,6 +144,11 @@ pub(crate) struct EventsQuery {
     blocked: Option<bool>,
     #[param(schema_with = schemas::block_reason_filter, required = false)]
     block_reason: Option<BlockReason>,
+    /// Only calls that failed, by the provider's or the proxy's doing.
+    #[serde(default)]
+    failed: bool,
+    /// Only what took at least so many milliseconds.
+    min_latency_ms: Option<u64>,
     /// From this time on (RFC 3339).
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Timestamp>,
@@ -195,6 +200,8 @@ impl From<EventsQuery> for EventFilter {
             status: query.status,
             blocked: query.blocked,
             block_reason: query.block_reason,
+            failed: query.failed,
+            min_latency_ms: query.min_latency_ms,
             from: query.from,
             to: query.to,
             text: query.text,

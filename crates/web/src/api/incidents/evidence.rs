@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use model::{CallId, IncidentId, Likeness, Matched, Timestamp};
+use model::{CallId, IncidentId, Likeness, Matched, MissingBodies, Timestamp};
 use serde::Serialize;
 use store::EvidenceRow;
 use utoipa::ToSchema;
@@ -30,6 +30,8 @@ pub(crate) struct EvidenceView {
     pub(crate) prompt: Option<String>,
     /// The tool calls whose results it reports, one per line.
     pub(crate) tool_calls: Option<String>,
+    /// The results of those tool calls, one after the other.
+    pub(crate) tool_results: Option<String>,
     /// The text of its response.
     pub(crate) response: Option<String>,
     /// The body it was sent with; what is no UTF-8 is replaced. `null` if it was no longer in
@@ -41,6 +43,9 @@ pub(crate) struct EvidenceView {
     pub(crate) response_chars: u64,
     /// Whether a body is missing or cut.
     pub(crate) truncated: bool,
+    /// Why its bodies are missing: `restart` (they were in memory only) or `budget` (they did not fit); else `null`.
+    #[schema(value_type = Option<String>)]
+    pub(crate) missing: Option<MissingBodies>,
 }
 
 /// That a call is like a later one.
@@ -73,12 +78,14 @@ impl From<EvidenceRow> for EvidenceView {
             alike: row.evidence.alike.into_iter().map(LikenessView::from).collect(),
             prompt: row.evidence.prompt,
             tool_calls: row.evidence.tool_calls,
+            tool_results: row.evidence.tool_results,
             response: row.evidence.response,
             request_body: row.evidence.request_body.map(text),
             response_body: row.evidence.response_body.map(text),
             request_chars: row.request_chars,
             response_chars: row.response_chars,
             truncated: row.evidence.truncated,
+            missing: row.evidence.missing,
         }
     }
 }

@@ -164,7 +164,7 @@ pub(crate) async fn list(
     Parameters(query): Parameters<IncidentsQuery>,
 ) -> Result<Json<List<IncidentView>>, Problem> {
     let page = query.page()?;
-    let filter = IncidentFilter { agent: query.agent, state: query.state };
+    let filter = IncidentFilter { agent: query.agent, state: query.state, ..IncidentFilter::default() };
     let incidents = app.web().store.incidents(&filter, &page).await.map_err(Problem::of_page)?;
     Ok(Json(List::of(incidents, IncidentView::from)))
 }

@@ -1,0 +1,116 @@
+//! Keeps a copy of the bodies in the windows on disk, so that the evidence of a kill after a restart is whole. It follows the
+//! proxy at its own pace: no call ever waits for it.
+
+use std::time::Duration;
+
+use guard::Guard;
+use model::KeptCalls;
+use proxy::Proxy;
+use store::{EvidenceFile, StoreError};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
+
+use crate::config::Config;
+
+/// How often the copy is brought up to date. What leaves the windows sooner is never written.
+const EVERY: Duration = Duration::from_secs(1);
+/// How much is compressed and written at a time: at most this much a second.
+const PART: usize = 8 << 20;
+/// How long the rest may take when the server stops.
+const LAST_PART: Duration = Duration::from_secs(10);
+
+/// The task that writes the copy.
+#[derive(Debug)]
+pub(crate) struct EvidenceKeeper {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl EvidenceKeeper {
+    /// Gives `proxy` the bodies back that were in the windows of `guard`, and begins to write. `None` if the configuration says
+    /// so, or the file cannot be used: evidence is then kept in memory only.
+    pub(crate) async fn start(config: &Config, guard: &Guard, proxy: &Proxy) -> Option<EvidenceKeeper> {
+        if !config.keep_evidence_on_disk {
+            if let Err(error) = EvidenceFile::delete(&config.data_dir) {
+                tracing::warn!("bodies of earlier calls are still on disk: {error}");
+            }
+            return None;
+        }
+        match restore(config, guard, proxy).await {
+            Ok(file) => Some(EvidenceKeeper::run(proxy.clone(), file)),
+            Err(error) => {
+                tracing::warn!("a restart will lose the bodies of the calls in the windows: {error}");
+                None
+            }
+        }
+    }
+
+    fn run(proxy: Proxy, file: EvidenceFile) -> EvidenceKeeper {
+        let (stop, mut stopped) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            let mut copy = Copy { proxy, file, unwritten: KeptCalls::default(), is_failing: false };
+            let mut ticks = tokio::time::interval(EVERY);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                tokio::select! {
+                    _ = ticks.tick() => copy.write_part().await,
+                    _ = &mut stopped => break,
+                };
+            }
+            while copy.write_part().await {}
+            copy.file.close().await;
+        });
+        EvidenceKeeper { stop, task }
+    }
+
+    /// Writes what is left.
+    pub(crate) async fn stop(self) {
+        let _ = self.stop.send(());
+        if tokio::time::timeout(LAST_PART, self.task).await.is_err() {
+            tracing::warn!("not all bodies of the calls in the windows could be written in time");
+        }
+    }
+}
+
+async fn restore(config: &Config, guard: &Guard, proxy: &Proxy) -> Result<EvidenceFile, StoreError> {
+    let file = EvidenceFile::open(&config.data_dir).await?;
+    let in_windows = guard.calls_in_windows(&file.calls().await?);
+    proxy.restore_kept_calls(file.restore(&in_windows, config.evidence_budget).await?);
+    Ok(file)
+}
+
+/// The copy, and what of it could not be written yet.
+struct Copy {
+    proxy: Proxy,
+    file: EvidenceFile,
+    unwritten: KeptCalls,
+    is_failing: bool,
+}
+
+impl Copy {
+    /// Whether something was written.
+    async fn write_part(&mut self) -> bool {
+        if self.unwritten.is_empty() {
+            let proxy = self.proxy.clone();
+            let taken = tokio::task::spawn_blocking(move || proxy.take_kept_calls(PART)).await;
+            self.unwritten = taken.unwrap_or_default();
+        }
+        if self.unwritten.is_empty() {
+            return false;
+        }
+        match self.file.write(&self.unwritten).await {
+            Ok(()) => {
+                self.unwritten = KeptCalls::default();
+                self.is_failing = false;
+                true
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.is_failing, true) {
+                    tracing::warn!("bodies of the calls in the windows cannot be written to disk: {error}");
+                }
+                false
+            }
+        }
+    }
+}

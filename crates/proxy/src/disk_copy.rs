@@ -1,0 +1,194 @@
+//! The copy of the held bodies on disk: what it lacks, and what it no longer needs. The proxy never writes it: somebody
+//! asks for the difference now and then, writes it, and gives back at the next start what is still in the windows.
+
+use std::collections::{BTreeSet, HashSet};
+
+use bytes::Bytes;
+use http::HeaderValue;
+use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse};
+use wire::Dialect;
+
+use crate::evidence::Shelf;
+use crate::held::{Held, HeldCall, HeldResponse};
+
+/// What the copy has, and how it differs.
+#[derive(Default)]
+pub(crate) struct DiskCopy {
+    written: HashSet<CallId>,
+    changed: BTreeSet<CallId>,
+    gone: Vec<CallId>,
+}
+
+impl DiskCopy {
+    /// The call came, or was answered.
+    pub(crate) fn on_change(&mut self, call: CallId) {
+        self.changed.insert(call);
+    }
+
+    /// The call is no longer held.
+    pub(crate) fn on_removal(&mut self, call: CallId) {
+        self.changed.remove(&call);
+        if self.written.remove(&call) {
+            self.gone.push(call);
+        }
+    }
+
+    /// The call came from the copy.
+    pub(crate) fn on_restore(&mut self, call: CallId) {
+        self.written.insert(call);
+    }
+
+    /// The oldest call that the copy lacks; it counts as written from now on.
+    pub(crate) fn take_changed(&mut self) -> Option<CallId> {
+        let call = self.changed.pop_first()?;
+        self.written.insert(call);
+        Some(call)
+    }
+
+    /// The calls that the copy no longer needs.
+    pub(crate) fn take_gone(&mut self) -> Vec<CallId> {
+        std::mem::take(&mut self.gone)
+    }
+}
+
+impl Shelf {
+    /// How the copy on disk differs, compressed, with about `bytes` of bodies at most. Takes as long as they are large: not for
+    /// the thread of an async task.
+    pub(crate) fn take_difference(&self, bytes: usize) -> KeptCalls {
+        let (changed, gone) = self.difference(bytes);
+        KeptCalls { changed: changed.into_iter().map(|(id, call)| kept(id, call)).collect(), gone }
+    }
+
+    /// Takes calls back that the copy held, newest first, as far as they fit. The others are no longer needed.
+    pub(crate) fn restore(&self, calls: Vec<KeptCall>) {
+        for call in calls {
+            let id = call.call;
+            self.put_back(id, held(call));
+        }
+    }
+}
+
+fn kept(call: CallId, held: HeldCall) -> KeptCall {
+    KeptCall {
+        call,
+        time: held.time,
+        dialect: held.dialect.as_str().to_owned(),
+        request: kept_body(held.request),
+        response: held.response.map(|response| KeptResponse {
+            body: kept_body(response.body),
+            content_type: response.content_type.and_then(|value| value.to_str().ok().map(str::to_owned)),
+            cut: response.cut,
+        }),
+    }
+}
+
+fn kept_body(held: Held) -> KeptBody {
+    match held.packed() {
+        Held::Packed(bytes, length) => KeptBody { bytes: bytes.to_vec(), unpacked_length: Some(length) },
+        Held::Raw(bytes, _) | Held::Settled(bytes) => KeptBody { bytes: bytes.to_vec(), unpacked_length: None },
+    }
+}
+
+/// `None` if the copy was written by a version that knows other dialects.
+fn held(call: KeptCall) -> Option<HeldCall> {
+    let response = call.response.map(|response| HeldResponse {
+        body: held_body(response.body),
+        content_type: response.content_type.and_then(|value| HeaderValue::from_str(&value).ok()),
+        cut: response.cut,
+    });
+    let dialect = Dialect::parse(&call.dialect)?;
+    Some(HeldCall { time: call.time, dialect, request: held_body(call.request), response })
+}
+
+fn held_body(body: KeptBody) -> Held {
+    // In a buffer of its own length: that is what the budget counts.
+    let bytes = Bytes::from(body.bytes.into_boxed_slice());
+    match body.unpacked_length {
+        Some(length) => Held::Packed(bytes, length),
+        None => Held::Settled(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+
+    use super::*;
+
+    const BODY: usize = 1000;
+
+    fn call(fill: u8) -> HeldCall {
+        HeldCall::new(Timestamp::from_millis(7), Dialect::Messages, &Bytes::from(vec![fill; BODY]))
+    }
+
+    fn ids(difference: &KeptCalls) -> Vec<CallId> {
+        difference.changed.iter().map(|kept| kept.call).collect()
+    }
+
+    #[test]
+    fn difference_holds_new_answered_and_released_calls_once() {
+        let shelf = Shelf::new(1 << 20, true);
+        let (first, second) = (CallId::new(), CallId::new());
+        shelf.put(first, call(1), &[]);
+        shelf.put(second, call(2), &[]);
+        assert_eq!(ids(&shelf.take_difference(1 << 20)), [first, second]);
+        assert!(shelf.take_difference(1 << 20).is_empty());
+        shelf.answer(first, vec![3; BODY], None, true);
+        let answered = shelf.take_difference(1 << 20);
+        assert_eq!(ids(&answered), [first]);
+        assert!(answered.changed[0].response.as_ref().is_some_and(|response| response.cut));
+        shelf.put(CallId::new(), call(4), &[first]);
+        assert_eq!(shelf.take_difference(1 << 20).gone, [first]);
+    }
+
+    #[test]
+    fn calls_that_leave_before_they_are_written_are_never_written() {
+        let shelf = Shelf::new(1 << 20, true);
+        let (first, second) = (CallId::new(), CallId::new());
+        shelf.put(first, call(1), &[]);
+        shelf.put(second, call(2), &[first]);
+        let difference = shelf.take_difference(1 << 20);
+        assert_eq!((ids(&difference), difference.gone), (vec![second], Vec::new()));
+    }
+
+    #[test]
+    fn difference_is_taken_in_parts() {
+        let shelf = Shelf::new(1 << 20, true);
+        (0..10).for_each(|fill| shelf.put(CallId::new(), call(fill), &[]));
+        assert_eq!(shelf.take_difference(3 * BODY).changed.len(), 3);
+        assert_eq!(shelf.take_difference(1 << 20).changed.len(), 7);
+    }
+
+    #[test]
+    fn without_a_copy_on_disk_there_is_no_difference() {
+        let shelf = Shelf::new(1 << 20, false);
+        shelf.put(CallId::new(), call(1), &[]);
+        assert!(shelf.take_difference(1 << 20).is_empty());
+    }
+
+    #[test]
+    fn restored_bodies_are_what_they_were_and_stay_within_the_budget() {
+        let before = Shelf::new(1 << 20, true);
+        let calls: Vec<CallId> = (0..3).map(|_| CallId::new()).collect();
+        for (fill, id) in (0..).zip(&calls) {
+            before.put(*id, call(fill), &[]);
+        }
+        before.answer(calls[2], vec![9; 20], Some(HeaderValue::from_static("text/event-stream")), false);
+        let mut kept = before.take_difference(1 << 20).changed;
+        kept.reverse();
+
+        let after = Shelf::new(1 << 20, true);
+        after.restore(kept.clone());
+        assert!(after.take_difference(1 << 20).is_empty(), "what came from the copy is in the copy");
+        let newest = after.get(calls[2]).expect("it was restored");
+        assert_eq!(newest.request.read(), Some(vec![2; BODY]));
+        let response = newest.response.expect("it was answered");
+        assert_eq!(response.body.read(), Some(vec![9; 20]));
+        assert_eq!(response.content_type, Some(HeaderValue::from_static("text/event-stream")));
+
+        let small = Shelf::new(crate::held::ENTRY * 2, true);
+        small.restore(kept);
+        assert!(small.get(calls[2]).is_some() && small.get(calls[0]).is_none(), "the newest are kept");
+        assert_eq!(small.take_difference(1 << 20).gone, [calls[1], calls[0]], "the others leave the disk");
+    }
+}

@@ -1,0 +1,56 @@
+//! The file with the bodies of the calls in the windows.
+
+use std::collections::HashSet;
+
+use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse, Timestamp};
+
+use crate::EvidenceFile;
+
+fn call(fill: u8) -> KeptCall {
+    KeptCall {
+        call: CallId::new(),
+        time: Timestamp::from_millis(i64::from(fill)),
+        dialect: "messages".to_owned(),
+        request: KeptBody { bytes: vec![fill; 100], unpacked_length: Some(1000) },
+        response: None,
+    }
+}
+
+fn changed(calls: &[KeptCall]) -> KeptCalls {
+    KeptCalls { changed: calls.to_vec(), gone: Vec::new() }
+}
+
+#[tokio::test]
+async fn bodies_survive_a_restart_newest_first_and_within_the_budget() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = EvidenceFile::open(directory.path()).await.unwrap();
+    let mut calls: Vec<KeptCall> = (0..4).map(call).collect();
+    file.write(&changed(&calls)).await.unwrap();
+    calls[3].response = Some(KeptResponse {
+        body: KeptBody { bytes: b"yes".to_vec(), unpacked_length: None },
+        content_type: Some("application/json".to_owned()),
+        cut: true,
+    });
+    file.write(&KeptCalls { changed: vec![calls[3].clone()], gone: vec![calls[0].call] }).await.unwrap();
+    file.close().await;
+
+    let file = EvidenceFile::open(directory.path()).await.unwrap();
+    // The second has left the windows, and the third does not fit beside the fourth.
+    let wanted: HashSet<CallId> = [calls[0].call, calls[2].call, calls[3].call].into();
+    assert_eq!(file.restore(&wanted, 1000).await.unwrap(), [calls[3].clone(), calls[2].clone()]);
+    assert_eq!(file.restore(&wanted, 150).await.unwrap(), [calls[3].clone()]);
+    assert_eq!(file.calls().await.unwrap(), HashSet::from([calls[3].call]), "what is not restored is deleted");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_is_made_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("evidence.db"), "this is no database, and long enough to be taken for one")
+        .unwrap();
+    let file = EvidenceFile::open(directory.path()).await.unwrap();
+    file.write(&changed(&[call(1)])).await.unwrap();
+    assert_eq!(file.calls().await.unwrap().len(), 1);
+    file.close().await;
+    EvidenceFile::delete(directory.path()).unwrap();
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
