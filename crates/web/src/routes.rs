@@ -112,8 +112,8 @@ fn open_pages() -> Router<App> {
 /// Pages and forms that need a session.
 fn guarded_pages(app: &App) -> Router<App> {
     use pages::{
-        agent, agents, alerts, costs, exemptions, incident, incidents, login, overview, request, requests, settings,
-        theme,
+        agent, agents, alerts, costs, exemptions, incident, incidents, login, overview, request, requests, search,
+        settings, theme,
     };
     Router::new()
         .route("/", get(overview::show))
@@ -136,6 +136,7 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/incidents/{id}/evidence/{call}/{which}", get(incident::actions::body))
         .route("/requests", get(requests::show))
         .route("/requests/{id}", get(request::show))
+        .route("/search", get(search::show))
         .route("/alerts", get(alerts::show))
         .route("/alerts/channels", post(alerts::actions::add_channel))
         .route("/alerts/channels/{id}/test", post(alerts::actions::test_channel))

@@ -1,7 +1,7 @@
 // Sends forms without leaving the page, copies texts, and submits a filter when it is chosen.
 
 import { load, patchPage, refresh } from "./patch.js";
-import { COPIED, NO_ANSWER } from "./words.js";
+import { COPIED, NO_ANSWER, NO_TEXT } from "./words.js";
 
 export function enhance() {
   document.addEventListener("submit", onSubmit);
@@ -38,7 +38,10 @@ async function onSubmit(event) {
   }
 }
 
-async function onClick({ target }) {
+async function onClick(event) {
+  const { target } = event;
+  const shower = target.closest("[data-show]");
+  if (shower) return showBelow(event, shower);
   const button = target.closest("[data-copy], [data-copy-from]");
   if (!button) return;
   const { copy, copyFrom } = button.dataset;
@@ -47,6 +50,19 @@ async function onClick({ target }) {
   const before = button.textContent;
   button.textContent = COPIED;
   setTimeout(() => (button.textContent = before), 1500);
+}
+
+/** Shows the text that a link leads to below it, and hides it again. A click that opens a tab or a window still does that. */
+async function showBelow(event, link) {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const element = document.getElementById(link.dataset.show);
+  if (!element.textContent) {
+    const answer = await fetch(link.href).catch(() => null);
+    element.textContent = answer?.ok ? await answer.text() : NO_TEXT;
+  }
+  element.hidden = !element.hidden;
+  link.setAttribute("aria-expanded", String(!element.hidden));
 }
 
 /** Copying needs a secure context; where there is none, there is no button. */

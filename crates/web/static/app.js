@@ -3,10 +3,12 @@
 import { enhance } from "./act.js";
 import { follow } from "./live.js";
 import { localise, tellOffset } from "./local.js";
+import { enhanceSearch } from "./search.js";
 import { enhanceWhatIf } from "./what_if.js";
 
 tellOffset();
 localise(document);
 enhance();
 enhanceWhatIf();
+enhanceSearch();
 follow();

@@ -3,6 +3,7 @@
 import { ago, inLocalTime } from "./words.js";
 
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const WHOLE = new Intl.NumberFormat();
@@ -26,7 +27,7 @@ function showTime(element) {
   const then = new Date(element.dateTime);
   if (Number.isNaN(then.getTime())) return;
   element.title = inLocalTime(EXACT.format(then), element.dateTime);
-  const text = ago((Date.now() - then) / 1000);
+  const text = "clock" in element.dataset ? CLOCK.format(then) : ago((Date.now() - then) / 1000);
   if (element.textContent !== text) element.textContent = text;
 }
 

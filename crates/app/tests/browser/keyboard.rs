@@ -17,6 +17,13 @@ impl Browser {
         self.keys(&key.to_string()).await;
     }
 
+    /// Presses a key while another is held down.
+    pub(crate) async fn chord(&self, held: char, key: char) {
+        let stroke = |kind: &str, key: char| json!({"type": kind, "value": key.to_string()});
+        let actions = [stroke("keyDown", held), stroke("keyDown", key), stroke("keyUp", key), stroke("keyUp", held)];
+        self.post("/actions", json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
+    }
+
     async fn keys(&self, keys: &str) {
         let strokes = keys.chars().map(String::from);
         let strokes = strokes.flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": key})));

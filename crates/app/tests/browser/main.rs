@@ -4,7 +4,9 @@
 mod connection;
 mod default_policy;
 mod driver;
+mod evidence;
 mod false_alarm;
+mod finding;
 mod foreign_page;
 mod hostile;
 mod journey;

@@ -15,7 +15,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
 /// Every file: its name, its type and its content.
-const FILES: [(&str, &str, &str); 10] = [
+const FILES: [(&str, &str, &str); 11] = [
     ("style.css", CSS, include_str!("../../static/style.css")),
     ("icon.svg", PICTURE, include_str!("../../static/icon.svg")),
     ("app.js", SCRIPT, include_str!("../../static/app.js")),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str, &str); 10] = [
     ("local.js", SCRIPT, include_str!("../../static/local.js")),
     ("login.js", SCRIPT, include_str!("../../static/login.js")),
     ("patch.js", SCRIPT, include_str!("../../static/patch.js")),
+    ("search.js", SCRIPT, include_str!("../../static/search.js")),
     ("what_if.js", SCRIPT, include_str!("../../static/what_if.js")),
     ("words.js", SCRIPT, include_str!("../../static/words.js")),
 ];

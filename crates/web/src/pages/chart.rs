@@ -70,6 +70,8 @@ pub(super) struct Series {
     pub(super) write: fn(f64) -> String,
     /// The axis ends here at least.
     pub(super) least_top: f64,
+    /// Whether the sum of the values means something.
+    pub(super) adds_up: bool,
 }
 
 impl Series {
@@ -79,8 +81,9 @@ impl Series {
         let top = nice_top(most).max(self.least_top);
         let step = WIDTH / self.points.len().max(1) as f64;
         let total: f64 = self.points.iter().map(|(_, value)| value).sum();
+        let total = self.adds_up.then(|| (self.write)(total));
         Chart {
-            label: labels::chart(&self.title, &(self.write)(total), &(self.write)(most)),
+            label: labels::chart(&self.title, total.as_deref(), &(self.write)(most)),
             bars: self.points.iter().enumerate().map(|(place, point)| self.bar(place, *point, (step, top))).collect(),
             lines: [0.0, 0.5, 1.0].map(|share| self.line(share, top)).into(),
             times: self.times(step),
@@ -166,7 +169,7 @@ mod tests {
         let points = (0..24).map(|hour| (Timestamp::from_millis(hour * 3_600_000), 0.0)).collect();
         let write = |value: f64| format!("{value:.0}");
         let (title, unit) = (String::new(), "");
-        let chart = Series { title, unit, span: Span::Hour, points, write, least_top: 2.0 }.chart();
+        let chart = Series { title, unit, span: Span::Hour, points, write, least_top: 2.0, adds_up: true }.chart();
         let times: Vec<_> = chart.times.iter().map(|time| time.shown.as_str()).collect();
         assert_eq!(times, ["03:00", "08:00", "13:00", "18:00", "23:00"]);
         let lines: Vec<_> = chart.lines.iter().map(|line| line.shown.as_str()).collect();
@@ -183,6 +186,7 @@ mod tests {
             points: vec![(hour(0), 0.0), (hour(1), 5.0), (hour(2), 10.0)],
             write: |value| format!("{value:.0}"),
             least_top: 2.0,
+            adds_up: true,
         };
         let chart = series.chart();
         let heights: Vec<_> = chart.bars.iter().map(|bar| bar.height.as_str()).collect();

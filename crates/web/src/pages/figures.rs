@@ -5,8 +5,10 @@ use model::{AgentId, NanoUsd, Timestamp};
 use store::{Figures, Period, Span, Tally};
 
 use super::chart::{self, Chart, Series};
+use super::link::link;
 use super::number::{Count, Money, grouped};
 use super::words::labels::{self, figure};
+use super::words::units::duration;
 use crate::app::App;
 use crate::gate::cookie;
 use crate::problem::Problem;
@@ -14,18 +16,48 @@ use crate::problem::Problem;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const CHART_HOURS: u32 = 24;
 
+/// How far the viewer's clock is from UTC, as their browser says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ViewerZone {
+    offset_ms: i64,
+}
+
+impl ViewerZone {
+    pub(super) fn of(headers: &HeaderMap) -> ViewerZone {
+        let minutes = cookie(headers, "agentgazer_offset").and_then(|minutes| minutes.parse().ok()).unwrap_or(0);
+        ViewerZone::from_minutes(minutes)
+    }
+
+    pub(super) fn from_minutes(minutes: i64) -> ViewerZone {
+        ViewerZone { offset_ms: minutes.clamp(-14 * 60, 14 * 60) * 60 * 1000 }
+    }
+
+    /// When a day such as `2026-11-18` begins there.
+    pub(super) fn day(self, day: &str) -> Option<Timestamp> {
+        let start = Timestamp::parse(&format!("{}T00:00:00Z", day.trim()))?;
+        Some(Timestamp::from_millis(start.as_millis() - self.offset_ms))
+    }
+}
+
 /// The viewer's day: when today began where they are. Their browser says how far that is from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Day {
     start: i64,
+    /// The same on the viewer's clock.
+    local_start: i64,
     now: Timestamp,
 }
 
 impl Day {
     pub(super) fn new(headers: &HeaderMap, now: Timestamp) -> Day {
-        let offset: i64 = cookie(headers, "agentgazer_offset").and_then(|minutes| minutes.parse().ok()).unwrap_or(0);
-        let offset_ms = offset.clamp(-14 * 60, 14 * 60) * 60 * 1000;
-        Day { start: (now.as_millis() + offset_ms).div_euclid(DAY_MS) * DAY_MS - offset_ms, now }
+        let ViewerZone { offset_ms } = ViewerZone::of(headers);
+        let local_start = (now.as_millis() + offset_ms).div_euclid(DAY_MS) * DAY_MS;
+        Day { start: local_start - offset_ms, local_start, now }
+    }
+
+    /// As a field for days has it: `2026-11-18`.
+    pub(super) fn date(self) -> String {
+        Timestamp::from_millis(self.local_start).to_string().get(..10).unwrap_or_default().to_owned()
     }
 
     pub(super) fn today(self) -> Period {
@@ -45,6 +77,8 @@ pub(super) struct Compared {
     pub(super) exact: String,
     pub(super) yesterday: String,
     pub(super) is_alarming: bool,
+    /// Where what it counts is listed.
+    pub(super) href: String,
 }
 
 /// Calls, cost, errors and kills of today against yesterday.
@@ -52,48 +86,71 @@ pub(super) async fn today(app: &App, day: Day) -> Result<[Compared; 4], Problem>
     let store = &app.web().store;
     let (today, yesterday) = (store.total(None, day.today()).await?, store.total(None, day.yesterday()).await?);
     let kills = |period: Period| store.incident_count(period.from(), period.to());
+    let requests =
+        |show: Option<&str>| link("/requests", &[("show", show.map(str::to_owned)), ("from", Some(day.date()))]);
+    let counted = |name, today, yesterday, href| counts((name, href), today, yesterday);
+    let incidents = counted(
+        figure::INCIDENTS_TODAY,
+        kills(day.today()).await?,
+        kills(day.yesterday()).await?,
+        "/incidents".to_owned(),
+    );
     Ok([
-        counts(figure::CALLS_TODAY, today.requests, yesterday.requests, false),
+        counted(figure::CALLS_TODAY, today.requests, yesterday.requests, requests(None)),
         money(figure::COST_TODAY, &today, &yesterday),
-        counts(figure::ERRORS_TODAY, today.errors, yesterday.errors, false),
-        counts(figure::INCIDENTS_TODAY, kills(day.today()).await?, kills(day.yesterday()).await?, true),
+        counted(figure::ERRORS_TODAY, today.errors, yesterday.errors, requests(Some("failed"))),
+        Compared { is_alarming: incidents.exact != "0", ..incidents },
     ])
 }
 
-fn counts(name: &'static str, today: u64, yesterday: u64, alarms: bool) -> Compared {
+fn counts((name, href): (&'static str, String), today: u64, yesterday: u64) -> Compared {
     let (today, yesterday) = (Count::from(today), Count::from(yesterday));
-    Compared {
-        name,
-        is_alarming: alarms && today.value > 0,
-        today: today.short,
-        exact: today.exact,
-        yesterday: yesterday.short,
-    }
+    Compared { name, is_alarming: false, today: today.short, exact: today.exact, yesterday: yesterday.short, href }
 }
 
 fn money(name: &'static str, today: &Tally, yesterday: &Tally) -> Compared {
     let (today, yesterday) = (Money::spent(today), Money::spent(yesterday));
-    Compared { name, today: today.short, exact: today.exact, yesterday: yesterday.short, is_alarming: false }
+    let href = "/costs".to_owned();
+    Compared { name, today: today.short, exact: today.exact, yesterday: yesterday.short, is_alarming: false, href }
 }
 
-/// Calls and cost of the last 24 hours, of one agent or of all.
+/// Calls, cost, failures, refusals and latency of the last 24 hours, of one agent or of all.
 pub(super) async fn charts(app: &App, agent: Option<&AgentId>) -> Result<Vec<Chart>, Problem> {
     let period = Period::last_hours(CHART_HOURS, app.web().clock.now());
     let figures = app.web().store.figures(agent, period).await?;
-    Ok(vec![calls_chart(&figures), cost_chart(&figures)])
+    Ok(vec![
+        calls_chart(&figures),
+        cost_chart(&figures),
+        count_chart(&figures, figure::ERRORS, |tally| tally.errors),
+        count_chart(&figures, figure::REFUSED, |tally| tally.blocked),
+        latency_chart(&figures, figure::MEDIAN_LATENCY, |tally| tally.latency.percentile(0.5)),
+        latency_chart(&figures, figure::SLOWEST_LATENCY, |tally| tally.latency.percentile(0.95)),
+    ])
 }
 
 /// How many calls there were over time.
 pub(super) fn calls_chart(figures: &Figures) -> Chart {
+    count_chart(figures, figure::CALLS, |tally| tally.requests)
+}
+
+/// How many of something there were over time.
+fn count_chart(figures: &Figures, name: &'static str, count: fn(&Tally) -> u64) -> Chart {
     let write = |value: f64| grouped(value.round() as u64);
-    let calls = series(figures, figure::CALLS, figure::CALLS, |tally| tally.requests as f64, write);
+    let counts = series(figures, (name, name), |tally| count(tally) as f64, write);
     // There is no half of a call for the line in the middle.
-    Series { least_top: 2.0, ..calls }.chart()
+    Series { least_top: 2.0, ..counts }.chart()
+}
+
+/// How long calls took over time, by a percentile. Hours without calls have none.
+fn latency_chart(figures: &Figures, name: &'static str, millis: fn(&Tally) -> Option<u64>) -> Chart {
+    let write = |millis: f64| duration(millis.round() as u64);
+    let latency = series(figures, (name, figure::TOOK), |tally| millis(tally).unwrap_or(0) as f64, write);
+    Series { adds_up: false, ..latency }.chart()
 }
 
 /// What was spent over time.
 pub(super) fn cost_chart(figures: &Figures) -> Chart {
-    series(figures, figure::COST, figure::DOLLARS, |tally| tally.cost.usd(), axis_money).chart()
+    series(figures, (figure::COST, figure::DOLLARS), |tally| tally.cost.usd(), axis_money).chart()
 }
 
 /// Money on an axis: small amounts have as many digits as tell them apart.
@@ -107,9 +164,8 @@ fn axis_money(usd: f64) -> String {
 
 fn series(
     figures: &Figures,
-    title: &str,
-    unit: &'static str,
-    value: fn(&Tally) -> f64,
+    (title, unit): (&str, &'static str),
+    value: impl Fn(&Tally) -> f64,
     write: fn(f64) -> String,
 ) -> Series {
     let step = figures.period.step();
@@ -118,7 +174,7 @@ fn series(
         Span::Day => chart::Span::Day,
     };
     let points = figures.series.iter().map(|(at, tally)| (*at, value(tally))).collect();
-    Series { title: labels::chart_title(title, step), unit, span, points, write, least_top: 0.0 }
+    Series { title: labels::chart_title(title, step), unit, span, points, write, least_top: 0.0, adds_up: true }
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use serde::Deserialize;
 use store::IncidentFilter;
 
 use super::frame::Frame;
-use super::number::Moment;
+use super::number::{Count, Moment, Money};
 use super::pager::Pager;
 use super::plain::plain;
 use super::score_bar::ScoreBar;
+use super::words::units::span;
 use super::{Drawn, assets, draw, words};
 use crate::api::Signals;
 use crate::api::incidents::IncidentView;
@@ -37,7 +38,10 @@ pub(super) struct IncidentLine {
     pub(super) agent: String,
     pub(super) at: Moment,
     pub(super) provider: String,
-    pub(super) window_size: u16,
+    /// From the first call of the loop to the one that was stopped.
+    pub(super) lasted: Option<String>,
+    pub(super) calls: Count,
+    pub(super) cost: Option<Money>,
     pub(super) bar: ScoreBar,
     pub(super) signals: Signals,
     pub(super) state: &'static str,
@@ -70,7 +74,7 @@ pub(crate) async fn show(
     Filters(query): Filters<IncidentsQuery>,
 ) -> Drawn {
     let page = query.page()?;
-    let filter = IncidentFilter { agent: query.agent.clone(), state: query.state };
+    let filter = IncidentFilter { agent: query.agent.clone(), state: query.state, ..IncidentFilter::default() };
     let incidents = app.web().store.incidents(&filter, &page).await.map_err(Problem::of_page)?;
     let now = app.web().clock.now();
     draw(&IncidentsPage {
@@ -89,7 +93,9 @@ impl IncidentLine {
             agent: incident.agent_id.to_string(),
             at: Moment::new(incident.timestamp, now),
             provider: plain(&incident.provider),
-            window_size: incident.window_size,
+            lasted: incident.stuck_since.map(|since| span(incident.timestamp.millis_since(since))),
+            calls: incident.stuck_calls.into(),
+            cost: incident.loop_cost_usd.map(Money::from),
             bar: ScoreBar::new(incident.score, incident.threshold, &incident.signals),
             signals: incident.signals,
             state: words::incident::state(incident.state),

@@ -35,6 +35,11 @@ impl Moment {
     pub(super) fn new(then: Timestamp, now: Timestamp) -> Moment {
         Moment { exact: then.to_string(), ago: units::ago(now.millis_since(then) / 1000) }
     }
+
+    /// The time of day to the second, in UTC: `14:03:09`.
+    pub(super) fn clock(&self) -> &str {
+        self.exact.get(11..19).unwrap_or_default()
+    }
 }
 
 /// Money: `$0.42` in the page, all of it on hover.

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
+use model::EventType;
 use store::{Cursor, EventFilter, EventRow, PageRequest};
 
 use super::frame::Frame;
@@ -30,6 +31,14 @@ struct RequestPage {
     error: Option<String>,
     conversation: Option<String>,
     incident: Option<String>,
+    /// What the agent did.
+    story: &'static str,
+    /// Why it came to nothing, if it was refused.
+    refused: Option<String>,
+    /// Where in the incident the call is evidence: `#call-…`.
+    evidence: String,
+    /// Where its bodies are.
+    bodies: &'static str,
     bar: Option<ScoreBar>,
     why: String,
     requests: Vec<RequestLine>,
@@ -58,6 +67,10 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): Ev
         error: event.error.as_deref().map(|error| cut(error, LONGEST)),
         conversation: event.conversation.as_deref().map(|conversation| cut(conversation, LONGEST)),
         incident: event.incident.map(|id| id.to_string()),
+        story: words::log::story(event.event_type),
+        refused: words::log::refused(event.event_type, event.block_reason, row.count),
+        evidence: if event.event_type == EventType::KillSwitch { format!("#call-{id}") } else { String::new() },
+        bodies: words::log::bodies(event.event_type),
         bar,
         why: event.score.map(|score| words::why(&score.signals.into())).unwrap_or_default(),
         requests: lines,

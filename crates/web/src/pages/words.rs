@@ -4,9 +4,11 @@
 pub(super) mod alerts;
 pub(super) mod incident;
 pub(super) mod labels;
+pub(super) mod log;
 pub(super) mod needs;
 pub(super) mod policy;
 pub(super) mod problem;
+pub(super) mod search;
 pub(super) mod units;
 
 use model::{Action, BlockReason, Counting, DeactivatedBy, EventType, Unread, Unscored};
@@ -52,16 +54,6 @@ pub(super) fn unscored(reason: Unscored) -> &'static str {
             Unread::NoMessages => "no messages found in them",
         },
         Unscored::DetectionFailed => "detection failed",
-    }
-}
-
-/// How much of a list repeats.
-pub(super) fn repeats(alike: usize, all: usize) -> String {
-    match (alike, all) {
-        (_, 0) => "No requests.".to_owned(),
-        (0, 1) => "1 request.".to_owned(),
-        (0, all) => format!("Nothing repeats in {all} requests."),
-        (alike, all) => format!("{alike} of {all} requests asked alike."),
     }
 }
 
@@ -159,18 +151,6 @@ mod tests {
     use model::SignalCounts;
 
     use super::*;
-
-    #[test]
-    fn a_list_says_how_much_of_it_repeats() {
-        for (alike, all, expected) in [
-            (0, 0, "No requests."),
-            (0, 1, "1 request."),
-            (0, 50, "Nothing repeats in 50 requests."),
-            (6, 50, "6 of 50 requests asked alike."),
-        ] {
-            assert_eq!(repeats(alike, all), expected);
-        }
-    }
 
     #[test]
     fn signals_are_told_in_words() {

@@ -1,20 +1,23 @@
-//! The calls that made the score: the beginning of what was asked and answered, with what repeats and what changed told
-//! apart. Whole bodies are a link away, since they may be as long as a book.
+//! The calls that made the score: the beginning of what was asked, reported and answered, with what repeats and what changed
+//! told apart. Whole bodies come on demand, since they may be as long as a book.
 
-use model::{IncidentState, Matched, Timestamp};
+use model::{CallId, IncidentState, Matched, Timestamp};
 use store::EvidenceHead;
 
 use super::timeline::Timeline;
 use crate::api::incidents::IncidentView;
 use crate::app::App;
 use crate::pages::marks::{self, Run};
-use crate::pages::number::{Count, Moment};
+use crate::pages::number::{Count, Moment, grouped};
 use crate::pages::plain::plain;
 use crate::pages::words::incident as words;
+use crate::pages::words::units;
 use crate::problem::Problem;
 
 /// All texts of a page together have about this many characters, so that it stays small however many calls there are.
-const PAGE_CHARACTERS: u64 = 40_000;
+const PAGE_CHARACTERS: u64 = 60_000;
+/// The texts of one call: its result, its prompt and its response.
+const TEXTS: u64 = 3;
 /// One text has at most, and at least, this many.
 const MOST: u64 = 4_000;
 const LEAST: u64 = 120;
@@ -24,24 +27,36 @@ pub(super) struct EvidenceLine {
     pub(super) number: usize,
     pub(super) call: String,
     pub(super) at: Option<Moment>,
+    /// How long after the call before it.
+    pub(super) gap: Option<String>,
     pub(super) matched: String,
     pub(super) is_trigger: bool,
     pub(super) tool_calls: Option<String>,
-    pub(super) request: Option<Vec<Run>>,
-    pub(super) response: Option<Vec<Run>>,
+    pub(super) result: Option<Text>,
+    pub(super) request: Option<Text>,
+    pub(super) response: Option<Text>,
+    /// Characters of the whole bodies, if they were kept.
     pub(super) request_chars: Option<Count>,
     pub(super) response_chars: Option<Count>,
-    pub(super) truncated: bool,
+    /// What is missing and why.
+    pub(super) missing: Option<&'static str>,
+}
+
+/// A text of a call, or its beginning.
+pub(super) struct Text {
+    pub(super) runs: Vec<Run>,
+    /// How much of it is shown: `62 characters`.
+    pub(super) shown: String,
 }
 
 /// The evidence, its texts cut to what fits on the page.
 pub(super) async fn read(app: &App, incident: &IncidentView) -> Result<Vec<EvidenceHead>, Problem> {
-    let share = PAGE_CHARACTERS / (2 * incident.evidence_count.max(1));
+    let share = PAGE_CHARACTERS / (TEXTS * incident.evidence_count.max(1));
     let characters = u32::try_from(share.clamp(LEAST, MOST)).unwrap_or_default();
     Ok(app.web().store.evidence_heads(incident.id, characters).await?)
 }
 
-/// The lines of the page. Every prompt is compared with that of the call that was stopped, every response with the newest.
+/// The lines of the page. Every text is compared with that of the newest other call.
 ///
 /// A call has the number that it has in the window.
 pub(super) fn lines(
@@ -50,22 +65,46 @@ pub(super) fn lines(
     state: IncidentState,
     now: Timestamp,
 ) -> Vec<EvidenceLine> {
-    let prompts: Vec<_> = heads.iter().map(|head| head.prompt.as_deref().map(plain)).collect();
-    let responses: Vec<_> = heads.iter().map(|head| head.response.as_deref().map(plain)).collect();
-    let line = |(index, head): (usize, EvidenceHead)| EvidenceLine {
+    let texts = |text: fn(&EvidenceHead) -> Option<&str>| -> Vec<Option<String>> {
+        heads.iter().map(|head| text(head).map(plain)).collect()
+    };
+    let results = texts(|head| head.tool_results.as_deref());
+    let prompts = texts(|head| head.prompt.as_deref());
+    let responses = texts(|head| head.response.as_deref());
+    let line = |(index, head): (usize, &EvidenceHead)| EvidenceLine {
         number: timeline.number_of(head.call).unwrap_or(index + 1),
         call: head.call.to_string(),
-        at: head.time.map(|time| Moment::new(time, now)),
-        matched: why(&head, timeline, state),
+        at: head.time.or(head.call.time()).map(|time| Moment::new(time, now)),
+        gap: gap(head.call, timeline),
+        matched: why(head, timeline, state),
         is_trigger: head.matched.contains(&Matched::Trigger),
         tool_calls: head.tool_calls.as_deref().map(plain),
-        request: marked(&prompts, index),
-        response: marked(&responses, index),
+        result: marked(&results, index, head.lengths.tool_results),
+        request: marked(&prompts, index, head.lengths.prompt),
+        response: marked(&responses, index, head.lengths.response),
         request_chars: head.request_chars.map(Count::from),
         response_chars: head.response_chars.map(Count::from),
-        truncated: head.truncated,
+        missing: missing(head),
     };
-    heads.into_iter().enumerate().map(line).collect()
+    heads.iter().enumerate().map(line).collect()
+}
+
+/// How long after the call before it in the window the call came.
+fn gap(call: CallId, timeline: &Timeline) -> Option<String> {
+    let (number, before) = timeline.call_before(call)?;
+    let millis = call.time()?.millis_since(before.time()?);
+    Some(words::gap(&units::span(millis), number))
+}
+
+fn missing(head: &EvidenceHead) -> Option<&'static str> {
+    if !head.truncated {
+        return None;
+    }
+    Some(match (head.missing, head.request_chars) {
+        (Some(missing), _) => words::missing(missing),
+        (None, None) => words::NOT_IN_MEMORY,
+        (None, Some(_)) => words::CUT,
+    })
 }
 
 /// Why a call is here: which later call it is like, by which signal, and how near.
@@ -82,10 +121,29 @@ fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String
     head.matched.iter().map(reason).collect::<Vec<_>>().join(", ")
 }
 
-/// The text at `index`, compared with the newest of the others.
-fn marked(texts: &[Option<String>], index: usize) -> Option<Vec<Run>> {
+/// The text at `index`, compared with the newest of the others. It is the beginning of one with `length` characters.
+fn marked(texts: &[Option<String>], index: usize, length: u64) -> Option<Text> {
     let text = texts[index].as_deref()?;
     let others = texts.iter().enumerate().rev().filter(|(place, _)| *place != index);
     let newest = others.filter_map(|(_, other)| other.as_deref()).next();
-    Some(newest.map_or_else(|| marks::alone(text), |other| marks::compare(text, other)))
+    let runs = newest.map_or_else(|| marks::alone(text), |other| marks::compare(text, other));
+    Some(Text { runs, shown: shown(text, length) })
+}
+
+/// How much of a text with `length` characters `text` is.
+pub(super) fn shown(text: &str, length: u64) -> String {
+    let here = text.chars().count() as u64;
+    words::characters(&grouped(here), (here < length).then(|| grouped(length)).as_deref(), here == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_count_what_is_shown() {
+        assert_eq!(shown("äöü", 3), "3 characters");
+        assert_eq!(shown("ä", 1), "1 character");
+        assert_eq!(shown("äöü", 4_000), "the first 3 of 4,000 characters");
+    }
 }

@@ -1,6 +1,7 @@
 //! One incident: how the score came about, the window it was found in, and the calls that made it, as text.
 
 pub(crate) mod actions;
+pub(crate) mod comparison;
 mod course;
 mod evidence;
 pub(crate) mod false_alarm;
@@ -12,6 +13,7 @@ use axum::extract::State;
 use model::{CallId, IncidentId, IncidentState};
 use store::Feedback;
 
+use self::comparison::{Comparison, ComparisonQuery};
 use self::course::Course;
 use self::evidence::EvidenceLine;
 use self::false_alarm::FalseAlarm;
@@ -28,7 +30,7 @@ use crate::api::Signal;
 use crate::api::agents;
 use crate::api::incidents::{self, IncidentView};
 use crate::app::App;
-use crate::input::IncidentPath;
+use crate::input::{Filters, IncidentPath};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -56,6 +58,7 @@ struct IncidentPage {
     total: String,
     timeline: Timeline,
     evidence: Vec<EvidenceLine>,
+    comparison: Option<Comparison>,
 }
 
 struct SignalLine {
@@ -66,17 +69,23 @@ struct SignalLine {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, IncidentPath(id): IncidentPath) -> Drawn {
-    draw(&read(&app, frame, id).await?)
+pub(crate) async fn show(
+    State(app): State<App>,
+    frame: Frame,
+    IncidentPath(id): IncidentPath,
+    Filters(query): Filters<ComparisonQuery>,
+) -> Drawn {
+    draw(&read(&app, frame, id, &query).await?)
 }
 
-async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, Problem> {
+async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) -> Result<IncidentPage, Problem> {
     let incident = incidents::read(app, id).await?;
     let now = app.web().clock.now();
     let heads = evidence::read(app, &incident).await?;
     let trigger: Option<CallId> = heads.last().map(|head| head.call);
     let timeline = timeline::read(app, &incident, trigger, &heads).await?;
     let signals = &incident.signals;
+    let evidence = evidence::lines(heads, &timeline, incident.state, now);
     Ok(IncidentPage {
         frame,
         id: incident.id.to_string(),
@@ -100,7 +109,8 @@ async fn read(app: &App, frame: Frame, id: IncidentId) -> Result<IncidentPage, P
             signal_line(signal::TOOL_CALLS, signals.repeated_tool_calls),
         ],
         total: format!("{:.1}", incident.score),
-        evidence: evidence::lines(heads, &timeline, incident.state, now),
+        comparison: comparison::read(app, id, &evidence, query).await?,
+        evidence,
         timeline,
     })
 }

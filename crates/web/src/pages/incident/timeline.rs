@@ -27,6 +27,13 @@ impl Timeline {
         let call = call.to_string();
         self.calls.iter().find(|dot| dot.call == call).map(|dot| dot.number)
     }
+
+    /// The call right before `call` in the window, with its number.
+    pub(super) fn call_before(&self, call: CallId) -> Option<(usize, CallId)> {
+        let number = self.number_of(call)?;
+        let before = self.calls.get(number.checked_sub(2)?)?;
+        Some((before.number, CallId::parse(&before.call)?))
+    }
 }
 
 /// One call.
@@ -104,11 +111,14 @@ mod tests {
             matched: matched.to_vec(),
             alike: Vec::new(),
             tool_calls: None,
+            tool_results: None,
             prompt: None,
             response: None,
+            lengths: Default::default(),
             request_chars: None,
             response_chars: None,
             truncated: true,
+            missing: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What pages say of an incident, its evidence, and what can be done about a false alarm.
 
-use model::{ActivatedBy, ExemptKind, IncidentState, Matched, WindowKind};
+use model::{ActivatedBy, ExemptKind, IncidentState, Matched, MissingBodies, WindowKind};
 
 use crate::api::incidents::CycleView;
 use crate::pages::number::grouped;
@@ -14,6 +14,51 @@ pub(in crate::pages) mod setting {
     pub(in crate::pages) const THRESHOLD: &str = "Threshold";
     pub(in crate::pages) const ACTION: &str = "When it fires";
     pub(in crate::pages) const COUNTING: &str = "Counting";
+}
+
+/// The texts of a call.
+pub(in crate::pages) mod part {
+    pub(in crate::pages) const TOOL_CALLS: &str = "Tool calls";
+    pub(in crate::pages) const RESULT: &str = "Result of the tool calls";
+    pub(in crate::pages) const PROMPT: &str = "Prompt";
+    pub(in crate::pages) const RESPONSE: &str = "Response";
+}
+
+/// How long after the call before it a call came: `4.2 s after call 8`.
+pub(in crate::pages) fn gap(span: &str, call: usize) -> String {
+    format!("{span} after call {call}")
+}
+
+/// How much of a text is shown; `all` is how much there is, if that is more.
+pub(in crate::pages) fn characters(shown: &str, all: Option<&str>, is_one: bool) -> String {
+    match all {
+        Some(all) => format!("the first {shown} of {all} characters"),
+        None if is_one => format!("{shown} character"),
+        None => format!("{shown} characters"),
+    }
+}
+
+/// Why the bodies of a call are missing.
+pub(in crate::pages) fn missing(missing: MissingBodies) -> &'static str {
+    match missing {
+        MissingBodies::Restart => {
+            "Its request and response are missing: they were in memory only, and the server was restarted since."
+        }
+        MissingBodies::Budget => {
+            "Its request and response are missing: they no longer fitted into the memory for evidence (evidence_budget)."
+        }
+    }
+}
+
+/// Of incidents from before it was kept why.
+pub(in crate::pages) const NOT_IN_MEMORY: &str = "Its request and response are missing: they were no longer in memory.";
+
+/// A body of which only the beginning was kept.
+pub(in crate::pages) const CUT: &str = "Its response was too long: only the beginning was kept.";
+
+/// A whole body that is longer than a page shows.
+pub(in crate::pages) fn body_cut(shown: &str) -> String {
+    format!("\n\n(The first {shown} characters. Download the body to see all of it.)")
 }
 
 /// A call of the window that nothing is like.

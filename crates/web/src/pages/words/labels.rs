@@ -23,6 +23,11 @@ pub(in crate::pages) mod figure {
     pub(in crate::pages) const ERRORS_TODAY: &str = "Errors today";
     pub(in crate::pages) const INCIDENTS_TODAY: &str = "Incidents today";
     pub(in crate::pages) const CALLS: &str = "Calls";
+    pub(in crate::pages) const ERRORS: &str = "Failed calls";
+    pub(in crate::pages) const REFUSED: &str = "Refused calls";
+    pub(in crate::pages) const MEDIAN_LATENCY: &str = "Median latency";
+    pub(in crate::pages) const SLOWEST_LATENCY: &str = "95th percentile of the latency";
+    pub(in crate::pages) const TOOK: &str = "Took";
     pub(in crate::pages) const COST: &str = "Cost";
     pub(in crate::pages) const DOLLARS: &str = "US dollars";
 }
@@ -71,8 +76,11 @@ pub(in crate::pages) fn chart_title(what: &str, step: Span) -> String {
 }
 
 /// What a chart shows, for those who cannot see it.
-pub(in crate::pages) fn chart(title: &str, total: &str, top: &str) -> String {
-    format!("{title}: {total} in all, at most {top} at a time")
+pub(in crate::pages) fn chart(title: &str, total: Option<&str>, top: &str) -> String {
+    match total {
+        Some(total) => format!("{title}: {total} in all, at most {top} at a time"),
+        None => format!("{title}: at most {top}"),
+    }
 }
 
 /// What a score bar shows, for those who cannot see it.

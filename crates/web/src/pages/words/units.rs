@@ -25,6 +25,17 @@ pub(in crate::pages) fn duration(millis: u64) -> String {
     }
 }
 
+/// How long something lasted, from milliseconds to days: `1.2 s`, `12 min`, `3 h 20 min`.
+pub(in crate::pages) fn span(millis: u64) -> String {
+    let (minutes, hours) = (millis / 60_000, millis / 3_600_000);
+    match millis {
+        0..60_000 => duration(millis),
+        60_000..3_600_000 => format!("{minutes} min"),
+        3_600_000..86_400_000 => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{} d {} h", hours / 24, hours % 24),
+    }
+}
+
 /// The cost of calls of which some have no known price; `known` is what the others cost.
 pub(in crate::pages) fn with_unpriced(known: Option<&str>) -> String {
     known.map_or_else(|| "unpriced".to_owned(), |known| format!("{known} + unpriced"))
@@ -45,6 +56,15 @@ mod tests {
             [(0, "just now"), (12, "12 s ago"), (190, "3 min ago"), (7_300, "2 h ago"), (200_000, "2 d ago")]
         {
             assert_eq!(ago(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn spans_have_the_two_units_that_fit() {
+        for (millis, expected) in
+            [(340, "340 ms"), (61_000, "1 min"), (12_000_000, "3 h 20 min"), (180_000_000, "2 d 2 h")]
+        {
+            assert_eq!(span(millis), expected);
         }
     }
 

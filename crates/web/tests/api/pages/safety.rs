@@ -9,7 +9,7 @@ use super::Browser;
 use crate::server::{Server, request};
 
 /// Pages that show something, once `kill` has made an incident.
-pub(super) const PAGES: [&str; 12] = [
+pub(super) const PAGES: [&str; 13] = [
     "/",
     "/agents",
     "/agents/import-fixer",
@@ -20,6 +20,7 @@ pub(super) const PAGES: [&str; 12] = [
     "/alerts",
     "/costs",
     "/settings",
+    "/search",
     "/login",
     "/nowhere",
 ];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// What looks like words and is none: headers, cookies, selectors, paths of pictures, errors that
 /// only code sees.
-const NO_WORDS: [&str; 16] = [
+const NO_WORDS: [&str; 20] = [
     "text/css; charset=utf-8",
     "text/javascript; charset=utf-8",
     "text/plain; charset=utf-8",
@@ -18,6 +18,10 @@ const NO_WORDS: [&str; 16] = [
     "[role=alertdialog] button, [role=alert]",
     "[data-copy], [data-copy-from]",
     "svg [data-at]",
+    "[data-found] a",
+    "Enter",
+    "ArrowDown",
+    "ArrowUp",
     "[data-live][id]",
     "tr[data-key]",
     "(prefers-reduced-motion: reduce)",

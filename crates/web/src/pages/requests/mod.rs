@@ -1,23 +1,25 @@
 //! The request log: every call, refusal and change of state, newest first. Calls that asked alike have the same colour.
 
+mod query;
+
 use askama::Template;
 use axum::extract::State;
-use axum::http::Uri;
-use model::{AgentId, EventType, TextHash, Timestamp};
-use serde::Deserialize;
-use store::{EventFilter, EventRow};
+use axum::http::{HeaderMap, Uri};
+use model::{CallId, EventType, TextHash, Timestamp};
+use store::EventRow;
 
+use self::query::{RequestsQuery, Show};
+use super::figures::ViewerZone;
 use super::frame::Frame;
 use super::number::{Count, Moment, Money};
 use super::pager::Pager;
 use super::plain::cut;
 use super::words::units::duration;
-use super::{Drawn, assets, draw, words};
+use super::{Drawn, assets, draw, see_other, words};
 use crate::app::App;
 use crate::input::{Filters, Paging};
 use crate::problem::Problem;
 
-const SHOWN: u32 = 50;
 /// Longer names are cut in the table.
 const NAME_LENGTH: usize = 40;
 /// How many colours there are for prompts that repeat.
@@ -30,6 +32,9 @@ struct RequestsPage {
     summary: String,
     query: RequestsQuery,
     requests: Vec<RequestLine>,
+    /// Where they are as files.
+    csv: String,
+    json: String,
     pager: Pager,
     /// The newest page follows what happens; an older one stands still.
     is_live: bool,
@@ -63,117 +68,53 @@ pub(super) struct Alike {
     pub(super) letter: char,
 }
 
-/// What the filters of the page are.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RequestsQuery {
-    agent: Option<AgentId>,
-    #[serde(rename = "type")]
-    event_type: Option<EventType>,
-    provider: Option<String>,
-    model: Option<String>,
-    conversation: Option<String>,
-    status: Option<u16>,
-    blocked: Option<bool>,
-    range: Option<Range>,
-    cursor: Option<String>,
-}
-
-/// How far back.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-enum Range {
-    #[serde(rename = "1h")]
-    Hour,
-    #[serde(rename = "24h")]
-    Day,
-    #[serde(rename = "7d")]
-    Week,
-}
-
-impl Range {
-    fn as_str(self) -> &'static str {
-        match self {
-            Range::Hour => "1h",
-            Range::Day => "24h",
-            Range::Week => "7d",
-        }
-    }
-
-    fn start(self, now: Timestamp) -> Timestamp {
-        let hours = match self {
-            Range::Hour => 1,
-            Range::Day => 24,
-            Range::Week => 7 * 24,
-        };
-        Timestamp::from_millis(now.as_millis() - hours * 60 * 60 * 1000)
-    }
-}
-
-impl Paging for RequestsQuery {
-    fn limit(&self) -> Option<u32> {
-        Some(SHOWN)
-    }
-    fn cursor(&self) -> Option<&str> {
-        self.cursor.as_deref()
-    }
-}
-
-impl RequestsQuery {
-    /// Whether only events of this type are shown.
-    fn is_type(&self, word: &str) -> bool {
-        self.event_type.is_some_and(|event_type| event_type.as_str() == word)
-    }
-
-    fn is_range(&self, word: &str) -> bool {
-        self.range.is_some_and(|range| range.as_str() == word)
-    }
-
-    /// Whether not everything is asked for.
-    fn is_filtered(&self) -> bool {
-        let words = [&self.provider, &self.model, &self.conversation, &self.cursor];
-        let is_narrowed = self.agent.is_some() || self.event_type.is_some() || self.range.is_some();
-        is_narrowed || self.status.is_some() || self.blocked.is_some() || words.iter().any(|word| word.is_some())
-    }
-
-    fn filter(&self, now: Timestamp) -> EventFilter {
-        EventFilter {
-            agent: self.agent.clone(),
-            event_type: self.event_type,
-            provider: self.provider.clone(),
-            model: self.model.clone(),
-            conversation: self.conversation.clone(),
-            status: self.status,
-            blocked: self.blocked,
-            from: self.range.map(|range| range.start(now)),
-            ..EventFilter::default()
-        }
-    }
-}
-
-/// Draws the page.
+/// Draws the page. The id of a request leads to that request.
 pub(crate) async fn show(
     State(app): State<App>,
     frame: Frame,
     uri: Uri,
+    headers: HeaderMap,
     Filters(query): Filters<RequestsQuery>,
 ) -> Drawn {
     let (page, now) = (query.page()?, app.web().clock.now());
+    let filter = query.filter(ViewerZone::of(&headers), now)?;
     app.web().recorder.catch_up().await;
-    let events = app.web().store.events(&query.filter(now), &page).await.map_err(Problem::of_page)?;
-    let requests = lines(&events.items, now);
+    if let Some(id) = query.text.as_deref().and_then(|text| CallId::parse(text.trim()))
+        && app.web().store.event(id).await?.is_some()
+    {
+        return Ok(see_other(&format!("/requests/{id}")));
+    }
+    let events = app.web().store.events(&filter, &page).await.map_err(Problem::of_page)?;
+    let pager = Pager::new("/requests", uri.query().unwrap_or_default(), events.next.map(|cursor| cursor.0));
     draw(&RequestsPage {
         frame,
-        summary: words::repeats(requests.iter().filter(|line| line.alike.is_some()).count(), requests.len()),
-        requests,
-        pager: Pager::new("/requests", uri.query().unwrap_or_default(), events.next.map(|cursor| cursor.0)),
+        summary: summary(&events.items, &pager),
+        requests: lines(&events.items, now),
+        csv: query::export(&filter, "csv"),
+        json: query::export(&filter, "json"),
         is_live: query.cursor.is_none(),
+        pager,
         query,
     })
 }
 
+/// How many calls of the page there are, and what became of them.
+fn summary(rows: &[EventRow], pager: &Pager) -> String {
+    let of_type = |event_type: EventType| rows.iter().filter(move |row| row.event.event_type == event_type);
+    let calls = of_type(EventType::LlmCall).count() as u64;
+    let failed = of_type(EventType::LlmCall).filter(|row| row.event.is_error()).count() as u64;
+    let refused = of_type(EventType::Blocked).chain(of_type(EventType::KillSwitch)).map(|row| row.count).sum();
+    let part = match (&pager.first, &pager.next) {
+        (None, None) => words::log::Part::All,
+        (None, Some(_)) => words::log::Part::Newest,
+        (Some(_), _) => words::log::Part::Older,
+    };
+    words::log::summary(part, words::log::Counts { calls, failed, refused })
+}
+
 /// The lines of a table, with what is alike in them marked.
 pub(super) fn lines(rows: &[EventRow], now: Timestamp) -> Vec<RequestLine> {
-    let prompts: Vec<_> = rows.iter().map(|row| row.prompt).collect();
+    let prompts: Vec<_> = rows.iter().map(Prompt::of).collect();
     rows.iter().zip(alike(&prompts)).map(|(row, alike)| RequestLine::new(row, alike, now)).collect()
 }
 
@@ -214,24 +155,46 @@ fn tone(event_type: EventType, status: Option<u16>) -> &'static str {
     }
 }
 
-/// Groups prompts that are alike: those of a group get the same colour and letter, one that stands alone gets none.
-fn alike(prompts: &[Option<TextHash>]) -> Vec<Option<Alike>> {
-    let mut groups: Vec<(TextHash, usize)> = Vec::new();
+/// What is compared of a call.
+#[derive(Clone, Copy)]
+struct Prompt {
+    hash: Option<TextHash>,
+    /// Whether it counted as a repetition: an agent at work asks alike with every step, and is not marked for it.
+    is_scored: bool,
+}
+
+impl Prompt {
+    fn of(row: &EventRow) -> Prompt {
+        Prompt { hash: row.prompt, is_scored: row.event.score.is_some_and(|score| score.value > 0.0) }
+    }
+}
+
+/// A group of prompts that are alike.
+struct Group {
+    first: TextHash,
+    size: usize,
+    is_scored: bool,
+}
+
+/// Groups prompts that are alike: those of a group get the same colour and letter, if one of them counted as a repetition. One that
+/// stands alone gets none.
+fn alike(prompts: &[Prompt]) -> Vec<Option<Alike>> {
+    let mut groups: Vec<Group> = Vec::new();
     let mut places = Vec::with_capacity(prompts.len());
     for prompt in prompts {
-        places.push(prompt.map(|prompt| match groups.iter().position(|(first, _)| first.is_similar(prompt)) {
-            Some(place) => {
-                groups[place].1 += 1;
-                place
-            }
-            None => {
-                groups.push((prompt, 1));
+        places.push(prompt.hash.map(|hash| {
+            let place = groups.iter().position(|group| group.first.is_similar(hash)).unwrap_or_else(|| {
+                groups.push(Group { first: hash, size: 0, is_scored: false });
                 groups.len() - 1
-            }
+            });
+            groups[place].size += 1;
+            groups[place].is_scored |= prompt.is_scored;
+            place
         }));
     }
     let mut repeated = 0;
-    let names: Vec<_> = groups.iter().map(|(_, size)| (*size > 1).then(|| name_of(&mut repeated))).collect();
+    let is_marked = |group: &Group| group.size > 1 && group.is_scored;
+    let names: Vec<_> = groups.iter().map(|group| is_marked(group).then(|| name_of(&mut repeated))).collect();
     places.into_iter().map(|place| place.and_then(|place| names[place])).collect()
 }
 
@@ -247,12 +210,14 @@ mod tests {
 
     #[test]
     fn calls_that_ask_alike_share_a_colour() {
-        let letters = |prompts: &[Option<u64>]| -> String {
-            let prompts: Vec<_> = prompts.iter().map(|prompt| prompt.map(TextHash)).collect();
+        let letters = |prompts: &[Option<u64>], is_scored: bool| -> String {
+            let prompt = |hash: &Option<u64>| Prompt { hash: hash.map(TextHash), is_scored };
+            let prompts: Vec<_> = prompts.iter().map(prompt).collect();
             alike(&prompts).into_iter().map(|alike| alike.map_or('-', |alike| alike.letter)).collect()
         };
-        assert_eq!(letters(&[]), "");
-        assert_eq!(letters(&[Some(0), None, Some(1), Some(u64::MAX), Some(0xff << 40)]), "A-A--");
-        assert_eq!(letters(&[Some(0xff), Some(0), Some(0xff), Some(0)]), "ABAB");
+        assert_eq!(letters(&[], true), "");
+        assert_eq!(letters(&[Some(0), None, Some(1), Some(u64::MAX), Some(0xff << 40)], true), "A-A--");
+        assert_eq!(letters(&[Some(0xff), Some(0), Some(0xff), Some(0)], true), "ABAB");
+        assert_eq!(letters(&[Some(0), Some(0), Some(0)], false), "---", "the steps of an agent at work");
     }
 }
