@@ -1,5 +1,5 @@
-//! One fuzzer for all targets: `FUZZ_TARGET` names the one to run. One binary, because linking the server ten times takes
-//! longer than fuzzing it.
+//! One fuzzer for all targets: `FUZZ_TARGET` names the one to run. A binary for each would link the
+//! server ten times.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! A request as the built-in provider reads it. The whole body is only taken apart if the script needs it: benchmarks send
-//! large ones.
+//! A request as the provider reads it. The whole body is parsed only if the script needs it,
+//! because benchmarks send large ones.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -16,7 +16,7 @@ use crate::asking_body;
 use crate::dialect::{Dialect, Framing, chat_completions, completions, gemini, messages, model_in, ollama, responses};
 use crate::script::Call;
 
-/// What is said in answer.
+/// The content of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Said {
     Text(Arc<str>),
@@ -35,7 +35,7 @@ pub struct Asking<'a> {
     whole: OnceCell<Value>,
 }
 
-/// What is always read.
+/// The fields that are always read.
 #[derive(Debug, Default, Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
@@ -51,14 +51,14 @@ struct StreamOptions {
     include_usage: Option<bool>,
 }
 
-/// What every answer names.
+/// The values that every answer repeats.
 #[derive(Debug)]
 pub(crate) struct Envelope<'a> {
     pub(crate) number: u64,
     pub(crate) model: &'a str,
     pub(crate) at: Timestamp,
     pub(crate) framing: Framing,
-    /// Whether a stream is to end with its usage.
+    /// Whether a stream ends with its usage.
     pub(crate) include_usage: bool,
     pub(crate) previous_response: Option<&'a str>,
     /// All input, the cached part included.
@@ -68,7 +68,7 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl Envelope<'_> {
-    /// When it was asked, in seconds.
+    /// The time of the request, in seconds.
     pub(crate) fn created(&self) -> i64 {
         self.at.as_millis() / 1000
     }
@@ -191,14 +191,14 @@ impl<'a> Asking<'a> {
             include_usage: self.head.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true)),
             previous_response: self.head.previous_response_id.as_deref(),
             tokens_in,
-            // A part of every prompt is known already, so that nobody mistakes the fields for one another.
+            // A part of every prompt counts as cached, so that tests notice mixed-up fields.
             tokens_cached: tokens_in / 4,
             tokens_out: characters / 4 + 1,
         }
     }
 }
 
-/// What an error says about itself.
+/// The message of an error.
 pub(crate) fn told_to_answer(status: StatusCode) -> String {
     format!("The built-in provider was told to answer {status}.")
 }

@@ -1,5 +1,5 @@
-//! What a request says, found by its shape: every format keeps messages, parts and tools a little differently, and a reader
-//! that takes them all is shorter than one for each.
+//! Reads the messages and tools of a request by their shape. One reader for all formats is shorter
+//! than one for each.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub(crate) fn messages(body: &Value) -> &[Value] {
     lists.into_iter().flatten().next().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The text of the last message in the user's role that has any, or the prompt where there are no messages.
+/// The text of the user's last message that has any, or the prompt if there are no messages.
 pub(crate) fn last_user_text(body: &Value) -> String {
     let of_user = messages(body).iter().rev().filter(|message| is_of_user(message));
     let text = of_user.map(|message| text_of(content_of(message))).find(|text| !text.is_empty());
@@ -36,7 +36,8 @@ pub(crate) fn tool_on_offer(body: &Value) -> Option<Call> {
     let name = described["name"].as_str()?.to_owned();
     let schemas = ["parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema"];
     let schema = schemas.into_iter().map(|key| &described[key]).find(|schema| schema.is_object());
-    // A custom tool takes text, all others take an object. Anthropic calls `custom` what is none: it has a schema.
+    // A custom tool takes text, all others take an object. Anthropic's type `custom` has a schema
+    // and takes an object.
     let arguments = match schema {
         None if tool["type"] == "custom" => Value::from("example"),
         schema => example_arguments(schema.unwrap_or(&Value::Null)),
@@ -44,7 +45,8 @@ pub(crate) fn tool_on_offer(body: &Value) -> Option<Call> {
     Some(Call { name, arguments })
 }
 
-/// Whether a tool of this name is on offer, in the list of tools or in a message that adds further ones.
+/// Whether a tool of this name is on offer, in the list of tools or in a message that adds further
+/// ones.
 pub(crate) fn offers_tool(body: &Value, name: &str) -> bool {
     std::iter::once(body).chain(messages(body)).any(|place| is_tool_in(&place["tools"], name))
 }

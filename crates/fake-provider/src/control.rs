@@ -1,4 +1,4 @@
-//! How a test in another process looks at the provider and tells it what to do: paths that no API has.
+//! Paths by which a test in another process observes and scripts the provider.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -14,14 +14,14 @@ use crate::script::Fault;
 use crate::seen::SeenRequest;
 use crate::steps::{Step, Steps};
 
-/// The faults that the next conversations will have, one each.
+/// The faults of the next conversations, one each.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     next: Mutex<VecDeque<Fault>>,
 }
 
 impl Faults {
-    /// The fault of the conversation that is asked now.
+    /// Takes the fault of the next conversation.
     pub(crate) fn next(&self) -> Option<Fault> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
@@ -31,7 +31,7 @@ impl Faults {
     }
 }
 
-/// A fault as it is told: `{"status":500}`, `{"die_after":100}` or `"stall"`.
+/// A fault in JSON: `{"status":500}`, `{"die_after":100}` or `"stall"`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Told {
@@ -41,13 +41,13 @@ enum Told {
     Stall,
 }
 
-/// Answers if `request` is for us:
+/// Answers a request to one of these paths:
 ///
 /// - `GET /_seen`: how many requests there were,
 /// - `GET /_last`: the last one as it came,
 /// - `PUT /_faults`: a list of faults for the next conversations,
 /// - `PUT /_steps`: a list of scripted answers,
-/// - `GET /_steps`: how many of them are left, and the calls since they were told.
+/// - `GET /_steps`: the number that is left, and the calls since the script began.
 pub(crate) fn answer(request: &Parts, body: &Bytes, state: &State) -> Option<(StatusCode, Value)> {
     let told = |result: Result<(), String>| match result {
         Ok(()) => (StatusCode::OK, json!({})),

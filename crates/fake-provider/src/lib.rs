@@ -1,6 +1,7 @@
-//! An LLM API without a model, for the demo, the tests, the benchmarks and the client matrix. [`FakeProvider`] speaks
-//! every dialect that the proxy reads, streamed and not, as the official SDKs expect it, and follows a script.
-//! [`raw::ByteProvider`] sends exactly the bytes that a test gives it.
+//! An LLM API without a model, for the demo, the tests, the benchmarks and the client matrix.
+//! [`FakeProvider`] speaks every dialect that the proxy reads, streamed and not, as the official
+//! SDKs expect it, and follows a script. [`raw::ByteProvider`] sends exactly the bytes that a test
+//! gives it.
 
 mod asking;
 mod asking_body;
@@ -56,18 +57,18 @@ impl FakeProvider {
         Ok(FakeProvider { address, seen, _listener: listener })
     }
 
-    /// Its base URL, for `--provider`.
+    /// The base URL, for `--provider`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What it saw.
+    /// The requests so far.
     pub fn seen(&self) -> &Seen {
         &self.seen
     }
 }
 
-/// What every request is answered with.
+/// The state behind every answer.
 #[derive(Debug)]
 struct State {
     script: Script,
@@ -82,7 +83,7 @@ impl State {
     }
 }
 
-/// All routes on one screen.
+/// Routes a request.
 async fn answer(state: &State, request: Request<Incoming>) -> Response<Reply> {
     let (head, body) = request.into_parts();
     let Ok(body) = body.collect().await else {
@@ -99,7 +100,7 @@ async fn answer(state: &State, request: Request<Incoming>) -> Response<Reply> {
     }
     match side_calls::answer(&head, &body) {
         Some(answer) => whole(StatusCode::OK, "application/json", answer.to_string().into(), unfinished),
-        // Whatever else is asked comes back as it came: that is what a pass-through test wants to see.
+        // Any other body is echoed, which is what tests of passing through compare.
         None => echo(&head.headers, body, unfinished),
     }
 }

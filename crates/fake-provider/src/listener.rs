@@ -1,4 +1,4 @@
-//! Accepts connections and serves HTTP/1.1 on each, without limits: the provider trusts whoever asks it.
+//! Accepts connections and serves HTTP/1.1 on each, without the limits of a real server.
 
 use std::convert::Infallible;
 use std::io;
@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// Pause after an accept that failed, mostly for want of file descriptors.
+/// The pause after an accept that failed, mostly for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The longest time that a connection may take for a request's head, or rest between two requests.
@@ -33,7 +33,8 @@ impl Drop for Listener {
 }
 
 impl Listener {
-    /// Starts on the loopback address and answers every request with `answer`. Port 0 picks a free one.
+    /// Starts on the loopback address and answers every request with `answer`. Port 0 picks a free
+    /// one.
     pub(crate) async fn start<A, F, B>(port: u16, answer: A) -> io::Result<(SocketAddr, Listener)>
     where
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -85,6 +86,6 @@ where
         .header_read_timeout(HEADER_TIMEOUT)
         .max_header_size(MAX_HEADER_SIZE)
         .serve_connection(TokioIo::new(stream), service);
-    // The error is the caller's, who sees the end of the connection.
+    // An error ends the connection, which the caller sees.
     let _ = connection.await;
 }

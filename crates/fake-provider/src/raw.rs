@@ -1,5 +1,5 @@
-//! A provider that sends exactly the bytes of a script and keeps what it receives: for tests of framing, cut streams and
-//! silence, which an HTTP server would not let through.
+//! A provider that sends exactly the bytes of a script and keeps what it receives: for tests of
+//! framing, cut streams and silence, which an HTTP server would not let through.
 #![allow(clippy::expect_used, reason = "only tests use it, where a failed expectation is a failed test")]
 
 use std::net::SocketAddr;
@@ -15,20 +15,20 @@ use tokio::sync::mpsc;
 pub enum Step {
     /// Sends these bytes.
     Send(Vec<u8>),
-    /// Sends for as long as somebody takes it, then until the connection ends.
+    /// Sends until the connection ends.
     Flood,
-    /// Says nothing more, until the connection ends.
+    /// Stays silent until the connection ends.
     Hold,
     /// Closes the connection.
     Close,
 }
 
-/// A request as it arrived.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// Request line and headers.
     pub head: String,
-    /// The body, taken out of its chunks.
+    /// The body, without its chunk framing.
     pub body: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ struct Reports {
 }
 
 impl ByteProvider {
-    /// A provider that does as `script` says.
+    /// Starts a provider that follows `script`.
     pub async fn new(script: impl Fn(&Received) -> Vec<Step> + Send + Sync + 'static) -> ByteProvider {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("the loopback address has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -96,13 +96,13 @@ impl ByteProvider {
         provider
     }
 
-    /// One that always sends the same bytes.
+    /// Starts a provider that always sends the same bytes.
     pub async fn sending(bytes: impl Into<Vec<u8>>) -> ByteProvider {
         let bytes = bytes.into();
         ByteProvider::new(move |_| vec![Step::Send(bytes.clone())]).await
     }
 
-    /// The next request that arrived.
+    /// Waits for the next request.
     pub async fn received(&mut self) -> Received {
         self.received.recv().await.expect("the provider accepts until it is dropped")
     }
@@ -112,17 +112,17 @@ impl ByteProvider {
         self.gone.recv().await.expect("the provider accepts until it is dropped");
     }
 
-    /// How many requests arrived.
+    /// The number of requests.
     pub fn calls(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
 
-    /// Over how many connections they came.
+    /// The number of connections.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// How many bytes of a flood were taken.
+    /// The number of bytes of a flood that were accepted.
     pub fn flooded(&self) -> usize {
         self.flooded.load(Ordering::SeqCst)
     }
@@ -157,7 +157,7 @@ async fn serve(mut stream: TcpStream, script: Arc<Script>, reports: Reports) {
 async fn flood(mut stream: TcpStream, reports: &Reports) {
     let block = chunk(&[b'x'; 16 * 1024]);
     while let Ok(length) = stream.write(&block).await {
-        // Whole chunks only, however the socket takes them.
+        // Only whole chunks are counted.
         if length < block.len() && stream.write_all(&block[length..]).await.is_err() {
             break;
         }
@@ -214,14 +214,14 @@ async fn fill(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
     (length > 0).then_some(())
 }
 
-/// A response with a length.
+/// A response with a content length.
 pub fn whole(status: &str, content_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let head = format!("HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-/// The head of a response in chunks.
+/// The head of a chunked response.
 pub fn stream_head(content_type: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ntransfer-encoding: chunked\r\n\r\n").into_bytes()
 }
@@ -231,7 +231,7 @@ pub fn chunk(data: &[u8]) -> Vec<u8> {
     [format!("{:x}\r\n", data.len()).as_bytes(), data, b"\r\n"].concat()
 }
 
-/// What ends a response in chunks.
+/// The end of a chunked response.
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// A Chat Completions answer that says `text`.

@@ -1,4 +1,4 @@
-//! The body of an answer: piece by piece at its pace, to its end or to its fault.
+//! The body of an answer, sent piece by piece up to its end or its fault.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,7 +13,7 @@ use tokio::time::Sleep;
 use crate::script::Fault;
 use crate::seen::Unfinished;
 
-/// How fast an answer comes, and how it fails.
+/// The delay between pieces, and the fault.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
     pub(crate) delay: Duration,
@@ -31,14 +31,14 @@ pub struct Reply {
     unfinished: Option<Unfinished>,
 }
 
-/// What stands between two pieces.
+/// What the body waits for before the next piece.
 #[derive(Debug)]
 enum Waiting {
-    /// Nothing: the next piece may go.
+    /// Nothing.
     No,
-    /// One turn of the event loop, so that each piece is sent by itself, as a provider sends it.
+    /// One turn of the event loop, so that each piece is sent by itself.
     Turn,
-    /// Some time.
+    /// A delay.
     Time(Pin<Box<Sleep>>),
 }
 
@@ -55,7 +55,7 @@ impl Reply {
         reply
     }
 
-    /// A body at once, which nobody counts.
+    /// A body in one piece that is not counted.
     pub(crate) fn whole(body: Bytes) -> Reply {
         let total = body.len() as u64;
         Reply { pieces: [body].into(), total, sent: 0, pace: Pace::default(), waiting: Waiting::No, unfinished: None }
@@ -83,7 +83,7 @@ impl Reply {
         if turn { Poll::Pending } else { Poll::Ready(()) }
     }
 
-    /// The next piece, cut where the fault begins.
+    /// The next piece, cut off at the fault.
     fn next_piece(&mut self) -> Poll<Option<io::Result<Bytes>>> {
         let room = match self.pace.fault {
             Some(Fault::DieAfter(limit) | Fault::StallAfter(limit)) => limit.saturating_sub(self.sent),
@@ -98,7 +98,7 @@ impl Reply {
             self.pieces.pop_front();
         }
         self.sent += piece.len();
-        // Not at the next poll: a body whose length is known is not asked again after its last byte.
+        // Not at the next poll: a body of known length is not polled again after its last byte.
         if self.pieces.is_empty() {
             self.finish();
         }
@@ -107,7 +107,7 @@ impl Reply {
 
     fn fail(&mut self) -> Poll<Option<io::Result<Bytes>>> {
         if matches!(self.pace.fault, Some(Fault::StallAfter(_))) {
-            // Nobody will wake us: only the end of the connection ends this.
+            // No waker is registered: only the end of the connection ends this.
             return Poll::Pending;
         }
         self.finish();

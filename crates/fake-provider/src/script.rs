@@ -1,4 +1,4 @@
-//! How the built-in provider behaves: what it says, in which pieces, and how it fails.
+//! The script of a provider: its answers, their pieces and their faults.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use serde_json::Value;
 
 use crate::asking::{Asking, Said};
 
-/// How it behaves, the same for all requests or decided for each.
+/// The behaviour for all requests.
 #[derive(Clone)]
 pub enum Script {
-    /// Always the same.
+    /// The same for every request.
     Fixed(Arc<Behaviour>),
-    /// As the function says.
+    /// Chosen for each request.
     Chosen(Arc<dyn Fn(&Asking<'_>) -> Behaviour + Send + Sync>),
 }
 
 impl Script {
-    /// As `choose` says.
+    /// A behaviour that `choose` picks for each request.
     pub fn chosen(choose: impl Fn(&Asking<'_>) -> Behaviour + Send + Sync + 'static) -> Script {
         Script::Chosen(Arc::new(choose))
     }
@@ -53,11 +53,11 @@ impl fmt::Debug for Script {
 pub struct Behaviour {
     /// What is said.
     pub answer: Answer,
-    /// In how many pieces a streamed answer comes.
+    /// The number of pieces of a streamed answer.
     pub chunks: usize,
-    /// How long to wait before each piece.
+    /// The delay before each piece.
     pub delay: Duration,
-    /// How it fails, if it does.
+    /// The fault, if any.
     pub fault: Option<Fault>,
 }
 
@@ -94,7 +94,7 @@ pub enum Answer {
     Text(Arc<str>),
     /// Nothing; calls these tools.
     ToolCalls(Vec<Call>),
-    /// What the user said.
+    /// The user's last message.
     Echo,
 }
 
@@ -107,7 +107,7 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// How an answer fails.
+/// The fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// With this status and an error in the format's own shape.
@@ -116,14 +116,14 @@ pub enum Fault {
     DieAfter(usize),
     /// Silence after this many bytes of the body.
     StallAfter(usize),
-    /// Silence from the beginning: not even a status.
+    /// Silence from the beginning, without a status.
     Stall,
 }
 
 const SAID: &str = "I looked into it, and this is what I found: everything is in order.";
 
 impl Answer {
-    /// What this comes to for one request.
+    /// The content for one request.
     pub(crate) fn said(&self, asking: &Asking<'_>) -> Said {
         match self {
             Answer::Text(text) => Said::Text(Arc::clone(text)),

@@ -1,4 +1,4 @@
-//! What the built-in provider saw, for tests: counts to wait for, and the last request as it came.
+//! The requests that the provider received: counts that tests wait for, and the last request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,18 +7,18 @@ use http::{HeaderMap, Method, Uri};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// How many requests.
+/// Counts of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Came in.
+    /// Received.
     pub requests: u64,
-    /// Were answered to the end, or to the fault they were meant to have.
+    /// Answered up to the end or the scripted fault.
     pub finished: u64,
-    /// Were broken off by the caller.
+    /// Cancelled by the caller.
     pub cancelled: u64,
 }
 
-/// A request as it came.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub struct SeenRequest {
     /// Its method.
@@ -42,7 +42,7 @@ impl SeenRequest {
     }
 }
 
-/// What was seen so far.
+/// The requests so far.
 #[derive(Debug, Default)]
 pub struct Seen {
     counts: watch::Sender<Counts>,
@@ -50,17 +50,17 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The counts at this moment.
+    /// The current counts.
     pub fn counts(&self) -> Counts {
         *self.counts.borrow()
     }
 
-    /// Waits until the counts are as `wanted` says.
+    /// Waits until `wanted` accepts the counts.
     pub async fn wait_for(&self, mut wanted: impl FnMut(Counts) -> bool) -> Counts {
         let mut counts = self.counts.subscribe();
         match counts.wait_for(|counts| wanted(*counts)).await {
             Ok(counts) => *counts,
-            // Its sender is ours, so it cannot be closed; and if it were, these would be the last counts.
+            // Unreachable while `self` holds the sender; these would be the last counts.
             Err(_) => self.counts(),
         }
     }
@@ -70,7 +70,7 @@ impl Seen {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A request came in; says its number, from 1.
+    /// Counts a request and returns its number, from 1.
     pub(crate) fn request(&self, request: SeenRequest) -> u64 {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
         let mut number = 0;
@@ -82,7 +82,7 @@ impl Seen {
     }
 }
 
-/// A request on its way: cancelled if it is dropped before it is finished.
+/// A request in progress. Dropping it unfinished counts as a cancellation.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     seen: Arc<Seen>,

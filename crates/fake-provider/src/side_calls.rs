@@ -1,10 +1,10 @@
-//! What clients ask beside conversations: which models there are, vectors for texts, and how many tokens a text has.
+//! Answers calls beside conversations: lists of models, embeddings and token counts.
 
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
-/// The answer to a side call, if it is one that is known.
+/// The answer to a known side call.
 pub(crate) fn answer(request: &Parts, body: &[u8]) -> Option<Value> {
     let path = request.uri.path();
     let (before, name) = path.rsplit_once('/')?;
@@ -30,12 +30,12 @@ pub(crate) fn answer(request: &Parts, body: &[u8]) -> Option<Value> {
 
 const MODEL: &str = "built-in";
 
-/// Every text means the same here.
+/// The embedding of every text.
 const VECTOR: [f32; 4] = [0.5; 4];
 /// The same as little-endian floats in Base64, which OpenAI's SDKs ask for.
 const VECTOR_IN_BASE64: &str = "AAAAPwAAAD8AAAA/AAAAPw==";
 
-/// The path is the same everywhere; the headers tell whose client asks.
+/// The path is the same in all formats; the headers identify the client.
 fn models(headers: &HeaderMap) -> Value {
     if headers.contains_key("x-goog-api-key") {
         let methods = ["generateContent", "countTokens"];

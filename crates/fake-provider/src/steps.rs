@@ -1,4 +1,4 @@
-//! Answers that a test in another process scripts one by one, for clients that run their own tools in between.
+//! Answers scripted one by one by a test in another process, for clients that run tools in between.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::asking::{Asking, Said};
 use crate::script::{Answer, Call};
 
-/// The scripted answers that are left, and the calls they were given to.
+/// The remaining scripted answers, and the calls so far.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     run: Mutex<Option<Run>>,
@@ -31,11 +31,11 @@ pub(crate) enum Step {
     Text { text: String },
 }
 
-/// What is said to a request that no step is meant for, and when no step is left.
+/// The answer to a request without a matching step, and after the last step.
 const NO_STEP: &str = "That is done.";
 
 impl Steps {
-    /// Forgets the script and begins this one; without steps there is none.
+    /// Replaces the script. An empty list removes it.
     pub(crate) fn replace(&self, steps: Vec<Step>) {
         let run = Run { left: steps.into(), calls: Vec::new() };
         *self.lock() = (!run.left.is_empty()).then_some(run);
@@ -45,7 +45,7 @@ impl Steps {
     pub(crate) fn next(&self, asking: &Asking<'_>) -> Option<Answer> {
         let mut run = self.lock();
         let left = &mut run.as_mut()?.left;
-        // Clients ask for titles and summaries in between: these requests offer other tools or none.
+        // Clients request titles and summaries in between, with other tools or none.
         let step = left.pop_front_if(|step| match step {
             Step::Call(call) => asking.offers_tool(&call.name),
             Step::Text { .. } => true,
@@ -57,7 +57,7 @@ impl Steps {
         })
     }
 
-    /// Keeps a call as `replay` reads it, if answers are scripted.
+    /// Records a call in the form of `replay`, if answers are scripted.
     pub(crate) fn keep(&self, asking: &Asking<'_>, said: &Said) {
         if let Some(run) = self.lock().as_mut() {
             let response: Value = serde_json::from_slice(&asking.body_of(said)).unwrap_or_default();
@@ -66,7 +66,7 @@ impl Steps {
         }
     }
 
-    /// How many steps are left, and the calls since the script began.
+    /// The number of remaining steps, and the calls since the script began.
     pub(crate) fn progress(&self) -> Value {
         match self.lock().as_ref() {
             Some(run) => json!({"left": run.left.len(), "calls": run.calls}),

@@ -1,4 +1,5 @@
-//! OpenAI's legacy completions: a prompt in, its continuation out. No tools: a call comes out as text.
+//! OpenAI's legacy completions: a prompt in, its continuation out. No tools: a call comes out as
+//! text.
 
 use std::borrow::Cow;
 

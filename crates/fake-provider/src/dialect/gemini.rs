@@ -1,5 +1,5 @@
-//! Gemini's generateContent and streamGenerateContent, as the official SDKs expect them: every piece of a stream is a whole
-//! response, sent as an event or as the element of an array.
+//! Gemini's generateContent and streamGenerateContent, as the official SDKs expect them: every
+//! piece of a stream is a whole response, sent as an event or as the element of an array.
 
 use bytes::Bytes;
 use http::StatusCode;

@@ -79,7 +79,7 @@ fn message(envelope: &Envelope<'_>, tokens_out: usize) -> Value {
         "stop_reason": null,
         "stop_sequence": null,
         "usage": {
-            // Without the cached ones, unlike everywhere else.
+            // Without the cached tokens, unlike in other formats.
             "input_tokens": envelope.tokens_in - envelope.tokens_cached,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": envelope.tokens_cached,

@@ -1,4 +1,4 @@
-//! The shapes of a conversation that the provider speaks, and how a streamed answer is cut.
+//! The dialects of the provider, and the framing of streams.
 
 pub(crate) mod chat_completions;
 pub(crate) mod completions;
@@ -9,7 +9,7 @@ pub(crate) mod responses;
 
 use http::{Method, Uri};
 
-/// The shapes of a conversation.
+/// A dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     ChatCompletions,
@@ -21,7 +21,7 @@ pub(crate) enum Dialect {
     OllamaGenerate,
 }
 
-/// How an answer is cut into pieces.
+/// The framing of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Not at all.
@@ -53,14 +53,14 @@ impl Dialect {
         ENDPOINTS.iter().find(|(end, _)| path.ends_with(end)).map(|(_, dialect)| *dialect)
     }
 
-    /// How the answer is cut, given what the request says about `stream`.
+    /// The framing of the answer, given the request's `stream`.
     pub(crate) fn framing(self, uri: &Uri, stream: Option<bool>) -> Framing {
         let in_events = uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
         match self {
             Dialect::Gemini if !uri.path().ends_with(":streamGenerateContent") => Framing::Whole,
             Dialect::Gemini if in_events => Framing::Events,
             Dialect::Gemini => Framing::Array,
-            // The only one that streams unless told otherwise.
+            // Ollama streams by default.
             Dialect::OllamaChat | Dialect::OllamaGenerate if stream != Some(false) => Framing::Lines,
             _ if stream == Some(true) => Framing::Events,
             _ => Framing::Whole,

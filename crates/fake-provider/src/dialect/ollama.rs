@@ -1,4 +1,5 @@
-//! Ollama's chat and generate, as its own clients expect them: one JSON object, or one per line with the figures in the last.
+//! Ollama's chat and generate, as its own clients expect them: one JSON object, or one per line
+//! with the figures in the last.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -7,13 +8,13 @@ use serde_json::{Value, json};
 use crate::asking::{Envelope, Said, pieces, told_to_answer};
 use crate::script::Call;
 
-/// `/api/chat`: what is said stands in a message.
+/// `/api/chat`: the text is in a message.
 pub(crate) const CHAT: Endpoint = Endpoint { wrap: |text| ("message", json!({"role": "assistant", "content": text})) };
 
-/// `/api/generate`: what is said stands by itself.
+/// `/api/generate`: the text is a field.
 pub(crate) const GENERATE: Endpoint = Endpoint { wrap: |text| ("response", text.into()) };
 
-/// One of the two endpoints, which differ in where the text stands.
+/// One of the two endpoints, which differ in the place of the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Endpoint {
     wrap: fn(&str) -> (&'static str, Value),

@@ -1,4 +1,5 @@
-//! OpenAI Responses, as the official SDKs expect it: an answer is a list of items, and a stream names every step of each.
+//! OpenAI Responses, as the official SDKs expect it: an answer is a list of items, and a stream
+//! names every step of each.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -78,7 +79,7 @@ impl Stream {
         self.event("response.content_part.done", with("part", part.clone()));
     }
 
-    /// What a tool is called with, piece by piece.
+    /// The arguments of a call, piece by piece.
     fn input(&mut self, index: usize, item: &Value, chunks: usize) {
         let (event, field) = match item["type"] == "custom_tool_call" {
             true => ("custom_tool_call_input", "input"),
