@@ -1,4 +1,5 @@
-//! How long it takes to read a request of a working agent, by size and dialect, and one event of a stream.
+//! Measures the time to read a request of a working agent, by size and dialect, and one event of a
+//! stream.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;

@@ -1,7 +1,9 @@
-//! Makes `crates/wire/src/prices/prices.txt` from the price list of the Python package litellm (MIT): only facts are
-//! taken (names and prices), for the providers that are built in, in a form of our own. See docs/costs.md.
+//! Makes `crates/wire/src/prices/prices.txt` from the price list of the Python package litellm
+//! (MIT): only facts are taken (names and prices), for the providers that are built in, in a form
+//! of our own. See docs/costs.md.
 //!
-//! `cargo run -p wire --example make_prices -- FILE DATE VERSION > crates/wire/src/prices/prices.txt`
+//! `cargo run -p wire --example make_prices -- FILE DATE VERSION >
+//! crates/wire/src/prices/prices.txt`
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a tool for developers")]
 
 use std::collections::BTreeMap;
@@ -48,7 +50,8 @@ fn main() {
     println!("@ollama\n{}", price_line("*", &Price::default()));
 }
 
-/// The models of a provider with their prices, the shortest names first: longer ones are mostly the same with a date.
+/// The models of a provider with their prices, the shortest names first: longer ones are mostly the
+/// same with a date.
 fn models(list: &BTreeMap<String, Value>, provider: &str, prefix: &str) -> Vec<(String, Price)> {
     let mut models: Vec<_> = list
         .iter()

@@ -42,6 +42,11 @@ impl<'a> Marks<'a> {
             "text" => self.text = Some(value),
             "functionCall" | "function_call" => self.function = Some(PartKind::ToolUse),
             "functionResponse" | "function_response" => self.function = Some(PartKind::ToolResult),
+            "toolUse" => self.function = Some(PartKind::ToolUse),
+            "toolResult" => self.function = Some(PartKind::ToolResult),
+            // Bedrock's cache marker, which clients move from message to message, counts as an
+            // empty text.
+            "cachePoint" => self.function = Some(PartKind::Text),
             _ => {}
         }
     }

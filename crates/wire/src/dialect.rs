@@ -19,17 +19,23 @@ pub enum Dialect {
     Gemini,
     /// Ollama's own chat and generate.
     Ollama,
+    /// Bedrock's Converse.
+    Converse,
+    /// Cohere's chat.
+    Cohere,
 }
 
 impl Dialect {
     /// All dialects.
-    pub const ALL: [Dialect; 6] = [
+    pub const ALL: [Dialect; 8] = [
         Dialect::ChatCompletions,
         Dialect::Completions,
         Dialect::Responses,
         Dialect::Messages,
         Dialect::Gemini,
         Dialect::Ollama,
+        Dialect::Converse,
+        Dialect::Cohere,
     ];
 
     /// Its name, as it is written to disk.
@@ -41,6 +47,8 @@ impl Dialect {
             Dialect::Messages => "messages",
             Dialect::Gemini => "gemini",
             Dialect::Ollama => "ollama",
+            Dialect::Converse => "converse",
+            Dialect::Cohere => "cohere",
         }
     }
 
@@ -52,8 +60,9 @@ impl Dialect {
     /// The format whose error shape clients of this dialect expect.
     pub fn format(self) -> Format {
         match self {
-            Dialect::ChatCompletions | Dialect::Completions | Dialect::Responses => Format::Openai,
-            Dialect::Messages => Format::Anthropic,
+            Dialect::ChatCompletions | Dialect::Completions | Dialect::Responses | Dialect::Cohere => Format::Openai,
+            // Bedrock has no format of its own; its clients show any body of an error.
+            Dialect::Messages | Dialect::Converse => Format::Anthropic,
             Dialect::Gemini => Format::Gemini,
             Dialect::Ollama => Format::Ollama,
         }
@@ -80,7 +89,11 @@ impl Dialect {
             "choices" => Some(Dialect::ChatCompletions),
             "candidates" | "usageMetadata" | "promptFeedback" => Some(Dialect::Gemini),
             "done" => Some(Dialect::Ollama),
+            "output" if cursor.peek() == b'{' => Some(Dialect::Converse),
             "output" => Some(Dialect::Responses),
+            "contentBlockIndex" | "stopReason" => Some(Dialect::Converse),
+            // Chat Completions have it only inside of choices.
+            "finish_reason" => Some(Dialect::Cohere),
             // Google's own clients get the answer inside an envelope.
             "response" => cursor.value()?.field("candidates").map(|_| Dialect::Gemini),
             "type" => Dialect::of_type(&cursor.value()?.text().unwrap_or_default()),
@@ -91,6 +104,8 @@ impl Dialect {
     fn of_type(kind: &str) -> Option<Dialect> {
         match kind {
             "message" | "message_start" => Some(Dialect::Messages),
+            "message-start" | "content-start" | "content-delta" | "tool-plan-delta" | "tool-call-start"
+            | "message-end" => Some(Dialect::Cohere),
             _ if kind.starts_with("response.") => Some(Dialect::Responses),
             _ => None,
         }

@@ -2,7 +2,8 @@
 
 use model::{KillSwitch, KillSwitchChange, Policy, PolicyChange};
 
-/// A change is refused, or its result is valid: it can be written, read back and applied again without a difference.
+/// A change is refused, or its result is valid: it can be written, read back and applied again
+/// without a difference.
 pub(crate) fn api_body(input: &[u8]) {
     if let Ok(change) = serde_json::from_slice::<KillSwitchChange>(input)
         && let Ok(changed) = change.apply(KillSwitch::default())

@@ -6,10 +6,11 @@ use http::{HeaderMap, HeaderValue};
 use model::Unread;
 use wire::{Answer, AnswerReader, Dialect, UsageFilter, conversation_of, read_request};
 
-const CONTENT_TYPES: [&str; 3] = ["text/event-stream", "application/x-ndjson", "application/json"];
+const CONTENT_TYPES: [&str; 4] =
+    ["text/event-stream", "application/x-ndjson", "application/json", "application/vnd.amazon.eventstream"];
 
-/// An answer reads the same however it is sliced, and can break off anywhere. The first byte picks dialect and content
-/// type, the second the place of the cut; the rest is the answer.
+/// An answer reads the same however it is sliced, and can break off anywhere. The first byte picks
+/// dialect and content type, the second the place of the cut; the rest is the answer.
 pub(crate) fn answer(input: &[u8]) {
     let [kind, cut, body @ ..] = input else { return };
     let dialect = Dialect::ALL[usize::from(*kind) % Dialect::ALL.len()];
@@ -27,8 +28,8 @@ pub(crate) fn answer(input: &[u8]) {
     }
 }
 
-/// A request that is read has a conversation and a newest message; one reported as invalid JSON is invalid. The first
-/// byte picks the dialect.
+/// A request that is read has a conversation and a newest message; one reported as invalid JSON is
+/// invalid. The first byte picks the dialect.
 pub(crate) fn request(input: &[u8]) {
     let [kind, body @ ..] = input else { return };
     let dialect = Dialect::ALL[usize::from(*kind) % Dialect::ALL.len()];
@@ -44,8 +45,8 @@ pub(crate) fn request(input: &[u8]) {
     }
 }
 
-/// The filter's output does not depend on how the stream is cut, and the filter only removes bytes. The first byte picks
-/// the place of the cut; the rest is the stream.
+/// The filter's output does not depend on how the stream is cut, and the filter only removes bytes.
+/// The first byte picks the place of the cut; the rest is the stream.
 pub(crate) fn usage_filter(input: &[u8]) {
     let [cut, stream @ ..] = input else { return };
     let whole = filtered([stream]);

@@ -1,5 +1,6 @@
-//! What must hold for any bytes that come from outside: one function per fuzz target, which panics where it does not.
-//! `scripts/fuzz` searches for such bytes; `cargo test` replays those in `fuzz/corpus`.
+//! What must hold for any bytes that come from outside: one function per fuzz target, which panics
+//! where it does not. `scripts/fuzz` searches for such bytes; `cargo test` replays those in
+//! `fuzz/corpus`.
 #![allow(clippy::expect_used, clippy::panic, reason = "a target reports a finding by panicking")]
 
 mod api;

@@ -7,8 +7,8 @@ use wire::{Dialect, Endpoint, PathKind, conversation_of, dialect_of_body, path_w
 
 const FORMATS: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
 
-/// A path is classified, and a model in it can be replaced without changing the rest. The first line of the input is the
-/// path, the others are headers.
+/// A path is classified, and a model in it can be replaced without changing the rest. The first
+/// line of the input is the path, the others are headers.
 pub(crate) fn path(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let mut lines = text.lines();
@@ -34,8 +34,8 @@ pub(crate) fn path(input: &[u8]) {
     assert!(!conversation.is_empty() && conversation.len() <= 128 && conversation.is_ascii(), "{conversation:?}");
 }
 
-/// A body with the shape of a conversation is read as one, a body reported as invalid JSON is invalid, and UTF-16 reads
-/// like UTF-8.
+/// A body with the shape of a conversation is read as one, a body reported as invalid JSON is
+/// invalid, and UTF-16 reads like UTF-8.
 pub(crate) fn body_form(input: &[u8]) {
     for format in FORMATS {
         match dialect_of_body(format, input) {

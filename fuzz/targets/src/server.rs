@@ -6,7 +6,8 @@ use http::{HeaderMap, HeaderValue};
 
 const CODINGS: [&str; 6] = ["gzip", "deflate", "zstd", "br", "gzip, zstd", "deflate, br"];
 
-/// A compressed body never expands beyond the limit. The first byte of the input picks the encoding.
+/// A compressed body never expands beyond the limit. The first byte of the input picks the
+/// encoding.
 pub(crate) fn decompression(input: &[u8]) {
     const LIMIT: usize = 1 << 16;
     let [coding, body @ ..] = input else { return };

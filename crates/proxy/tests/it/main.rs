@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "nothing of a test binary is reachable")]
 
 mod accounting;
+mod client_forms;
 mod costs;
 mod faults;
 mod formats;

@@ -3,13 +3,8 @@
 mod accumulator;
 mod assistant_message;
 mod by_dialect;
-mod chat_completions;
 mod choices;
 mod framing;
-mod gemini;
-mod messages;
-mod ollama;
-mod responses;
 mod stream_error;
 mod usage;
 
@@ -23,7 +18,7 @@ pub use assistant_message::read_assistant_message;
 use crate::Dialect;
 use crate::json::Json;
 use by_dialect::PartialAnswer;
-use framing::{ArrayParser, EventParser, LineParser};
+use framing::{ArrayParser, EventParser, FrameParser, LineParser};
 
 /// Reads a copy of a response as it passes. Never fails: unreadable parts are ignored.
 #[derive(Debug)]
@@ -60,6 +55,7 @@ enum Framing {
     Events(Box<EventParser>),
     Lines(LineParser),
     Array(ArrayParser),
+    Frames(FrameParser),
     Body(Vec<u8>),
     Unreadable { is_stream: bool },
 }
@@ -75,6 +71,8 @@ impl Framing {
             Framing::Events(Box::default())
         } else if is("application/x-ndjson") || is("application/ndjson") || is("application/jsonl") {
             Framing::Lines(LineParser::default())
+        } else if is("application/vnd.amazon.eventstream") {
+            Framing::Frames(FrameParser::default())
         } else {
             Framing::Body(Vec::new())
         };
@@ -95,7 +93,7 @@ impl AnswerReader {
     /// Whether this is a stream.
     pub fn is_stream(&self) -> bool {
         match self.framing {
-            Framing::Events(_) | Framing::Lines(_) | Framing::Array(_) => true,
+            Framing::Events(_) | Framing::Lines(_) | Framing::Array(_) | Framing::Frames(_) => true,
             Framing::Body(_) => false,
             Framing::Unreadable { is_stream } => is_stream,
         }
@@ -115,6 +113,7 @@ impl AnswerReader {
             Framing::Events(parser) => parser.feed(bytes, |data| self.partial.event(data)),
             Framing::Lines(parser) => parser.feed(bytes, |line| self.partial.event(line)),
             Framing::Array(parser) => parser.feed(bytes, |element| self.partial.event(element)),
+            Framing::Frames(parser) => parser.feed(bytes, |event| self.partial.event(event)),
             Framing::Body(body) if body.is_empty() => self.begin_body(bytes.trim_ascii_start()),
             Framing::Body(body) if body.len() + bytes.len() <= self.limit => body.extend_from_slice(bytes),
             Framing::Body(_) => self.framing = Framing::Unreadable { is_stream: false },
@@ -160,7 +159,8 @@ impl AnswerReader {
                 let separator = parser.separator()?;
                 Some(Bytes::from(format!("{separator}{}]", stream_error::object(dialect, why))))
             }
-            Framing::Body(_) | Framing::Unreadable { .. } => None,
+            // A frame needs checksums, and no client expects an error of ours inside it.
+            Framing::Frames(_) | Framing::Body(_) | Framing::Unreadable { .. } => None,
         }
     }
 
@@ -170,7 +170,7 @@ impl AnswerReader {
             Framing::Events(mut parser) => parser.finish(|data| self.partial.event(data)),
             Framing::Lines(mut parser) => parser.finish(|line| self.partial.event(line)),
             Framing::Body(body) => self.partial.body(&body),
-            Framing::Array(_) | Framing::Unreadable { .. } => {}
+            Framing::Array(_) | Framing::Frames(_) | Framing::Unreadable { .. } => {}
         }
         self.partial.finish()
     }

@@ -11,7 +11,8 @@ pub(crate) fn events(dialect: Dialect, message: &str, response: Option<&str>) ->
     match dialect {
         Dialect::ChatCompletions | Dialect::Completions => format!("data: {error}\n\ndata: [DONE]\n\n"),
         Dialect::Messages => format!("event: error\ndata: {error}\n\n"),
-        Dialect::Gemini | Dialect::Ollama => format!("data: {error}\n\n"),
+        Dialect::Gemini | Dialect::Ollama | Dialect::Converse => format!("data: {error}\n\n"),
+        Dialect::Cohere => format!("event: message-end\ndata: {error}\n\n"),
         // Both, in this order: Codex acts on the first and OpenAI's SDKs raise the second. The AI
         // SDK would retry if the second came first.
         Dialect::Responses => {
@@ -28,6 +29,8 @@ pub(crate) fn object(dialect: Dialect, message: &str) -> Value {
         Dialect::Messages => json!({ "type": "error", "error": { "type": "api_error", "message": message } }),
         Dialect::Gemini => json!({ "error": { "code": 503, "message": message, "status": "UNAVAILABLE" } }),
         Dialect::Ollama => json!({ "error": message }),
+        Dialect::Converse => json!({ "error": { "message": message } }),
+        Dialect::Cohere => json!({ "type": "message-end", "delta": { "finish_reason": "ERROR", "error": message } }),
         Dialect::Responses => json!({
             "type": "error",
             "code": "provider_failed",

@@ -105,6 +105,27 @@ pub(crate) fn read_gemini(value: Json<'_>) -> Usage {
     Usage { input, output, cached, reasoning: thought, ..Usage::default() }
 }
 
+/// Bedrock's usage. Like Anthropic it puts cached tokens beside the input.
+pub(crate) fn read_converse(value: Json<'_>) -> Usage {
+    let (mut input, mut output, mut cached, mut cache_write) = (None, None, None, None);
+    value.fields(|key, value| match key {
+        "inputTokens" => input = tokens(value),
+        "outputTokens" => output = tokens(value),
+        "cacheReadInputTokens" => cached = tokens(value),
+        "cacheWriteInputTokens" => cache_write = tokens(value),
+        _ => {}
+    });
+    Usage { input: sum([input, cached, cache_write]), output, cached, cache_write, ..Usage::default() }
+}
+
+/// Cohere's usage: the tokens of the call, or else those it bills.
+pub(crate) fn read_cohere(value: Json<'_>) -> Usage {
+    let Some(counts) = value.field("tokens").or_else(|| value.field("billed_units")) else { return Usage::default() };
+    let count = |name: &str| counts.field(name).and_then(tokens);
+    let cached = value.field("cached_tokens").and_then(tokens);
+    Usage { input: count("input_tokens"), output: count("output_tokens"), cached, ..Usage::default() }
+}
+
 /// The sum of the known counts. `None` if none is known.
 fn sum<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
     counts.into_iter().flatten().reduce(u64::saturating_add)
@@ -115,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_that_cannot_be_is_not_reported() {
+    fn impossible_token_counts_are_ignored() {
         let check = |count: u64, expected: Option<u64>| {
             let written = format!(r#"{{"prompt_tokens":{count},"completion_tokens":7}}"#);
             let mut usage = Usage::default();

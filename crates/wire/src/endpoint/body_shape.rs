@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn conversations_are_told_by_their_shape() {
+    fn conversations_are_recognised_by_shape() {
         check(r#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#, Some(Dialect::ChatCompletions));
         check(r#"{"contents":[{"parts":[{"text":"hi"}]}]}"#, Some(Dialect::Gemini));
         check(r#"{"request":{"contents":[{"role":"user","parts":[]}]}}"#, Some(Dialect::Gemini));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bodies_carry_none() {
+    fn other_bodies_carry_no_conversation() {
         for body in [
             r#"{}"#,
             r#"[]"#,

@@ -140,8 +140,7 @@ fn dialect_at(format: Format, path: &str) -> Option<Dialect> {
     } else if ends_with("completions") && !ends_with("fim/completions") {
         Some(Dialect::Completions)
     } else if ends_with("v2/chat") {
-        // Cohere's messages and tool calls are written like OpenAI's.
-        Some(Dialect::ChatCompletions)
+        Some(Dialect::Cohere)
     } else {
         None
     }
@@ -214,14 +213,16 @@ fn last_of(text: &str, plain: char, encoded: &str) -> Option<(usize, usize)> {
 /// Bedrock's paths: `/model/{model}/converse`, and `invoke` with a body of the model's own dialect.
 fn of_bedrock<'a>(path: &'a str, plain: &str) -> Option<Endpoint<'a>> {
     let (before, action) = plain.rsplit_once('/')?;
-    let streams = match action {
-        "converse" | "invoke" => false,
-        "converse-stream" | "invoke-with-response-stream" => true,
+    let (dialect, streams) = match action {
+        "converse" => (Dialect::Converse, false),
+        "converse-stream" => (Dialect::Converse, true),
+        "invoke" => (Dialect::Messages, false),
+        "invoke-with-response-stream" => (Dialect::Messages, true),
         _ => return None,
     };
     before.rsplit_once('/').filter(|(before, _)| ends_with(before, "model"))?;
     let model = path.trim_end_matches('/').rsplit('/').nth(1).filter(|model| !model.is_empty());
-    Some(Endpoint { dialect: Dialect::Messages, model, streams })
+    Some(Endpoint { dialect, model, streams })
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_paths_mean_what_lenient_servers_read() {
+    fn unusual_paths_are_normalised() {
         for path in [
             "/v1/chat/completions",
             "v1/chat/completions//",

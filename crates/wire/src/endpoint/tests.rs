@@ -5,7 +5,7 @@ fn check(format: Format, path: &str, expected: Option<Dialect>) {
 }
 
 #[test]
-fn conversations_are_told_by_their_path() {
+fn conversations_are_recognised_by_path() {
     for (dialect, paths) in [
         (
             Dialect::ChatCompletions,
@@ -70,7 +70,7 @@ fn side_calls_carry_no_conversation() {
 }
 
 #[test]
-fn embeddings_are_told_by_their_path() {
+fn embeddings_are_recognised_by_path() {
     let check = |path: &str, expected| assert_eq!(Endpoint::embeds(&Method::POST, path), expected, "{path}");
     for path in ["/v1/embeddings", "v1/embeddings/", "/openai/deployments/d/embeddings"] {
         check(path, Some(Dialect::ChatCompletions));
@@ -91,7 +91,7 @@ fn google_s_paths_name_the_model() {
 }
 
 #[test]
-fn only_a_post_asks() {
+fn only_post_carries_a_conversation() {
     assert_eq!(Endpoint::of(Format::Openai, &Method::GET, "/v1/chat/completions"), None);
     assert_eq!(Endpoint::of(Format::Gemini, &Method::GET, "/v1beta/models/g:generateContent"), None);
 }
@@ -109,20 +109,21 @@ fn odd_spellings_of_a_path_carry_the_same_conversation() {
                 "/v1/chat%2fcompletions",
                 "/v1/chat/completion%73",
                 "/V1/Chat/Completions",
-                "/v2/chat",
             ][..],
         ),
         (Dialect::Responses, &["/v1/responses/compact", "/v1/Responses/", "/v1/responses;a/compact.json"]),
         (Dialect::Messages, &["/V1/MESSAGES", "/v1%2Fmessages", "/v1/messages.json"]),
         (Dialect::Gemini, &["/v1beta/models/g%3agenerateContent", "/v1beta/models/g:GENERATECONTENT/"]),
-        (Dialect::Messages, &["/model/anthropic.claude-v1%3A0/converse", "/model/m/invoke-with-response-stream"]),
+        (Dialect::Converse, &["/model/anthropic.claude-v1%3A0/converse", "/model/m/converse-stream"]),
+        (Dialect::Messages, &["/model/m/invoke", "/model/m/invoke-with-response-stream"]),
+        (Dialect::Cohere, &["/v2/chat", "/compatibility/V2/chat/"]),
     ] {
         paths.iter().for_each(|path| check(Format::Openai, path, Some(dialect)));
     }
 }
 
 #[test]
-fn what_is_not_scored_says_why() {
+fn unscored_paths_have_a_reason() {
     let check = |path: &str, expected| {
         assert_eq!(PathKind::of(Format::Openai, &Method::POST, path), PathKind::Unscored(expected), "{path}");
     };
@@ -144,7 +145,7 @@ fn what_is_not_scored_says_why() {
 }
 
 #[test]
-fn a_path_that_is_not_known_leaves_it_to_the_body() {
+fn unknown_path_is_decided_by_the_body() {
     for path in ["", "/", "/v1/chat", "/v1/xchat/completions/x", "/proxy/ask", "/v1/responses/resp_1/cancel"] {
         assert_eq!(PathKind::of(Format::Openai, &Method::POST, path), PathKind::Unknown, "{path}");
     }

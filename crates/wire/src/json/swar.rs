@@ -81,7 +81,7 @@ mod tests {
         }
 
         #[test]
-        fn looks_through_a_short_text(bytes in prop::collection::vec(0x20..0x7f_u8, 0..=16), byte in 0x20..0x7f_u8) {
+        fn short_contains_finds_what_a_plain_search_finds(bytes in prop::collection::vec(0x20..0x7f_u8, 0..=16), byte in 0x20..0x7f_u8) {
             prop_assert_eq!(short_contains(&bytes, byte), bytes.contains(&byte));
         }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_word_behind_the_end() {
+    fn no_word_past_the_end() {
         for length in [0, 3, 8, 11] {
             assert_eq!(word_at(&[7; 11][..length], length), Some(u64::MAX));
             assert_eq!(word_at(&[7; 11][..length], length + 1), None);

@@ -69,7 +69,7 @@ proptest! {
 }
 
 #[test]
-fn odd_strings() {
+fn unusual_strings_are_accepted() {
     let check =
         |written: &str, text: &str| assert_eq!(Json::parse(written).unwrap().text().unwrap(), text, "{written}");
     check(r#""""#, "");
@@ -83,7 +83,7 @@ fn odd_strings() {
 }
 
 #[test]
-fn odd_texts() {
+fn unusual_json_texts_are_accepted() {
     for bad in [
         "",
         " ",
@@ -135,7 +135,7 @@ fn nesting_has_a_limit() {
 }
 
 #[test]
-fn the_last_of_doubled_keys_wins() {
+fn the_last_of_duplicate_keys_wins() {
     let value = Json::parse(r#"{"a":1,"b":2,"\u0061":3}"#).unwrap();
     assert_eq!(value.field("a").and_then(Json::number), Some(3));
 }

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reported_is_believed_as_far_as_it_goes() {
+    fn reported_usage_precedes_estimates() {
         let answered = Answered { text: "x".repeat(400), ..Answered::default() };
         // Anthropic reports the input and the first output token at the start.
         let said = Usage { input: Some(10), output: Some(1), ..Usage::default() };

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_runs_of_digits_with_a_retryable_status_are_left_out() {
+    fn only_digits_of_retryable_statuses_are_masked() {
         for (text, expected) in [
             ("at most 33554432 bytes", "at most 33554432 bytes"),
             ("at most 5242880 bytes", "at most … bytes"),

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_placed_in_its_turn() {
+    fn link_places_a_step_in_its_turn() {
         let first = Link::new("c", &asks("Fix it"), vec![call("{1}")]);
         let asked = first.extend(gives("a"));
         assert_eq!(asked.prompt, ["Fix it"]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_message_of_the_user_is_the_next_turn() {
+    fn link_counts_a_new_message_as_the_next_turn() {
         let first = Link::new("c", &asks("Fix it"), vec![call("{}")]);
         let asked = first.extend(asks("Thanks"));
         assert_eq!((asked.turn_position, asked.depth, &*asked.prompt), (1, 0, &["Thanks".into()][..]));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_behind_results_goes_on_with_the_turn() {
+    fn message_after_results_continues_the_turn() {
         let first = Link::new("c", &asks("Fix it"), vec![call("{1}")]);
         let asked = first.extend(Asked { prompt: vec!["Hurry".into()], ..gives("a") });
         assert_eq!((asked.turn_position, asked.depth, &*asked.prompt), (0, 2, &["Hurry".into()][..]));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_s_own_session_stays() {
+    fn client_session_precedes_the_link() {
         let link = Link::new("c", &asks("Fix it"), vec![]);
         let asked = Asked { session: Some("mine".into()), ..asks("Hi") };
         assert_eq!(link.extend(asked).session.as_deref(), Some("mine"));

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setup_is_told_by_its_beginning() {
+    fn context_setup_is_recognised_by_its_beginning() {
         let check =
             |content: &str, expected| assert_eq!(is_setup(Json::parse(content).unwrap()), expected, "{content}");
         check(r#""This is the Qwen Code. We are setting up the context for our chat.\nToday's date is …""#, true);

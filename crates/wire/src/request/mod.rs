@@ -70,6 +70,7 @@ impl<'a> Fields<'a> {
             "model" => self.model = cursor.value()?.text(),
             "stream" => self.stream = Some(cursor.value()?),
             "max_tokens" | "max_completion_tokens" | "max_output_tokens" => self.limit(Some(cursor.value()?)),
+            "inferenceConfig" => self.limit(cursor.value()?.field("maxTokens")),
             "generationConfig" => self.limit(cursor.value()?.field("maxOutputTokens")),
             "options" => self.limit(cursor.value()?.field("num_predict")),
             _ => self.session.see(key, cursor.value()?),
@@ -87,7 +88,9 @@ impl<'a> Fields<'a> {
         let prompt = self.prompt.map(|prompt| Turns::of_prompt(prompt, self.images)).unwrap_or_default();
         let (messages, input, contents, prompt) = (&self.messages, &self.input, &self.contents, &prompt);
         let candidates = match dialect {
-            Dialect::ChatCompletions | Dialect::Messages | Dialect::Ollama => [messages, input, contents, prompt],
+            Dialect::ChatCompletions | Dialect::Messages | Dialect::Ollama | Dialect::Converse | Dialect::Cohere => {
+                [messages, input, contents, prompt]
+            }
             Dialect::Responses => [input, messages, contents, prompt],
             Dialect::Gemini => [contents, messages, input, prompt],
             Dialect::Completions => [prompt, messages, input, contents],

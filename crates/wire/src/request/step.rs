@@ -56,11 +56,16 @@ fn calls_of<'a>(message: &Message<'a>, mut each: impl FnMut(CallWithId<'a>)) {
     }
 }
 
+/// The keys under which Gemini and Bedrock put a call into a part.
+const CALL_KEYS: [&str; 3] = ["functionCall", "function_call", "toolUse"];
+
 /// Anthropic: `{"type":"tool_use","id","name","input":{…}}`; Gemini:
-/// `{"functionCall":{"id"?,"name","args":{…}}}`.
+/// `{"functionCall":{"id"?,"name","args":{…}}}`; Bedrock:
+/// `{"toolUse":{"toolUseId","name","input":{…}}}`.
 fn tool_use(part: Json<'_>) -> CallWithId<'_> {
-    let part = part.field("functionCall").or_else(|| part.field("function_call")).unwrap_or(part);
-    CallWithId { id: part.field("id").and_then(Json::text), call: read_value(part) }
+    let part = CALL_KEYS.iter().find_map(|key| part.field(key)).unwrap_or(part);
+    let id = part.field("id").or_else(|| part.field("toolUseId")).and_then(Json::text);
+    CallWithId { id, call: read_value(part) }
 }
 
 /// OpenAI: `{"id","type","function":{"name","arguments":"…"}}`, or `custom` with its `input`.
@@ -88,9 +93,11 @@ fn results_of<'a>(message: &Message<'a>, mut each: impl FnMut(Answer<'a>)) {
     let Some(content) = message.content else { return };
     parts(content, |part| {
         let Part::ToolResult(part) = part else { return };
-        each(match part.field("functionResponse").or_else(|| part.field("function_response")) {
-            Some(response) => answer(response, "id", "response"),
-            None => answer(part, "tool_use_id", "content"),
+        let gemini = || part.field("functionResponse").or_else(|| part.field("function_response"));
+        each(match (part.field("toolResult"), gemini()) {
+            (Some(result), _) => answer(result, "toolUseId", "content"),
+            (None, Some(response)) => answer(response, "id", "response"),
+            (None, None) => answer(part, "tool_use_id", "content"),
         });
     });
 }

@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_reads_the_same() {
+    fn every_text_encoding_reads_the_same() {
         let (little, big): (Vec<u8>, Vec<u8>) = (
             TEXT.encode_utf16().flat_map(u16::to_le_bytes).collect(),
             TEXT.encode_utf16().flat_map(u16::to_be_bytes).collect(),
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_bodies_stay_as_they_are() {
+    fn bodies_without_utf16_are_unchanged() {
         for body in ["", "{", "{}", "\0\0", "é"] {
             check(body.into(), Ok(body));
         }

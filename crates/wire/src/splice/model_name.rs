@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_name_is_replaced() {
+    fn only_the_model_name_is_replaced() {
         let check = |body: &str, expected: Option<&str>| {
             let spliced = body_with_model(body.as_bytes(), "small-1");
             assert_eq!(spliced.as_deref(), expected.map(str::as_bytes), "{body}");

@@ -37,7 +37,7 @@ fn usage_is_asked_for_and_nothing_else_changes() {
 }
 
 #[test]
-fn only_where_it_is_documented() {
+fn include_usage_only_at_documented_hosts() {
     assert!(needs_include_usage("https://api.openai.com"));
     assert!(needs_include_usage("https://api.groq.com/openai"));
     for url in
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_stream_pass(bytes: Vec<u8>, size in 1_usize..9) {
+    fn usage_filter_passes_bytes_that_are_no_stream(bytes: Vec<u8>, size in 1_usize..9) {
         let mut filter = UsageFilter::default();
         let pieces = bytes.chunks(size).map(Bytes::copy_from_slice);
         let mut out: Vec<u8> = pieces.flat_map(|piece| filter.pass(&piece)).collect();
@@ -128,7 +128,7 @@ fn usage_beside_an_answer_stays() {
 }
 
 #[test]
-fn whole_events_are_not_held() {
+fn usage_filter_buffers_only_incomplete_events() {
     let mut filter = UsageFilter::default();
     let mut pass = |piece: &'static [u8]| filter.pass(&Bytes::from_static(piece));
     assert_eq!(pass(b"data: {}\n\ndata: {"), "data: {}\n\n");
@@ -190,7 +190,7 @@ fn an_event_that_is_too_large_passes_alike_however_it_is_cut() {
 }
 
 #[test]
-fn a_storm_of_line_ends_is_read_once() {
+fn usage_filter_takes_linear_time_for_line_ends() {
     let stream = Bytes::from(vec![b'\n'; 4 << 20]);
     let mut filter = UsageFilter::default();
     let passed = filter.pass(&stream);
@@ -198,7 +198,7 @@ fn a_storm_of_line_ends_is_read_once() {
 }
 
 #[test]
-fn nothing_is_lost_when_a_pass_fails() {
+fn usage_filter_loses_nothing_when_a_pass_fails() {
     let mut filter = UsageFilter::default();
     assert_eq!(filter.pass(&Bytes::from_static(b"data: {\"a\":")), "");
     // The state of a pass that failed in the middle of its first event.

@@ -1,4 +1,4 @@
-//! What is read of answers.
+//! Reading answers.
 
 use http::HeaderMap;
 use model::{Answered, ToolCall, Usage};
@@ -32,7 +32,7 @@ pub(crate) fn answered(text: &str, calls: &[(&'static str, &'static str)]) -> Op
 }
 
 #[test]
-fn a_chat_body() {
+fn chat_body() {
     let answer = body(
         Dialect::ChatCompletions,
         &json!({
@@ -59,7 +59,7 @@ fn a_chat_body() {
 }
 
 #[test]
-fn usage_stands_in_several_places() {
+fn usage_is_read_from_several_fields() {
     let check = |chunk: &str, expected: (Option<u64>, Option<u64>, Option<u64>)| {
         let usage = stream(Dialect::ChatCompletions, &format!("data: {chunk}\n\n")).usage;
         assert_eq!((usage.input, usage.output, usage.cached), expected, "{chunk}");
@@ -77,7 +77,7 @@ fn usage_stands_in_several_places() {
 }
 
 #[test]
-fn a_chat_stream() {
+fn chat_stream() {
     let usage = Usage { input: Some(100), output: Some(20), cached: Some(60), reasoning: Some(5), ..Usage::default() };
     let expected = Answer {
         answered: answered("Héllo 😀", &[("run", "{\"n\":1}"), ("stop", "{}")]),
@@ -112,7 +112,7 @@ fn a_chat_stream_without_its_last_event() {
 }
 
 #[test]
-fn a_messages_body() {
+fn messages_body() {
     let answer = body(
         Dialect::Messages,
         &json!({
@@ -131,7 +131,7 @@ fn a_messages_body() {
 }
 
 #[test]
-fn a_messages_stream() {
+fn messages_stream() {
     let usage =
         Usage { input: Some(100), output: Some(42), cached: Some(70), cache_write: Some(20), ..Usage::default() };
     let expected = Answer {
@@ -164,7 +164,7 @@ fn an_error_inside_a_stream() {
 }
 
 #[test]
-fn the_end_is_seen_when_it_passes() {
+fn saw_end_after_the_terminal_event() {
     for (dialect, content_type, stream) in STREAMS {
         let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
         let (before, last) = stream.trim_end().as_bytes().split_at(stream.trim_end().len() - 1);
@@ -188,7 +188,7 @@ fn text_beyond_the_limit_is_cut_but_the_rest_is_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_out() {
+fn unreadable_parts_of_answers_are_ignored() {
     let good = json!({ "choices": [{ "message": { "content": "Hello" } }] }).to_string();
     let json = "application/json";
     assert_eq!(read(Dialect::ChatCompletions, json, &good, good.len()).answered, answered("Hello", &[]));

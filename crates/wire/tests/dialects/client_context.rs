@@ -1,4 +1,4 @@
-//! What clients add to the user's words.
+//! Text that clients add to the user's words.
 
 use http::HeaderMap;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ fn a_conversation_of_qwen_code_survives_a_resume() {
     assert_eq!(of(with_session).0, "s-1");
 }
 
-/// What newer versions of Qwen Code send: everything of their own is a reminder beside the user's words.
+/// The messages of newer versions of Qwen Code, which send their own text as reminders.
 #[test]
 fn reminders_of_qwen_code_do_not_name_the_conversation() {
     let message = |reminders: &[&str], words: &str| {

@@ -16,7 +16,7 @@ fn map(headers: &[(&str, &str)]) -> HeaderMap {
 }
 
 #[test]
-fn what_clients_send_tells_conversations_apart() {
+fn client_ids_separate_conversations() {
     check(&[], "from-body");
     check(&[("x-agentgazer-session-id", "ours"), ("x-claude-code-session-id", "claude")], "ours");
     check(&[("x-claude-code-session-id", "claude"), ("x-session-id", "other")], "claude");
@@ -38,7 +38,7 @@ fn what_clients_send_tells_conversations_apart() {
 }
 
 #[test]
-fn ids_are_cut() {
+fn conversation_ids_are_truncated() {
     let long = "a".repeat(300);
     check(&[("x-session-id", &long)], &long[..128]);
     check(&[("x-session-id", "a b\tc")], "abc");
@@ -47,7 +47,7 @@ fn ids_are_cut() {
 }
 
 #[test]
-fn else_the_first_user_message_names_it() {
+fn first_user_message_names_the_conversation() {
     let of = |pieces: &[&'static str]| {
         let first: Vec<Cow<'_, str>> = pieces.iter().map(|piece| (*piece).into()).collect();
         let alone = Asked { prompt: first.clone(), ..Asked::default() };
@@ -62,7 +62,7 @@ fn else_the_first_user_message_names_it() {
 }
 
 #[test]
-fn calls_that_go_on_from_an_unknown_answer_are_placed_together() {
+fn calls_after_an_unknown_answer_share_a_conversation() {
     let asked = |continues| Asked { continues: Some(continues), ..Asked::default() };
     let of = |asked: &Asked<'_>| conversation_of(&HeaderMap::new(), asked);
     assert_eq!(of(&asked(Continues::Answer("resp_1".into()))), "resp_1");
@@ -70,7 +70,7 @@ fn calls_that_go_on_from_an_unknown_answer_are_placed_together() {
 }
 
 #[test]
-fn the_housekeeping_of_a_client_is_no_work() {
+fn codex_housekeeping_is_a_side_call() {
     let check = |headers: &[(&str, &str)], expected| assert_eq!(is_side_call(&map(headers)), expected, "{headers:?}");
     check(&[("user-agent", "codex_cli_rs/1"), ("x-openai-subagent", "compact")], true);
     check(&[("user-agent", "codex_cli_rs/1"), ("x-openai-subagent", "memory_consolidation")], true);

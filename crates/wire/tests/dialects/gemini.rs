@@ -60,7 +60,7 @@ fn function_calls_and_their_responses_are_a_step() {
 }
 
 #[test]
-fn google_s_own_clients_wrap_what_they_ask() {
+fn gemini_requests_and_answers_in_an_envelope() {
     let body = json!({
         "model": "gemini-3", "project": "p", "user_prompt_id": "u",
         "request": { "contents": [{ "role": "user", "parts": [{ "text": "Hi" }] }], "session_id": "s-1" },
@@ -81,7 +81,7 @@ fn expected_usage() -> Usage {
 }
 
 #[test]
-fn a_stream_of_events() {
+fn gemini_stream_of_events() {
     let expected = Answer {
         answered: answered("I lóok.", &[("read", "{\"a\":1}")]),
         usage: expected_usage(),
@@ -93,14 +93,14 @@ fn a_stream_of_events() {
 }
 
 #[test]
-fn a_stream_in_an_array() {
+fn gemini_stream_as_an_array() {
     let answer = read(Dialect::Gemini, "application/json; charset=UTF-8", GEMINI_ARRAY, 1 << 20);
     assert_eq!(answer.answered, answered("I lóok.]}\"", &[("read", "{\"a\":1}")]));
     assert_eq!((answer.usage.input, answer.usage.output, answer.complete), (Some(9), Some(4), true));
 }
 
 #[test]
-fn a_body_with_candidates() {
+fn gemini_body_with_candidates() {
     let answer = body(
         Dialect::Gemini,
         &json!({
@@ -116,7 +116,7 @@ fn a_body_with_candidates() {
 }
 
 #[test]
-fn a_prompt_that_is_not_answered() {
+fn gemini_blocked_prompt_is_a_whole_answer() {
     let answer = body(
         Dialect::Gemini,
         &json!({ "promptFeedback": { "blockReason": "SAFETY" }, "usageMetadata": { "promptTokenCount": 4 } }),
@@ -125,7 +125,7 @@ fn a_prompt_that_is_not_answered() {
 }
 
 #[test]
-fn arguments_that_are_streamed() {
+fn gemini_streamed_arguments() {
     let piece = |call: Value| {
         let event = json!({ "candidates": [{ "content": { "parts": [{ "functionCall": call }] } }] });
         format!("data: {event}\n\n")

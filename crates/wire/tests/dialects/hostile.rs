@@ -1,4 +1,4 @@
-//! Bodies that nobody means well with: deep, huge, of wrong types, with doubled keys and half characters.
+//! Hostile bodies: deep, huge, of wrong types, with duplicate keys and half characters.
 
 use model::Unread;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::streams::STREAMS;
 /// A body of each dialect whose prompt is `prompt`, as it is written.
 fn with_prompt(dialect: Dialect, prompt: &str) -> String {
     match dialect {
-        Dialect::ChatCompletions | Dialect::Messages | Dialect::Ollama => {
+        Dialect::ChatCompletions | Dialect::Messages | Dialect::Ollama | Dialect::Converse | Dialect::Cohere => {
             format!("{{\"messages\":[{{\"role\":\"user\",\"content\":{prompt}}}]}}")
         }
         Dialect::Responses => format!("{{\"input\":[{{\"role\":\"user\",\"content\":{prompt}}}]}}"),
@@ -20,7 +20,7 @@ fn with_prompt(dialect: Dialect, prompt: &str) -> String {
 }
 
 #[test]
-fn half_a_surrogate_pair_is_read_as_a_mark() {
+fn half_a_surrogate_pair_becomes_a_replacement_character() {
     for dialect in Dialect::ALL {
         let body = with_prompt(dialect, r#""cut \ud83d""#);
         assert_eq!(read_request(dialect, body.as_bytes()).unwrap().prompt, ["cut \u{fffd}"], "{dialect:?}");
@@ -28,7 +28,7 @@ fn half_a_surrogate_pair_is_read_as_a_mark() {
 }
 
 #[test]
-fn the_last_of_doubled_keys_wins() {
+fn the_last_of_duplicate_keys_wins() {
     for dialect in Dialect::ALL {
         let (one, other) = (with_prompt(dialect, "\"one\""), with_prompt(dialect, "\"two\""));
         let doubled = format!("{},{}", &one[..one.len() - 1], &other[1..]);
@@ -48,7 +48,7 @@ fn nesting_has_a_limit() {
 }
 
 #[test]
-fn wrong_types_are_passed_over() {
+fn wrong_types_in_requests_are_ignored() {
     let odd = [
         json!(null),
         json!(true),
@@ -115,7 +115,7 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn wrong_types_in_answers_are_passed_over() {
+fn wrong_types_in_answers_are_ignored() {
     for (dialect, _, stream) in STREAMS {
         for line in stream.lines().map(|line| line.trim_start_matches("data: ")) {
             let Ok(event) = serde_json::from_str::<Value>(line) else { continue };

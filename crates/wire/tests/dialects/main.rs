@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed unwrap is a failed test")]
 
 mod answers;
+mod bedrock;
 mod client_context;
+mod cohere;
 mod conversations;
 mod gemini;
 mod hostile;

@@ -7,7 +7,8 @@ use crate::answers::{answered, body, read};
 use crate::requests::calls;
 use crate::streams::STREAMS;
 
-/// A body of each dialect that asks "Fix it" and answers a call `read({})` with "text", as far as the dialect can.
+/// A body of each dialect that asks "Fix it" and answers a call `read({})` with "text", as far as
+/// the dialect can.
 fn bodies() -> [(Value, bool); 6] {
     [
         (
@@ -108,6 +109,8 @@ fn a_body_that_could_be_of_several_is_read_as_its_path_says() {
         (Dialect::Messages, "messages"),
         (Dialect::Gemini, "contents"),
         (Dialect::Ollama, "messages"),
+        (Dialect::Converse, "messages"),
+        (Dialect::Cohere, "messages"),
     ] {
         assert_eq!(read_request(dialect, body.as_bytes()).unwrap().prompt, [expected], "{dialect:?}");
     }

@@ -58,7 +58,7 @@ fn tokens(input: u64, output: u64) -> Usage {
 }
 
 #[test]
-fn streams_of_lines() {
+fn ollama_streams_of_lines() {
     let lines = |stream| read(Dialect::Ollama, "application/x-ndjson", stream, 1 << 20);
     let chat = Answer {
         answered: answered("I lóok.", &[("read", "{\"a\":1}"), ("now", "{}")]),
@@ -76,7 +76,7 @@ fn streams_of_lines() {
 }
 
 #[test]
-fn a_body_of_ollama_s() {
+fn ollama_body() {
     let answer = body(
         Dialect::Ollama,
         &json!({ "model": "llama", "message": { "role": "assistant", "content": "Hi" }, "done": true, "prompt_eval_count": 26, "eval_count": 7 }),
@@ -85,7 +85,7 @@ fn a_body_of_ollama_s() {
 }
 
 #[test]
-fn completions_from_before_there_were_chats() {
+fn legacy_completions() {
     asked(Dialect::Completions, &json!({ "model": "davinci", "prompt": "Once", "stream": true }), |asked| {
         assert_eq!((&*asked.prompt, asked.opening()), (&["Once".into()][..], &["Once".into()][..]));
         assert_eq!((asked.model.as_deref(), asked.streamed), (Some("davinci"), true));

@@ -1,4 +1,4 @@
-//! What is read of requests that real clients sent: recorded by `scripts/record-clients`, all with the same question, tool
+//! Requests of real clients: recorded by `scripts/record-clients`, all with the same question, tool
 //! and result, so that one list of expectations holds for all of them.
 
 use std::fs;
@@ -71,7 +71,7 @@ fn headers_of(request: &Value) -> HeaderMap {
 }
 
 #[test]
-fn what_real_clients_send_is_understood() {
+fn recorded_requests_of_clients_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings");
     let mut clients = 0;
     for file in fs::read_dir(folder).unwrap() {
@@ -81,7 +81,7 @@ fn what_real_clients_send_is_understood() {
         let mut conversations = Vec::new();
         for (scenario, request) in recorded.as_object().unwrap() {
             let conversation = check(client, scenario, request);
-            // A chain's conversation is told by the response that it goes on from, not by what it sends.
+            // The conversation of a chain is named by the response it continues.
             conversations.extend((!is_chained(request)).then_some(conversation));
         }
         conversations.dedup();

@@ -96,7 +96,7 @@ fn policies() -> [Refusal; 5] {
 }
 
 #[test]
-fn only_what_a_provider_did_wrong_is_worth_another_try() {
+fn only_provider_failures_are_retryable() {
     let check = |fault, status, code, retry: Option<&str>| {
         let response = refuse(Format::Openai, &error(fault, status, "So it is."));
         let body: serde_json::Value = serde_json::from_slice(response.body()).unwrap();

@@ -23,7 +23,7 @@ pub(crate) fn calls<'a>(asked: &'a Asked<'_>) -> Vec<(&'a str, &'a str)> {
 }
 
 #[test]
-fn extract_user_message() {
+fn chat_user_message_is_the_prompt() {
     let body = json!({
         "model": "gpt-5", "stream": true, "tools": [{ "type": "function", "function": { "name": "never read" } }],
         "messages": [
@@ -122,7 +122,7 @@ fn the_newest_step_of_a_chat() {
 }
 
 #[test]
-fn calls_from_before_there_were_tools() {
+fn legacy_function_calls() {
     let messages = json!([
         { "role": "user", "content": "Fix it" },
         { "role": "assistant", "content": null, "function_call": { "name": "run", "arguments": "{}" } },
@@ -200,7 +200,7 @@ fn no_user_message_is_no_prompt() {
 }
 
 #[test]
-fn a_session_in_the_body() {
+fn session_id_in_the_body() {
     let check = |mut body: Value, expected: Option<&str>| {
         body["messages"] = json!([{ "role": "user", "content": "hi" }]);
         read(Dialect::Messages, &body, |asked| assert_eq!(asked.session.as_deref(), expected, "{body}"));
@@ -218,7 +218,7 @@ fn a_session_in_the_body() {
 }
 
 #[test]
-fn the_last_of_doubled_keys_wins() {
+fn the_last_of_duplicate_keys_wins() {
     let body = r#"{"messages":[{"role":"user","content":"no"}],"model":"a","messages":[{"role":"assistant","content":[{"type":"tool_result"}],"content":"yes","role":"user"}],"model":"b"}"#;
     let asked = read_request(Dialect::ChatCompletions, body.as_bytes()).unwrap();
     assert_eq!(asked.prompt, ["yes"]);
@@ -227,7 +227,7 @@ fn the_last_of_doubled_keys_wins() {
 }
 
 #[test]
-fn what_cannot_be_read() {
+fn unreadable_requests_say_why() {
     let check = |body: &[u8], why| {
         for dialect in Dialect::ALL {
             assert_eq!(

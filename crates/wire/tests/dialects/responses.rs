@@ -18,7 +18,7 @@ fn items(items: Value, look: impl FnOnce(&Asked<'_>)) {
 }
 
 #[test]
-fn a_string_is_the_prompt() {
+fn responses_input_string_is_the_prompt() {
     asked(&json!({ "model": "gpt-5", "stream": true, "input": "Fix the \"build\"" }), |asked| {
         assert_eq!(asked.prompt, ["Fix the \"build\""]);
         assert_eq!(asked.opening(), ["Fix the \"build\""]);
@@ -76,7 +76,7 @@ fn the_newest_step_has_all_its_parallel_calls() {
 }
 
 #[test]
-fn what_built_in_tools_give_is_read_as_it_is() {
+fn output_of_built_in_tools_is_raw() {
     let shot = json!({ "type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA" });
     let list = json!([
         { "role": "user", "content": "Look" },
@@ -90,7 +90,7 @@ fn what_built_in_tools_give_is_read_as_it_is() {
 }
 
 #[test]
-fn a_request_that_goes_on_from_an_answer() {
+fn request_with_previous_response_id() {
     let list = json!([{ "type": "function_call_output", "call_id": "a", "output": "done" }]);
     asked(&json!({ "input": list, "previous_response_id": "resp_7" }), |asked| {
         assert_eq!(asked.continues, Some(Continues::Answer("resp_7".into())));
@@ -128,7 +128,7 @@ fn expected_usage() -> Usage {
 }
 
 #[test]
-fn a_stream_of_items() {
+fn responses_stream_of_items() {
     let expected = Answer {
         answered: answered("I lóok.", &[("read", "{\"a\":1}"), ("patch", "raw")]),
         usage: expected_usage(),
@@ -142,7 +142,7 @@ fn a_stream_of_items() {
 }
 
 #[test]
-fn a_body_of_items() {
+fn responses_body_of_items() {
     let answer = body(
         Dialect::Responses,
         &json!({
@@ -165,7 +165,7 @@ fn a_body_of_items() {
 }
 
 #[test]
-fn a_stream_that_only_ends() {
+fn responses_stream_with_only_its_last_event() {
     let answer = stream(
         Dialect::Responses,
         "data: {\"type\":\"response.incomplete\",\"response\":{\"id\":\"r\",\"status\":\"incomplete\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"Half\"}]}]}}\n\n",
@@ -174,7 +174,7 @@ fn a_stream_that_only_ends() {
 }
 
 #[test]
-fn a_stream_that_fails() {
+fn responses_stream_that_fails() {
     let failed = "data: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"It broke\"},\"output\":[]}}\n\n";
     let flat =
         "data: {\"type\":\"error\",\"code\":\"x\",\"message\":\"It broke\",\"param\":null,\"sequence_number\":1}\n\n";

@@ -1,4 +1,4 @@
-//! However the network slices an answer, the same is read of it; and whatever the bytes are, reading them ends well.
+//! Answers read the same however they are sliced, and reading arbitrary bytes never fails.
 
 use proptest::prelude::*;
 use wire::{Answer, AnswerReader, Dialect, read_request};

@@ -27,6 +27,7 @@ fn stream_errors_in_every_dialect() {
         ("gemini", Dialect::Gemini, "text/event-stream", ""),
         ("gemini array", Dialect::Gemini, "application/json", "[{}\n"),
         ("ollama", Dialect::Ollama, "application/x-ndjson", "{\"message\":"),
+        ("cohere", Dialect::Cohere, "text/event-stream", ""),
     ]
     .map(|(name, dialect, content_type, sent)| {
         format!("# {name}\n\n{}\n", stream_error(dialect, content_type, sent).unwrap())
@@ -47,8 +48,8 @@ fn a_client_reads_the_error_wherever_the_stream_broke() {
         for at in 0..stream.len() {
             let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
             reader.feed(&stream.as_bytes()[..at]);
-            // In the middle of an array's element only the connection can break. A body shows with its first byte that it
-            // is an array.
+            // In the middle of an array's element only the connection can break. A body shows with
+            // its first byte that it is an array.
             let Some(error) = reader.stream_error("died") else {
                 assert_eq!(content_type, "application/json");
                 continue;

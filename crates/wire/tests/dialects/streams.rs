@@ -3,7 +3,7 @@
 use wire::Dialect;
 
 /// All of them, with their content types.
-pub(crate) const STREAMS: [(Dialect, &str, &str); 8] = [
+pub(crate) const STREAMS: [(Dialect, &str, &str); 9] = [
     (Dialect::ChatCompletions, "text/event-stream", CHAT_STREAM),
     (Dialect::Completions, "text/event-stream", COMPLETIONS_STREAM),
     (Dialect::Responses, "text/event-stream", RESPONSES_STREAM),
@@ -12,6 +12,7 @@ pub(crate) const STREAMS: [(Dialect, &str, &str); 8] = [
     (Dialect::Gemini, "application/json", GEMINI_ARRAY),
     (Dialect::Ollama, "application/x-ndjson", OLLAMA_CHAT_STREAM),
     (Dialect::Ollama, "application/x-ndjson", OLLAMA_GENERATE_STREAM),
+    (Dialect::Cohere, "text/event-stream", COHERE_STREAM),
 ];
 
 /// A stream of chunks as OpenAI sends it.
@@ -131,4 +132,20 @@ pub(crate) const OLLAMA_GENERATE_STREAM: &str = concat!(
     "{\"model\":\"llama\",\"response\":\"Once \",\"done\":false}\n",
     "{\"model\":\"llama\",\"response\":\"upón\",\"done\":false}\n",
     "{\"model\":\"llama\",\"response\":\"\",\"done\":true,\"context\":[1,2],\"prompt_eval_count\":3,\"eval_count\":2}\n",
+);
+
+/// A stream of events as Cohere sends it.
+pub(crate) const COHERE_STREAM: &str = concat!(
+    "event: message-start\ndata: {\"type\":\"message-start\",\"id\":\"c1\",\"delta\":{\"message\":{\"role\":\"assistant\",\"content\":[],\"tool_plan\":\"\",\"tool_calls\":[],\"citations\":[]}}}\n\n",
+    "event: tool-plan-delta\ndata: {\"type\":\"tool-plan-delta\",\"delta\":{\"message\":{\"tool_plan\":\"hidden\"}}}\n\n",
+    "event: content-start\ndata: {\"type\":\"content-start\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"type\":\"text\",\"text\":\"\"}}}}\n\n",
+    "event: content-delta\ndata: {\"type\":\"content-delta\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"text\":\"Hé\"}}}}\n\n",
+    "event: content-delta\ndata: {\"type\":\"content-delta\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"text\":\"!\"}}}}\n\n",
+    "event: content-end\ndata: {\"type\":\"content-end\",\"index\":0}\n\n",
+    "event: tool-call-start\ndata: {\"type\":\"tool-call-start\",\"index\":0,\"delta\":{\"message\":{\"tool_calls\":{\"id\":\"a\",\"type\":\"function\",\"function\":{\"name\":\"read\",\"arguments\":\"\"}}}}}\n\n",
+    "event: tool-call-delta\ndata: {\"type\":\"tool-call-delta\",\"index\":0,\"delta\":{\"message\":{\"tool_calls\":{\"function\":{\"arguments\":\"{\\\"a\\\":\"}}}}}\n\n",
+    "event: tool-call-delta\ndata: {\"type\":\"tool-call-delta\",\"index\":0,\"delta\":{\"message\":{\"tool_calls\":{\"function\":{\"arguments\":\"1}\"}}}}}\n\n",
+    "event: tool-call-end\ndata: {\"type\":\"tool-call-end\",\"index\":0}\n\n",
+    "event: tool-call-start\ndata: {\"type\":\"tool-call-start\",\"index\":1,\"delta\":{\"message\":{\"tool_calls\":{\"id\":\"b\",\"type\":\"function\",\"function\":{\"name\":\"now\",\"arguments\":\"{}\"}}}}}\n\n",
+    "event: message-end\ndata: {\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"TOOL_CALL\",\"usage\":{\"billed_units\":{\"input_tokens\":5},\"tokens\":{\"input_tokens\":71,\"output_tokens\":4}}}}\n\n",
 );

@@ -8,7 +8,8 @@ use wire::{Dialect, conversation_of, read_request};
 
 use crate::requests::{anthropic, calls, chat, read};
 
-/// The calls and results of a request in which the model said `said` and the user answered with `answer`.
+/// The calls and results of a request in which the model said `said` and the user answered with
+/// `answer`.
 fn check(said: &str, answer: &str, expected: &[(&str, &str)], result: &str) {
     let messages = json!([
         { "role": "user", "content": "Find a lamp" },
@@ -43,7 +44,7 @@ fn actions_before_the_prompt_are_calls() {
 }
 
 #[test]
-fn prose_is_no_action() {
+fn prose_holds_no_action() {
     for said in [
         "You can call click('242') to open it.",
         "Use print(x).",
@@ -92,7 +93,7 @@ fn a_result_inside_the_model_s_message_is_read() {
 }
 
 #[test]
-fn a_message_behind_results_goes_on_with_the_turn() {
+fn message_after_results_continues_the_turn() {
     let call = json!([{ "id": "a", "type": "function", "function": { "name": "run", "arguments": "{}" } }]);
     let mut messages = vec![json!({ "role": "user", "content": "Fix it" })];
     for depth in [3, 6, 9] {
@@ -116,7 +117,7 @@ fn a_message_behind_results_goes_on_with_the_turn() {
 }
 
 #[test]
-fn a_page_behind_results_is_a_result() {
+fn page_after_results_is_a_result() {
     let messages = json!([
         { "role": "user", "content": "Find a lamp" },
         { "role": "assistant", "content": [{ "type": "tool_use", "id": "t", "name": "scroll", "input": {} }] },

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_over_the_limit_is_passed_over() {
+    fn array_element_over_the_limit_is_skipped() {
         let stream = format!("[{{}},{{\"x\":\"{}\"}},{{}}]", "x".repeat(MAX_ELEMENT));
         for size in [stream.len(), MAX_ELEMENT, 4099] {
             assert_eq!(elements(&stream, size), (vec!["{}".to_owned(); 2], true), "in pieces of {size}");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_what_another_element_needs_before_it() {
+    fn separator_before_another_array_element() {
         for (stream, expected) in [
             ("", Some("[")),
             ("[", Some("")),

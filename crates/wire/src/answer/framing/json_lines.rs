@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_the_limit_is_passed_over() {
+    fn line_over_the_limit_is_skipped() {
         let stream = format!("a\n{}\nb\n", "x".repeat(MAX_LINE + 1));
         for size in [stream.len(), MAX_LINE, 4099] {
             assert_eq!(lines(&stream, size), ["a", "b"], "in pieces of {size}");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_whether_it_stands_between_lines() {
+    fn is_between_lines_after_a_line_end() {
         for (stream, expected) in [("", true), ("a\n", true), ("a\nb", false)] {
             let mut parser = LineParser::default();
             parser.feed(stream.as_bytes(), |_| {});

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_other_than_data_are_passed_over() {
+    fn sse_fields_other_than_data_are_ignored() {
         check(": hello\n\nevent: x\nid: 7\ndata:a\nretry: 1\n\nevent: y\n\n", &["a"]);
         check("database: a\ndatum\n\ndata\n\ndata:\n\n", &[]);
     }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_over_the_limit_is_passed_over() {
+    fn sse_event_over_the_limit_is_skipped() {
         let stream = format!("data: a\n\ndata: {}\n\ndata: b\n\n", "x".repeat(MAX_EVENT));
         for size in [stream.len(), MAX_EVENT, 4099] {
             assert_eq!(events(stream.as_bytes(), size), ["a", "b"], "in pieces of {size}");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_whether_it_stands_between_events() {
+    fn is_between_events_after_a_whole_event() {
         for (stream, expected) in
             [("", true), ("data: a\n\n", true), ("data: a\r\n\r", true), ("data: a\n", false), ("dat", false)]
         {

@@ -89,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_none() {
+    fn text_without_blocks_has_no_calls() {
         check("Use `ls` or ``` inline ```.", &[]);
         check("Use ```click [12]``` to open the menu.", &[]);
         check("", &[]);
     }
 
     #[test]
-    fn a_thousand_fences_are_cut() {
+    fn fenced_blocks_are_limited() {
         assert_eq!(calls(&"```a\nb\n```\n".repeat(1_000), LIMIT).map(|(_, calls)| calls.len()), Some(LIMIT));
     }
 }

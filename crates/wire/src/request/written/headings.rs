@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_none() {
+    fn other_lines_are_no_headings() {
         for line in
             ["", "   ", "goal: x", "The goal: x", "#goal", "<p>", "<user_request", "[12] link 'Goal:'", "History: old"]
         {

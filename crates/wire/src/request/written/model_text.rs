@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn most_messages_need_not_be_read() {
+    fn messages_without_actions_are_not_decoded() {
         for acts in [
             r#""Action: look""#,
             r#""```bash\nls\n```""#,

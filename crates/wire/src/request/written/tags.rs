@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn other_tags_are_none() {
+    fn other_tags_are_no_calls() {
         check("<p>Hello</p>\n<think>maybe</think>\n<answer>7</answer>", &[]);
         check("Write <tool_call>{}</tool_call> to call a tool.", &[]);
         check("a < b and <", &[]);

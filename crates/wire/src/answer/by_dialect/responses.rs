@@ -2,9 +2,9 @@
 
 use model::Usage;
 
-use super::accumulator::{Accumulator, ByteBudget};
-use super::usage;
-use super::{Answer, error_text};
+use crate::answer::accumulator::{Accumulator, ByteBudget};
+use crate::answer::usage;
+use crate::answer::{Answer, error_text};
 use crate::json::Json;
 use crate::tool_call;
 

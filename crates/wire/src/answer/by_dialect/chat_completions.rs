@@ -4,10 +4,10 @@
 
 use model::Usage;
 
-use super::accumulator::{Accumulator, ByteBudget};
-use super::choices::{Choices, MAX_CHOICES};
-use super::usage;
-use super::{Answer, error_text};
+use crate::answer::accumulator::{Accumulator, ByteBudget};
+use crate::answer::choices::{Choices, MAX_CHOICES};
+use crate::answer::usage;
+use crate::answer::{Answer, error_text};
 use crate::content::{Part, parts};
 use crate::json::{Cursor, Json, Malformed};
 use crate::{Dialect, tool_call};

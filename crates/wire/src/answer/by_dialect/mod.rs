@@ -1,12 +1,22 @@
 //! An answer in progress, read in the dialect that it shows.
 
-use super::Answer;
-use super::chat_completions::ChatAnswer;
-use super::gemini::GeminiAnswer;
-use super::messages::MessagesAnswer;
-use super::ollama::OllamaAnswer;
-use super::responses::ResponsesAnswer;
+mod chat_completions;
+mod cohere;
+mod converse;
+mod gemini;
+mod messages;
+mod ollama;
+mod responses;
+
 use crate::Dialect;
+use crate::answer::Answer;
+use chat_completions::ChatAnswer;
+use cohere::CohereAnswer;
+use converse::ConverseAnswer;
+use gemini::GeminiAnswer;
+use messages::MessagesAnswer;
+use ollama::OllamaAnswer;
+use responses::ResponsesAnswer;
 
 /// An answer in progress.
 #[derive(Debug)]
@@ -25,6 +35,8 @@ enum ByDialect {
     Messages(MessagesAnswer),
     Gemini(GeminiAnswer),
     Ollama(OllamaAnswer),
+    Converse(ConverseAnswer),
+    Cohere(CohereAnswer),
 }
 
 impl ByDialect {
@@ -35,6 +47,8 @@ impl ByDialect {
             Dialect::Messages => ByDialect::Messages(MessagesAnswer::new(limit)),
             Dialect::Gemini => ByDialect::Gemini(GeminiAnswer::new(limit)),
             Dialect::Ollama => ByDialect::Ollama(OllamaAnswer::new(limit)),
+            Dialect::Converse => ByDialect::Converse(ConverseAnswer::new(limit)),
+            Dialect::Cohere => ByDialect::Cohere(CohereAnswer::new(limit)),
         }
     }
 }
@@ -65,6 +79,8 @@ impl PartialAnswer {
             ByDialect::Messages(answer) => answer.event(data),
             ByDialect::Gemini(answer) => answer.event(data),
             ByDialect::Ollama(answer) => answer.event(data),
+            ByDialect::Converse(answer) => answer.event(data),
+            ByDialect::Cohere(answer) => answer.event(data),
         }
     }
 
@@ -88,6 +104,8 @@ impl PartialAnswer {
             ByDialect::Messages(answer) => answer.body(body),
             ByDialect::Gemini(answer) => answer.body(body),
             ByDialect::Ollama(answer) => answer.event(body),
+            ByDialect::Converse(answer) => answer.event(body),
+            ByDialect::Cohere(answer) => answer.body(body),
         }
     }
 
@@ -112,6 +130,8 @@ impl PartialAnswer {
             ByDialect::Messages(answer) => answer.saw_end(),
             ByDialect::Gemini(_) => false,
             ByDialect::Ollama(answer) => answer.saw_end(),
+            ByDialect::Converse(answer) => answer.saw_end(),
+            ByDialect::Cohere(answer) => answer.saw_end(),
         }
     }
 
@@ -123,6 +143,8 @@ impl PartialAnswer {
             ByDialect::Messages(answer) => answer.finish(),
             ByDialect::Gemini(answer) => answer.finish(),
             ByDialect::Ollama(answer) => answer.finish(),
+            ByDialect::Converse(answer) => answer.finish(),
+            ByDialect::Cohere(answer) => answer.finish(),
         }
     }
 

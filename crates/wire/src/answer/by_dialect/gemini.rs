@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use model::{ToolCall, Usage};
 
-use super::accumulator::{Accumulator, ByteBudget};
-use super::choices::Choices;
-use super::usage;
-use super::{Answer, error_text};
+use crate::answer::accumulator::{Accumulator, ByteBudget};
+use crate::answer::choices::Choices;
+use crate::answer::usage;
+use crate::answer::{Answer, error_text};
 use crate::json::Json;
 use crate::tool_call;
 

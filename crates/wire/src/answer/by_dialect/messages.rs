@@ -2,9 +2,9 @@
 
 use model::ToolCall;
 
-use super::accumulator::{Accumulator, ByteBudget};
-use super::usage::AnthropicUsage;
-use super::{Answer, error_text};
+use crate::answer::accumulator::{Accumulator, ByteBudget};
+use crate::answer::usage::AnthropicUsage;
+use crate::answer::{Answer, error_text};
 use crate::content::{Part, parts};
 use crate::json::Json;
 use crate::tool_call;
