@@ -42,6 +42,7 @@ pub struct Server {
     alerts: Alerts,
     evidence: Option<EvidenceKeeper>,
     clock_watch: JoinHandle<()>,
+    restoring: JoinHandle<()>,
     recorder: Recorder,
     recorder_task: JoinHandle<()>,
     data_dir: Arc<DataDir>,
@@ -92,6 +93,7 @@ impl Server {
             alerts,
             evidence,
             clock_watch: clock_watch::start(Clock::System, Arc::clone(&parts.guard)),
+            restoring: parts.restore_older_agents(config),
             recorder: parts.recorder,
             recorder_task: parts.recorder_task,
             data_dir,
@@ -137,6 +139,7 @@ impl Server {
         self.dashboard.stop(DASHBOARD_GRACE).await;
         self.alerts.stop().await;
         self.clock_watch.abort();
+        self.restoring.abort();
         let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder.stop()).await;
         self.data_dir.forget_addresses();
         anyhow::ensure!(flushed.unwrap_or(false), "not everything could be written to disk; the log says what is lost");
@@ -195,6 +198,17 @@ impl Parts {
             providers,
             configured,
             hosts: AllowedHosts::new(config.bind, config.allow_hosts.iter().cloned()),
+        })
+    }
+
+    /// Restores the windows of agents that were not seen recently, while calls already come in.
+    fn restore_older_agents(&self, config: &Config) -> JoinHandle<()> {
+        let (guard, store) = (Arc::clone(&self.guard), self.store.clone());
+        let (defaults, max_agents) = (self.guard.defaults(), config.limits.max_agents);
+        tokio::spawn(async move {
+            if let Err(error) = control::restore_older_agents(guard, store, defaults, max_agents).await {
+                tracing::warn!("the windows of agents that were not seen recently are empty: {error}");
+            }
         })
     }
 

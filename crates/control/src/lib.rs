@@ -36,7 +36,7 @@ pub use exemptions::{ExemptionOffer, LONGEST_EXEMPTION_DAYS, NewExemption};
 pub use kill_switch::KillSwitchStatus;
 pub use policies::{DefaultPolicy, PolicyStatus};
 pub use providers::{ProviderChange, has_key};
-pub use restore::restore_guard;
+pub use restore::{restore_guard, restore_older_agents};
 pub use token::{Token, random_id};
 pub use view::Agent;
 

@@ -1,12 +1,19 @@
 //! Restores the guard at start: agents with their windows, policies, and what was spent and called
 //! before.
 
+use std::sync::Arc;
+
 use guard::{Guard, GuardConfig, Policies};
-use model::{Clock, Policy, Timestamp};
+use model::{Clock, KillSwitch, Policy, Timestamp};
 use store::{AgentBudget, RecentCalls, Store, StoreError};
 
-/// The guard as it was when the last server stopped. `configured` is the policy of the
-/// configuration; the settings of new agents are those of the store, whatever `config` says.
+/// How many of the most recently seen agents are restored before the first call. The others follow
+/// while calls come in: a window takes some ten microseconds, and a start should not wait for all.
+const FIRST_AGENTS: usize = 10_000;
+
+/// The guard as it was when the last server stopped, but for agents that were not seen recently and
+/// do not differ from new ones: [`restore_older_agents`] adds those. `configured` is the policy of
+/// the configuration; the settings of new agents are those of the store, whatever `config` says.
 pub async fn restore_guard(
     config: GuardConfig,
     configured: &Policy,
@@ -16,11 +23,27 @@ pub async fn restore_guard(
     let defaults = store.settings().kill_switch;
     let policy = store.default_policy().await?.unwrap_or_else(|| configured.clone());
     let guard = Guard::with_policy(GuardConfig { defaults, ..config }, policy);
-    for agent in store.saved_agents(defaults, config.max_agents).await? {
+    for agent in store.saved_agents(defaults, FIRST_AGENTS.min(config.max_agents)).await? {
         guard.restore(agent);
     }
     restore_policies(guard.policies(), store, clock.now()).await?;
     Ok(guard)
+}
+
+/// Restores the windows of the agents that [`restore_guard`] left out, most recently seen first. An
+/// agent that has made a call by then keeps the window it has. `defaults` are those that the guard
+/// was restored with.
+pub async fn restore_older_agents(
+    guard: Arc<Guard>,
+    store: Store,
+    defaults: KillSwitch,
+    max_agents: usize,
+) -> Result<(), StoreError> {
+    let mut older = store.older_agents(defaults, FIRST_AGENTS.min(max_agents), max_agents).await?;
+    while let Some(agents) = older.next().await? {
+        agents.into_iter().for_each(|agent| guard.restore_unless_known(agent));
+    }
+    Ok(())
 }
 
 /// Budgets and rates go on where they were.

@@ -96,6 +96,14 @@ impl Agent {
         agent
     }
 
+    /// Whether nothing has happened to it since it was created.
+    pub(crate) fn is_new(&self, config: &GuardConfig) -> bool {
+        self.last_seen.is_none()
+            && self.deactivation.is_none()
+            && self.epoch == Epoch::default()
+            && self.kill_switch == config.defaults
+    }
+
     /// Why its calls are refused, if they are.
     pub(crate) fn deactivation(&self) -> Option<Deactivation> {
         self.deactivation

@@ -173,6 +173,16 @@ impl Guard {
         self.agents.with(&saved.id.clone(), |agent| *agent = Agent::restored(saved, &config));
     }
 
+    /// Restores one agent while calls already come in, unless it is known by now.
+    pub fn restore_unless_known(&self, saved: SavedAgent) {
+        let config = self.agents.config();
+        self.agents.with(&saved.id.clone(), |agent| {
+            if agent.is_new(&config) {
+                *agent = Agent::restored(saved, &config);
+            }
+        });
+    }
+
     /// Why the agent is refused right now, if it is. Cheap: asked before a body is read and again before dialling.
     pub fn refuses(&self, agent: &AgentId) -> Option<Deactivation> {
         self.agents.refuses(agent)

@@ -1,9 +1,10 @@
-//! Changes that people make. Each is one transaction of the writer, and is on disk when it is acknowledged.
+//! Changes that people make. Each is one transaction of the writer, and is on disk when it is
+//! acknowledged.
 
 use model::{ActivatedBy, AgentId, Epoch, ExemptionId, IncidentId, KillSwitch, Policy, Provider, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// What a person said of an incident.
+/// What a person says about an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feedback {
@@ -14,7 +15,7 @@ pub enum Feedback {
 }
 
 impl Feedback {
-    /// The word for it in SQL, API and docs.
+    /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
         match self {
             Feedback::Loop => "loop",
@@ -22,7 +23,7 @@ impl Feedback {
         }
     }
 
-    /// Reads the word.
+    /// Parses its name.
     pub fn parse(word: &str) -> Option<Feedback> {
         [Feedback::Loop, Feedback::FalseAlarm].into_iter().find(|feedback| feedback.as_str() == word)
     }
@@ -36,13 +37,14 @@ pub enum Change {
     Configure { agent: AgentId, kill_switch: KillSwitch, window_floor: u64, at: Timestamp },
     /// The policy of an agent, which is created with `kill_switch` if it is unknown.
     SetPolicy { agent: AgentId, policy: Box<Policy>, kill_switch: KillSwitch, at: Timestamp },
-    /// The policy of agents that have none of their own; none: as configured.
+    /// The policy of agents without their own; `None` is the configured one.
     SetDefaultPolicy { policy: Option<Box<Policy>> },
     /// The agent has the default policy again.
     ResetPolicy { agent: AgentId },
-    /// `epoch` is the one that ends. `Conflict` unless the agent is stored as inactive in it (a kill may be on its way).
+    /// `epoch` is the one that ends. `Conflict` unless the agent is stored as inactive in it (a
+    /// kill may be on its way).
     Activate { agent: AgentId, epoch: Epoch, by: ActivatedBy, at: Timestamp },
-    /// By hand.
+    /// Deactivates by hand.
     Deactivate { agent: AgentId, at: Timestamp },
     /// A name for people.
     Rename { agent: AgentId, name: Option<String> },
@@ -50,23 +52,23 @@ pub enum Change {
     DeleteAgent { agent: AgentId },
     /// Adds or replaces; the key is encrypted. `key: None` keeps the stored one.
     PutProvider { provider: Provider },
-    /// Back to the built-in one, or gone; the key with it.
+    /// Removes it with its key; a built-in provider is as before.
     RemoveProvider { name: String },
-    /// What a person says of an incident.
+    /// Sets what a person says about an incident.
     SetFeedback { incident: IncidentId, feedback: Feedback },
     /// With its evidence.
     DeleteIncident { incident: IncidentId },
-    /// Something counts no longer. `Conflict` if the agent has as many of these as there can be.
+    /// Exempts something. `Conflict` if the agent has the most exemptions already.
     AddExemption { row: crate::ExemptionRow },
-    /// Something counts again.
+    /// Revokes an exemption.
     RemoveExemption { agent: AgentId, id: ExemptionId },
-    /// All that people have set for all agents; it replaces what was set before.
+    /// Replaces what people have set for all agents.
     PutSettings { settings: crate::SettingsChange },
     /// Of channels, rules and deliveries.
     Alerts(crate::AlertChange),
 }
 
-/// What a change gave.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
     /// Done.

@@ -1,12 +1,13 @@
-//! Words and numbers of the model as columns. A word that no version of ours wrote reads as the safest value it can
-//! have, because one odd row must not hide a whole list.
+//! Values of the model as columns. An unknown word reads as the safest value it can have, because
+//! one such row must not hide a whole list.
 
 use model::{
     Action, AgentId, Counting, DeactivatedBy, Deactivation, Epoch, IncidentId, KillSwitch, Score, SignalCounts,
     Timestamp, WindowKind,
 };
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
+use sqlx::Row as _;
+
+use crate::database::Row;
 
 /// An unsigned number in a signed column.
 pub(crate) fn signed(number: u64) -> i64 {
@@ -18,35 +19,41 @@ pub(crate) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// An error about what a column holds.
+/// The smallest id that an event at this time can have: a UUIDv7 begins with the milliseconds.
+pub(crate) fn first_id(time: Timestamp) -> String {
+    let digits = format!("{:012x}", time.as_millis().max(0));
+    format!("{}-{}-0000-0000-000000000000", &digits[..8], &digits[8..])
+}
+
+/// An error about the value of a column.
 pub(crate) fn odd(column: &'static str) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_owned(), source: "an unexpected value".into() }
 }
 
-pub(crate) fn agent_id(row: &SqliteRow, column: &'static str) -> Result<AgentId, sqlx::Error> {
+pub(crate) fn agent_id(row: &Row, column: &'static str) -> Result<AgentId, sqlx::Error> {
     AgentId::parse(row.try_get(column)?).map_err(|_| odd(column))
 }
 
-pub(crate) fn incident_id(row: &SqliteRow, column: &'static str) -> Result<Option<IncidentId>, sqlx::Error> {
+pub(crate) fn incident_id(row: &Row, column: &'static str) -> Result<Option<IncidentId>, sqlx::Error> {
     let text: Option<&str> = row.try_get(column)?;
     text.map(|text| IncidentId::parse(text).ok_or_else(|| odd(column))).transpose()
 }
 
-pub(crate) fn timestamp(row: &SqliteRow, column: &str) -> Result<Timestamp, sqlx::Error> {
+pub(crate) fn timestamp(row: &Row, column: &str) -> Result<Timestamp, sqlx::Error> {
     row.try_get(column).map(Timestamp::from_millis)
 }
 
-pub(crate) fn maybe_timestamp(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, sqlx::Error> {
+pub(crate) fn maybe_timestamp(row: &Row, column: &str) -> Result<Option<Timestamp>, sqlx::Error> {
     let millis: Option<i64> = row.try_get(column)?;
     Ok(millis.map(Timestamp::from_millis))
 }
 
-pub(crate) fn epoch(row: &SqliteRow) -> Result<Epoch, sqlx::Error> {
+pub(crate) fn epoch(row: &Row) -> Result<Epoch, sqlx::Error> {
     row.try_get("epoch").map(|number| Epoch(unsigned(number)))
 }
 
 /// The five settings, in agents and incidents alike.
-pub(crate) fn kill_switch(row: &SqliteRow) -> Result<KillSwitch, sqlx::Error> {
+pub(crate) fn kill_switch(row: &Row) -> Result<KillSwitch, sqlx::Error> {
     Ok(KillSwitch {
         enabled: row.try_get("enabled")?,
         window_size: row.try_get("window_size")?,
@@ -57,7 +64,7 @@ pub(crate) fn kill_switch(row: &SqliteRow) -> Result<KillSwitch, sqlx::Error> {
 }
 
 /// Why an agent is inactive, if it is.
-pub(crate) fn deactivation(row: &SqliteRow) -> Result<Option<Deactivation>, sqlx::Error> {
+pub(crate) fn deactivation(row: &Row) -> Result<Option<Deactivation>, sqlx::Error> {
     if row.try_get("active")? {
         return Ok(None);
     }
@@ -70,7 +77,7 @@ pub(crate) fn deactivation(row: &SqliteRow) -> Result<Option<Deactivation>, sqlx
 }
 
 /// A score, in events and incidents alike.
-pub(crate) fn score(row: &SqliteRow) -> Result<Option<Score>, sqlx::Error> {
+pub(crate) fn score(row: &Row) -> Result<Option<Score>, sqlx::Error> {
     let Some(value) = row.try_get("score")? else { return Ok(None) };
     Ok(Some(Score {
         value,

@@ -1,15 +1,11 @@
-//! What can go wrong with the memory, and what of it passes.
+//! What can go wrong in the store.
 
-use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Counts reads that found the database damaged, in whatever part of the process.
-static DAMAGE_REPORTS: AtomicU64 = AtomicU64::new(0);
+use crate::database::error_codes::{in_plain_words, report_damage};
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be used at the moment (locked, full, read-only, broken).
+    /// The database cannot be used at the moment (locked, full, read-only, damaged).
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
     /// There is no such thing.
@@ -25,58 +21,27 @@ pub enum StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
-        if is_damage(&error) {
-            DAMAGE_REPORTS.fetch_add(1, Ordering::Relaxed);
-        }
+        report_damage(&error);
         StoreError::Unavailable(in_plain_words(&error))
     }
 }
 
-/// What a database error means to the person who runs the server.
-pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
-    let words = match primary_code(error) {
-        Some(5 | 6) => "the database is locked by another program",
-        Some(8) => "the database file is read-only",
-        Some(10) => "reading or writing the disk failed",
-        Some(11 | 26) => "the database file is damaged",
-        Some(13) => "the disk is full",
-        Some(3 | 14 | 23) => "the database file cannot be opened",
-        Some(7) => "there is not enough memory",
-        _ => return error.to_string(),
-    };
-    format!("{words} ({error})")
+/// Why a change was not made.
+pub(crate) enum Failure {
+    /// The change is not possible; the caller gets this error.
+    Refused(StoreError),
+    /// The database failed; the change may be tried again.
+    Database(sqlx::Error),
 }
 
-/// Whether the same write may succeed later: the surroundings are at fault, not what was written or read.
-pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
-    if matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::Encode(_)) {
-        return false;
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Failure {
+        Failure::Database(error)
     }
-    // 1: a mistake in the SQL or the schema, 18 and 19: too big or against a constraint, 20, 21 and 25: misuse.
-    !matches!(primary_code(error), Some(1 | 18 | 19 | 20 | 21 | 25))
 }
 
-/// Whether there is no room on the disk.
-pub(crate) fn is_full(error: &sqlx::Error) -> bool {
-    primary_code(error) == Some(13)
-}
-
-/// Whether the content of the database file is at fault: corrupt, not a database, or shorter than it says.
-pub(crate) fn is_damage(error: &sqlx::Error) -> bool {
-    matches!(primary_code(error), Some(11 | 26)) || extended_code(error) == Some(522)
-}
-
-/// How many reads found the database damaged so far: a reason to look into it.
-pub(crate) fn damage_reports() -> u64 {
-    DAMAGE_REPORTS.load(Ordering::Relaxed)
-}
-
-/// SQLite's result code without its extension.
-fn primary_code(error: &sqlx::Error) -> Option<u32> {
-    extended_code(error).map(|code| code & 0xff)
-}
-
-fn extended_code(error: &sqlx::Error) -> Option<u32> {
-    let code: Cow<'_, str> = error.as_database_error()?.code()?;
-    code.parse().ok()
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Refused(error)
+    }
 }

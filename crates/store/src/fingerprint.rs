@@ -1,5 +1,6 @@
-//! Fingerprints as bytes: a version, flags, then fixed-width little-endian fields, those that are absent left out.
-//! Written with every scored call and read by the thousand at start, so it is small and has no parser.
+//! Fingerprints as bytes: a version, flags, then fixed-width little-endian fields, those that are
+//! absent left out. Written with every scored call and read by the thousand at start, so it is
+//! small and has no parser.
 
 use model::{
     CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash,
@@ -9,7 +10,7 @@ use uuid::Uuid;
 
 /// The first byte. A new layout takes a new number and keeps reading the old one.
 const VERSION: u8 = 3;
-/// With one hash of a step's results, and without what the step brought.
+/// With one hash of a step's results and without the novelty.
 const VERSION_2: u8 = 2;
 /// Without the second byte of flags.
 const VERSION_1: u8 = 1;
@@ -47,10 +48,10 @@ const NOVELTIES: [Novelty; 7] = [
 /// In the byte of the outcome.
 const PROMPT_IS_COMMON: u8 = 1 << 2;
 
-/// The size with everything present.
+/// The size with all fields.
 const MAX_SIZE: usize = 150;
 
-/// `fingerprint` as it is stored.
+/// Encodes a fingerprint.
 pub fn encode(fingerprint: &Fingerprint) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_SIZE);
     bytes.extend([VERSION, flags(fingerprint), more_flags(fingerprint), outcome_code(fingerprint)]);
@@ -78,7 +79,7 @@ pub fn encode(fingerprint: &Fingerprint) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode`] wrote; `None` if it is of an unknown version or damaged.
+/// Decodes a fingerprint; `None` if it is of an unknown version or damaged.
 pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
     let mut reader = Reader(bytes);
     let [version, flags] = reader.take()?;
@@ -130,7 +131,7 @@ pub(crate) fn encode_all(fingerprints: &[Fingerprint]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode_all`] wrote; those that are of an unknown version or damaged are left out.
+/// Decodes fingerprints that [`encode_all`] wrote, without those that are unknown or damaged.
 pub(crate) fn decode_all(mut bytes: &[u8]) -> Vec<Fingerprint> {
     let mut fingerprints = Vec::new();
     while let Some((length, rest)) = bytes.split_first() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How the writer fares. Cloning is cheap; all clones see the same.
+/// Health of the writer. Cloning is cheap; all clones see the same.
 #[derive(Clone, Debug, Default)]
 pub struct Health(Arc<State>);
 
@@ -17,27 +17,29 @@ struct State {
 }
 
 impl Health {
-    /// Why nothing can be written at the moment; `None` if all is well.
+    /// Why nothing can be written at the moment; `None` if writing works.
     pub fn trouble(&self) -> Option<String> {
         self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What happened to the files of the database since the start, and what was done about it; the newest.
+    /// What happened to the files of the database since the start, and what was done about it; the
+    /// newest.
     pub fn notice(&self) -> Option<String> {
         self.0.notice.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many events were given up because they could not be written for too long.
+    /// The number of events that were dropped because they could not be written for too long.
     pub fn dropped_events(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// How large the database is without its free pages, in bytes. Looked at every few seconds.
+    /// The size of the database without free pages in bytes, measured every few seconds.
     pub fn database_size(&self) -> u64 {
         self.0.size.load(Ordering::Relaxed)
     }
 
-    /// How many events and incidents were deleted before their time, because the database had reached its size.
+    /// The number of events and incidents that were deleted early, because the database had reached
+    /// its size limit.
     pub fn deleted_for_size(&self) -> u64 {
         self.0.deleted_for_size.load(Ordering::Relaxed)
     }
@@ -46,12 +48,12 @@ impl Health {
         self.0.size.store(bytes, Ordering::Relaxed);
     }
 
-    /// Counts what was deleted for its size, and returns how much that was before.
+    /// Adds to the rows deleted for size, and returns the number before.
     pub(crate) fn count_deleted_for_size(&self, rows: u64) -> u64 {
         self.0.deleted_for_size.fetch_add(rows, Ordering::Relaxed)
     }
 
-    /// Says why nothing can be written, and returns what was said before.
+    /// Sets why nothing can be written, and returns the reason before.
     pub(crate) fn set(&self, trouble: Option<String>) -> Option<String> {
         std::mem::replace(&mut *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner), trouble)
     }

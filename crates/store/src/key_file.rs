@@ -1,5 +1,5 @@
-//! The key that encrypts provider keys and channels at rest. It lives in a file of its own, so that a copy of the database alone
-//! gives no key away.
+//! The key that encrypts provider keys and channels at rest. It lives in a file of its own, so that
+//! a copy of the database alone gives no key away.
 
 use std::fmt;
 use std::io::{ErrorKind, Write};
@@ -16,13 +16,13 @@ use crate::StoreError;
 const KEY_SIZE: usize = 32;
 const NONCE_SIZE: usize = 24;
 
-/// Encrypts and decrypts what must not be read from a copy of the database.
+/// Encrypts and decrypts secrets in the database.
 #[derive(Clone)]
 pub(crate) struct KeyFile {
     cipher: XChaCha20Poly1305,
     id: String,
     path: PathBuf,
-    /// What is in the file.
+    /// The content of the file.
     text: SecretString,
 }
 
@@ -36,12 +36,12 @@ impl fmt::Debug for KeyFile {
 pub(crate) struct Sealed {
     /// Nonce and ciphertext, base64.
     pub(crate) ciphertext: String,
-    /// Which key file it was sealed with.
+    /// The key file that it was sealed with.
     pub(crate) key_id: String,
 }
 
 impl KeyFile {
-    /// Reads the key file, or makes one.
+    /// Reads the key file, or creates it.
     pub(crate) fn open(path: &Path) -> Result<KeyFile, StoreError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(text, path),
@@ -64,8 +64,8 @@ impl KeyFile {
         Ok(key_file)
     }
 
-    /// Writes a random key. It is linked into place as a whole: nobody ever reads half a key file, and of two processes
-    /// that start together both use the one that came first.
+    /// Writes a random key. The file is linked into place as a whole: no process reads half of it,
+    /// and two processes that start together use the same one.
     fn create(path: &Path) -> Result<KeyFile, StoreError> {
         let mut key = [0; KEY_SIZE];
         random(&mut key)?;
@@ -85,7 +85,7 @@ impl KeyFile {
         }
     }
 
-    /// Writes the file again if it was deleted: without it, nobody reads what was encrypted with it.
+    /// Writes the file again if it was deleted: without it the stored secrets cannot be read.
     pub(crate) fn write_if_missing(&self) -> Result<(), StoreError> {
         match self.path.try_exists() {
             Ok(false) => link_in_place(&self.path, self.text.expose_secret())
@@ -134,7 +134,7 @@ fn random(bytes: &mut [u8]) -> Result<(), StoreError> {
     getrandom::fill(bytes).map_err(|error| StoreError::Setup(format!("the system gives no random bytes: {error}")))
 }
 
-/// Tells key files apart without giving anything of the key away: a fixed text, encrypted.
+/// Identifies a key without revealing it: a fixed text, encrypted.
 fn key_id(key: &[u8; KEY_SIZE]) -> String {
     let cipher = XChaCha20Poly1305::new(&(*key).into());
     let tag = cipher.encrypt(&XNonce::from([0; NONCE_SIZE]), b"agentgazer key id".as_slice()).unwrap_or_default();

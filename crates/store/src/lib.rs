@@ -1,74 +1,52 @@
-//! How AgentGazer remembers: SQLite behind one writer that batches, and a pool of readers. The only SQL in the product.
+//! How AgentGazer remembers: one writer that batches, a pool of readers. The only SQL in the
+//! product.
+//!
+//! `read`, `write`, `stats` and `alerts` hold the statements and name no database: they take their
+//! types from `database`. What only SQLite needs (pragmas, write-ahead log, files, error codes,
+//! dialect) is in `sqlite`.
 
-mod agents;
 mod alerts;
 mod change;
-mod checkpoint;
 mod columns;
-mod connect;
+mod config;
 mod error;
-mod events;
 mod evidence;
-mod evidence_file;
-mod exemptions;
-mod export;
-mod figures;
-mod files;
 mod fingerprint;
-mod generation;
 mod health;
-mod incidents;
 mod key_file;
-mod ladder;
-mod made;
-mod page;
-mod period;
-mod policies;
-mod providers;
-mod recent;
+mod read;
 mod recorder;
-mod rescue;
-mod retention;
 mod settings;
-mod size_limit;
-mod sketch;
-mod span;
-mod spending;
+mod sqlite;
+mod stats;
 mod store;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod text_search;
 mod tuning;
-mod unscored;
-mod window;
-mod writer;
+mod write;
 
-pub use agents::{AgentCounts, AgentFilter, AgentRow};
+use sqlite as database;
+
 pub use alerts::{
     AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Grouping,
     Outcome, Turn,
 };
 pub use change::{Change, Changed, Feedback};
+pub use config::{ClaimDirectory, StoreConfig};
 pub use error::StoreError;
-pub use events::{EventFilter, EventRow};
-pub use evidence::{EvidenceBody, EvidenceHead, TextLengths};
-pub use evidence_file::EvidenceFile;
-pub use exemptions::ExemptionRow;
-pub use export::RecordedEpoch;
-pub use figures::{ConversationRow, Figures, ModelName};
 pub use fingerprint::{decode as decode_fingerprint, encode as encode_fingerprint};
 pub use health::Health;
-pub use incidents::{EvidenceRow, IncidentFilter, IncidentRow};
-pub use page::{Cursor, Page, PageRequest};
-pub use period::Period;
-pub use recent::RecentCalls;
+pub use read::{
+    AgentCounts, AgentFilter, AgentRow, Cursor, EventFilter, EventRow, EvidenceBody, EvidenceHead, EvidenceRow,
+    ExemptionRow, IncidentFilter, IncidentRow, OlderAgents, Page, PageRequest, RecentCalls, RecordedEpoch, TextLengths,
+    WindowCall,
+};
 pub use recorder::{Notice, Recorder};
-pub use retention::{Retention, RetentionChange};
-pub use settings::{Settings, SettingsChange};
-pub use sketch::Sketch;
-pub use span::Span;
-pub use spending::{AgentBudget, Spent, Unpriced};
-pub use store::{ClaimDirectory, Store, StoreConfig};
-pub use tally::Tally;
-pub use window::WindowCall;
+pub use settings::{Retention, RetentionChange, Settings, SettingsChange};
+pub use sqlite::EvidenceFile;
+pub use stats::{
+    AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Spent, Step, Totals, Unpriced,
+};
+// The names that the dashboard still uses.
+pub use stats::{Step as Span, Totals as Tally};
+pub use store::Store;

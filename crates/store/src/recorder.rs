@@ -1,19 +1,19 @@
-//! The handle on the one writer, which drains the recorder's inbox in batches and commits kills and changes at once.
+//! The handle on the one writer, which drains the recorder's inbox in batches and commits kills and
+//! changes at once.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use model::{AgentId, Event, IncidentId, KillSwitch, RecorderInbox};
-use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::checkpoint;
-use crate::writer::{self, Request, Writer};
+use crate::write::{self, Request, Writer};
 use crate::{Change, Changed, Health, Store, StoreError};
 
 /// How far a watcher may fall behind before it misses something.
 const NOTICES: usize = 1024;
 
-/// What was written, for those who watch live.
+/// What was written, for live updates.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the fields say it")]
 pub enum Notice {
@@ -37,11 +37,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the writer on `store`. It ends when `inbox` is closed and everything in it is on disk, or when it is told
-    /// to [`stop`](Recorder::stop).
+    /// Starts the writer on `store`. It ends when `inbox` is closed and everything in it is on
+    /// disk, or when it is told to [`stop`](Recorder::stop).
     ///
-    /// The inbox should have room for the events of a few seconds: while another program locks the database, or a large
-    /// kill is written, they wait there.
+    /// The inbox should have room for the events of a few seconds: they wait there while another
+    /// program locks the database or a large kill is written.
     pub fn start(store: Store, inbox: RecorderInbox) -> (Recorder, tokio::task::JoinHandle<()>) {
         let (requests, requests_inbox) = mpsc::unbounded_channel();
         let recorder = Recorder {
@@ -52,25 +52,26 @@ impl Recorder {
             change_patience: store.tuning.change_patience,
             catch_up_patience: store.tuning.catch_up_patience,
         };
-        let moving = Arc::new(Mutex::new(0));
-        let told = (recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
-        let writer = Writer::new(&store, told, Arc::clone(&moving));
+        let listeners = (recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
+        let writer = Writer::new(&store, listeners);
+        let background_work = writer.background_work();
         let writing = async move {
             tokio::select! {
                 () = writer.run(inbox, requests_inbox) => {}
-                () = checkpoint::run(store, moving) => {}
+                () = background_work => {}
             }
         };
         (recorder, tokio::spawn(writing))
     }
 
-    /// Makes a change and waits until it is on disk. `Unavailable` after a few seconds: nothing was changed.
+    /// Makes a change and waits until it is on disk. `Unavailable` after a few seconds: nothing was
+    /// changed.
     pub async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        writer::send(&self.requests, change, self.change_patience).await
+        write::send(&self.requests, change, self.change_patience).await
     }
 
-    /// Waits until the events that were sent so far are written, so that whoever reads next sees them; only for a moment,
-    /// if the database is busy.
+    /// Waits until the events that were sent so far are written, so that the next read sees them.
+    /// Gives up soon if the database is busy.
     pub async fn catch_up(&self) {
         let (done, caught_up) = oneshot::channel();
         if self.requests.send(Request::CatchUp(done)).is_ok() {
@@ -78,10 +79,12 @@ impl Recorder {
         }
     }
 
-    /// Takes nothing more, writes everything that was sent so far, and closes the database: the end of a drain. Returns
-    /// whether all is on disk; if not, after a few seconds of trouble with the database (the log says what was lost).
+    /// Accepts nothing more, writes everything that was sent so far, and closes the database: the
+    /// end of a drain. Returns whether all is on disk; `false` after a few seconds of database
+    /// failures (the log says what was lost).
     ///
-    /// Events, kills and changes sent afterwards are not recorded; a kill's commit then ends with `false`.
+    /// Events, kills and changes sent afterwards are not recorded; a kill's commit then ends with
+    /// `false`.
     pub async fn stop(&self) -> bool {
         let (done, ended) = oneshot::channel();
         // If the writer has ended already there is nothing left to wait for.
@@ -98,7 +101,7 @@ impl Recorder {
         self.outbox.subscribe()
     }
 
-    /// How the writer fares.
+    /// Health of the writer.
     pub fn health(&self) -> Health {
         self.health.clone()
     }

@@ -1,5 +1,5 @@
-//! What holds for all agents: as configured, unless people have set it otherwise. What they set is stored and goes before the
-//! configuration, field by field.
+//! The settings for all agents: the configuration, and over it, field by field, what people have
+//! set.
 
 use std::sync::Arc;
 
@@ -7,34 +7,95 @@ use model::{FieldError, KillSwitch, KillSwitchChange};
 use parking_lot::RwLock;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sqlx::{SqliteConnection, SqlitePool};
 
-use crate::retention::RetentionChange;
-use crate::{Retention, Store, StoreError};
+use crate::StoreError;
+use crate::database::{Connection, Pool};
 
 const KILL_SWITCH: &str = "kill_switch";
 const RETENTION: &str = "retention";
 
-/// What holds for all agents.
+/// A hundred years.
+const MOST_DAYS: u32 = 36_500;
+
+/// The settings for all agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// What agents start with that are first heard of from now on.
+    /// The kill switch of agents that are first seen from now on.
     pub kill_switch: KillSwitch,
     /// How long things are kept.
     pub retention: Retention,
 }
 
-/// What people have set: an absent field is as configured.
+/// How long things are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Days that events are kept.
+    pub event_days: u32,
+    /// Days that incidents with their evidence and the history of alerts are kept. An open incident
+    /// stays until it is closed.
+    pub incident_days: u32,
+    /// Days that daily statistics are kept; statistics by hour and by conversation are kept for two
+    /// months at most.
+    pub statistics_days: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Retention { event_days: 30, incident_days: 180, statistics_days: 400 }
+    }
+}
+
+/// A change of the retention: an absent field keeps its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields are those of Retention")]
+pub struct RetentionChange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_days: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incident_days: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics_days: Option<u64>,
+}
+
+impl RetentionChange {
+    /// The retention after this change of `current`, or the field that is wrong.
+    pub fn apply(self, current: Retention) -> Result<Retention, FieldError> {
+        let days = |field: &'static str, days: Option<u64>, current: u32| match days {
+            None => Ok(current),
+            Some(days) => u32::try_from(days)
+                .ok()
+                .filter(|days| (1..=MOST_DAYS).contains(days))
+                .ok_or_else(|| FieldError::new(field, format!("must be a whole number of days from 1 to {MOST_DAYS}"))),
+        };
+        Ok(Retention {
+            event_days: days("event_days", self.event_days, current.event_days)?,
+            incident_days: days("incident_days", self.incident_days, current.incident_days)?,
+            statistics_days: days("statistics_days", self.statistics_days, current.statistics_days)?,
+        })
+    }
+
+    /// This change, with the fields of `newer` where it has them.
+    fn then(self, newer: RetentionChange) -> RetentionChange {
+        RetentionChange {
+            event_days: newer.event_days.or(self.event_days),
+            incident_days: newer.incident_days.or(self.incident_days),
+            statistics_days: newer.statistics_days.or(self.statistics_days),
+        }
+    }
+}
+
+/// What people have set; an absent field is as configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SettingsChange {
-    /// Of what new agents start with.
+    /// The kill switch of new agents.
     pub kill_switch: KillSwitchChange,
-    /// Of how long things are kept.
+    /// How long things are kept.
     pub retention: RetentionChange,
 }
 
 impl SettingsChange {
-    /// What holds if `configured` is what does without it, or the field that is wrong.
+    /// The settings after this change of `configured`, or the field that is wrong.
     pub fn apply(self, configured: Settings) -> Result<Settings, FieldError> {
         Ok(Settings {
             kill_switch: self.kill_switch.apply(configured.kill_switch)?,
@@ -42,7 +103,7 @@ impl SettingsChange {
         })
     }
 
-    /// This, and `newer` where that says something.
+    /// This change, with the fields of `newer` where it has them.
     pub fn then(self, newer: SettingsChange) -> SettingsChange {
         let (old, new) = (self.kill_switch, newer.kill_switch);
         let kill_switch = KillSwitchChange {
@@ -52,54 +113,39 @@ impl SettingsChange {
             action: new.action.or(old.action),
             counting: new.counting.or(old.counting),
         };
-        let (old, new) = (self.retention, newer.retention);
-        let retention = RetentionChange {
-            event_days: new.event_days.or(old.event_days),
-            incident_days: new.incident_days.or(old.incident_days),
-            statistics_days: new.statistics_days.or(old.statistics_days),
-        };
-        SettingsChange { kill_switch, retention }
+        SettingsChange { kill_switch, retention: self.retention.then(newer.retention) }
     }
 }
 
-/// The settings as they are in force. Cloning is cheap.
+/// The settings in force. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct InForce(Arc<RwLock<(SettingsChange, Settings)>>);
 
 impl InForce {
     /// Reads what people have set.
-    pub(crate) async fn read(readers: &SqlitePool, configured: Settings) -> Result<InForce, StoreError> {
+    pub(crate) async fn read(readers: &Pool, configured: Settings) -> Result<InForce, StoreError> {
         let rows: Vec<(String, String)> = sqlx::query_as("select name, value from settings").fetch_all(readers).await?;
         let set = SettingsChange { kill_switch: value(&rows, KILL_SWITCH)?, retention: value(&rows, RETENTION)? };
         let in_force = set.apply(configured).map_err(|error| unreadable(&error.to_string()))?;
         Ok(InForce(Arc::new(RwLock::new((set, in_force)))))
     }
 
-    /// Holds from now on; called once it is on disk.
+    pub(crate) fn in_force(&self) -> Settings {
+        self.0.read().1
+    }
+
+    pub(crate) fn set_by_people(&self) -> SettingsChange {
+        self.0.read().0
+    }
+
+    /// Puts settings in force that are on disk.
     pub(crate) fn put(&self, set: SettingsChange, in_force: Settings) {
         *self.0.write() = (set, in_force);
     }
 }
 
-impl Store {
-    /// What holds for all agents.
-    pub fn settings(&self) -> Settings {
-        self.settings.0.read().1
-    }
-
-    /// What people have set of it.
-    pub fn settings_change(&self) -> SettingsChange {
-        self.settings.0.read().0
-    }
-
-    /// What would hold without that.
-    pub fn configured_settings(&self) -> Settings {
-        self.config.settings()
-    }
-}
-
 /// Stores what people have set.
-pub(crate) async fn write(transaction: &mut SqliteConnection, set: &SettingsChange) -> Result<(), StoreError> {
+pub(crate) async fn write(transaction: &mut Connection, set: &SettingsChange) -> Result<(), StoreError> {
     for (name, value) in
         [(KILL_SWITCH, serde_json::to_string(&set.kill_switch)), (RETENTION, serde_json::to_string(&set.retention))]
     {

@@ -1,19 +1,23 @@
-//! The writer's patience: sizes and times that only tests set otherwise.
+//! Sizes and times of the writer; only tests set other values.
 
 use std::time::Duration;
 
-/// How the writer paces itself.
+/// Sizes and times of the writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Tuning {
-    /// Events in one transaction. A batch writes the newest page of every agent's part of an index: the more events of an
-    /// agent it holds, the less each of them costs. It also is what a kill may have to wait for, some 20 ms.
+    /// Whose rows of sums it writes: several writers of one database need different names.
+    pub(crate) writer: std::sync::Arc<str>,
+    /// Events in one transaction. A batch writes the newest page of every agent's part of an index:
+    /// the more events of an agent it has, the less each of them costs. A kill may have to wait for
+    /// one batch, some 20 ms.
     pub(crate) batch_rows: usize,
     /// How long the first event of a batch waits for others.
     pub(crate) batch_delay: Duration,
     /// The same while many come in; a batch is many from `busy_rows` on.
     pub(crate) busy_delay: Duration,
     pub(crate) busy_rows: usize,
-    /// How long one attempt waits for a lock. Shorter than [`Tuning::change_patience`], so that there is more than one.
+    /// How long one attempt waits for a lock. Shorter than [`Tuning::change_patience`], so that
+    /// there is more than one.
     pub(crate) busy_timeout: Duration,
     /// The pause after the first failure; it doubles with each one up to `longest_pause`.
     pub(crate) first_pause: Duration,
@@ -22,23 +26,25 @@ pub(crate) struct Tuning {
     pub(crate) change_patience: Duration,
     /// How long a reader waits for the writer to catch up.
     pub(crate) catch_up_patience: Duration,
-    /// How long what is left is tried to be written at the end.
+    /// How long the rest is tried at the end.
     pub(crate) stop_patience: Duration,
     /// How many events are kept while nothing can be written.
     pub(crate) kept_events: usize,
-    /// How many bytes of evidence are kept meanwhile.
+    /// How many bytes of evidence are kept while nothing can be written.
     pub(crate) kept_evidence_bytes: usize,
     /// How many rows retention deletes at a time.
     pub(crate) retention_rows: i64,
-    /// How many rows of a deleted agent are deleted at a time. It is what a kill may have to wait for.
+    /// How many rows of a deleted agent are deleted at a time. A kill may have to wait for one
+    /// step.
     pub(crate) deletion_rows: i64,
-    /// Of how many agents sums are made at a time.
+    /// The number of agents whose sums are made at a time.
     pub(crate) sum_agents: i64,
-    /// From how many bytes on the write-ahead log is moved into the database, and how often its length is looked at. The
-    /// longer it may be, the more batches share one copy of a page (the newest one of every agent in every index).
+    /// From how many bytes on the write-ahead log is moved into the database, and how often its
+    /// length is looked at. The longer it may be, the more batches share one copy of a page (the
+    /// newest one of every agent in every index).
     pub(crate) longest_log: u64,
     pub(crate) log_look: Duration,
-    /// How often the size of the database is looked at.
+    /// How often the size of the database is measured.
     pub(crate) size_look: Duration,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,
@@ -50,6 +56,7 @@ pub(crate) struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Tuning {
+            writer: "".into(),
             batch_rows: 4096,
             batch_delay: Duration::from_millis(50),
             busy_delay: Duration::from_millis(400),

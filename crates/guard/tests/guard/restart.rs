@@ -45,6 +45,21 @@ fn windows_epochs_and_active_flags_are_restored() {
 }
 
 #[test]
+fn agent_that_has_called_since_the_start_keeps_its_window() {
+    let kill_switch = KillSwitch::default();
+    let mut driver = Driver::new(kill_switch);
+    let prints: Vec<_> = (0..3).map(|_| answered(&mut driver, &Ask::new(QUESTION))).collect();
+    driver.guard = Guard::new(GuardConfig::default());
+    driver.guard.restore_unless_known(saved(&driver, kill_switch, prints.clone()));
+    assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (3, 2, 0), "an unknown agent is restored");
+
+    driver.guard = Guard::new(GuardConfig::default());
+    answered(&mut driver, &Ask::new(QUESTION));
+    driver.guard.restore_unless_known(saved(&driver, kill_switch, prints));
+    assert_eq!(counts(&driver.call(&Ask::new(QUESTION))), (1, 0, 0), "the call since the start is not lost");
+}
+
+#[test]
 fn an_inactive_agent_stays_inactive() {
     let driver = Driver::new(KillSwitch::default());
     let at = Timestamp::from_millis(7);

@@ -1,20 +1,16 @@
 //! Makes the changes of alerts, each inside the writer's transaction.
 
 use model::{AlertData, AlertRule, AlertType, ChannelId, DeliveryId, Timestamp};
-use sqlx::SqliteConnection;
 
 use super::outbox::{self, NewAlert, Place};
 use super::states::{self, AlertState};
 use super::{AlertChange, AlertTurn, Turn, attempts, channels, deliveries, digest, rules};
-use crate::writer::Failure;
+use crate::database::Connection;
+use crate::error::Failure;
 use crate::{Store, StoreError};
 
 /// Makes `change`.
-pub(crate) async fn apply(
-    transaction: &mut SqliteConnection,
-    change: &AlertChange,
-    store: &Store,
-) -> Result<(), Failure> {
+pub(crate) async fn apply(transaction: &mut Connection, change: &AlertChange, store: &Store) -> Result<(), Failure> {
     match change {
         AlertChange::PutChannel { channel } => channels::put(transaction, channel, &store.keys).await,
         AlertChange::RemoveChannel { channel, at } => channels::remove(transaction, *channel, *at).await,
@@ -40,7 +36,7 @@ fn found(found: bool) -> Result<(), Failure> {
     if found { Ok(()) } else { Err(StoreError::NotFound.into()) }
 }
 
-async fn put_rule(transaction: &mut SqliteConnection, rule: &AlertRule) -> Result<(), Failure> {
+async fn put_rule(transaction: &mut Connection, rule: &AlertRule) -> Result<(), Failure> {
     for channel in &rule.channels {
         if outbox::outlet(transaction, *channel).await?.is_none() {
             return Err(StoreError::Conflict(format!("there is no channel {channel}")).into());
@@ -50,7 +46,7 @@ async fn put_rule(transaction: &mut SqliteConnection, rule: &AlertRule) -> Resul
 }
 
 async fn test(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     channel: ChannelId,
     delivery: DeliveryId,
     at: Timestamp,
@@ -62,7 +58,7 @@ async fn test(
     Ok(())
 }
 
-async fn retry(transaction: &mut SqliteConnection, delivery: DeliveryId, at: Timestamp) -> Result<(), Failure> {
+async fn retry(transaction: &mut Connection, delivery: DeliveryId, at: Timestamp) -> Result<(), Failure> {
     if deliveries::retry(transaction, delivery, at).await? {
         return Ok(());
     }
@@ -74,9 +70,9 @@ async fn retry(transaction: &mut SqliteConnection, delivery: DeliveryId, at: Tim
     Err(known.map_or(StoreError::NotFound, |_| StoreError::Conflict(why.to_owned())).into())
 }
 
-/// What a rule found, unless the rule was changed or the state is another by now.
+/// Applies what a rule found, unless the rule or the state has changed since.
 async fn take_turn(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     AlertTurn { rule, agent, turn }: &AlertTurn,
     at: Timestamp,
     store: &Store,

@@ -1,10 +1,10 @@
-//! What came of each attempt to deliver an alert.
+//! Attempts to deliver an alert, and their outcome.
 
 use model::{ChannelId, DeliveryId, DeliveryState, Timestamp};
-use sqlx::SqliteConnection;
 
 use crate::StoreError;
 use crate::columns::{odd, signed};
+use crate::database::Connection;
 
 /// One attempt and what it means for the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,33 +13,33 @@ pub struct Attempt {
     pub at: Timestamp,
     /// How long it took.
     pub took_ms: u64,
-    /// The status that was answered, where there are such.
+    /// The HTTP status of the answer, if the channel has one.
     pub status: Option<u16>,
-    /// What was answered, or what went wrong.
+    /// The answer, or what went wrong.
     pub answer: String,
-    /// What follows.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What follows from an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The target took it.
+    /// The target accepted it.
     Delivered,
     /// It is tried again at this time.
     Again(Timestamp),
-    /// It is given up.
+    /// It is not tried again.
     GivenUp,
     /// The target is gone for good: nothing more is sent there.
     Gone,
 }
 
-/// Records an attempt. `NotFound`: there is no such delivery any more.
+/// Records an attempt. `NotFound` if the delivery was deleted.
 pub(super) async fn record(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     delivery: DeliveryId,
     attempt: &Attempt,
-) -> Result<(), crate::writer::Failure> {
+) -> Result<(), crate::error::Failure> {
     let id = delivery.to_string();
     let channel: Option<String> = sqlx::query_scalar("select channel_id from deliveries where id = $1")
         .bind(&id)
@@ -61,7 +61,7 @@ pub(super) async fn record(
     Ok(())
 }
 
-/// Why it is given up. What a target says may sound well: its status says what it means.
+/// Why it is given up: the status and the answer.
 fn reason(Attempt { status, answer, .. }: &Attempt) -> String {
     match status {
         None => answer.clone(),
@@ -70,7 +70,7 @@ fn reason(Attempt { status, answer, .. }: &Attempt) -> String {
     }
 }
 
-async fn insert(transaction: &mut SqliteConnection, id: &str, attempt: &Attempt) -> Result<(), sqlx::Error> {
+async fn insert(transaction: &mut Connection, id: &str, attempt: &Attempt) -> Result<(), sqlx::Error> {
     sqlx::query(
         "insert into delivery_attempts (delivery_id, position, timestamp, took_ms, delivered, status_code, answer)
          select $1, count(*), $2, $3, $4, $5, $6 from delivery_attempts where delivery_id = $1",
@@ -87,13 +87,13 @@ async fn insert(transaction: &mut SqliteConnection, id: &str, attempt: &Attempt)
 }
 
 async fn finish(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     id: &str,
     state: DeliveryState,
     reason: Option<&str>,
     at: i64,
 ) -> Result<(), sqlx::Error> {
-    // A delivery that was given up meanwhile, because its channel was deleted, arrived all the same.
+    // It arrived even if it was given up meanwhile because its channel was deleted.
     sqlx::query("update deliveries set state = $1, reason = $2, finished_at = $3, tries = tries + 1 where id = $4")
         .bind(state.as_str())
         .bind(reason)
@@ -104,7 +104,7 @@ async fn finish(
         .map(drop)
 }
 
-async fn postpone(transaction: &mut SqliteConnection, id: &str, due: Timestamp) -> Result<(), sqlx::Error> {
+async fn postpone(transaction: &mut Connection, id: &str, due: Timestamp) -> Result<(), sqlx::Error> {
     sqlx::query("update deliveries set due_at = $1, tries = tries + 1 where id = $2 and state = $3")
         .bind(due.as_millis())
         .bind(id)
@@ -115,7 +115,7 @@ async fn postpone(transaction: &mut SqliteConnection, id: &str, due: Timestamp) 
 }
 
 /// Switches a channel off because its target is gone.
-async fn disable(transaction: &mut SqliteConnection, channel: ChannelId, at: Timestamp) -> Result<(), sqlx::Error> {
+async fn disable(transaction: &mut Connection, channel: ChannelId, at: Timestamp) -> Result<(), sqlx::Error> {
     sqlx::query("update channels set enabled = 0, disabled_reason = $1 where id = $2")
         .bind("its target answered 410 Gone")
         .bind(channel.to_string())
@@ -124,9 +124,9 @@ async fn disable(transaction: &mut SqliteConnection, channel: ChannelId, at: Tim
     give_up_queued(transaction, channel, "the target of the channel is gone", at).await
 }
 
-/// Gives up all that waits for a channel.
+/// Gives up all deliveries that are queued for a channel.
 pub(super) async fn give_up_queued(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     channel: ChannelId,
     reason: &str,
     at: Timestamp,

@@ -1,36 +1,37 @@
-//! Changes of alerts, by people and by those who deliver them.
+//! Changes of alerts, by people and by the worker that delivers them.
 
 use model::{AgentId, AlertData, AlertRule, Channel, ChannelId, DeliveryId, RuleId, Timestamp};
 
 use super::Attempt;
 
-/// A change of what has to do with alerts.
+/// A change of channels, rules or deliveries.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the fields say it")]
 pub enum AlertChange {
     /// Adds or replaces. `Conflict` if another has its name.
     PutChannel { channel: Box<Channel> },
-    /// Takes it out of its rules; a rule that has no other is switched off. What is queued for it is given up.
+    /// Removes it from its rules and gives up what is queued for it. A rule without another
+    /// channel is deleted.
     RemoveChannel { channel: ChannelId, at: Timestamp },
     /// Adds or replaces.
     PutRule { rule: Box<AlertRule> },
-    /// With what it last said.
+    /// Deletes the rule and its states.
     RemoveRule { rule: RuleId },
     /// Queues a test of a channel.
     Test { channel: ChannelId, delivery: DeliveryId, at: Timestamp },
-    /// Queues again what was given up.
+    /// Queues a failed delivery again.
     Retry { delivery: DeliveryId, at: Timestamp },
-    /// What came of an attempt.
+    /// Records an attempt.
     Attempted { delivery: DeliveryId, attempt: Attempt },
     /// Makes one digest of the alerts that wait in a window, if there are several.
     Digest { channel: ChannelId, window_opened_at: Timestamp, digest: DeliveryId, at: Timestamp },
-    /// The clock was set back by so much and says `now`: what waits does not wait longer because of that.
+    /// The clock was set back by `by_ms` to `now`: due times move with it.
     ClockSetBack { by_ms: u64, now: Timestamp },
-    /// What rules that are looked at every minute found.
+    /// What the rules that run every minute found.
     Turns { turns: Vec<AlertTurn>, at: Timestamp },
 }
 
-/// That something began, goes on or ended.
+/// A change of a rule's state for an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlertTurn {
     /// The rule that found it.
@@ -41,13 +42,13 @@ pub struct AlertTurn {
     pub turn: Turn,
 }
 
-/// What a rule found of an agent.
+/// What a rule found about an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Turn {
-    /// It began.
+    /// The condition began.
     Begins(AlertData),
-    /// It still lasts, and it is time to say so.
+    /// The condition still holds, and a reminder is due.
     Lasts(AlertData),
-    /// It ended; said only if there is something to say.
+    /// The condition ended; notifies if there is data.
     Ends(Option<AlertData>),
 }

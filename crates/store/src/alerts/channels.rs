@@ -1,19 +1,20 @@
-//! Channels, with where they lead encrypted at rest.
+//! Channels, with their settings encrypted at rest.
 
 use model::{Channel, ChannelId, ChannelKind, ChannelSettings, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::Row as _;
 
 use super::{attempts, rules};
 use crate::columns::{self, odd};
+use crate::database::{Connection, Row};
+use crate::error::Failure;
 use crate::key_file::{KeyFile, Sealed};
-use crate::writer::Failure;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// All channels, by name. One whose settings cannot be decrypted comes without them, and the log says what to do.
+    /// All channels, by name. One whose settings cannot be decrypted comes without them, and the
+    /// log says what to do.
     pub async fn channels(&self) -> Result<Vec<Channel>, StoreError> {
         let rows = sqlx::query("select * from channels order by name").try_map(channel_row);
         let rows = rows.fetch_all(&self.readers).await?;
@@ -36,7 +37,7 @@ impl Store {
 }
 
 /// Adds or replaces a channel.
-pub(super) async fn put(transaction: &mut SqliteConnection, channel: &Channel, keys: &KeyFile) -> Result<(), Failure> {
+pub(super) async fn put(transaction: &mut Connection, channel: &Channel, keys: &KeyFile) -> Result<(), Failure> {
     let taken: Option<i64> = sqlx::query_scalar("select 1 from channels where name = $1 and id <> $2")
         .bind(&channel.name)
         .bind(channel.id.to_string())
@@ -70,7 +71,7 @@ pub(super) async fn put(transaction: &mut SqliteConnection, channel: &Channel, k
 }
 
 /// Deletes a channel; nothing is sent to it any more.
-pub(super) async fn remove(transaction: &mut SqliteConnection, id: ChannelId, at: Timestamp) -> Result<(), Failure> {
+pub(super) async fn remove(transaction: &mut Connection, id: ChannelId, at: Timestamp) -> Result<(), Failure> {
     let query = sqlx::query("delete from channels where id = $1").bind(id.to_string());
     if query.execute(&mut *transaction).await?.rows_affected() == 0 {
         return Err(StoreError::NotFound.into());
@@ -80,12 +81,12 @@ pub(super) async fn remove(transaction: &mut SqliteConnection, id: ChannelId, at
     Ok(())
 }
 
-/// What a secret of this channel is bound to. No provider has a colon in its name.
+/// The owner that the channel's secret is bound to. Names of providers have no colon.
 fn owner(id: ChannelId) -> String {
     format!("channel:{id}")
 }
 
-fn channel_row(row: SqliteRow) -> Result<(Channel, Sealed), sqlx::Error> {
+fn channel_row(row: Row) -> Result<(Channel, Sealed), sqlx::Error> {
     let channel = Channel {
         id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
         kind: ChannelKind::parse(row.try_get("kind")?).ok_or_else(|| odd("kind"))?,

@@ -1,14 +1,14 @@
-//! Deliveries as they are stored: what is queued, and the history of what was told to whom, with every attempt.
+//! Deliveries: the queue, and the history with every attempt.
 
 use std::collections::HashMap;
 
 use model::{
     AgentId, AlertData, AlertType, ChannelId, ChannelKind, DeliveryId, DeliveryState, IncidentId, RuleId, Timestamp,
 };
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection};
+use sqlx::Row as _;
 
 use crate::columns::{self, odd, unsigned};
+use crate::database::{Connection, QueryBuilder, Row};
 use crate::{Page, PageRequest, Store, StoreError};
 
 /// How many deliveries are deleted at a time.
@@ -25,7 +25,7 @@ pub struct DeliveryRow {
     pub channel_name: String,
     /// The channel's kind.
     pub channel_kind: ChannelKind,
-    /// The rule; none if it was the one that holds without any, a test or a digest.
+    /// The rule; `None` for the built-in rule, a test or a digest.
     pub rule: Option<RuleId>,
     /// What it is about.
     pub alert_type: AlertType,
@@ -33,23 +33,23 @@ pub struct DeliveryRow {
     pub agent: Option<AgentId>,
     /// The incident it is about.
     pub incident: Option<IncidentId>,
-    /// What it says; none if no version of ours wrote it.
+    /// Its content; `None` if it cannot be read.
     pub data: Option<AlertData>,
-    /// Where it stands.
+    /// Its state.
     pub state: DeliveryState,
-    /// When its cause was.
+    /// When it was queued.
     pub queued_at: Timestamp,
     /// When it is tried next.
     pub due_at: Timestamp,
-    /// How often it was tried since it was queued.
+    /// The number of attempts since it was queued.
     pub tries: u64,
     /// When it was delivered or given up.
     pub finished_at: Option<Timestamp>,
     /// Why it was given up.
     pub reason: Option<String>,
-    /// The window in which it waits to be told with others.
+    /// The window in which it waits to be sent with others.
     pub waits_in: Option<Timestamp>,
-    /// The digest it was told in.
+    /// The digest that contains it.
     pub digest: Option<DeliveryId>,
     /// Every attempt, oldest first; only read for the history.
     pub attempts: Vec<AttemptRow>,
@@ -62,11 +62,11 @@ pub struct AttemptRow {
     pub at: Timestamp,
     /// How long it took.
     pub took_ms: u64,
-    /// Whether the target took it.
+    /// Whether the target accepted it.
     pub delivered: bool,
-    /// The status that was answered, where there are such.
+    /// The HTTP status of the answer, if the channel has one.
     pub status: Option<u16>,
-    /// What was answered, or what went wrong.
+    /// The answer, or what went wrong.
     pub answer: String,
 }
 
@@ -87,7 +87,7 @@ impl Store {
         filter: &DeliveryFilter,
         page: &PageRequest,
     ) -> Result<Page<DeliveryRow>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new("select * from deliveries where true");
+        let mut query = QueryBuilder::new("select * from deliveries where true");
         let conditions = [
             (" and agent_id = ", filter.agent.as_ref().map(AgentId::to_string)),
             (" and channel_id = ", filter.channel.map(|channel| channel.to_string())),
@@ -101,7 +101,7 @@ impl Store {
             }
         }
         query.push(" order by id desc limit ").push_bind(page.rows());
-        // One transaction for both readings: an attempt that is recorded in between would stand beside the state before it.
+        // One transaction for both queries, so that state and attempts agree.
         let mut snapshot = self.readers.begin().await?;
         let rows = query.build().try_map(delivery_row).fetch_all(&mut *snapshot).await?;
         let mut page = Page::of(rows, page, |delivery| delivery.id.to_string());
@@ -118,14 +118,14 @@ impl Store {
         Ok(found.pop())
     }
 
-    /// The channels for which something is due at `now`.
+    /// The channels with deliveries that are due at `now`.
     pub async fn channels_due(&self, now: Timestamp) -> Result<Vec<ChannelId>, StoreError> {
         let query = "select distinct channel_id from deliveries where state = 'queued' and due_at <= $1";
         let ids: Vec<String> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_all(&self.readers).await?;
         Ok(ids.iter().filter_map(|id| ChannelId::parse(id)).collect())
     }
 
-    /// What is due for a channel at `now`: the `limit` that have waited longest.
+    /// The deliveries that are due for a channel at `now`: the `limit` that have waited longest.
     pub async fn due(&self, channel: ChannelId, now: Timestamp, limit: usize) -> Result<Vec<DeliveryRow>, StoreError> {
         let query = sqlx::query(
             "select * from deliveries where channel_id = $1 and state = 'queued' and due_at <= $2
@@ -135,14 +135,14 @@ impl Store {
         Ok(query.try_map(delivery_row).fetch_all(&self.readers).await?)
     }
 
-    /// When the newest of what is queued was queued.
+    /// When the newest queued delivery was queued.
     pub async fn newest_queued(&self) -> Result<Option<Timestamp>, StoreError> {
         let query = "select max(queued_at) from deliveries where state = 'queued'";
         let newest: Option<i64> = sqlx::query_scalar(query).fetch_one(&self.readers).await?;
         Ok(newest.map(Timestamp::from_millis))
     }
 
-    /// When something is due next, after `now`.
+    /// When the next delivery is due, after `now`.
     pub async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let query = "select min(due_at) from deliveries where state = 'queued' and due_at > $1";
         let due: Option<i64> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_one(&self.readers).await?;
@@ -150,22 +150,18 @@ impl Store {
     }
 }
 
-/// Lets nothing wait longer because the clock was set back.
-pub(super) async fn follow_clock(
-    transaction: &mut SqliteConnection,
-    by_ms: u64,
-    now: Timestamp,
-) -> Result<(), sqlx::Error> {
+/// Moves due times after the clock was set back.
+pub(super) async fn follow_clock(transaction: &mut Connection, by_ms: u64, now: Timestamp) -> Result<(), sqlx::Error> {
     let query =
         sqlx::query("update deliveries set due_at = max($1, due_at - $2) where state = 'queued' and due_at > $1");
     query.bind(now.as_millis()).bind(columns::signed(by_ms)).execute(transaction).await.map(drop)
 }
 
-async fn read_attempts(snapshot: &mut SqliteConnection, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {
+async fn read_attempts(snapshot: &mut Connection, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {
     if deliveries.is_empty() {
         return Ok(());
     }
-    let mut query = QueryBuilder::<Sqlite>::new("select * from delivery_attempts where delivery_id in (");
+    let mut query = QueryBuilder::new("select * from delivery_attempts where delivery_id in (");
     let mut ids = query.separated(", ");
     for delivery in deliveries.iter() {
         ids.push_bind(delivery.id.to_string());
@@ -181,12 +177,8 @@ async fn read_attempts(snapshot: &mut SqliteConnection, deliveries: &mut [Delive
     Ok(())
 }
 
-/// Queues again what was given up. `false`: it was not given up, or its channel is gone.
-pub(super) async fn retry(
-    transaction: &mut SqliteConnection,
-    id: DeliveryId,
-    at: Timestamp,
-) -> Result<bool, sqlx::Error> {
+/// Queues a failed delivery again. `false` if it has not failed, or its channel is off or gone.
+pub(super) async fn retry(transaction: &mut Connection, id: DeliveryId, at: Timestamp) -> Result<bool, sqlx::Error> {
     let updated = sqlx::query(
         "update deliveries set state = 'queued', due_at = $1, tries = 0, finished_at = null, reason = null
          where id = $2 and state = 'failed' and channel_id in (select id from channels where enabled = 1)",
@@ -198,8 +190,9 @@ pub(super) async fn retry(
     Ok(updated.rows_affected() == 1)
 }
 
-/// Deletes a few of the oldest deliveries that ended before `before`, and says whether there may be more.
-pub(crate) async fn sweep(transaction: &mut SqliteConnection, before: i64) -> Result<bool, sqlx::Error> {
+/// Deletes a few of the oldest deliveries that ended before `before`, and says whether there may be
+/// more.
+pub(crate) async fn sweep(transaction: &mut Connection, before: i64) -> Result<bool, sqlx::Error> {
     let deleted = sqlx::query(
         "delete from deliveries where id in (
             select id from (select id, finished_at from deliveries order by id limit $2) as oldest where finished_at < $1)",
@@ -211,7 +204,7 @@ pub(crate) async fn sweep(transaction: &mut SqliteConnection, before: i64) -> Re
     Ok(deleted.rows_affected() > 0)
 }
 
-pub(super) fn delivery_row(row: SqliteRow) -> Result<DeliveryRow, sqlx::Error> {
+pub(super) fn delivery_row(row: Row) -> Result<DeliveryRow, sqlx::Error> {
     let id = |column: &'static str| -> Result<Option<&str>, sqlx::Error> { row.try_get(column) };
     let alert_type = AlertType::parse(row.try_get("alert_type")?).ok_or_else(|| odd("alert_type"))?;
     let waits: bool = row.try_get("waits")?;
@@ -239,7 +232,7 @@ pub(super) fn delivery_row(row: SqliteRow) -> Result<DeliveryRow, sqlx::Error> {
     })
 }
 
-fn attempt_row(row: SqliteRow) -> Result<(String, AttemptRow), sqlx::Error> {
+fn attempt_row(row: Row) -> Result<(String, AttemptRow), sqlx::Error> {
     let attempt = AttemptRow {
         at: columns::timestamp(&row, "timestamp")?,
         took_ms: row.try_get("took_ms").map(unsigned)?,

@@ -1,18 +1,18 @@
-//! Alerts that wait in the same window become one.
+//! Combines the alerts that wait in a window into one digest.
 
 use model::{AlertData, AlertType, ChannelId, DeliveryId, DigestLine, Timestamp};
-use sqlx::SqliteConnection;
 
 use super::deliveries::{DeliveryRow, delivery_row};
 use super::outbox::{self, NewAlert, Place};
+use crate::database::Connection;
 
-/// How many lines a digest has: with more, a webhook's body would outgrow what receivers take.
+/// The most lines of a digest: receivers limit the size of a webhook's body.
 const MAX_LINES: usize = 50;
 
-/// Makes one digest of what waits in a window, if that is more than one alert. Its lines are all alerts of the window, the
-/// one that was told at once included: who reads it sees the whole storm.
+/// Makes one digest if more than one alert waits in a window. Its lines are all alerts of the
+/// window, including the one that was sent at once.
 pub(super) async fn make(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     channel: ChannelId,
     window: Timestamp,
     digest: DeliveryId,

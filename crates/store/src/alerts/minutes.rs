@@ -1,47 +1,46 @@
-//! Calls and failures of each agent by the minute: what error rates are made of, without a look at the events.
+//! Calls and failures of each agent by the minute, for rules on error rates.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, Condition, Event, EventType, Timestamp};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Arguments, Row, SqliteConnection};
+use sqlx::{Arguments as _, Row as _};
 
 use crate::columns::{self, signed, unsigned};
-use crate::writer::Insert;
+use crate::database::{BulkInsert, Connection, Row};
 use crate::{Store, StoreError};
 
 const MINUTE_MS: i64 = 60_000;
-/// A little more than any rule looks back on.
+/// A little longer than any rule looks back.
 const KEPT_MINUTES: i64 = Condition::MAX_MINUTES as i64 + 5;
 
-/// The calls of one agent that ended in the last minutes. A look in the middle of a minute must miss nothing and thin
-/// nothing out, so there are several spans that are as long as was asked for.
+/// The calls of one agent that ended in the last minutes. A rule may run in the middle of a minute,
+/// so there are several spans of the length that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFigures {
     /// The agent.
     pub agent: AgentId,
-    /// With the minute that runs, and one more: calls that are few on either side of a minute's end are together here.
+    /// With the current minute and one more at the beginning.
     pub all: Calls,
-    /// Up to the end of the minute before: the next look sees none of its first minute.
+    /// Up to the end of the minute before.
     pub before: Calls,
-    /// With the minute that runs.
+    /// With the current minute.
     pub latest: Calls,
 }
 
 /// Calls over some minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calls {
-    /// How many there were.
+    /// The number of calls.
     pub calls: u64,
-    /// How many of them failed.
+    /// The number of calls that failed.
     pub errors: u64,
 }
 
-static ADD: LazyLock<Insert> = LazyLock::new(|| {
+static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
     let then = "on conflict (minute, agent_id) do update set calls = agent_minutes.calls + excluded.calls,
         errors = agent_minutes.errors + excluded.errors";
-    Insert::new("agent_minutes (minute, agent_id, calls, errors)", 4, then)
+    BulkInsert::new("agent_minutes (minute, agent_id, calls, errors)", 4, then)
 });
 
 impl Store {
@@ -61,8 +60,8 @@ impl Store {
     }
 }
 
-/// Counts the calls among `events`, each in the minute in which it ended: one that fails after a long wait is news then.
-pub(crate) async fn count<'a>(transaction: &mut SqliteConnection, events: &'a [Arc<Event>]) -> Result<(), sqlx::Error> {
+/// Counts the calls among `events`, each in the minute in which it ended.
+pub(crate) async fn count<'a>(transaction: &mut Connection, events: &'a [Arc<Event>]) -> Result<(), sqlx::Error> {
     let mut counts: HashMap<(i64, &AgentId), (u64, u64)> = HashMap::new();
     let calls: Vec<&Event> =
         events.iter().map(Arc::as_ref).filter(|event| event.event_type == EventType::LlmCall).collect();
@@ -84,7 +83,7 @@ pub(crate) async fn count<'a>(transaction: &mut SqliteConnection, events: &'a [A
 }
 
 /// Deletes up to `rows` minutes that are too old, and says whether there may be more.
-pub(crate) async fn sweep(transaction: &mut SqliteConnection, now: Timestamp, rows: i64) -> Result<bool, sqlx::Error> {
+pub(crate) async fn sweep(transaction: &mut Connection, now: Timestamp, rows: i64) -> Result<bool, sqlx::Error> {
     let deleted = sqlx::query(
         "delete from agent_minutes where (minute, agent_id) in (
             select minute, agent_id from agent_minutes where minute < $1 order by minute limit $2)",
@@ -104,7 +103,7 @@ fn minute(at: Timestamp) -> i64 {
     at.as_millis().div_euclid(MINUTE_MS)
 }
 
-fn figures_row(row: SqliteRow) -> Result<CallFigures, sqlx::Error> {
+fn figures_row(row: Row) -> Result<CallFigures, sqlx::Error> {
     let figures = |calls: &str, errors: &str| -> Result<Calls, sqlx::Error> {
         Ok(Calls { calls: row.try_get(calls).map(unsigned)?, errors: row.try_get(errors).map(unsigned)? })
     };

@@ -1,4 +1,4 @@
-//! Alerts as they are stored: channels, rules, what rules last said, and the outbox, which becomes the history.
+//! Alerts: channels, rules and their states, and the outbox, which becomes the history.
 
 mod apply;
 mod attempts;
@@ -24,13 +24,13 @@ pub use states::AlertState;
 
 pub(crate) use deliveries::sweep as sweep_deliveries;
 
-/// How alerts that come close together are made one. The first is told at once; the others wait until it has been quiet
-/// for a moment, and once those are told, the rest waits for the end of the window.
+/// How alerts that come close together are grouped. The first is sent at once; the next ones wait
+/// until no more come for a moment; after those are sent, the rest waits for the end of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grouping {
-    /// How long a window is open; zero: every alert is told by itself.
+    /// How long a window is open; zero sends every alert by itself.
     pub window: Duration,
-    /// How long it must be quiet before the others are told.
+    /// How long no alert must come before the waiting ones are sent.
     pub quiet: Duration,
 }
 

@@ -1,27 +1,28 @@
-//! The outbox: what is to be told is queued in the transaction of its cause, so that neither is there without the other.
+//! The outbox: an alert is queued in the transaction of its cause, so that neither exists without
+//! the other.
 
 use model::{
     AgentId, AlertData, AlertRule, AlertType, ChannelId, DeliveryId, DeliveryState, Incident, IncidentState, LoopData,
     RecoveredData, RuleId, RuleType, Timestamp,
 };
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::Row as _;
 
 use super::rules::DEFAULT_RULE;
 use super::states::AlertState;
 use super::{Grouping, rules, states};
 use crate::columns::{self, odd, signed};
+use crate::database::{Connection, Row};
 
-/// Something to be told.
+/// An alert to queue.
 pub(super) struct NewAlert<'a> {
     pub(super) alert_type: AlertType,
     pub(super) data: &'a AlertData,
     pub(super) at: Timestamp,
-    /// How often it was told before.
+    /// How often it was sent before.
     pub(super) repeat: u64,
 }
 
-/// A channel as far as the outbox is concerned.
+/// The part of a channel that the outbox needs.
 pub(super) struct Outlet {
     pub(super) id: ChannelId,
     pub(super) name: String,
@@ -29,10 +30,10 @@ pub(super) struct Outlet {
     window_opened_at: Option<Timestamp>,
 }
 
-/// Queues what is told of an incident. A kill is always told: an agent that was activated and killed again is news,
-/// however soon. Of one that is only watched, the cooldown holds.
+/// Queues the alerts of an incident. A kill always alerts, also soon after the one before; the
+/// cooldown of a rule holds for observed incidents only.
 pub(crate) async fn incident(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     incident: &Incident,
     grouping: Grouping,
 ) -> Result<(), sqlx::Error> {
@@ -65,9 +66,9 @@ fn is_cooling(rule: &AlertRule, told_at: Timestamp, now: Timestamp) -> bool {
     now.millis_since(told_at) < u64::from(rule.cooldown_minutes) * 60_000
 }
 
-/// Queues what is told when a killed agent is activated again.
+/// Queues the alerts for the activation of a killed agent.
 pub(crate) async fn activated(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     agent: &AgentId,
     at: Timestamp,
     grouping: Grouping,
@@ -87,7 +88,7 @@ pub(crate) async fn activated(
 
 /// Queues an alert for each channel of a rule.
 pub(super) async fn queue(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     rule: &AlertRule,
     alert: &NewAlert<'_>,
     grouping: Grouping,
@@ -103,20 +104,20 @@ pub(super) async fn queue(
 }
 
 /// The channels that are switched on.
-async fn outlets(transaction: &mut SqliteConnection) -> Result<Vec<Outlet>, sqlx::Error> {
+async fn outlets(transaction: &mut Connection) -> Result<Vec<Outlet>, sqlx::Error> {
     let query = sqlx::query("select id, name, kind, window_opened_at from channels where enabled = 1 order by id");
     query.try_map(outlet_row).fetch_all(transaction).await
 }
 
 /// One channel, whether it is switched on or not.
-pub(super) async fn outlet(transaction: &mut SqliteConnection, id: ChannelId) -> Result<Option<Outlet>, sqlx::Error> {
+pub(super) async fn outlet(transaction: &mut Connection, id: ChannelId) -> Result<Option<Outlet>, sqlx::Error> {
     let query = sqlx::query("select id, name, kind, window_opened_at from channels where id = $1").bind(id.to_string());
     query.try_map(outlet_row).fetch_optional(transaction).await
 }
 
-/// Queues one delivery; `false` if this cause has been queued for this channel before.
+/// Queues one delivery; `false` if the same cause was queued for this channel before.
 pub(super) async fn insert(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     id: DeliveryId,
     outlet: &Outlet,
     alert: &NewAlert<'_>,
@@ -147,7 +148,7 @@ pub(super) async fn insert(
     Ok(inserted.rows_affected() == 1)
 }
 
-/// When an alert is due, and with which others.
+/// When an alert is due, and in which window.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     due: Timestamp,
@@ -162,13 +163,13 @@ impl Place {
     }
 
     async fn find(
-        transaction: &mut SqliteConnection,
+        transaction: &mut Connection,
         outlet: &Outlet,
         at: Timestamp,
         grouping: Grouping,
     ) -> Result<Place, sqlx::Error> {
         let length = millis(grouping.window);
-        // Kills that are decided together may come here in another order.
+        // Kills that are decided together may arrive in another order.
         let open = outlet.window_opened_at.filter(|opened| (at.as_millis() - opened.as_millis()).abs() < length);
         let Some(opened) = open else {
             return Ok(Place { due: at, window: (length > 0).then_some(at), waits: false });
@@ -187,8 +188,8 @@ impl Place {
         Ok(Place { due: Timestamp::from_millis(due), window: Some(opened), waits: true })
     }
 
-    /// Opens the window, or lets those that wait in it wait for this one too.
-    async fn take(self, transaction: &mut SqliteConnection, outlet: &Outlet) -> Result<(), sqlx::Error> {
+    /// Opens the window, or makes the alerts that wait in it due with this one.
+    async fn take(self, transaction: &mut Connection, outlet: &Outlet) -> Result<(), sqlx::Error> {
         let Some(window) = self.window else { return Ok(()) };
         let query = match self.waits {
             true => sqlx::query(
@@ -206,7 +207,7 @@ fn millis(duration: std::time::Duration) -> i64 {
     signed(duration.as_millis().try_into().unwrap_or(u64::MAX))
 }
 
-fn outlet_row(row: SqliteRow) -> Result<Outlet, sqlx::Error> {
+fn outlet_row(row: Row) -> Result<Outlet, sqlx::Error> {
     Ok(Outlet {
         id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
         name: row.try_get("name")?,

@@ -1,14 +1,14 @@
-//! Alert rules, and the one that holds where there is none.
+//! Alert rules, and the built-in rule for agents without one.
 
 use model::{AgentId, AlertRule, ChannelId, Condition, RuleId, RuleScope, RuleType, Timestamp};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::Row as _;
 use uuid::Uuid;
 
 use crate::columns::{self, odd};
+use crate::database::{Connection, Row};
 use crate::{Store, StoreError};
 
-/// The id of the rule that holds for every agent that has no rule of its own about kills.
+/// The id of the built-in rule, for agents without a rule about kills.
 pub(super) const DEFAULT_RULE: RuleId = RuleId(Uuid::nil());
 
 impl Store {
@@ -24,7 +24,7 @@ impl Store {
         Ok(query.try_map(rule_row).fetch_optional(&self.readers).await?)
     }
 
-    /// Whether anybody would be told of a kill of `agent`.
+    /// Whether a kill of `agent` would notify any channel.
     pub async fn tells_of_kills(&self, agent: &AgentId) -> Result<bool, StoreError> {
         let mut reader = self.readers.acquire().await?;
         let rules = about_kills(&mut reader, agent).await?;
@@ -38,11 +38,9 @@ impl Store {
     }
 }
 
-/// The rules that tell of a kill of `agent`. Where none was made, on or off, every channel is told.
-pub(super) async fn about_kills(
-    connection: &mut SqliteConnection,
-    agent: &AgentId,
-) -> Result<Vec<AlertRule>, sqlx::Error> {
+/// The rules about kills of `agent`. Without any, on or off, the built-in one notifies all
+/// channels.
+pub(super) async fn about_kills(connection: &mut Connection, agent: &AgentId) -> Result<Vec<AlertRule>, sqlx::Error> {
     let query = sqlx::query("select * from alert_rules where rule_type = $1 and agent_id in ($2, '*')");
     let query = query.bind(RuleType::KillSwitch.as_str()).bind(agent.as_str());
     let mut rules = query.try_map(rule_row).fetch_all(connection).await?;
@@ -68,7 +66,7 @@ fn default_rule() -> AlertRule {
 }
 
 /// One rule, inside a transaction.
-pub(super) async fn get(connection: &mut SqliteConnection, id: RuleId) -> Result<Option<AlertRule>, sqlx::Error> {
+pub(super) async fn get(connection: &mut Connection, id: RuleId) -> Result<Option<AlertRule>, sqlx::Error> {
     if id == DEFAULT_RULE {
         return Ok(Some(default_rule()));
     }
@@ -77,7 +75,7 @@ pub(super) async fn get(connection: &mut SqliteConnection, id: RuleId) -> Result
 }
 
 /// Adds or replaces a rule.
-pub(super) async fn put(transaction: &mut SqliteConnection, rule: &AlertRule) -> Result<(), sqlx::Error> {
+pub(super) async fn put(transaction: &mut Connection, rule: &AlertRule) -> Result<(), sqlx::Error> {
     sqlx::query(
         "insert into alert_rules (id, agent_id, rule_type, condition, channels, cooldown_minutes, repeat_minutes,
             notify_recovery, enabled, created_at)
@@ -102,17 +100,17 @@ pub(super) async fn put(transaction: &mut SqliteConnection, rule: &AlertRule) ->
     .map(drop)
 }
 
-/// Deletes a rule and what it last said; `false` if there is none.
-pub(super) async fn remove(transaction: &mut SqliteConnection, id: RuleId) -> Result<bool, sqlx::Error> {
+/// Deletes a rule and its states; `false` if there is none.
+pub(super) async fn remove(transaction: &mut Connection, id: RuleId) -> Result<bool, sqlx::Error> {
     let query = sqlx::query("delete from alert_states where rule_id = $1").bind(id.to_string());
     query.execute(&mut *transaction).await?;
     let query = sqlx::query("delete from alert_rules where id = $1").bind(id.to_string());
     Ok(query.execute(transaction).await?.rows_affected() == 1)
 }
 
-/// Takes a channel out of all rules. A rule that named no other goes with it: left without channels it would mean every
-/// channel, and switched off it would silence the kills that it told of. One that was off already silences what it did before.
-pub(super) async fn drop_channel(transaction: &mut SqliteConnection, channel: ChannelId) -> Result<(), sqlx::Error> {
+/// Removes a channel from all rules. A rule without another channel is deleted: without channels it
+/// would notify all of them, and switched off it would silence kills. A rule that is off stays.
+pub(super) async fn drop_channel(transaction: &mut Connection, channel: ChannelId) -> Result<(), sqlx::Error> {
     let query = sqlx::query("select * from alert_rules").try_map(rule_row);
     for mut rule in query.fetch_all(&mut *transaction).await? {
         if !rule.channels.contains(&channel) {
@@ -132,7 +130,7 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn rule_row(row: SqliteRow) -> Result<AlertRule, sqlx::Error> {
+fn rule_row(row: Row) -> Result<AlertRule, sqlx::Error> {
     Ok(AlertRule {
         id: RuleId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
         scope: RuleScope::parse(row.try_get("agent_id")?).map_err(|_| odd("agent_id"))?,

@@ -1,41 +1,41 @@
-//! What each rule last said of each agent: normal or firing, since when, and when it was last told.
+//! The state of each rule for each agent: normal or firing, since when, and when it last notified.
 
 use model::{AgentId, IncidentId, RuleId, Timestamp};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::Row as _;
 
 use crate::columns::{self, odd, unsigned};
+use crate::database::{Connection, Row};
 use crate::{Store, StoreError};
 
-/// What a rule last said of an agent.
+/// The state of a rule for an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertState {
     /// The rule.
     pub rule: RuleId,
     /// The agent.
     pub agent: AgentId,
-    /// Whether it lasts.
+    /// Whether the condition holds.
     pub firing: bool,
-    /// Since when it is so.
+    /// Since when.
     pub since: Timestamp,
-    /// When it was last told.
+    /// When it last notified.
     pub told_at: Timestamp,
     /// The incident it is about.
     pub incident: Option<IncidentId>,
-    /// How often it was told again.
+    /// The number of reminders.
     pub repeats: u64,
 }
 
 impl Store {
-    /// What all rules last said.
+    /// The states of all rules.
     pub async fn alert_states(&self) -> Result<Vec<AlertState>, StoreError> {
         Ok(sqlx::query("select * from alert_states").try_map(state_row).fetch_all(&self.readers).await?)
     }
 }
 
-/// What `rule` last said of `agent`.
+/// The state of `rule` for `agent`.
 pub(super) async fn get(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection,
     rule: RuleId,
     agent: &AgentId,
 ) -> Result<Option<AlertState>, sqlx::Error> {
@@ -43,17 +43,14 @@ pub(super) async fn get(
     query.bind(rule.to_string()).bind(agent.as_str()).try_map(state_row).fetch_optional(transaction).await
 }
 
-/// What rules about kills say of `agent`, as long as it is killed.
-pub(super) async fn of_killed(
-    transaction: &mut SqliteConnection,
-    agent: &AgentId,
-) -> Result<Vec<AlertState>, sqlx::Error> {
+/// The firing states of rules about kills for `agent`.
+pub(super) async fn of_killed(transaction: &mut Connection, agent: &AgentId) -> Result<Vec<AlertState>, sqlx::Error> {
     let query = "select * from alert_states where agent_id = $1 and firing = 1 and incident_id is not null";
     sqlx::query(query).bind(agent.as_str()).try_map(state_row).fetch_all(transaction).await
 }
 
-/// Remembers what a rule says.
-pub(super) async fn put(transaction: &mut SqliteConnection, state: &AlertState) -> Result<(), sqlx::Error> {
+/// Stores the state of a rule.
+pub(super) async fn put(transaction: &mut Connection, state: &AlertState) -> Result<(), sqlx::Error> {
     sqlx::query(
         "insert into alert_states (rule_id, agent_id, firing, since, told_at, incident_id, repeats)
          values ($1, $2, $3, $4, $5, $6, $7)
@@ -72,7 +69,7 @@ pub(super) async fn put(transaction: &mut SqliteConnection, state: &AlertState) 
     .map(drop)
 }
 
-fn state_row(row: SqliteRow) -> Result<AlertState, sqlx::Error> {
+fn state_row(row: Row) -> Result<AlertState, sqlx::Error> {
     Ok(AlertState {
         rule: RuleId::parse(row.try_get("rule_id")?).ok_or_else(|| odd("rule_id"))?,
         agent: columns::agent_id(&row, "agent_id")?,

@@ -82,7 +82,7 @@ async fn feedback_and_names_are_stored_and_incidents_deleted() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_is_not_found() {
+async fn change_of_an_unknown_thing_is_not_found() {
     let fixture = Fixture::new().await;
     let incident = IncidentId::at(NOON);
     for change in [

@@ -23,7 +23,7 @@ async fn a_long_log_is_moved_into_the_database_and_begins_anew() {
 
 /// Before this version, moving the log beside a writer could damage the database in a rare race.
 #[tokio::test]
-async fn sqlite_is_new_enough_for_that() {
+async fn sqlite_has_the_fix_for_checkpoints_beside_a_writer() {
     let fixture = Fixture::new().await;
     let query = sqlx::query_scalar("select sqlite_version()");
     let version: String = query.fetch_one(&fixture.store.readers).await.unwrap();

@@ -6,7 +6,8 @@ use crate::ExemptionRow;
 use model::{Condition, Exempt, Exemption, ExemptionId};
 use sqlx::Row;
 
-/// How long each table is kept. A table that is not here is kept for ever, which nobody has thought about.
+/// How long each table is kept. A table that is not here is kept for ever, which nobody has thought
+/// about.
 const KEPT: [(&str, &str); 20] = [
     ("agent_minutes", "a day"),
     ("agent_sums", "statistics_days"),
@@ -42,8 +43,8 @@ impl Fixture {
         rows.iter().map(|row| row.get("name")).collect()
     }
 
-    /// How many rows of each table name `agent`, in whatever column; and how many rows there are in those that name none
-    /// but belong to such a row.
+    /// How many rows of each table name `agent`, in whatever column; and how many rows there are in
+    /// those that name none but belong to such a row.
     pub(super) async fn rows_of(&self, agent: &str) -> BTreeMap<String, i64> {
         let mut rows = BTreeMap::new();
         for table in self.tables().await {
@@ -150,7 +151,7 @@ async fn a_kill_does_not_wait_for_a_deletion() {
 }
 
 #[tokio::test]
-async fn every_table_is_kept_for_a_time_that_was_thought_about() {
+async fn every_table_has_a_retention() {
     let fixture = Fixture::new().await;
     let mut known: Vec<&str> = KEPT.iter().map(|(table, _)| *table).collect();
     known.sort_unstable();

@@ -34,8 +34,8 @@ async fn an_event_is_read_as_it_was_written() {
 async fn many_events_of_a_batch_are_read_as_they_were_written() {
     let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
     let mut events: Vec<Event> = (0..900).map(usual).collect();
-    // First calls of one conversation, then of two, then of two agents, and some of each kind that is rare; all in the order
-    // in which calls may end.
+    // First calls of one conversation, then of two, then of two agents, and some of each kind that
+    // is rare; all in the order in which calls may end.
     events[300].conversation = None;
     events[600].agent = id("another");
     events[601].score = None;
@@ -81,7 +81,7 @@ fn usual(number: u64) -> Event {
 }
 
 #[tokio::test]
-async fn who_lets_the_writer_catch_up_reads_what_was_sent() {
+async fn catch_up_makes_sent_events_readable() {
     let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
     let event = call("agent");
     fixture.handle.event(event.clone());
@@ -90,7 +90,7 @@ async fn who_lets_the_writer_catch_up_reads_what_was_sent() {
 }
 
 #[tokio::test]
-async fn an_agent_is_made_by_its_first_call() {
+async fn agent_is_created_by_its_first_call() {
     let fixture = Fixture::new().await;
     let later = Timestamp::from_millis(NOON.as_millis() + 5);
     let mut second = call("agent");

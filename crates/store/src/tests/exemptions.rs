@@ -28,7 +28,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn they_are_listed_until_they_are_over_or_revoked() {
+async fn exemptions_are_listed_until_they_end_or_are_revoked() {
     let fixture = Fixture::new().await;
     fixture.record_all(vec![call("agent"), call("another")]).await;
     let of_prompt = row("agent", prompt(u64::MAX), 2);
@@ -47,7 +47,7 @@ async fn they_are_listed_until_they_are_over_or_revoked() {
 }
 
 #[tokio::test]
-async fn the_same_is_exempt_once_and_there_are_not_too_many() {
+async fn exemption_is_stored_once_and_their_number_is_limited() {
     let fixture = Fixture::new().await;
     fixture.record(call("agent")).await;
     for number in 0..Exemption::MOST as u64 {
@@ -61,7 +61,7 @@ async fn the_same_is_exempt_once_and_there_are_not_too_many() {
 }
 
 #[tokio::test]
-async fn they_are_restored_with_their_agent_and_swept_when_they_are_over() {
+async fn exemptions_are_restored_with_their_agent_and_swept_after_their_end() {
     let fixture = Fixture::new().await;
     fixture.record(call("agent")).await;
     let (over, holds) = (row("agent", prompt(1), -1), row("agent", prompt(2), 1));

@@ -18,7 +18,7 @@ impl Fixture {
 
     /// Locks the database as another program would.
     async fn lock(&self) -> SqliteConnection {
-        let options = crate::connect::writer(&self.store.config.database(), &Tuning::default());
+        let options = crate::database::connect::writer(&self.store.config.database(), &Tuning::default());
         let mut other = SqliteConnection::connect_with(&options).await.unwrap();
         sqlx::query("begin exclusive").execute(&mut other).await.unwrap();
         other
@@ -29,7 +29,8 @@ impl Fixture {
         let broken = fault.is_some();
         *self.tuning.faults.lock().unwrap() = fault.into_iter().collect();
         if broken {
-            // A connection takes its settings when it is opened: one failure makes the writer open another.
+            // A connection takes its settings when it is opened: one failure makes the writer open
+            // another.
             let lock = self.lock().await;
             self.handle.event(call("breaks-the-connection"));
             self.trouble().await;
@@ -57,7 +58,7 @@ async fn a_locked_database_delays_kills_and_events_and_loses_none() {
 }
 
 #[tokio::test]
-async fn trouble_ends_by_itself_when_there_is_nothing_to_write() {
+async fn failure_is_over_once_a_probe_succeeds() {
     let fixture = Fixture::with(Tuning { change_patience: Duration::ZERO, ..quick() }).await;
     let lock = fixture.lock().await;
     let mut refused = fixture.change(Change::Rename { agent: id("agent"), name: None }).await;
@@ -129,7 +130,7 @@ async fn events_that_can_never_be_written_are_counted_and_not_announced() {
 }
 
 #[tokio::test]
-async fn what_can_never_be_written_of_a_kill_does_not_hold_it_up() {
+async fn kill_is_written_without_the_part_that_cannot_be_written() {
     let fixture = Fixture::new().await;
     let mut connection = fixture.connect().await;
     for table in ["evidence", "rollups"] {
@@ -154,8 +155,7 @@ async fn a_full_disk_costs_the_evidence_and_never_the_kill() {
     fixture.record(call("looper")).await;
     fixture.set_fault(Some(("max_page_count", "1"))).await;
     let mut large = incident("looper", 0);
-    let noise: Vec<u8> = (0..1_u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    large.evidence[0].request_body = Some(noise);
+    large.evidence[0].request_body = Some(super::size_limit::noise(1 << 20).into_bytes());
     let killed = large.kill.incident;
     assert!(fixture.send_kill(large).wait().await);
     assert!(!fixture.is_active("looper").await);
@@ -172,7 +172,7 @@ async fn a_full_disk_costs_the_evidence_and_never_the_kill() {
 }
 
 #[tokio::test]
-async fn a_read_only_database_is_said_and_waited_for() {
+async fn read_only_database_is_reported_and_retried() {
     let fixture = Fixture::new().await;
     fixture.record(call("agent")).await;
     fixture.set_fault(Some(("query_only", "1"))).await;
@@ -196,9 +196,10 @@ async fn a_stop_gives_up_on_a_database_that_stays_locked() {
     drop(lock);
 }
 
-/// A writer that is cut off anywhere leaves a database that opens clean and holds all that was acknowledged.
+/// A writer that is cut off anywhere leaves a database that opens clean and holds all that was
+/// acknowledged.
 #[tokio::test]
-async fn what_was_acknowledged_survives_a_crash() {
+async fn acknowledged_changes_survive_a_crash() {
     let mut directory = tempfile::tempdir().unwrap();
     for epoch in 0..10 {
         let fixture = Fixture::open(directory, quick()).await;

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-use crate::{Period, Retention, Tally};
+use crate::write::retention::sweep;
+use crate::{Period, Retention, Totals};
 
 const HOUR: i64 = 60 * 60 * 1000;
 
@@ -47,17 +48,17 @@ fn event_of(made: &Made) -> Event {
 }
 
 /// What a scan of `events` gives.
-fn scanned<'a>(events: impl Iterator<Item = &'a Event>) -> Tally {
-    let mut tally = Tally::default();
-    events.for_each(|event| tally.add(event));
-    tally
+fn scanned<'a>(events: impl Iterator<Item = &'a Event>) -> Totals {
+    let mut totals = Totals::default();
+    events.for_each(|event| totals.add(event));
+    totals
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn figures_are_what_a_scan_of_the_events_gives(
+    fn figures_equal_a_scan_of_the_events(
         made in prop::collection::vec(any_event(), 1..60), hours in 1_u32..200, (in_order, all_made) in any::<(bool, bool)>()
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -82,8 +83,9 @@ proptest! {
             let figures = fixture.store.figures(None, period).await.unwrap();
             assert_eq!(figures.total, scanned(events.iter().filter(within)));
             let previous = period.before(NOON);
-            // Of the last hour or day of the time before, as much as has passed of the one that runs.
-            let (last_start, passed) = previous.last_span_share(period.left(NOON), &fixture.store.made().await.unwrap());
+            // Of the last hour or day of the time before, as much as has passed of the one that
+            // runs.
+            let (last_start, passed) = previous.last_span_share(period.left(NOON), &fixture.store.progress().await.unwrap());
             let last_start = Timestamp::from_millis(last_start);
             let between = |from: Timestamp, to: Timestamp| {
                 scanned(events.iter().filter(|event| (from..to).contains(&event.time)))
@@ -91,26 +93,26 @@ proptest! {
             let mut expected = between(previous.from(), last_start);
             expected.merge(&between(last_start, previous.to()).part(passed));
             assert_eq!(fixture.store.total_before(None, period).await.unwrap(), expected);
-            let mut steps = Tally::default();
-            figures.series.iter().for_each(|(_, tally)| steps.merge(tally));
+            let mut steps = Totals::default();
+            figures.series.iter().for_each(|(_, totals)| steps.merge(totals));
             assert_eq!(steps, figures.total);
-            for (name, tally) in &figures.models {
+            for (name, totals) in &figures.models {
                 let of_model = |event: &&Event| event.model.as_deref().unwrap_or_default() == name.model;
-                assert_eq!(*tally, scanned(events.iter().filter(within).filter(of_model)), "{name:?}");
+                assert_eq!(*totals, scanned(events.iter().filter(within).filter(of_model)), "{name:?}");
             }
-            for (agent, tally) in fixture.store.agent_figures(period, 10).await.unwrap() {
+            for (agent, totals) in fixture.store.agent_figures(period, 10).await.unwrap() {
                 let of_agent = |event: &&Event| event.agent == agent;
                 let mine = scanned(events.iter().filter(within).filter(of_agent));
                 assert_eq!(fixture.store.figures(Some(&agent), period).await.unwrap().total, mine);
-                assert_eq!(tally, Tally { latency: crate::Sketch::default(), ..mine });
+                assert_eq!(totals, Totals { latency: crate::LatencyHistogram::default(), ..mine });
                 let alone = fixture.store.figures_of([&agent].into_iter(), period).await.unwrap();
-                assert_eq!(alone.into_iter().collect::<Vec<_>>(), [(agent, tally)]);
+                assert_eq!(alone.into_iter().collect::<Vec<_>>(), [(agent, totals)]);
             }
         });
     }
 
     #[test]
-    fn what_was_spent_is_known_from_any_moment_on(made in prop::collection::vec(any_event(), 1..40), minutes_ago in 0_i64..12_000) {
+    fn spending_since_any_moment_equals_a_scan_of_the_events(made in prop::collection::vec(any_event(), 1..40), minutes_ago in 0_i64..12_000) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let fixture = Fixture::new().await;
@@ -163,7 +165,7 @@ async fn sums_too_large_to_be_held_end_at_the_largest_number() {
         assert!(total.tokens_in >= i64::MAX.unsigned_abs());
     }
     let agents = fixture.store.agent_figures(period, 10).await.unwrap();
-    assert!(agents.iter().all(|(_, tally)| tally.cost.nanos() == i64::MAX), "{agents:?}");
+    assert!(agents.iter().all(|(_, totals)| totals.cost.nanos() == i64::MAX), "{agents:?}");
     assert_eq!(agents.len(), 2);
 }
 
@@ -211,7 +213,7 @@ async fn an_agents_figures_go_with_it_and_the_sum_stays() {
     let period = Period::last_hours(48, NOON);
     let left = fixture.store.agent_figures(period, 10).await.unwrap();
     assert_eq!(left.iter().map(|(agent, _)| agent.as_str()).collect::<Vec<_>>(), ["ben"]);
-    assert_eq!(fixture.store.figures(Some(&id("ann")), period).await.unwrap().total, Tally::default());
+    assert_eq!(fixture.store.figures(Some(&id("ann")), period).await.unwrap().total, Totals::default());
     assert_eq!(fixture.store.figures(None, period).await.unwrap().total.requests, 2);
     assert_eq!(fixture.count("select count(*) from conversations").await, 1);
     assert_eq!(fixture.count("select count(*) from agent_sums where agent_id = 'ann'").await, 0);
@@ -225,7 +227,7 @@ async fn old_figures_go_hours_before_days() {
     fixture.record_all(events.to_vec()).await;
     fixture.make_sums().await;
     let mut writer = fixture.connect().await;
-    while Retention::default().sweep(&mut writer, NOON, 1).await.unwrap() {}
+    while sweep(&mut writer, Retention::default(), NOON, 1).await.unwrap() {}
     let count = async |query| fixture.count(query).await;
     assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 0").await, 2);
     assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 1").await, 2);

@@ -82,7 +82,7 @@ proptest! {
 }
 
 #[test]
-fn another_version_is_not_guessed_at() {
+fn fingerprint_of_an_unknown_version_is_not_decoded() {
     let mut bytes = encode_fingerprint(&fingerprint(CallId::new(), 1));
     bytes[0] = 4;
     assert_eq!(decode_fingerprint(&bytes), None);

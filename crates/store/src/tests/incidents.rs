@@ -57,7 +57,7 @@ async fn an_incident_keeps_what_the_loop_looked_like_and_what_it_cost() {
 }
 
 #[tokio::test]
-async fn what_has_no_price_has_no_cost() {
+async fn incident_without_prices_has_no_cost() {
     let fixture = Fixture::new().await;
     let unpriced = paid(None);
     fixture.record(unpriced.clone()).await;

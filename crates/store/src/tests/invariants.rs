@@ -1,4 +1,5 @@
-//! Kills, activations, deactivations, settings and restarts in any order, against a model that is a few lines long.
+//! Kills, activations, deactivations, settings and restarts in any order, against a model that is a
+//! few lines long.
 
 use super::*;
 use model::DeactivatedBy;

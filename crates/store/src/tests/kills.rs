@@ -82,7 +82,7 @@ async fn an_observed_incident_leaves_the_agent_active() {
 }
 
 #[tokio::test]
-async fn a_kill_that_comes_too_late_is_not_acknowledged() {
+async fn kill_after_the_stop_is_not_acknowledged() {
     let fixture = Fixture::new().await;
     fixture.recorder.stop().await;
     assert!(!fixture.send_kill(incident("looper", 0)).wait().await);

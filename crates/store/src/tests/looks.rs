@@ -47,7 +47,7 @@ async fn evidence_is_read_by_its_beginnings_or_one_body_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_window_ends_with_the_call_that_is_named() {
+async fn window_ends_with_the_given_call() {
     let fixture = Fixture::new().await;
     let calls: Vec<Event> = (1..=5).map(|number| scored("looper", 0, number)).collect();
     let ids: Vec<CallId> = calls.iter().map(|call| call.id).collect();

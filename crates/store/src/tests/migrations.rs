@@ -19,8 +19,22 @@ fn hours_from(first: i64, count: i64) -> Vec<Event> {
     events.collect()
 }
 
-/// As the sixth version left it: days are kept with every event, sums of agents are not kept at all.
-const SIXTH_VERSION: [&str; 7] = [
+/// As the sixth version left it: days are kept with every event, sums of agents are not kept at
+/// all.
+const SIXTH_VERSION: [&str; 13] = [
+    "create table rollups_of_one_writer (
+        span integer not null, start bigint not null, agent_id text not null, provider text not null, model text not null,
+        requests bigint not null, errors bigint not null, blocked bigint not null, tokens_in bigint not null,
+        tokens_out bigint not null, tokens_cached bigint not null, tokens_cache_write bigint not null,
+        tokens_reasoning bigint not null, cost_nano_usd bigint not null, unpriced bigint not null,
+        unpriced_in bigint not null, unpriced_out bigint not null, estimated bigint not null, latency blob not null,
+        primary key (span, start, agent_id, provider, model)) without rowid",
+    "insert into rollups_of_one_writer
+     select span, start, agent_id, provider, model, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
+        tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated, latency
+     from rollups",
+    "drop table rollups",
+    "alter table rollups_of_one_writer rename to rollups",
     "insert or replace into rollups
      select 1, start - start % 86400000, agent_id, provider, model, sum(requests), sum(errors), sum(blocked), sum(tokens_in),
         sum(tokens_out), sum(tokens_cached), sum(tokens_cache_write), sum(tokens_reasoning), sum(cost_nano_usd),
@@ -30,11 +44,14 @@ const SIXTH_VERSION: [&str; 7] = [
     "drop table settings",
     "drop table sums_made",
     "drop table unscored",
+    "alter table evidence drop column tool_results",
+    "alter table evidence drop column missing",
     "alter table conversations drop column unpriced_nano_usd",
     "delete from _sqlx_migrations where version >= 7",
 ];
 
-/// Sums that are made from the older ones, and go on from there, are what they would be had they been made from the start.
+/// Sums that are made from the older ones, and go on from there, are what they would be had they
+/// been made from the start.
 #[tokio::test]
 async fn sums_go_on_from_what_was_kept_before() {
     let (before, after) = (hours_from(0, 300), hours_from(300, 100));

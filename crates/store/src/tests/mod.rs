@@ -1,7 +1,9 @@
-//! The store on real SQLite files. Nothing here sleeps: every test waits for an acknowledgement or a notice.
+//! The store on real SQLite files. Nothing here sleeps: every test waits for an acknowledgement or
+//! a notice.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod alerts;
+mod borders;
 mod changes;
 mod checkpoint;
 mod deletion;
@@ -41,7 +43,7 @@ use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
 use crate::tuning::Tuning;
-use crate::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError, writer};
+use crate::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError, stats};
 
 /// The moment at which tests happen.
 const NOON: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -126,17 +128,18 @@ impl Fixture {
         self.change(Change::Activate { agent: id(agent), epoch: Epoch(epoch), by: ActivatedBy::Api, at: NOON }).await
     }
 
-    /// Makes all sums over longer times that are due, without the writer.
+    /// Makes all sums over longer spans that are due, without the writer.
     async fn make_sums(&self) {
         self.recorder.stop().await;
         let mut writer = self.connect().await;
-        while writer::make_some(&mut writer, NOON, self.tuning.sum_agents).await.unwrap() {}
+        let portion = stats::Portion { agents: self.tuning.sum_agents, writer: &self.tuning.writer };
+        while stats::make_some(&mut writer, NOON, portion).await.unwrap() {}
         writer.close().await.unwrap();
     }
 
     /// A connection that may write.
     async fn connect(&self) -> sqlx::SqliteConnection {
-        let options = crate::connect::writer(&self.store.config.database(), &self.tuning);
+        let options = crate::database::connect::writer(&self.store.config.database(), &self.tuning);
         sqlx::SqliteConnection::connect_with(&options).await.unwrap()
     }
 

@@ -81,7 +81,7 @@ async fn incidents_come_newest_first() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_no_list_gave_is_refused() {
+async fn invalid_cursor_is_refused() {
     let fixture = Fixture::new().await;
     for bad in ["?", "_w", "a b"] {
         assert_eq!(Cursor::parse(bad), None);

@@ -80,9 +80,10 @@ async fn refusals_by_policies_are_counted_by_reason_and_minute() {
 }
 
 #[tokio::test]
-async fn what_was_spent_is_counted_from_the_beginning_of_each_day() {
+async fn spending_counts_from_the_beginning_of_each_day() {
     let fixture = Fixture::new().await;
-    // Now is 22:13 on a Tuesday; in Kathmandu it is Wednesday since 18:15, in New York Tuesday since 05:00.
+    // Now is 22:13 on a Tuesday; in Kathmandu it is Wednesday since 18:15, in New York Tuesday
+    // since 05:00.
     fixture
         .record_all(vec![
             paid("agent", "2023-11-14T22:00:00Z", 1),

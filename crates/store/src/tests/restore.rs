@@ -27,7 +27,7 @@ async fn windows_are_restored_oldest_first_from_the_current_epoch() {
 }
 
 #[tokio::test]
-async fn what_left_the_windows_is_not_restored() {
+async fn calls_outside_the_window_are_not_restored() {
     let fixture = Fixture::new().await;
     fixture.record_all((1..=RECALL + 10).map(|number| scored("agent", 0, number)).collect()).await;
     assert_eq!(numbers(&fixture, "agent").await, (11..=RECALL + 10).collect::<Vec<_>>());
@@ -69,4 +69,28 @@ async fn agents_that_differ_from_the_defaults_are_always_restored_and_others_if_
     check(0, &["activated", "configured", "inactive"]).await;
     check(1, &["activated", "configured", "inactive", "recent"]).await;
     check(2, &["activated", "configured", "inactive", "old", "recent"]).await;
+}
+
+#[tokio::test]
+async fn older_agents_are_restored_once_and_most_recent_first() {
+    let fixture = Fixture::new().await;
+    for number in 1..=9 {
+        let mut event = scored(&format!("agent-{number}"), 0, number);
+        event.time = Timestamp::from_millis(NOON.as_millis() + number as i64);
+        fixture.record(event).await;
+    }
+    fixture.change(Change::Deactivate { agent: id("agent-3"), at: NOON }).await.unwrap();
+    let first = fixture.store.saved_agents(KillSwitch::default(), 2).await.unwrap();
+    let mut first: Vec<_> = first.iter().map(|agent| agent.id.as_str()).collect();
+    first.sort_unstable();
+    assert_eq!(first, ["agent-3", "agent-8", "agent-9"], "an inactive agent is needed at once");
+
+    let mut older = fixture.store.older_agents(KillSwitch::default(), 2, 7).await.unwrap();
+    let mut found = Vec::new();
+    while let Some(agents) = older.next().await.unwrap() {
+        assert!(agents.iter().all(|agent| agent.fingerprints.len() == 1));
+        found.extend(agents.into_iter().map(|agent| agent.id.to_string()));
+    }
+    found.sort_unstable();
+    assert_eq!(found, ["agent-4", "agent-5", "agent-6", "agent-7"], "seven are recent, and one is there already");
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Retention;
+use crate::write::retention::sweep;
 use sqlx::Connection;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -24,11 +25,12 @@ async fn write_history(fixture: &Fixture) {
 }
 
 #[tokio::test]
-async fn what_is_too_old_goes_in_small_steps_and_open_incidents_stay() {
+async fn retention_deletes_in_small_steps_and_keeps_open_incidents() {
     let fixture = Fixture::with(Tuning { retention_rows: 4, ..quick() }).await;
     write_history(&fixture).await;
     let fixture = fixture.restart().await;
-    // A change is made when the writer has nothing better to do than to sweep; it is not kept waiting for the end.
+    // A change is made when the writer has nothing better to do than to sweep; it is not kept
+    // waiting for the end.
     let mut rounds = 0;
     let old = "select (select count(*) from events where event_type = 'llm_call')
                     + (select count(*) from incidents where agent_id = 'closed')";
@@ -45,18 +47,18 @@ async fn what_is_too_old_goes_in_small_steps_and_open_incidents_stay() {
 }
 
 #[tokio::test]
-async fn how_long_is_a_setting() {
+async fn retention_is_a_setting() {
     let fixture = Fixture::new().await;
     write_history(&fixture).await;
     fixture.recorder.stop().await;
     let retention = Retention { event_days: 1, incident_days: 10, ..Retention::default() };
-    let mut writer = sqlx::SqliteConnection::connect_with(&crate::connect::writer(
+    let mut writer = sqlx::SqliteConnection::connect_with(&crate::database::connect::writer(
         &fixture.store.config.database(),
         &fixture.tuning,
     ))
     .await
     .unwrap();
-    while retention.sweep(&mut writer, NOON, 100).await.unwrap() {}
+    while sweep(&mut writer, retention, NOON, 100).await.unwrap() {}
     assert_eq!(fixture.count("select count(*) from events where event_type = 'llm_call'").await, 2);
     assert_eq!(fixture.count("select count(*) from incidents").await, 2, "both are open");
 }
@@ -68,14 +70,14 @@ async fn every_table_that_grows_is_swept() {
     fixture.activate("agent", 0).await.unwrap();
     let before = fixture.rows_of("agent").await;
     fixture.recorder.stop().await;
-    let options = crate::connect::writer(&fixture.store.config.database(), &fixture.tuning);
+    let options = crate::database::connect::writer(&fixture.store.config.database(), &fixture.tuning);
     let mut writer = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     // No time has passed: nothing goes.
-    while Retention::default().sweep(&mut writer, NOON, 1).await.unwrap() {}
+    while sweep(&mut writer, Retention::default(), NOON, 1).await.unwrap() {}
     assert_eq!(fixture.rows_of("agent").await, before);
 
     let mut steps = 0;
-    while Retention::default().sweep(&mut writer, days_ago(-401), 1).await.unwrap() {
+    while sweep(&mut writer, Retention::default(), days_ago(-401), 1).await.unwrap() {
         steps += 1;
     }
     assert!(steps > 1, "a row at a time");

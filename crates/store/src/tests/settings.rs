@@ -13,7 +13,7 @@ fn change() -> SettingsChange {
 }
 
 #[tokio::test]
-async fn what_is_set_holds_for_new_agents_and_after_a_restart() {
+async fn settings_hold_for_new_agents_and_after_a_restart() {
     let fixture = Fixture::new().await;
     fixture.record(call("before")).await;
     fixture.change(Change::PutSettings { settings: change() }).await.unwrap();

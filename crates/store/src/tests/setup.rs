@@ -11,7 +11,7 @@ async fn refusal(directory: &TempDir) -> String {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn what_is_made_belongs_to_its_owner_alone() {
+async fn files_are_private_to_their_owner() {
     use std::os::unix::fs::PermissionsExt;
     let fixture = Fixture::new().await;
     fixture.record(call("agent")).await;
@@ -26,7 +26,7 @@ async fn what_is_made_belongs_to_its_owner_alone() {
 async fn a_database_of_a_newer_version_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(config(&directory)).await.unwrap();
-    let options = crate::connect::writer(&store.config.database(), &quick());
+    let options = crate::database::connect::writer(&store.config.database(), &quick());
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query("insert into _sqlx_migrations (version, description, success, checksum, execution_time) values (999, 'x', 1, x'00', 0)")
         .execute(&mut connection)
@@ -37,7 +37,7 @@ async fn a_database_of_a_newer_version_is_left_alone() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_said_so() {
+async fn file_that_is_no_database_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("data")).unwrap();
     std::fs::write(directory.path().join("data/agentgazer.db"), "not a database ".repeat(1000)).unwrap();

@@ -32,7 +32,7 @@ async fn settle(fixture: &Fixture) {
         // The writer looks at the size when it has nothing better to do.
         fixture.change(Change::Rename { agent: id("agent"), name: None }).await.unwrap();
         let mut reader = fixture.store.readers.acquire().await.unwrap();
-        if crate::size_limit::used_bytes(&mut reader).await.unwrap() <= LIMIT {
+        if crate::database::used_bytes(&mut reader).await.unwrap() <= LIMIT {
             return;
         }
         rounds += 1;
@@ -91,7 +91,7 @@ async fn closed_incidents_go_last_and_open_ones_never() {
 }
 
 /// Text that cannot be compressed well.
-fn noise(length: usize) -> String {
+pub(super) fn noise(length: usize) -> String {
     let mut state = 7_u64;
     let letters = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

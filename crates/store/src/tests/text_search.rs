@@ -40,6 +40,39 @@ async fn text_is_found_at_the_end_of_a_long_conversation_name() {
     assert_eq!(found(&fixture, "needle").await, 1);
 }
 
+/// Names are cut by bytes: a short name in letters of three bytes is cut, too.
+#[tokio::test]
+async fn text_is_found_at_the_end_of_a_cut_name_of_wide_letters() {
+    let fixture = Fixture::new().await;
+    let conversation = Some(format!("{}needle", "話".repeat(66)));
+    fixture.record_all(vec![Event { conversation, ..event("plain", 5) }]).await;
+    assert_eq!(found(&fixture, "needle").await, 1);
+}
+
+#[tokio::test]
+async fn text_search_goes_on_from_page_to_page() {
+    let fixture = Fixture::new().await;
+    let mut events: Vec<Event> = (0..20).map(|number| event(&format!("owl-{}", number % 3), number)).collect();
+    events.extend((0..20).map(|number| Event { model: Some("owl".to_owned()), ..event("plain", number) }));
+    events.extend((0..20).map(|number| Event { error: Some("an owl".to_owned()), ..event("owl-1", number) }));
+    fixture.record_all(events.clone()).await;
+    let mut expected: Vec<CallId> = events.iter().map(|event| event.id).collect();
+    expected.sort_unstable_by(|one, other| other.cmp(one));
+    for limit in [1, 7, 60] {
+        let filter = EventFilter { text: Some("OWL".to_owned()), ..EventFilter::default() };
+        let (mut seen, mut request) = (Vec::new(), page(limit));
+        loop {
+            let page = fixture.store.events(&filter, &request).await.unwrap();
+            seen.extend(page.items.iter().map(|row| row.event.id));
+            let Some(next) = page.next else { break };
+            request.cursor = Some(next);
+        }
+        assert_eq!(seen, expected, "limit {limit}");
+    }
+    let failed = EventFilter { text: Some("owl-1".to_owned()), agent: Some(id("owl-2")), ..EventFilter::default() };
+    assert_eq!(fixture.store.events(&failed, &page(100)).await.unwrap().items.len(), 0, "other filters hold, too");
+}
+
 /// What is kept of models and conversations does not reach as far back as events may.
 #[tokio::test]
 async fn text_is_found_in_events_that_are_older_than_the_sums() {
@@ -56,7 +89,6 @@ async fn text_is_found_in_events_that_are_older_than_the_sums() {
     assert_eq!(found(&fixture, "ancient").await, 1);
 }
 
-/// An event of a deleted table is in nobody's name: refusals that are counted in one row are found, too.
 #[tokio::test]
 async fn text_search_finds_refusals_and_changes_by_hand() {
     let fixture = Fixture::new().await;
@@ -69,6 +101,6 @@ async fn text_search_finds_refusals_and_changes_by_hand() {
 }
 
 async fn writer_connection(fixture: &Fixture) -> sqlx::SqliteConnection {
-    let options = crate::connect::writer(&fixture.store.config.database(), &Tuning::default());
+    let options = crate::database::connect::writer(&fixture.store.config.database(), &Tuning::default());
     sqlx::SqliteConnection::connect_with(&options).await.unwrap()
 }

@@ -30,7 +30,7 @@ async fn one_kill_is_told_once_however_often_it_is_reported() {
 }
 
 #[tokio::test]
-async fn rules_of_ones_own_take_the_place_of_the_default() {
+async fn own_rules_replace_the_built_in_rule() {
     let fixture = Fixture::new().await;
     let (a, b) = (fixture.channel("a").await, fixture.channel("b").await);
     let off = AlertRule { enabled: false, ..rule("quiet", Condition::KillSwitch, &[]) };
@@ -50,7 +50,7 @@ async fn rules_of_ones_own_take_the_place_of_the_default() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_off_is_not_told() {
+async fn channel_that_is_off_gets_no_alerts() {
     let fixture = Fixture::new().await;
     let channel = Channel { enabled: false, ..webhook("ops") };
     fixture.alerts(AlertChange::PutChannel { channel: channel.into() }).await.unwrap();
@@ -147,7 +147,7 @@ async fn an_agents_alerts_are_deleted_with_it() {
 }
 
 #[tokio::test]
-async fn the_history_goes_with_its_time() {
+async fn alert_history_is_deleted_after_its_retention() {
     let fixture = Fixture::new().await;
     fixture.channel("ops").await;
     fixture.kill_at("old", 0, -200 * 24 * 3600).await;

@@ -12,7 +12,7 @@ fn recovered() -> AlertData {
 }
 
 #[tokio::test]
-async fn a_state_is_told_when_it_begins_lasts_and_ends_and_never_twice() {
+async fn alert_state_notifies_once_when_it_begins_lasts_and_ends() {
     let mut fixture = Fixture::new().await;
     fixture.channel("ops").await;
     let rule = fixture.rule(rule("*", Condition::AgentDown { minutes: 5 }, &[])).await;

@@ -1,0 +1,291 @@
+//! What the guard is restored from at start: agents with their windows, and the calls of the last
+//! moments.
+
+use std::collections::HashMap;
+
+use model::{AgentId, Exemption, KillSwitch, SavedAgent, Timestamp};
+use sqlx::Row as _;
+use tokio::task::JoinSet;
+use tokio_stream::StreamExt;
+
+use super::agents::bind_settings;
+use super::exemptions;
+use crate::columns::{self, first_id, signed, unsigned};
+use crate::database::{Query, Row, dialect};
+use crate::{Store, StoreError, fingerprint};
+
+/// Parts of the agents that are read at once: as many as there are readers.
+const PARTS: i64 = 4;
+
+/// Agents that are read at a time after the start.
+const PORTION: usize = 2_000;
+
+impl Store {
+    /// The agents that the guard needs before the first call: every agent that is inactive, was
+    /// ever activated again, has exemptions or settings other than `defaults`, and the `recent`
+    /// most recently seen others; each with the newest fingerprints of its epoch.
+    pub async fn saved_agents(&self, defaults: KillSwitch, recent: usize) -> Result<Vec<SavedAgent>, StoreError> {
+        let since = self.seen_since(recent).await?;
+        let mut reading = JoinSet::new();
+        for (number, ids) in self.parts().await?.into_iter().enumerate() {
+            let (store, chosen) = (self.clone(), Chosen::Needed { defaults, since, ids });
+            reading.spawn(async move { Ok::<_, StoreError>((number, store.chosen_agents(&chosen).await?)) });
+        }
+        let mut parts = Vec::new();
+        while let Some(part) = reading.join_next().await {
+            parts.push(part.map_err(|error| StoreError::Unavailable(error.to_string()))??);
+        }
+        parts.sort_unstable_by_key(|(number, _)| *number);
+        let mut agents: Vec<SavedAgent> = parts.into_iter().flat_map(|(_, agents)| agents).collect();
+        let exemptions = exemptions::in_force(&mut *self.readers.acquire().await?, self.config.clock.now()).await?;
+        add_exemptions(&mut agents, exemptions);
+        Ok(agents)
+    }
+
+    /// The agents that [`saved_agents`](Store::saved_agents) returns for `recent` and not for
+    /// `first`, to be restored while calls already come in.
+    pub async fn older_agents(
+        &self,
+        defaults: KillSwitch,
+        first: usize,
+        recent: usize,
+    ) -> Result<OlderAgents, StoreError> {
+        let (before, until) = (self.seen_since(first).await?, self.seen_since(recent).await?);
+        Ok(OlderAgents { store: self.clone(), defaults, before, until })
+    }
+
+    /// The time since which the `recent` most recently seen agents were seen; others seen at that
+    /// moment are among them.
+    async fn seen_since(&self, recent: usize) -> Result<i64, StoreError> {
+        let Some(before) = recent.checked_sub(1) else { return Ok(i64::MAX) };
+        let query = "select last_seen from agents order by last_seen desc limit 1 offset $1";
+        let query = sqlx::query_scalar::<_, Option<i64>>(query).bind(signed(before as u64));
+        Ok(query.fetch_optional(&self.readers).await?.flatten().unwrap_or(i64::MIN))
+    }
+
+    /// Ranges of ids that divide all agents into parts of about the same size.
+    async fn parts(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let count: i64 = sqlx::query_scalar("select count(*) from agents").fetch_one(&self.readers).await?;
+        let mut borders = vec![String::new()];
+        for part in 1..PARTS {
+            let query = sqlx::query_scalar("select id from agents order by id limit 1 offset $1");
+            let border: Option<String> = query.bind(count / PARTS * part).fetch_optional(&self.readers).await?;
+            borders.extend(border);
+        }
+        borders.push(AFTER_ALL_IDS.to_owned());
+        Ok(borders.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect())
+    }
+
+    /// The chosen agents with their windows.
+    async fn chosen_agents(&self, chosen: &Chosen) -> Result<Vec<SavedAgent>, StoreError> {
+        // One transaction: both queries see the same agents.
+        let mut reader = self.readers.begin().await?;
+        let query = chosen.bind(sqlx::query(chosen.agents_query()));
+        let mut agents = query.try_map(saved_agent).fetch_all(&mut *reader).await?;
+        // One query for all windows: one per agent would be a hundred thousand trips to the
+        // connection's thread.
+        let positions: HashMap<AgentId, usize> =
+            agents.iter().enumerate().map(|(position, agent)| (agent.id.clone(), position)).collect();
+        let query = chosen.bind(sqlx::query(chosen.windows_query())).bind(signed(SavedAgent::RECALL));
+        let windows = query.try_map(|row: Row| {
+            let window: &[u8] = row.try_get(1)?;
+            Ok((columns::agent_id(&row, "agent_id")?, fingerprint::decode(window)))
+        });
+        let mut windows = windows.fetch(&mut *reader);
+        while let Some(window) = windows.next().await {
+            let (id, fingerprint) = window?;
+            if let (Some(&position), Some(fingerprint)) = (positions.get(&id), fingerprint) {
+                agents[position].fingerprints.push(fingerprint);
+            }
+        }
+        for agent in &mut agents {
+            agent.fingerprints.sort_unstable_by_key(|fingerprint| fingerprint.number);
+        }
+        Ok(agents)
+    }
+}
+
+/// Agents that are restored after the start, most recently seen first.
+#[derive(Debug)]
+pub struct OlderAgents {
+    store: Store,
+    defaults: KillSwitch,
+    /// Those seen before this time are left.
+    before: i64,
+    /// Those seen before this time are not restored.
+    until: i64,
+}
+
+impl OlderAgents {
+    /// The next of them; `None` after the last.
+    pub async fn next(&mut self) -> Result<Option<Vec<SavedAgent>>, StoreError> {
+        if self.before <= self.until {
+            return Ok(None);
+        }
+        let query = "select last_seen from agents where last_seen < $1 order by last_seen desc limit 1 offset $2";
+        let query = sqlx::query_scalar(query).bind(self.before).bind(signed(PORTION as u64 - 1));
+        let since: Option<i64> = query.fetch_optional(&self.store.readers).await?;
+        let since = since.unwrap_or(i64::MIN).max(self.until);
+        let chosen = Chosen::Older { defaults: self.defaults, since, before: self.before };
+        self.before = since;
+        self.store.chosen_agents(&chosen).await.map(Some)
+    }
+}
+
+/// Sorts after the ids of all agents.
+const AFTER_ALL_IDS: &str = "\u{10ffff}";
+
+/// Which agents are read.
+#[derive(Clone, Debug)]
+enum Chosen {
+    /// Those that are needed before the first call, with ids in the range.
+    Needed { defaults: KillSwitch, since: i64, ids: (String, String) },
+    /// The others that were seen in a range of time.
+    Older { defaults: KillSwitch, since: i64, before: i64 },
+}
+
+/// Whether an agent differs from one that is not known.
+macro_rules! is_special {
+    () => {
+        "(active = 0 or epoch > 0 or window_floor > 0
+        or enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5
+        or id in (select agent_id from exemptions))"
+    };
+}
+
+macro_rules! is_needed {
+    () => {
+        concat!("id >= $7 and id < $8 and (coalesce(last_seen, -9223372036854775808) >= $6 or ", is_special!(), ")")
+    };
+}
+
+macro_rules! is_older {
+    () => {
+        concat!("last_seen >= $6 and last_seen < $7 and $8 = '' and not ", is_special!())
+    };
+}
+
+macro_rules! agents_where {
+    ($condition:expr) => {
+        concat!(
+            "select id, deactivated_by, deactivated_at, incident_id, active, epoch, enabled, window_size, threshold, action,
+                counting, window_floor, last_seen
+            from agents where ",
+            $condition
+        )
+    };
+}
+
+/// `cross join` makes SQLite go from the agents to their events, and not through all events.
+macro_rules! windows_where {
+    ($condition:expr) => {
+        concat!(
+            "with chosen as materialized (
+                select id, epoch, window_floor,
+                       (select max(number) from events
+                        where agent_id = agents.id and epoch = agents.epoch and fingerprint is not null) as newest
+                from agents where ",
+            $condition,
+            ")
+            select events.agent_id, events.fingerprint
+            from chosen cross join events
+            where events.agent_id = chosen.id and events.epoch = chosen.epoch and events.fingerprint is not null
+              and events.number > chosen.window_floor and events.number > chosen.newest - $9"
+        )
+    };
+}
+
+impl Chosen {
+    fn agents_query(&self) -> &'static str {
+        match self {
+            Chosen::Needed { .. } => agents_where!(is_needed!()),
+            Chosen::Older { .. } => agents_where!(is_older!()),
+        }
+    }
+
+    fn windows_query(&self) -> &'static str {
+        match self {
+            Chosen::Needed { .. } => windows_where!(is_needed!()),
+            Chosen::Older { .. } => windows_where!(is_older!()),
+        }
+    }
+
+    fn bind(&self, query: Query) -> Query {
+        match self {
+            Chosen::Needed { defaults, since, ids: (from, to) } => {
+                bind_settings(query, *defaults).bind(*since).bind(from.clone()).bind(to.clone())
+            }
+            // The last value keeps the numbers of the two queries the same.
+            Chosen::Older { defaults, since, before } => {
+                bind_settings(query, *defaults).bind(*since).bind(*before).bind("")
+            }
+        }
+    }
+}
+
+/// Gives each agent its exemptions.
+fn add_exemptions(agents: &mut [SavedAgent], mut exemptions: HashMap<AgentId, Vec<Exemption>>) {
+    if exemptions.is_empty() {
+        return;
+    }
+    for agent in agents {
+        agent.exemptions = exemptions.remove(&agent.id).unwrap_or_default();
+    }
+}
+
+fn saved_agent(row: Row) -> Result<SavedAgent, sqlx::Error> {
+    Ok(SavedAgent {
+        id: columns::agent_id(&row, "id")?,
+        deactivation: columns::deactivation(&row)?,
+        epoch: columns::epoch(&row)?,
+        kill_switch: columns::kill_switch(&row)?,
+        window_floor: row.try_get("window_floor").map(unsigned)?,
+        last_seen: columns::maybe_timestamp(&row, "last_seen")?,
+        exemptions: Vec::new(),
+        fingerprints: Vec::new(),
+    })
+}
+
+/// What an agent called at a provider within a second.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecentCalls {
+    /// The agent.
+    pub agent: AgentId,
+    /// The provider.
+    pub provider: String,
+    /// When that second began.
+    pub time: Timestamp,
+    /// How many calls were forwarded.
+    pub calls: u64,
+    /// Their tokens, in and out.
+    pub tokens: u64,
+}
+
+impl Store {
+    /// The calls that came since `from`, the oldest first.
+    pub async fn recent_calls(&self, from: Timestamp) -> Result<Vec<RecentCalls>, StoreError> {
+        let query = sqlx::query(RECENT_CALLS).bind(first_id(from));
+        Ok(query.try_map(recent_calls).fetch_all(&self.readers).await?)
+    }
+}
+
+/// Ids sort by time.
+const RECENT_CALLS: &str = concat!(
+    "select agent_id, coalesce(provider, '') as provider, timestamp / 1000 as second, count(*) as calls, ",
+    dialect::sum!("tokens_in"),
+    " + ",
+    dialect::sum!("tokens_out"),
+    " as tokens
+    from events where event_type = 'llm_call' and id >= $1
+    group by second, agent_id, provider order by second"
+);
+
+fn recent_calls(row: Row) -> Result<RecentCalls, sqlx::Error> {
+    Ok(RecentCalls {
+        agent: columns::agent_id(&row, "agent_id")?,
+        provider: row.try_get("provider")?,
+        time: Timestamp::from_millis(row.try_get::<i64, _>("second")?.saturating_mul(1000)),
+        calls: unsigned(row.try_get("calls")?),
+        tokens: unsigned(row.try_get("tokens")?),
+    })
+}

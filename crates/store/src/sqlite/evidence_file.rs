@@ -1,0 +1,172 @@
+//! The bodies of the calls in the windows, in a file beside the database, so that the evidence of a
+//! kill after a restart is whole. A file of its own: it is written often, is worth little, and must
+//! never make a kill or a change wait.
+
+use std::collections::HashSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous};
+use sqlx::{ConnectOptions, Row, SqlitePool};
+
+use super::create_private_file;
+use super::files::beside;
+use crate::StoreError;
+use crate::columns::{self, odd};
+
+const NAME: &str = "evidence.db";
+
+/// Bodies that are deleted are overwritten: they may be somebody's secrets.
+const SECURE_DELETE: &str = "on";
+
+const TABLE: &str = "
+    create table if not exists bodies (
+        call_id text primary key not null,
+        timestamp bigint not null,
+        dialect text not null,
+        request blob not null,
+        -- The length of a body as it came, if it is compressed.
+        request_length bigint,
+        response blob,
+        response_length bigint,
+        content_type text,
+        cut integer not null
+    ) without rowid";
+
+/// The file. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct EvidenceFile {
+    connection: SqlitePool,
+}
+
+impl EvidenceFile {
+    /// Opens the file in `data_dir`. One that cannot be read is made anew: what it held was a copy
+    /// of what was in memory.
+    pub async fn open(data_dir: &Path) -> Result<EvidenceFile, StoreError> {
+        match EvidenceFile::connect(data_dir).await {
+            Ok(file) => Ok(file),
+            Err(_) => {
+                EvidenceFile::delete(data_dir)?;
+                EvidenceFile::connect(data_dir).await
+            }
+        }
+    }
+
+    /// Deletes the file and all that is in it, if there is one.
+    pub fn delete(data_dir: &Path) -> Result<(), StoreError> {
+        for suffix in ["", "-wal", "-shm"] {
+            match std::fs::remove_file(beside(&path(data_dir), suffix)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(StoreError::Setup(format!("the file {NAME} cannot be deleted: {error}")));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn connect(data_dir: &Path) -> Result<EvidenceFile, StoreError> {
+        let path = path(data_dir);
+        create_private_file(&path)?;
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .pragma("secure_delete", SECURE_DELETE)
+            .pragma("journal_size_limit", "0")
+            .disable_statement_logging();
+        let connection = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
+        sqlx::query(TABLE).execute(&connection).await?;
+        Ok(EvidenceFile { connection })
+    }
+
+    /// The calls that it holds.
+    pub async fn calls(&self) -> Result<HashSet<CallId>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar("select call_id from bodies").fetch_all(&self.connection).await?;
+        Ok(ids.iter().filter_map(|id| CallId::parse(id)).collect())
+    }
+
+    /// The bodies of `wanted`, newest first, as far as they fit into `bytes`. All others are
+    /// deleted.
+    pub async fn restore(&self, wanted: &HashSet<CallId>, bytes: usize) -> Result<Vec<KeptCall>, StoreError> {
+        let held = self.calls().await?;
+        let mut ids: Vec<CallId> = held.iter().copied().filter(|id| wanted.contains(id)).collect();
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        let (mut calls, mut room) = (Vec::new(), bytes);
+        for id in ids {
+            let query = sqlx::query("select * from bodies where call_id = $1").bind(id.to_string());
+            let Some(call) = query.try_map(kept_call).fetch_optional(&self.connection).await? else { continue };
+            let Some(left) = room.checked_sub(call.stored()) else { break };
+            room = left;
+            calls.push(call);
+        }
+        let restored: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
+        let gone = held.difference(&restored).copied().collect();
+        self.write(&KeptCalls { changed: Vec::new(), gone }).await?;
+        Ok(calls)
+    }
+
+    /// Writes how memory differs.
+    pub async fn write(&self, difference: &KeptCalls) -> Result<(), StoreError> {
+        let mut transaction = self.connection.begin().await?;
+        for id in &difference.gone {
+            let query = sqlx::query("delete from bodies where call_id = $1").bind(id.to_string());
+            query.execute(&mut *transaction).await?;
+        }
+        for call in &difference.changed {
+            let response = call.response.as_ref();
+            let query = sqlx::query(INSERT)
+                .bind(call.call.to_string())
+                .bind(call.time.as_millis())
+                .bind(&call.dialect)
+                .bind(&call.request.bytes)
+                .bind(length(&call.request))
+                .bind(response.map(|response| &response.body.bytes))
+                .bind(response.and_then(|response| length(&response.body)))
+                .bind(response.and_then(|response| response.content_type.as_deref()))
+                .bind(response.is_some_and(|response| response.cut));
+            query.execute(&mut *transaction).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Closes it; what was written is on disk.
+    pub async fn close(&self) {
+        self.connection.close().await;
+    }
+}
+
+const INSERT: &str = "
+    insert or replace into bodies
+        (call_id, timestamp, dialect, request, request_length, response, response_length, content_type, cut)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join(NAME)
+}
+
+fn length(body: &KeptBody) -> Option<i64> {
+    body.unpacked_length.and_then(|length| i64::try_from(length).ok())
+}
+
+fn kept_call(row: SqliteRow) -> Result<KeptCall, sqlx::Error> {
+    let unpacked_length = |column: &str| -> Result<Option<usize>, sqlx::Error> {
+        Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|length| usize::try_from(length).ok()))
+    };
+    let response = match row.try_get::<Option<Vec<u8>>, _>("response")? {
+        None => None,
+        Some(bytes) => Some(KeptResponse {
+            body: KeptBody { bytes, unpacked_length: unpacked_length("response_length")? },
+            content_type: row.try_get("content_type")?,
+            cut: row.try_get("cut")?,
+        }),
+    };
+    Ok(KeptCall {
+        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
+        time: columns::timestamp(&row, "timestamp")?,
+        dialect: row.try_get("dialect")?,
+        request: KeptBody { bytes: row.try_get("request")?, unpacked_length: unpacked_length("request_length")? },
+        response,
+    })
+}

@@ -1,0 +1,81 @@
+//! What only SQLite needs: how connections are opened, the write-ahead log, its files and their
+//! loss, its error codes and its dialect. The rest of the crate uses these types under the name
+//! `database`.
+
+mod bulk_insert;
+mod checkpoint;
+pub(crate) mod connect;
+pub(crate) mod dialect;
+pub(crate) mod error_codes;
+mod evidence_file;
+mod file_watch;
+mod files;
+mod generation;
+pub(crate) mod migrate;
+pub(crate) mod rescue;
+mod session;
+mod size;
+pub(crate) mod write_connection;
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::sqlite::SqlitePoolOptions;
+
+pub(crate) use sqlx::SqliteConnection as Connection;
+pub(crate) use sqlx::SqliteExecutor as Executor;
+pub(crate) use sqlx::SqlitePool as Pool;
+pub(crate) use sqlx::sqlite::{SqliteArguments as Arguments, SqliteRow as Row};
+
+pub(crate) use self::bulk_insert::{BulkInsert, execute_with, text};
+pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, may_pass};
+pub use self::evidence_file::EvidenceFile;
+pub(crate) use self::generation::Generation;
+pub(crate) use self::migrate::{create_private_dir, create_private_file, migrate};
+pub(crate) use self::rescue::KillsInMemory;
+pub(crate) use self::session::Session;
+pub(crate) use self::size::used_bytes;
+
+use crate::tuning::Tuning;
+use crate::{StoreConfig, StoreError};
+
+/// A statement that is put together piece by piece.
+pub(crate) type QueryBuilder = sqlx::QueryBuilder<sqlx::Sqlite>;
+
+/// A statement with its values.
+pub(crate) type Query = sqlx::query::Query<'static, sqlx::Sqlite, Arguments>;
+
+/// People look at few pages at a time.
+const READERS: u32 = 4;
+
+/// The connections that read.
+pub(crate) struct Readers {
+    pub(crate) pool: Pool,
+    pub(crate) generation: Generation,
+}
+
+/// Creates the directory and the file of the database, and finishes a rescue that a crash
+/// interrupted.
+pub(crate) fn prepare(config: &StoreConfig) -> Result<(), StoreError> {
+    create_private_dir(&config.data_dir)?;
+    let database = config.database();
+    rescue::finish_swap(&database, config.clock.now()).map_err(|error| {
+        StoreError::Setup(format!("the database {} cannot be put in its place: {error}", database.display()))
+    })?;
+    create_private_file(&database)
+}
+
+/// Migrates the database and opens the readers.
+pub(crate) async fn open(database: &Path, tuning: &Tuning) -> Result<Readers, StoreError> {
+    migrate(database, tuning).await?;
+    let generation = Generation::default();
+    let pool = generation
+        .limit(SqlitePoolOptions::new())
+        .max_connections(READERS)
+        .acquire_timeout(Duration::from_secs(5))
+        // A connection to a file cannot be lost on the way; asking costs a trip to its thread per
+        // query.
+        .test_before_acquire(false)
+        .connect_lazy_with(connect::reader(database));
+    Ok(Readers { pool, generation })
+}

@@ -1,0 +1,46 @@
+//! Sums by agent, all its models together, over every span: a list of all agents adds up few rows
+//! of each. They are made once a span is over, see `longer_sums`; what comes later is added here.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use sqlx::Arguments as _;
+
+use super::Totals;
+use super::by_model::{ADD_COUNTS, push_counts};
+use super::progress::Progress;
+use super::span::Span;
+use crate::database::{BulkInsert, Connection, text};
+
+static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
+    let into = "agent_sums (hours, start, agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
+        tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated)";
+    BulkInsert::new(into, 16, &ADD_COUNTS)
+});
+
+/// Adds sums of hours, each with its beginning and its agent, to the spans that are made already.
+pub(super) async fn add<'a>(
+    transaction: &mut Connection,
+    sums: impl Iterator<Item = (i64, &'a str, &'a Totals)>,
+    progress: &Progress,
+) -> Result<(), sqlx::Error> {
+    let mut all: HashMap<(i64, i64, &str), Totals> = HashMap::new();
+    for (hour, agent, totals) in sums {
+        for span in Span::ALL {
+            let start = span.start(hour);
+            if progress.has(span, start, agent) {
+                all.entry((span.hours(), start, agent)).or_default().add_counts(totals);
+            }
+        }
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    // In the order of the table, so that each page is touched once.
+    all.sort_unstable_by_key(|(key, _)| *key);
+    ADD.execute(transaction, &all, |arguments, ((hours, start, agent), totals)| {
+        arguments.add(*hours)?;
+        arguments.add(*start)?;
+        arguments.add(text(agent))?;
+        push_counts(arguments, totals)
+    })
+    .await
+}

@@ -1,0 +1,232 @@
+//! Sums by agent, provider and model, written with the events: a batch is added up in memory, and
+//! each sum of an hour is written once. Rows without an agent are the sums over all agents.
+//!
+//! Each writer has its own rows, because SQL cannot add latency histograms: a writer reads its own
+//! histogram, adds to it and writes it back. Readers merge the rows of all writers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock};
+
+use model::{Event, EventType};
+use sqlx::error::BoxDynError;
+use sqlx::{Arguments as _, Row as _};
+
+use super::progress::Progress;
+use super::span::Span;
+use super::{LatencyHistogram, ModelName, Totals, Unpriced, by_agent, conversations};
+use crate::columns::signed;
+use crate::database::{Arguments, BulkInsert, Connection, dialect, text};
+
+/// The agent that stands for all of them.
+const ALL: &str = "";
+
+/// The longest name of a model or conversation that sums are kept by.
+const LONGEST_NAME: usize = 200;
+
+/// The spans that sums by model are kept by.
+pub(super) const MODEL_SPANS: [Span; 2] = [Span::Hour, Span::Day];
+
+/// A span as a column of `rollups`.
+pub(crate) const fn code(span: Span) -> i64 {
+    if matches!(span, Span::Hour) { 0 } else { 1 }
+}
+
+/// What a sum is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key<'a> {
+    span: Span,
+    start: i64,
+    agent: &'a str,
+    provider: &'a str,
+    model: &'a str,
+}
+
+impl<'a> Key<'a> {
+    /// The hour of a call.
+    fn of(call: &'a Event) -> Key<'a> {
+        Key {
+            span: Span::Hour,
+            start: Span::Hour.start(call.time.as_millis()),
+            agent: call.agent.as_str(),
+            provider: stored_name(&call.provider),
+            model: stored_name(&call.model),
+        }
+    }
+}
+
+/// Adds the counts to those that are stored.
+pub(super) static ADD_COUNTS: LazyLock<String> = LazyLock::new(|| {
+    add_up(&[
+        "requests",
+        "errors",
+        "blocked",
+        "tokens_in",
+        "tokens_out",
+        "tokens_cached",
+        "tokens_cache_write",
+        "tokens_reasoning",
+        "cost_nano_usd",
+        "unpriced",
+        "unpriced_in",
+        "unpriced_out",
+        "estimated",
+    ])
+});
+
+/// Adds columns, up to the largest number of a column: SQLite would go on with fractions, which
+/// cannot be read back.
+pub(super) fn add_up(columns: &[&str]) -> String {
+    let least = dialect::LEAST;
+    let sum = |column: &&str| format!("{column} = {least}({column} + excluded.{column}, {})", i64::MAX);
+    format!("on conflict do update set {}", columns.iter().map(sum).collect::<Vec<_>>().join(", "))
+}
+
+/// The histogram is already merged with the one that is stored.
+static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
+    let into = "rollups (span, start, agent_id, provider, model, writer, requests, errors, blocked, tokens_in,
+        tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in,
+        unpriced_out, estimated, latency)";
+    BulkInsert::new(into, 20, &format!("{}, latency = excluded.latency", *ADD_COUNTS))
+});
+
+/// Reads many histograms at once: few sizes, so that each statement stays prepared.
+static FIND_LATENCIES: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
+    [128, 16, 1].map(|size| {
+        let wanted = vec!["(?,?,?,?,?,?,?)"; size].join(",");
+        let statement = format!(
+            "with wanted (place, span, start, agent_id, provider, model, writer) as (values {wanted})
+             select place, latency from wanted cross join rollups using (span, start, agent_id, provider, model, writer)"
+        );
+        (size, statement)
+    })
+});
+
+/// Adds `events` to the statistics as `writer`. Budgets of conversations count calls without a
+/// price as `unpriced` says.
+pub(crate) async fn add(
+    transaction: &mut Connection,
+    events: &[Arc<Event>],
+    writer: &str,
+    unpriced: &Unpriced,
+) -> Result<(), sqlx::Error> {
+    let calls: Vec<&Event> = events.iter().map(Arc::as_ref).filter(|event| is_call(event)).collect();
+    add_calls(transaction, &calls, writer).await?;
+    conversations::add(transaction, &calls, unpriced).await
+}
+
+fn is_call(event: &Event) -> bool {
+    matches!(event.event_type, EventType::LlmCall | EventType::Blocked | EventType::KillSwitch)
+}
+
+async fn add_calls<'a>(transaction: &mut Connection, calls: &[&'a Event], writer: &str) -> Result<(), sqlx::Error> {
+    let mut hours: HashMap<Key<'a>, Totals> = HashMap::new();
+    // Calls of a busy agent come one after the other: each run of them is looked up once.
+    for run in calls.chunk_by(|one, next| Key::of(one) == Key::of(next)) {
+        let sum = hours.entry(Key::of(run[0])).or_default();
+        run.iter().for_each(|call| sum.add(call));
+    }
+    let progress = Progress::read(&mut *transaction).await?;
+    by_agent::add(transaction, hours.iter().map(|(key, totals)| (key.start, key.agent, totals)), &progress).await?;
+    let mut sums: Vec<(Key<'a>, Totals)> = with_longer_sums(hours, &progress).into_iter().collect();
+    // In the order of the table, so that each page is touched once.
+    sums.sort_unstable_by_key(|(key, _)| *key);
+    merge_latencies(transaction, &mut sums, writer).await?;
+    ADD.execute(transaction, &sums, |arguments, (key, totals)| push_sum(arguments, key, totals, writer)).await
+}
+
+/// Adds the sums over all agents, and those of days that are made already, to the sums of hours.
+fn with_longer_sums<'a>(hours: HashMap<Key<'a>, Totals>, progress: &Progress) -> HashMap<Key<'a>, Totals> {
+    let mut all: HashMap<Key<'a>, Totals> = HashMap::new();
+    for (key, totals) in &hours {
+        let day = Span::Day.start(key.start);
+        for (span, start, agent) in [(Span::Day, day, key.agent), (Span::Hour, key.start, ALL), (Span::Day, day, ALL)] {
+            if span == Span::Hour || progress.has(Span::Day, start, agent) {
+                all.entry(Key { span, start, agent, ..*key }).or_default().merge(totals);
+            }
+        }
+    }
+    all.extend(hours);
+    all
+}
+
+/// Adds the sums of a day, by agent, provider and model, where there are none yet.
+pub(super) async fn add_day(
+    transaction: &mut Connection,
+    start: i64,
+    sums: &BTreeMap<(String, ModelName), Totals>,
+    writer: &str,
+) -> Result<(), sqlx::Error> {
+    let sums = sums.iter().map(|((agent, ModelName { provider, model }), totals)| {
+        (Key { span: Span::Day, start, agent, provider, model }, totals)
+    });
+    let sums: Vec<(Key<'_>, &Totals)> = sums.collect();
+    ADD.execute(transaction, &sums, |arguments, (key, totals)| push_sum(arguments, key, totals, writer)).await
+}
+
+/// Adds the stored histograms of `writer` to those of `sums`.
+async fn merge_latencies(
+    transaction: &mut Connection,
+    mut sums: &mut [(Key<'_>, Totals)],
+    writer: &str,
+) -> Result<(), sqlx::Error> {
+    for (size, statement) in FIND_LATENCIES.iter() {
+        while sums.len() >= *size {
+            let (chunk, rest) = sums.split_at_mut(*size);
+            sums = rest;
+            let mut arguments = Arguments::default();
+            for (place, (key, _)) in chunk.iter().enumerate() {
+                arguments
+                    .add(place as i64)
+                    .and_then(|()| push_key(&mut arguments, key, writer))
+                    .map_err(sqlx::Error::Encode)?;
+            }
+            let found = sqlx::query_with(statement.as_str(), arguments).fetch_all(&mut *transaction).await?;
+            for row in found {
+                let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(usize::MAX);
+                if let Some((_, totals)) = chunk.get_mut(place) {
+                    totals.latency.merge(&LatencyHistogram::decode(row.try_get("latency")?));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The values of one sum, in the order of [`ADD`].
+fn push_sum(arguments: &mut Arguments, key: &Key<'_>, totals: &Totals, writer: &str) -> Result<(), BoxDynError> {
+    push_key(arguments, key, writer)?;
+    push_counts(arguments, totals)?;
+    arguments.add(totals.latency.encode())
+}
+
+/// All counts, in the order of the columns.
+pub(super) fn push_counts(arguments: &mut Arguments, totals: &Totals) -> Result<(), BoxDynError> {
+    arguments.add(signed(totals.requests))?;
+    arguments.add(signed(totals.errors))?;
+    arguments.add(signed(totals.blocked))?;
+    arguments.add(signed(totals.tokens_in))?;
+    arguments.add(signed(totals.tokens_out))?;
+    arguments.add(signed(totals.tokens_cached))?;
+    arguments.add(signed(totals.tokens_cache_write))?;
+    arguments.add(signed(totals.tokens_reasoning))?;
+    arguments.add(totals.cost.nanos())?;
+    arguments.add(signed(totals.unpriced))?;
+    arguments.add(signed(totals.unpriced_in))?;
+    arguments.add(signed(totals.unpriced_out))?;
+    arguments.add(signed(totals.estimated))
+}
+
+fn push_key(arguments: &mut Arguments, key: &Key<'_>, writer: &str) -> Result<(), BoxDynError> {
+    arguments.add(code(key.span))?;
+    arguments.add(key.start)?;
+    arguments.add(text(key.agent))?;
+    arguments.add(text(key.provider))?;
+    arguments.add(text(key.model))?;
+    arguments.add(text(writer))
+}
+
+/// A name as sums are kept by: clients choose names, so their length is limited.
+pub(super) fn stored_name(name: &Option<String>) -> &str {
+    let name = name.as_deref().unwrap_or_default();
+    &name[..name.floor_char_boundary(LONGEST_NAME)]
+}

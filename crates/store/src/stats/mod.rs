@@ -1,0 +1,29 @@
+//! Statistics: sums that the writer keeps with the events, so that a page costs the same however
+//! many events there are.
+
+mod by_agent;
+mod by_model;
+mod conversations;
+mod latency_histogram;
+mod longer_sums;
+mod period;
+mod progress;
+mod read;
+mod span;
+mod spending;
+mod sweep;
+mod totals;
+mod unscored;
+
+pub(crate) use by_model::{add, code as model_span_code};
+pub use conversations::ConversationRow;
+pub use latency_histogram::LatencyHistogram;
+pub(crate) use longer_sums::{Portion, make_some};
+pub(crate) use period::HOURS_KEPT_DAYS;
+pub use period::{Period, Step};
+pub use read::Figures;
+pub(crate) use span::Span;
+pub use spending::{AgentBudget, Spent, Unpriced};
+pub(crate) use sweep::sweep;
+pub use totals::{ModelName, Totals};
+pub(crate) use unscored::add as add_unscored;

@@ -1,0 +1,54 @@
+//! How far sums over longer spans have been made from shorter ones.
+
+use sqlx::Row as _;
+
+use super::span::Span;
+use crate::database::{Executor, Row};
+
+/// How far the sums of each span are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress(Vec<Cursor>);
+
+/// How far the sums of one span are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub(crate) hours: i64,
+    /// All sums that began before are made.
+    pub(crate) start: i64,
+    /// Of the span that begins there, the sums of agents before this one are made. All agents
+    /// together are called `""`.
+    pub(crate) next: String,
+}
+
+impl Progress {
+    pub(crate) async fn read(executor: impl Executor<'_>) -> Result<Progress, sqlx::Error> {
+        let query = sqlx::query("select hours, start, next from sums_made");
+        query.try_map(cursor).fetch_all(executor).await.map(Progress)
+    }
+
+    /// When the first sum of this span begins that is not made.
+    pub(crate) fn until(&self, span: Span) -> i64 {
+        self.cursor(span).map_or(0, |cursor| cursor.start)
+    }
+
+    pub(crate) fn cursor(&self, span: Span) -> Option<&Cursor> {
+        self.0.iter().find(|cursor| cursor.hours == span.hours())
+    }
+
+    /// Whether the sum of an agent over the span that began at `start` is made.
+    pub(crate) fn has(&self, span: Span, start: i64, agent: &str) -> bool {
+        self.cursor(span).is_some_and(|cursor| (start, agent) < (cursor.start, cursor.next.as_str()))
+    }
+}
+
+fn cursor(row: Row) -> Result<Cursor, sqlx::Error> {
+    Ok(Cursor { hours: row.try_get("hours")?, start: row.try_get("start")?, next: row.try_get("next")? })
+}
+
+#[cfg(test)]
+impl Progress {
+    /// Made up to these times.
+    pub(crate) fn up_to(starts: [(Span, i64); 4]) -> Progress {
+        Progress(starts.map(|(span, start)| Cursor { hours: span.hours(), start, next: String::new() }).into())
+    }
+}

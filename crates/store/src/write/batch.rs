@@ -1,0 +1,125 @@
+//! Writes many events in one transaction. This is done for every call, so it takes few statements
+//! and few allocations.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, Timestamp};
+use sqlx::Arguments as _;
+
+use super::events;
+use crate::columns::signed;
+use crate::database::Connection;
+use crate::database::{BulkInsert, text};
+use crate::{Store, alerts, stats};
+
+static TOUCH_AGENTS: LazyLock<BulkInsert> = LazyLock::new(|| {
+    let into = "agents (id, enabled, window_size, threshold, action, counting, created_at, last_seen)";
+    let then = "on conflict (id) do update set last_seen = excluded.last_seen
+        where agents.last_seen is null or agents.last_seen < excluded.last_seen";
+    BulkInsert::new(into, 8, then)
+});
+
+/// Writes `events`, their agents and their statistics.
+pub(super) async fn write(
+    transaction: &mut Connection,
+    events: &[Arc<Event>],
+    store: &Store,
+) -> Result<(), sqlx::Error> {
+    touch_agents(transaction, events, store.settings().kill_switch).await?;
+    let (refusals, others): (Vec<&Event>, Vec<&Event>) =
+        events.iter().map(Arc::as_ref).partition(|event| is_counted(event));
+    events::insert(transaction, &others).await?;
+    count_refusals(transaction, &refusals).await?;
+    alerts::count_minutes(transaction, events).await?;
+    stats::add_unscored(transaction, events).await?;
+    stats::add(transaction, events, &store.tuning.writer, &store.config.unpriced).await
+}
+
+/// Records when each agent was last seen, and creates agents that are new.
+async fn touch_agents(
+    transaction: &mut Connection,
+    events: &[Arc<Event>],
+    defaults: KillSwitch,
+) -> Result<(), sqlx::Error> {
+    let mut heard: HashMap<&AgentId, (Timestamp, Timestamp)> = HashMap::new();
+    // Events of a busy agent come one after the other.
+    for run in events.chunk_by(|one, next| one.agent == next.agent) {
+        let (first, last) = heard.entry(&run[0].agent).or_insert((run[0].time, run[0].time));
+        *first = run.iter().map(|event| event.time).fold(*first, Timestamp::min);
+        *last = run.iter().map(|event| event.time).fold(*last, Timestamp::max);
+    }
+    let heard: Vec<_> = heard.into_iter().collect();
+    TOUCH_AGENTS
+        .execute(transaction, &heard, |arguments, (agent, (first, last))| {
+            arguments.add(text(agent.as_str()))?;
+            arguments.add(defaults.enabled)?;
+            arguments.add(defaults.window_size)?;
+            arguments.add(defaults.threshold)?;
+            arguments.add(defaults.action.as_str())?;
+            arguments.add(defaults.counting.as_str())?;
+            arguments.add(first.as_millis())?;
+            arguments.add(last.as_millis())
+        })
+        .await
+}
+
+/// Whether an event is a refusal of an inactive agent or by a policy. Such an agent may retry for
+/// ever, so its refusals are counted in one row per reason and minute. Refused calls of a loop are
+/// not: each was scored and has a fingerprint.
+fn is_counted(event: &Event) -> bool {
+    event.event_type == EventType::Blocked && event.block_reason != Some(BlockReason::LoopDetected)
+}
+
+/// What refusals are counted by; the last is the minute.
+type CountedBy<'a> = (&'a AgentId, Epoch, Option<BlockReason>, i64);
+
+async fn count_refusals(transaction: &mut Connection, refusals: &[&Event]) -> Result<(), sqlx::Error> {
+    let mut counts: HashMap<CountedBy<'_>, (&Event, u64)> = HashMap::new();
+    for event in refusals {
+        let minute = event.time.as_millis().div_euclid(60_000);
+        counts.entry((&event.agent, event.epoch, event.block_reason, minute)).or_insert((event, 0)).1 += 1;
+    }
+    for ((agent, epoch, reason, minute), (first, count)) in counts {
+        sqlx::query(
+            "insert into events (id, agent_id, epoch, event_type, timestamp, provider, model, status_code, streamed,
+                would_have_stopped, blocked, block_reason, incident_id, count, minute)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 1, $10, $11, $12, $13)
+             on conflict (agent_id, epoch, block_reason, minute) where minute is not null
+             do update set count = events.count + excluded.count",
+        )
+        .bind(first.id.to_string())
+        .bind(agent.as_str())
+        .bind(signed(epoch.0))
+        .bind(first.event_type.as_str())
+        .bind(first.time.as_millis())
+        .bind(first.provider.as_deref())
+        .bind(first.model.as_deref())
+        .bind(first.status)
+        .bind(first.streamed)
+        .bind(reason.map(BlockReason::as_str))
+        .bind(first.incident.map(|incident| incident.to_string()))
+        .bind(signed(count))
+        .bind(minute)
+        .execute(&mut *transaction)
+        .await?;
+        if reason == Some(BlockReason::Inactive) {
+            count_with_incident(transaction, agent, epoch, count).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Counts refusals in the incident of the kill that they follow, which is kept longer than the
+/// events.
+async fn count_with_incident(
+    transaction: &mut Connection,
+    agent: &AgentId,
+    epoch: Epoch,
+    count: u64,
+) -> Result<(), sqlx::Error> {
+    let query = sqlx::query(
+        "update incidents set refused = refused + $1 where agent_id = $2 and epoch = $3 and state <> 'observed'",
+    );
+    query.bind(signed(count)).bind(agent.as_str()).bind(signed(epoch.0)).execute(transaction).await.map(drop)
+}

@@ -1,0 +1,225 @@
+//! Changes that people make, each in a transaction that survives a power cut.
+
+use model::{
+    ANY, ActivatedBy, AgentId, CallId, DeactivatedBy, Epoch, Event, EventType, IncidentId, IncidentState, KillSwitch,
+    Policy, Provider, Timestamp,
+};
+
+pub(super) mod exemptions;
+
+use super::new_agent::NewAgent;
+use super::{deletion, events};
+use crate::columns::{signed, unsigned};
+use crate::database::Connection;
+use crate::error::Failure;
+use crate::key_file::KeyFile;
+use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, settings};
+
+/// What a change gave, and what those who watch are told of it.
+pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
+
+/// Makes `change`.
+pub(super) async fn apply(transaction: &mut Connection, change: &Change, store: &Store) -> Outcome {
+    match change {
+        Change::Configure { agent, kill_switch, window_floor, at } => {
+            let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
+            configure(transaction, new, *window_floor).await
+        }
+        Change::Activate { agent, epoch, by, at } => {
+            let activated = activate(transaction, agent, *epoch, (*by, *at)).await?;
+            alerts::activated(transaction, agent, *at, store.config.grouping).await?;
+            Ok(activated)
+        }
+        Change::SetPolicy { agent, policy, kill_switch, at } => {
+            let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
+            set_policy(transaction, new, policy).await
+        }
+        Change::ResetPolicy { agent } => reset_policy(transaction, agent.as_str()).await,
+        Change::SetDefaultPolicy { policy: Some(policy) } => put_policy(transaction, ANY, policy).await,
+        Change::SetDefaultPolicy { policy: None } => reset_policy(transaction, ANY).await,
+        Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
+        Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
+        Change::DeleteAgent { agent } => done(u64::from(deletion::delete_rest(transaction, agent).await?)),
+        Change::PutProvider { provider } => put_provider(transaction, provider, &store.keys).await,
+        Change::RemoveProvider { name } => remove_provider(transaction, name).await,
+        Change::SetFeedback { incident, feedback } => set_feedback(transaction, *incident, *feedback).await,
+        Change::DeleteIncident { incident } => delete_incident(transaction, *incident).await,
+        Change::AddExemption { row } => {
+            exemptions::add(transaction, row).await?;
+            Ok((Changed::Done, None))
+        }
+        Change::RemoveExemption { agent, id } => done(u64::from(exemptions::remove(transaction, agent, *id).await?)),
+        Change::PutSettings { settings } => {
+            settings::write(transaction, settings).await?;
+            Ok((Changed::Done, None))
+        }
+        Change::Alerts(change) => {
+            alerts::apply(transaction, change, store).await?;
+            Ok((Changed::Done, None))
+        }
+    }
+}
+
+async fn configure(transaction: &mut Connection, agent: NewAgent<'_>, window_floor: u64) -> Outcome {
+    agent.insert(transaction).await?;
+    let KillSwitch { enabled, window_size, threshold, action, counting } = *agent.kill_switch;
+    sqlx::query(
+        "update agents set enabled = $1, window_size = $2, threshold = $3, action = $4, counting = $5, window_floor = $6
+         where id = $7",
+    )
+    .bind(enabled)
+    .bind(window_size)
+    .bind(threshold)
+    .bind(action.as_str())
+    .bind(counting.as_str())
+    .bind(signed(window_floor))
+    .bind(agent.id.as_str())
+    .execute(transaction)
+    .await?;
+    let notice = Notice::Configured { agent: agent.id.clone(), kill_switch: *agent.kill_switch };
+    Ok((Changed::Done, Some(notice)))
+}
+
+async fn set_policy(transaction: &mut Connection, agent: NewAgent<'_>, policy: &Policy) -> Outcome {
+    agent.insert(transaction).await?;
+    put_policy(transaction, agent.id.as_str(), policy).await
+}
+
+/// Of an agent, or of all others: [`ANY`] is the name of none.
+async fn put_policy(transaction: &mut Connection, agent: &str, policy: &Policy) -> Outcome {
+    let json = serde_json::to_string(policy).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    sqlx::query(
+        "insert into policies (agent_id, policy) values ($1, $2)
+         on conflict (agent_id) do update set policy = excluded.policy",
+    )
+    .bind(agent)
+    .bind(json)
+    .execute(transaction)
+    .await?;
+    done(1)
+}
+
+async fn reset_policy(transaction: &mut Connection, agent: &str) -> Outcome {
+    sqlx::query("delete from policies where agent_id = $1").bind(agent).execute(transaction).await?;
+    // An agent that had none has the default already.
+    done(1)
+}
+
+async fn activate(
+    transaction: &mut Connection,
+    agent: &AgentId,
+    epoch: Epoch,
+    (by, at): (ActivatedBy, Timestamp),
+) -> Outcome {
+    // The floor counts calls of the epoch that ends.
+    let begun: Option<i64> = sqlx::query_scalar(
+        "update agents set active = 1, deactivated_by = null, deactivated_at = null, incident_id = null,
+            epoch = epoch + 1, window_floor = 0
+         where id = $1 and epoch = $2 and active = 0 returning epoch",
+    )
+    .bind(agent.as_str())
+    .bind(signed(epoch.0))
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some(begun) = begun else { return Err(why_not_activated(transaction, agent).await?.into()) };
+    sqlx::query("update incidents set state = $1, closed_at = $2, closed_by = $3 where agent_id = $4 and state = $5")
+        .bind(IncidentState::Closed.as_str())
+        .bind(at.as_millis())
+        .bind(by.as_str())
+        .bind(agent.as_str())
+        .bind(IncidentState::Open.as_str())
+        .execute(&mut *transaction)
+        .await?;
+    let begun = Epoch(unsigned(begun));
+    let event = Event::new(CallId::at(at), agent.clone(), begun, EventType::AgentActivated, at);
+    events::insert(transaction, &[&event]).await?;
+    Ok((Changed::Activated(begun), Some(Notice::Event(event.into()))))
+}
+
+async fn why_not_activated(transaction: &mut Connection, agent: &AgentId) -> Result<StoreError, sqlx::Error> {
+    let active: Option<bool> = sqlx::query_scalar("select active from agents where id = $1")
+        .bind(agent.as_str())
+        .fetch_optional(transaction)
+        .await?;
+    Ok(match active {
+        None => StoreError::NotFound,
+        Some(true) => StoreError::Conflict(format!("{agent} is active")),
+        Some(false) => StoreError::Conflict(format!("{agent} was activated and deactivated again in the meantime")),
+    })
+}
+
+async fn deactivate(transaction: &mut Connection, agent: &AgentId, at: Timestamp) -> Outcome {
+    let epoch: Option<i64> = sqlx::query_scalar(
+        "update agents set active = 0, deactivated_by = $1, deactivated_at = $2, incident_id = null
+         where id = $3 and active = 1 returning epoch",
+    )
+    .bind(DeactivatedBy::Manual.as_str())
+    .bind(at.as_millis())
+    .bind(agent.as_str())
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some(epoch) = epoch else {
+        // Inactive already: whoever did it first stays on record.
+        return exists(transaction, agent).await;
+    };
+    let epoch = Epoch(unsigned(epoch));
+    let event = Event::new(CallId::at(at), agent.clone(), epoch, EventType::AgentDeactivated, at);
+    events::insert(transaction, &[&event]).await?;
+    Ok((Changed::Done, Some(Notice::Event(event.into()))))
+}
+
+async fn exists(transaction: &mut Connection, agent: &AgentId) -> Outcome {
+    let known: Option<i64> = sqlx::query_scalar("select 1 from agents where id = $1")
+        .bind(agent.as_str())
+        .fetch_optional(transaction)
+        .await?;
+    done(known.map_or(0, |_| 1))
+}
+
+async fn rename(transaction: &mut Connection, agent: &AgentId, name: Option<&str>) -> Outcome {
+    let query = sqlx::query("update agents set name = $1 where id = $2").bind(name).bind(agent.as_str());
+    done(query.execute(transaction).await?.rows_affected())
+}
+
+async fn put_provider(transaction: &mut Connection, provider: &Provider, keys: &KeyFile) -> Outcome {
+    let sealed = provider.key.as_ref().map(|key| keys.seal(&provider.name, key)).transpose()?;
+    let (ciphertext, key_id) = sealed.map(|sealed| (sealed.ciphertext, sealed.key_id)).unzip();
+    sqlx::query(
+        "insert into providers (name, base_url, format, key_ciphertext, key_id) values ($1, $2, $3, $4, $5)
+         on conflict (name) do update set base_url = excluded.base_url, format = excluded.format,
+            key_ciphertext = coalesce(excluded.key_ciphertext, providers.key_ciphertext),
+            key_id = coalesce(excluded.key_id, providers.key_id)",
+    )
+    .bind(&provider.name)
+    .bind(&provider.base_url)
+    .bind(provider.format.as_str())
+    .bind(ciphertext)
+    .bind(key_id)
+    .execute(transaction)
+    .await?;
+    done(1)
+}
+
+async fn remove_provider(transaction: &mut Connection, name: &str) -> Outcome {
+    let query = sqlx::query("delete from providers where name = $1").bind(name);
+    done(query.execute(transaction).await?.rows_affected())
+}
+
+async fn set_feedback(transaction: &mut Connection, incident: IncidentId, feedback: Feedback) -> Outcome {
+    let query = sqlx::query("update incidents set feedback = $1 where id = $2");
+    let query = query.bind(feedback.as_str()).bind(incident.to_string());
+    done(query.execute(transaction).await?.rows_affected())
+}
+
+async fn delete_incident(transaction: &mut Connection, incident: IncidentId) -> Outcome {
+    // An agent that it holds inactive stays so; it only has no incident to show any more.
+    let query = sqlx::query("update agents set incident_id = null where incident_id = $1").bind(incident.to_string());
+    query.execute(&mut *transaction).await?;
+    let query = sqlx::query("delete from incidents where id = $1").bind(incident.to_string());
+    done(query.execute(transaction).await?.rows_affected())
+}
+
+/// Done, if there was anything to do it to.
+fn done(rows: u64) -> Outcome {
+    if rows == 0 { Err(StoreError::NotFound.into()) } else { Ok((Changed::Done, None)) }
+}

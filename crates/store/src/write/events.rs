@@ -1,0 +1,199 @@
+//! Inserts events. Nearly all are successful calls: the statement leaves out the columns that those
+//! never have, and sends values that many rows share once.
+
+use std::sync::LazyLock;
+
+use model::{AgentId, Epoch, Event, EventType, NanoUsd, WindowKind};
+use sqlx::Arguments as _;
+use sqlx::error::BoxDynError;
+
+use crate::columns::signed;
+use crate::database::dialect::INSERT_OR_IGNORE;
+use crate::database::{Arguments, BulkInsert, Connection, execute_with, text};
+use crate::fingerprint;
+
+/// Columns that differ from event to event.
+const OWN: &str = "id, number, timestamp, latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write,
+    tokens_reasoning, cost_nano_usd, score, similar_prompts, similar_responses, repeated_tool_calls, prompt_hash, fingerprint";
+const OWN_COLUMNS: usize = 17;
+
+/// Columns that consecutive calls of an agent share; calls of one conversation share that, too.
+const COMMON: &str = "agent_id, epoch, provider, model, status_code, streamed, score_window";
+const COMMON_COLUMNS: usize = 7;
+
+/// Columns that a successful call leaves empty; `count` and `minute` have their defaults.
+const RARE: &str =
+    "event_type, model_asked, cost_estimated, would_have_stopped, error, blocked, block_reason, incident_id";
+const RARE_COLUMNS: usize = 8;
+
+/// The values of a successful call in place of [`RARE`]; the rest have their defaults.
+const USUAL: &str = "event_type, would_have_stopped, blocked";
+const USUAL_VALUES: &str = "'llm_call',0,0";
+
+static INSERT_ANY: LazyLock<BulkInsert> = LazyLock::new(|| {
+    let into = format!("events ({OWN}, conversation, {COMMON}, {RARE})");
+    BulkInsert::new(&into, OWN_COLUMNS + 1 + COMMON_COLUMNS + RARE_COLUMNS, "")
+});
+
+static INSERT_CALLS: LazyLock<BulkInsert> = LazyLock::new(|| {
+    let into = format!("events ({OWN}, conversation, {COMMON}, {USUAL})");
+    BulkInsert::with_constants(&into, OWN_COLUMNS + 1 + COMMON_COLUMNS, USUAL_VALUES)
+});
+
+/// The number of rows that share values in one statement.
+const ALIKE: usize = 256;
+
+static INSERT_ALIKE: LazyLock<String> = LazyLock::new(|| insert_sharing(OWN_COLUMNS + 1, COMMON_COLUMNS));
+static INSERT_CONVERSATION: LazyLock<String> = LazyLock::new(|| insert_sharing(OWN_COLUMNS, 1 + COMMON_COLUMNS));
+
+/// Shared values come after those of all rows, and each row refers to them by number.
+fn insert_sharing(own: usize, common: usize) -> String {
+    let common: Vec<_> = (1..=common).map(|place| format!("${}", ALIKE * own + place)).collect();
+    let row = format!("({},{},{USUAL_VALUES})", vec!["?"; own].join(","), common.join(","));
+    let rows = vec![row; ALIKE].join(",");
+    format!("{INSERT_OR_IGNORE}events ({OWN}, conversation, {COMMON}, {USUAL}) values {rows}")
+}
+
+/// Inserts events.
+pub(super) async fn insert(transaction: &mut Connection, events: &[&Event]) -> Result<(), sqlx::Error> {
+    let (mut calls, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_usual(event));
+    // In the order of the table each row goes behind the one before.
+    calls.sort_unstable_by_key(|call| call.id);
+    let mut rest = calls.as_slice();
+    while let Some((chunk, remaining)) = rest.split_at_checked(ALIKE) {
+        let first = chunk[0];
+        if chunk.iter().any(|call| Common::of(call) != Common::of(first)) {
+            insert_calls(transaction, chunk).await?;
+        } else if chunk.iter().any(|call| call.conversation != first.conversation) {
+            insert_alike(transaction, chunk).await?;
+        } else {
+            insert_conversation(transaction, chunk).await?;
+        }
+        rest = remaining;
+    }
+    insert_calls(transaction, rest).await?;
+    let push = |arguments: &mut Arguments, event: &&Event| {
+        push_own(arguments, event)?;
+        push_conversation(arguments, event)?;
+        Common::of(event).push(arguments)?;
+        push_rare(arguments, event)
+    };
+    INSERT_ANY.execute(transaction, &others, push).await
+}
+
+async fn insert_calls(transaction: &mut Connection, calls: &[&Event]) -> Result<(), sqlx::Error> {
+    let push = |arguments: &mut Arguments, call: &&Event| {
+        push_own(arguments, call)?;
+        push_conversation(arguments, call)?;
+        Common::of(call).push(arguments)
+    };
+    INSERT_CALLS.execute(transaction, calls, push).await
+}
+
+/// Inserts calls that share everything but their conversations.
+async fn insert_alike(transaction: &mut Connection, calls: &[&Event]) -> Result<(), sqlx::Error> {
+    let push = |arguments: &mut Arguments| {
+        for call in calls {
+            push_own(arguments, call)?;
+            push_conversation(arguments, call)?;
+        }
+        Common::of(calls[0]).push(arguments)
+    };
+    execute_with(transaction, &INSERT_ALIKE, ALIKE * (OWN_COLUMNS + 1) + COMMON_COLUMNS, push).await
+}
+
+/// Inserts calls that share everything, conversation included.
+async fn insert_conversation(transaction: &mut Connection, calls: &[&Event]) -> Result<(), sqlx::Error> {
+    let push = |arguments: &mut Arguments| {
+        calls.iter().try_for_each(|call| push_own(arguments, call))?;
+        push_conversation(arguments, calls[0])?;
+        Common::of(calls[0]).push(arguments)
+    };
+    execute_with(transaction, &INSERT_CONVERSATION, ALIKE * OWN_COLUMNS + 1 + COMMON_COLUMNS, push).await
+}
+
+/// Whether all columns of [`RARE`] have their usual values.
+fn is_usual(event: &Event) -> bool {
+    event.event_type == EventType::LlmCall
+        && event.model_asked.is_none()
+        && !event.estimated
+        && !event.would_have_stopped
+        && event.error.is_none()
+        && event.block_reason.is_none()
+        && event.incident.is_none()
+}
+
+/// The values of [`COMMON`].
+#[derive(PartialEq)]
+struct Common<'a> {
+    agent: &'a AgentId,
+    epoch: Epoch,
+    provider: Option<&'a str>,
+    model: Option<&'a str>,
+    status: Option<u16>,
+    streamed: bool,
+    window: Option<WindowKind>,
+}
+
+impl<'a> Common<'a> {
+    fn of(event: &'a Event) -> Common<'a> {
+        Common {
+            agent: &event.agent,
+            epoch: event.epoch,
+            provider: event.provider.as_deref(),
+            model: event.model.as_deref(),
+            status: event.status,
+            streamed: event.streamed,
+            window: event.score.map(|score| score.window),
+        }
+    }
+
+    fn push(&self, arguments: &mut Arguments) -> Result<(), BoxDynError> {
+        arguments.add(text(self.agent.as_str()))?;
+        arguments.add(signed(self.epoch.0))?;
+        arguments.add(self.provider.map(text))?;
+        arguments.add(self.model.map(text))?;
+        arguments.add(self.status)?;
+        arguments.add(self.streamed)?;
+        arguments.add(self.window.map(|window| text(window.as_str())))
+    }
+}
+
+/// The values of [`OWN`].
+fn push_own(arguments: &mut Arguments, event: &Event) -> Result<(), BoxDynError> {
+    let count = |number: Option<u64>| number.map(signed);
+    let fingerprint = event.fingerprint.as_ref();
+    arguments.add(text(event.id.0.hyphenated().encode_lower(&mut [0; 36])))?;
+    arguments.add(fingerprint.map(|fingerprint| signed(fingerprint.number)))?;
+    arguments.add(event.time.as_millis())?;
+    arguments.add(count(event.latency_ms))?;
+    arguments.add(count(event.first_byte_ms))?;
+    arguments.add(count(event.usage.input))?;
+    arguments.add(count(event.usage.output))?;
+    arguments.add(count(event.usage.cached))?;
+    arguments.add(count(event.usage.cache_write))?;
+    arguments.add(count(event.usage.reasoning))?;
+    arguments.add(event.cost.map(NanoUsd::nanos))?;
+    arguments.add(event.score.map(|score| score.value))?;
+    arguments.add(event.score.map(|score| score.signals.similar_prompts))?;
+    arguments.add(event.score.map(|score| score.signals.similar_responses))?;
+    arguments.add(event.score.map(|score| score.signals.repeated_tool_calls))?;
+    arguments.add(fingerprint.and_then(|it| it.prompt).map(|hash| hash.0.cast_signed()))?;
+    arguments.add(fingerprint.map(fingerprint::encode))
+}
+
+fn push_conversation(arguments: &mut Arguments, event: &Event) -> Result<(), BoxDynError> {
+    arguments.add(event.conversation.as_deref().map(text))
+}
+
+/// The values of [`RARE`].
+fn push_rare(arguments: &mut Arguments, event: &Event) -> Result<(), BoxDynError> {
+    arguments.add(text(event.event_type.as_str()))?;
+    arguments.add(event.model_asked.as_deref().map(text))?;
+    arguments.add(event.estimated)?;
+    arguments.add(event.would_have_stopped)?;
+    arguments.add(event.error.as_deref().map(text))?;
+    arguments.add(event.block_reason.is_some())?;
+    arguments.add(event.block_reason.map(|reason| text(reason.as_str())))?;
+    arguments.add(event.incident.map(|incident| text(&incident.to_string())))
+}

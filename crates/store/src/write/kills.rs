@@ -1,0 +1,228 @@
+//! Writes kills and observed incidents, each with its evidence, in transactions that survive a
+//! power cut.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, LazyLock};
+
+use model::{AgentId, CallId, DeactivatedBy, Event, Incident, IncidentId, MissingBodies, NanoUsd, Record, Timestamp};
+use sqlx::Arguments as _;
+use tokio::sync::watch;
+
+use super::events;
+use super::new_agent::NewAgent;
+use crate::columns::signed;
+use crate::database::{BulkInsert, Connection, QueryBuilder, dialect};
+use crate::evidence::{self, PackedEvidence};
+use crate::{Grouping, Unpriced, alerts, fingerprint, stats};
+
+/// A kill or an observed incident that waits to be written.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) incident: Box<Incident>,
+    /// The event and the acknowledgement of a kill.
+    pub(super) kill: Option<(Arc<Event>, watch::Sender<bool>)>,
+    pub(super) evidence: Vec<PackedEvidence>,
+}
+
+impl Pending {
+    /// Packs `record`. Bodies are compressed on a blocking thread.
+    pub(super) async fn from(record: Record) -> Pending {
+        let (mut incident, kill) = match record {
+            Record::Kill { incident, event, committed } => (incident, Some((event, committed))),
+            Record::Observed { incident } => (incident, None),
+        };
+        let raw = std::mem::take(&mut incident.evidence);
+        let evidence = tokio::task::spawn_blocking(|| evidence::pack(raw)).await.unwrap_or_default();
+        Pending { incident, kill, evidence }
+    }
+
+    /// Whether its agent was deleted after it was decided.
+    pub(super) fn is_of_deleted(&self, deleted: &VecDeque<(AgentId, Timestamp)>) -> bool {
+        let kill = &self.incident.kill;
+        deleted.iter().any(|(agent, at)| *agent == kill.agent && kill.at <= *at)
+    }
+
+    /// How much memory its bodies take.
+    pub(super) fn bytes(&self) -> usize {
+        self.evidence.iter().map(PackedEvidence::bytes).sum()
+    }
+}
+
+/// How much of a record is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    /// There is no room for more.
+    WithoutEvidence,
+    /// Something about it can never be written: the kill holds, and no one is notified.
+    Bare,
+}
+
+/// What is needed to write a record beside the record itself.
+pub(super) struct Context<'a> {
+    pub(super) grouping: Grouping,
+    /// Whose sums it is added to.
+    pub(super) writer: &'a str,
+    /// The events that came before it and are not on disk.
+    pub(super) unwritten: &'a VecDeque<Arc<Event>>,
+}
+
+/// Writes one record. `false`: the agent had been deactivated already or its epoch was over, so
+/// nothing was written.
+pub(super) async fn write(
+    transaction: &mut Connection,
+    pending: &Pending,
+    extent: Extent,
+    context: &Context<'_>,
+) -> Result<bool, sqlx::Error> {
+    let kill = &pending.incident.kill;
+    let evidence = if extent == Extent::Whole { pending.evidence.as_slice() } else { &[] };
+    // The event of the agent's first call may still be on its way.
+    let agent = NewAgent { id: &kill.agent, epoch: kill.epoch, kill_switch: &kill.kill_switch, at: kill.at };
+    agent.insert(transaction).await?;
+    if let Some((event, _)) = &pending.kill {
+        if !deactivate(transaction, &pending.incident).await? {
+            return Ok(false);
+        }
+        if extent == Extent::Bare {
+            return insert_incident(transaction, &pending.incident, None, 0).await;
+        }
+        events::insert(transaction, &[event]).await?;
+        // It was not made, so it has no price.
+        stats::add(transaction, std::slice::from_ref(event), context.writer, &Unpriced::default()).await?;
+    }
+    let cost = cost_of(transaction, &kill.stuck.calls, context.unwritten).await?;
+    if insert_incident(transaction, &pending.incident, cost, evidence.len()).await? {
+        insert_evidence(transaction, kill.incident, evidence).await?;
+        alerts::incident(transaction, &pending.incident, context.grouping).await?;
+    }
+    Ok(true)
+}
+
+/// Ends the agent's epoch, if this is still the epoch it is in and nobody else ended it. A database
+/// that was written from memory may have this very kill without its incident.
+async fn deactivate(transaction: &mut Connection, incident: &Incident) -> Result<bool, sqlx::Error> {
+    let kill = &incident.kill;
+    let updated = sqlx::query(
+        "update agents set active = 0, deactivated_by = $1, deactivated_at = $2, incident_id = $3, last_seen = $2
+         where id = $4 and epoch = $5
+            and (active = 1 or (incident_id = $3 and not exists (select 1 from incidents where id = $3)))",
+    )
+    .bind(DeactivatedBy::KillSwitch.as_str())
+    .bind(kill.at.as_millis())
+    .bind(kill.incident.to_string())
+    .bind(kill.agent.as_str())
+    .bind(signed(kill.epoch.0))
+    .execute(transaction)
+    .await?;
+    Ok(updated.rows_affected() == 1)
+}
+
+/// `false`: it is there already.
+async fn insert_incident(
+    transaction: &mut Connection,
+    incident: &Incident,
+    cost: Option<NanoUsd>,
+    evidence_count: usize,
+) -> Result<bool, sqlx::Error> {
+    let kill = &incident.kill;
+    let inserted = sqlx::query(
+        "insert into incidents (id, agent_id, epoch, timestamp, state, provider, model, conversation, score,
+            similar_prompts, similar_responses, repeated_tool_calls, score_window, enabled, window_size, threshold, action,
+            counting, evidence_count, stuck_since, stuck_calls, cycle_period, cycle_laps, loop_cost_nano_usd, fingerprints)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+            $24, $25)
+         on conflict do nothing",
+    )
+    .bind(kill.incident.to_string())
+    .bind(kill.agent.as_str())
+    .bind(signed(kill.epoch.0))
+    .bind(kill.at.as_millis())
+    .bind(incident.state.as_str())
+    .bind(&incident.provider)
+    .bind(incident.model.as_deref())
+    .bind(incident.conversation.as_deref())
+    .bind(kill.score.value)
+    .bind(kill.score.signals.similar_prompts)
+    .bind(kill.score.signals.similar_responses)
+    .bind(kill.score.signals.repeated_tool_calls)
+    .bind(kill.score.window.as_str())
+    .bind(kill.kill_switch.enabled)
+    .bind(kill.kill_switch.window_size)
+    .bind(kill.kill_switch.threshold)
+    .bind(kill.kill_switch.action.as_str())
+    .bind(kill.kill_switch.counting.as_str())
+    .bind(signed(evidence_count as u64))
+    .bind((!kill.stuck.calls.is_empty()).then_some(kill.stuck.since.as_millis()))
+    .bind(signed(kill.stuck.calls.len() as u64))
+    .bind(kill.stuck.cycle.map(|cycle| cycle.period))
+    .bind(kill.stuck.cycle.map(|cycle| cycle.laps))
+    .bind(cost.map(NanoUsd::nanos))
+    .bind(fingerprint::encode_all(&kill.window))
+    .execute(transaction)
+    .await?;
+    Ok(inserted.rows_affected() == 1)
+}
+
+/// What `calls` have cost so far, including those whose events are `unwritten`; `None` if no cost
+/// is known.
+async fn cost_of(
+    transaction: &mut Connection,
+    calls: &[CallId],
+    unwritten: &VecDeque<Arc<Event>>,
+) -> Result<Option<NanoUsd>, sqlx::Error> {
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    let mut query = QueryBuilder::new(concat!(
+        "select case when count(cost_nano_usd) > 0 then ",
+        dialect::sum!("cost_nano_usd"),
+        " end from events where id in ("
+    ));
+    let mut ids = query.separated(", ");
+    for call in calls {
+        ids.push_bind(call.to_string());
+    }
+    query.push(")");
+    let written: Option<i64> = query.build_query_scalar().fetch_one(transaction).await?;
+    // There may be very many of them: a kill must not wait while each is compared with every call
+    // of a large window.
+    let calls: HashSet<CallId> = calls.iter().copied().collect();
+    let unwritten = unwritten.iter().filter(|event| calls.contains(&event.id)).filter_map(|event| event.cost);
+    Ok(written.map(NanoUsd::new).into_iter().chain(unwritten).reduce(|one, other| one + other))
+}
+
+static INSERT_EVIDENCE: LazyLock<BulkInsert> = LazyLock::new(|| {
+    let into = "evidence (incident_id, position, call_id, timestamp, matched, alike, prompt, tool_calls, response,
+        request_body, response_body, request_chars, response_chars, truncated, tool_results, missing)";
+    BulkInsert::new(into, 16, "")
+});
+
+async fn insert_evidence(
+    transaction: &mut Connection,
+    incident: IncidentId,
+    evidence: &[PackedEvidence],
+) -> Result<(), sqlx::Error> {
+    let incident = incident.to_string();
+    let rows: Vec<_> = (0_i64..).zip(evidence).collect();
+    INSERT_EVIDENCE
+        .execute(transaction, &rows, |arguments, (position, packed)| {
+            arguments.add(incident.as_str())?;
+            arguments.add(position)?;
+            arguments.add(packed.evidence.call.to_string())?;
+            arguments.add(packed.evidence.time.map(|time| time.as_millis()))?;
+            arguments.add(serde_json::to_string(&packed.evidence.matched)?)?;
+            arguments.add(serde_json::to_string(&packed.evidence.alike)?)?;
+            arguments.add(packed.evidence.prompt.as_deref())?;
+            arguments.add(packed.evidence.tool_calls.as_deref())?;
+            arguments.add(packed.evidence.response.as_deref())?;
+            arguments.add(packed.request_body.as_deref())?;
+            arguments.add(packed.response_body.as_deref())?;
+            arguments.add(signed(packed.request_chars))?;
+            arguments.add(signed(packed.response_chars))?;
+            arguments.add(packed.evidence.truncated)?;
+            arguments.add(packed.evidence.tool_results.as_deref())?;
+            arguments.add(packed.evidence.missing.map(MissingBodies::as_str))
+        })
+        .await
+}

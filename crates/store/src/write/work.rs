@@ -1,0 +1,323 @@
+//! Writes what is due, in order of weight, and handles failures.
+
+use model::{AgentId, RecorderInbox};
+use tokio::time::Instant;
+
+use super::changes::{self, Outcome};
+use super::kills::{self, Context, Extent, Pending};
+use super::{Writer, batch, deletion};
+use crate::database::write_connection::Durability;
+use crate::database::{in_plain_words, is_full, may_pass};
+use crate::error::Failure;
+use crate::stats::Span;
+use crate::{Change, Notice, StoreError};
+
+/// How many kills share one transaction, and so one wait for the disk.
+const RECORDS: usize = 32;
+
+/// How many deletions are remembered: of the last seconds, while evidence is read.
+const DELETED: usize = 1024;
+
+impl Writer {
+    /// Writes what is due, the weightiest first. Stops at the first failure: what is left is tried
+    /// after a pause.
+    pub(super) async fn work(&mut self, inbox: &mut RecorderInbox) {
+        match self.recover().await {
+            Err(why) => {
+                self.refuse_changes(&why);
+                self.begin_pause(why);
+            }
+            Ok(()) => {
+                if let Err(error) = self.write_all(inbox).await {
+                    self.note_failure(&error).await;
+                }
+            }
+        }
+        self.answer_readers();
+    }
+
+    /// Whether it is on disk or will have to be tried again: there is nothing more to wait for.
+    fn answer_readers(&mut self) {
+        for done in self.catching_up.drain(..) {
+            let _ = done.send(());
+        }
+    }
+
+    async fn write_all(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        self.write_records(inbox).await?;
+        if !self.changes.is_empty() {
+            // What a change is about may be known from an event that is not written yet.
+            self.write_events(inbox).await?;
+            self.write_changes(inbox).await?;
+        }
+        if self.pause.is_some() || self.batch_due.is_some_and(|due| Instant::now() >= due) {
+            self.write_events(inbox).await?;
+        }
+        if self.is_idle() && self.pause.is_some() {
+            self.probe().await?;
+        }
+        self.answer_readers();
+        if self.records.is_empty() && self.changes.is_empty() {
+            self.make_sums(inbox).await?;
+        }
+        if self.is_idle() && Instant::now() >= self.next_sweep {
+            self.sweep().await?;
+        }
+        if self.is_idle() && Instant::now() >= self.next_size_look {
+            self.limit_size(inbox).await?;
+        }
+        Ok(())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.records.is_empty() && self.changes.is_empty() && self.events.is_empty()
+    }
+
+    /// Writes all records that have come in, so that none is behind a change that was asked for
+    /// after it.
+    async fn write_records(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        while let Ok(record) = inbox.records.try_recv() {
+            let record = Pending::from(record).await;
+            self.keep_record(record);
+        }
+        if !self.records.is_empty() {
+            // What a loop has cost is known from events that may still be on their way here.
+            self.take_events(inbox, usize::MAX);
+            let due = Instant::now() + self.delay();
+            self.batch_due.get_or_insert(due);
+        }
+        while !self.records.is_empty() {
+            let count = self.records.len().min(RECORDS);
+            let written = match self.try_records(count, Extent::Whole).await {
+                // The kill matters more than its evidence.
+                Err(error) if is_full(&error) => {
+                    self.session.reset().await;
+                    self.try_records(count, Extent::WithoutEvidence).await?
+                }
+                Err(error) if !may_pass(&error) => {
+                    self.session.reset().await;
+                    self.write_first_record().await?
+                }
+                result => result?,
+            };
+            self.note_success();
+            for (record, written) in self.records.drain(..written.len()).zip(written) {
+                announce(&self.notices, record, written);
+            }
+            self.outbox.send_modify(|moments| *moments += 1);
+        }
+        Ok(())
+    }
+
+    /// Writes the first record as far as it can be written, because one that never can must not
+    /// hold up all others.
+    async fn write_first_record(&mut self) -> Result<Vec<bool>, sqlx::Error> {
+        for extent in [Extent::Whole, Extent::WithoutEvidence, Extent::Bare] {
+            match self.try_records(1, extent).await {
+                Err(error) if !may_pass(&error) => {
+                    tracing::error!("an incident cannot be written ({extent:?}): {error}");
+                    self.session.reset().await;
+                }
+                result => return result,
+            }
+        }
+        // The callers that wait for it learn that it was not written.
+        self.records.pop_front();
+        Ok(Vec::new())
+    }
+
+    /// Writes the first `count` records and says of each whether it changed anything.
+    async fn try_records(&mut self, count: usize, extent: Extent) -> Result<Vec<bool>, sqlx::Error> {
+        let mut transaction = self.session.begin(Durability::Full).await?;
+        let mut written = Vec::with_capacity(count);
+        let context = Context {
+            grouping: self.store.config.grouping,
+            writer: &self.store.tuning.writer,
+            unwritten: &self.events,
+        };
+        for record in self.records.iter().take(count) {
+            if record.is_of_deleted(&self.deleted) {
+                written.push(false);
+                continue;
+            }
+            written.push(kills::write(&mut transaction, record, extent, &context).await?);
+        }
+        transaction.commit().await?;
+        Ok(written)
+    }
+
+    async fn write_changes(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        while let Some(request) = self.changes.pop_front() {
+            if !request.take() {
+                continue;
+            }
+            match self.try_change(&request.change, inbox).await {
+                Ok((changed, notice)) => {
+                    self.note_success();
+                    request.answer(Ok(changed));
+                    self.outbox.send_modify(|moments| *moments += 1);
+                    notice.map(|notice| self.notices.send(notice));
+                }
+                Err(Failure::Refused(why)) => request.answer(Err(why)),
+                Err(Failure::Database(error)) if may_pass(&error) => {
+                    if let Some(request) = request.put_back(&in_plain_words(&error)) {
+                        self.changes.push_front(request);
+                    }
+                    return Err(error);
+                }
+                Err(Failure::Database(error)) => request.answer(Err(StoreError::from(error))),
+            }
+        }
+        Ok(())
+    }
+
+    async fn try_change(&mut self, change: &Change, inbox: &mut RecorderInbox) -> Outcome {
+        if let Change::DeleteAgent { agent } = change {
+            self.empty(agent, inbox).await?;
+        }
+        let mut transaction = self.session.begin(Durability::Full).await?;
+        let changed = changes::apply(&mut transaction, change, &self.store).await?;
+        transaction.commit().await?;
+        if let Change::DeleteAgent { agent } = change {
+            self.deleted.truncate(DELETED - 1);
+            self.deleted.push_front((agent.clone(), self.store.config.clock.now()));
+        }
+        if let Change::PutSettings { settings } = change {
+            let in_force = settings.apply(self.store.config.settings());
+            self.store.settings.put(*settings, in_force.map_err(|error| StoreError::Conflict(error.to_string()))?);
+        }
+        Ok(changed)
+    }
+
+    /// Deletes what there is much of an agent, in steps between which kills are written.
+    async fn empty(&mut self, agent: &AgentId, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        loop {
+            let mut transaction = self.session.begin(Durability::Normal).await?;
+            let more = deletion::delete_some(&mut transaction, agent, self.store.tuning.deletion_rows).await?;
+            transaction.commit().await?;
+            if !more {
+                return Ok(());
+            }
+            self.write_records(inbox).await?;
+        }
+    }
+
+    /// Writes the events that have come in so far, a batch at a time.
+    async fn write_events(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        let mut left = self.events.len() + inbox.events.len();
+        self.last_batch = left;
+        while left > 0 {
+            self.take_events(inbox, self.store.tuning.batch_rows);
+            let count = self.events.len().min(self.store.tuning.batch_rows);
+            match self.try_events(count).await {
+                Ok(()) => {
+                    self.note_success();
+                    let written = self.events.drain(..count);
+                    if self.notices.receiver_count() > 0 {
+                        written.for_each(|event| drop(self.notices.send(Notice::Event(event))));
+                    }
+                }
+                Err(error) if may_pass(&error) => return Err(error),
+                Err(error) => {
+                    tracing::error!("{count} events cannot be written and are dropped: {error}");
+                    self.events.drain(..count);
+                    self.health.count_dropped(count);
+                    self.session.reset().await;
+                }
+            }
+            left = left.saturating_sub(count);
+            // A kill does not wait for more than one batch.
+            if !inbox.records.is_empty() {
+                break;
+            }
+        }
+        self.batch_due = if left > 0 { Some(Instant::now()) } else { None };
+        Ok(())
+    }
+
+    async fn try_events(&mut self, count: usize) -> Result<(), sqlx::Error> {
+        let events = &self.events.make_contiguous()[..count];
+        let newest = events.iter().map(|event| Span::Hour.start(event.time.as_millis())).max().unwrap_or(0);
+        let mut transaction = self.session.begin(Durability::Normal).await?;
+        batch::write(&mut transaction, events, &self.store).await?;
+        transaction.commit().await?;
+        if newest != self.newest_hour {
+            (self.newest_hour, self.sums_are_due) = (newest, true);
+        }
+        Ok(())
+    }
+
+    /// Checks whether the database can be written again when there is nothing to write.
+    async fn probe(&mut self) -> Result<(), sqlx::Error> {
+        self.session.begin(Durability::Full).await?.commit().await?;
+        self.note_success();
+        Ok(())
+    }
+
+    /// Writes what is left, for a limited time, and closes the database.
+    pub(super) async fn finish(mut self, inbox: &mut RecorderInbox) {
+        let deadline = Instant::now() + self.store.tuning.stop_patience;
+        self.next_sweep = deadline + self.store.tuning.retention_interval;
+        self.next_size_look = self.next_sweep;
+        loop {
+            self.batch_due = Some(Instant::now());
+            self.work(inbox).await;
+            self.keep_events(inbox);
+            let Some((pause, _)) = self.pause.filter(|_| !self.is_idle()) else { break };
+            if Instant::now() + pause >= deadline {
+                let (incidents, events) = (self.records.len(), self.events.len());
+                tracing::error!(
+                    "the database could not be written to: {incidents} incidents and {events} events are lost"
+                );
+                break;
+            }
+            tokio::time::sleep(pause).await;
+        }
+        let all_is_written = self.is_idle();
+        if let Err(error) = self.session.close().await {
+            tracing::warn!("the database could not be closed well: {}", in_plain_words(&error));
+        }
+        for done in self.stopping {
+            let _ = done.send(all_is_written);
+        }
+    }
+
+    /// Begins a pause; what failed is tried again after it.
+    pub(super) async fn note_failure(&mut self, error: &sqlx::Error) {
+        self.begin_pause(in_plain_words(error));
+        self.session.note_failure(error).await;
+    }
+
+    /// Begins or prolongs the pause, and logs it once.
+    fn begin_pause(&mut self, words: String) {
+        if self.health.set(Some(words.clone())).is_none() {
+            tracing::warn!("nothing can be recorded at the moment, kills hold all the same: {words}");
+        }
+        let tuning = &self.store.tuning;
+        let length = self.pause.map_or(tuning.first_pause, |(length, _)| (length * 2).min(tuning.longest_pause));
+        self.pause = Some((length, Instant::now() + length));
+    }
+
+    /// Ends the pause, and logs it once.
+    pub(super) fn note_success(&mut self) {
+        if self.pause.take().is_some() && self.health.set(None).is_some() {
+            tracing::info!("the database can be written again");
+        }
+    }
+}
+
+/// Acknowledges a kill that is on disk, and sends the notices.
+fn announce(notices: &tokio::sync::broadcast::Sender<Notice>, record: Pending, written: bool) {
+    let Pending { incident, kill, .. } = record;
+    let event = kill.map(|(event, committed)| {
+        committed.send_replace(true);
+        event
+    });
+    if !written || notices.receiver_count() == 0 {
+        return;
+    }
+    if let Some(event) = event {
+        let _ = notices.send(Notice::Event(event));
+    }
+    let _ = notices.send(Notice::Incident { id: incident.kill.incident, agent: incident.kill.agent });
+}

@@ -1,0 +1,72 @@
+//! What every database behind the store must do, tested through the public API only. A second
+//! database adds a `Backend` and one line to [`suite!`].
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+mod agents;
+mod alerts;
+mod backend;
+mod events;
+mod incidents;
+mod old_database;
+mod settings;
+mod statistics;
+
+use backend::Sqlite;
+
+/// Runs every case of the contract against a backend.
+macro_rules! suite {
+    ($name:ident, $backend:expr, { $($module:ident: [$($case:ident),* $(,)?]),* $(,)? }) => {
+        mod $name {
+            use super::*;
+            $($(
+                #[tokio::test]
+                async fn $case() {
+                    super::$module::$case(&$backend).await;
+                }
+            )*)*
+        }
+    };
+}
+
+macro_rules! contract {
+    ($name:ident, $backend:expr) => {
+        suite!($name, $backend, {
+            agents: [
+                agent_is_created_by_its_first_event,
+                configured_agent_keeps_its_settings,
+                deleted_agent_leaves_nothing_but_the_sums,
+                activation_of_a_past_epoch_is_refused,
+                restore_returns_the_window_of_the_current_epoch,
+            ],
+            alerts: [
+                kill_queues_one_delivery_per_channel,
+                attempt_that_is_given_up_can_be_retried,
+                recovery_is_queued_with_the_activation,
+            ],
+            events: [
+                pages_hold_every_event_once,
+                filters_select_events,
+                text_is_found_in_any_case,
+                refusals_of_a_minute_share_a_row,
+            ],
+            incidents: [
+                kill_is_on_disk_when_it_is_acknowledged,
+                second_kill_of_an_epoch_writes_nothing,
+                feedback_and_deletion,
+            ],
+            settings: [
+                settings_survive_a_restart,
+                provider_keys_are_encrypted_and_come_back,
+                policies_survive_a_restart,
+                exemptions_end,
+            ],
+            statistics: [
+                sums_equal_a_scan_of_the_events,
+                two_writers_lose_no_counts_and_no_latencies,
+                spending_counts_from_the_start_of_the_day,
+            ],
+        });
+    };
+}
+
+contract!(sqlite, Sqlite);
