@@ -15,6 +15,15 @@ const ACTIVATION_PAUSE: Duration = Duration::from_millis(50);
 
 const MAX_NAME_LENGTH: usize = 200;
 
+/// A change of an agent: an absent field keeps its value.
+#[derive(Clone, Debug, Default)]
+pub struct AgentChange {
+    /// A name for people; `Some(None)` removes it.
+    pub name: Option<Option<String>>,
+    /// Whether its calls pass.
+    pub active: Option<bool>,
+}
+
 impl Control {
     /// Activates an agent; an active one stays as it is. A call that passes must never be followed
     /// by a restart that refuses the agent again.
@@ -25,10 +34,28 @@ impl Control {
     /// Deactivates an agent by hand. It holds in memory before the command gets its turn: another
     /// command may be waiting for a disk that does not answer.
     pub async fn deactivate(&self, agent: AgentId) -> Result<(), ControlError> {
-        if self.0.guard.agent(&agent).is_some() {
-            self.0.guard.deactivate(&agent, self.0.clock.now());
-        }
+        self.0.deactivate_in_memory(&agent);
         self.exclusive(move |state| async move { state.deactivate(&agent).await }).await
+    }
+
+    /// Names, activates or deactivates an agent, in one turn. An invalid name changes nothing.
+    pub async fn change_agent(&self, agent: AgentId, change: AgentChange, by: ActivatedBy) -> Result<(), ControlError> {
+        change.name.iter().flatten().try_for_each(|name| check_name(name))?;
+        if change.active == Some(false) {
+            self.0.deactivate_in_memory(&agent);
+        }
+        self.exclusive(move |state| async move {
+            match change.active {
+                Some(true) => state.activate(&agent, by).await?,
+                Some(false) => state.deactivate(&agent).await?,
+                None => {}
+            }
+            match change.name {
+                Some(name) => state.rename(agent, name).await,
+                None => Ok(()),
+            }
+        })
+        .await
     }
 
     /// Gives an agent a name for people; `None` removes it.
@@ -75,6 +102,13 @@ impl State {
         }
         let text = format!("The kill of {agent} is still being written; it stays inactive. Try again.");
         Err(ControlError::NotStored(text))
+    }
+
+    /// Deactivates an agent that memory knows. Another one is only created once the disk knows it.
+    fn deactivate_in_memory(&self, agent: &AgentId) {
+        if self.guard.agent(agent).is_some() {
+            self.guard.deactivate(agent, self.clock.now());
+        }
     }
 
     async fn deactivate(&self, agent: &AgentId) -> Result<(), ControlError> {

@@ -31,6 +31,7 @@ use model::{Clock, Policy, Provider, Providers};
 use store::{Recorder, Store};
 use tokio::sync::Mutex;
 
+pub use agents::AgentChange;
 pub use error::ControlError;
 pub use exemptions::{ExemptionOffer, LONGEST_EXEMPTION_DAYS, NewExemption};
 pub use kill_switch::KillSwitchStatus;

@@ -23,6 +23,10 @@ const MIN_LENGTH: u64 = 1024;
 /// Most of the gain of the slowest level, in a third of its time.
 const LEVEL: u32 = 4;
 
+/// How much is compressed at a time, about a millisecond's work: calls of agents share the threads,
+/// and evidence may have tens of megabytes.
+const PIECE: usize = 64 * 1024;
+
 /// Text, except event streams: an event would wait in the compressor.
 const COMPRESSED_TYPES: [&str; 7] = [
     "text/html",
@@ -47,11 +51,7 @@ pub(crate) async fn compress(request: Request, next: Next) -> Response {
     }
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     response.headers_mut().remove(CONTENT_LENGTH);
-    response.map(|body| Body::new(GzipBody { body, encoder: Some(encoder()) }))
-}
-
-fn encoder() -> GzEncoder<Vec<u8>> {
-    GzEncoder::new(Vec::new(), Compression::new(LEVEL))
+    response.map(|body| Body::new(GzipBody::new(body)))
 }
 
 fn is_compressible(headers: &HeaderMap) -> bool {
@@ -82,15 +82,26 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
 /// A body that is compressed as it is read.
 struct GzipBody {
     body: Body,
+    /// What was read and is not compressed yet.
+    pending: Bytes,
+    /// Whether the task has let others run since the last piece.
+    has_yielded: bool,
     /// `None` once everything has been handed on.
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
 impl GzipBody {
-    /// Compresses `data`; what comes out may be empty.
-    fn write(&mut self, data: &[u8]) -> io::Result<Bytes> {
+    fn new(body: Body) -> GzipBody {
+        let encoder = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
+        GzipBody { body, pending: Bytes::new(), has_yielded: true, encoder: Some(encoder) }
+    }
+
+    /// Compresses the next piece; what comes out may be empty.
+    fn compress_piece(&mut self) -> io::Result<Bytes> {
+        let piece = self.pending.split_to(self.pending.len().min(PIECE));
+        self.has_yielded = self.pending.is_empty();
         let Some(encoder) = &mut self.encoder else { return Ok(Bytes::new()) };
-        encoder.write_all(data)?;
+        encoder.write_all(&piece)?;
         Ok(std::mem::take(encoder.get_mut()).into())
     }
 
@@ -106,19 +117,29 @@ impl http_body::Body for GzipBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         loop {
-            let written = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
-                // Without the end of the gzip stream, a file that broke off does not look complete.
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => self.write(&data),
-                    Err(_trailers) => continue,
-                },
-                None => match self.finish() {
-                    Some(rest) => rest,
-                    None => return Poll::Ready(None),
-                },
+            if !std::mem::replace(&mut self.has_yielded, true) {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let compressed = if !self.pending.is_empty() {
+                self.compress_piece()
+            } else {
+                match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                    // Without the end of the gzip stream, a file that broke off does not look
+                    // complete.
+                    Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                    Some(Ok(frame)) => {
+                        // Only data: our answers have no trailers.
+                        self.pending = frame.into_data().unwrap_or_default();
+                        continue;
+                    }
+                    None => match self.finish() {
+                        Some(rest) => rest,
+                        None => return Poll::Ready(None),
+                    },
+                }
             };
-            match written {
+            match compressed {
                 Ok(bytes) if bytes.is_empty() => {}
                 Ok(bytes) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
                 Err(error) => return Poll::Ready(Some(Err(axum::Error::new(error)))),
@@ -129,6 +150,12 @@ impl http_body::Body for GzipBody {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may")]
+
+    use std::io::Read;
+
+    use flate2::read::GzDecoder;
+
     use super::*;
 
     #[test]
@@ -150,5 +177,24 @@ mod tests {
             assert_eq!(accepts_gzip(&headers), expected, "{header}");
         }
         assert!(!accepts_gzip(&HeaderMap::new()));
+    }
+
+    #[tokio::test]
+    async fn large_body_is_compressed_in_pieces_that_let_other_tasks_run() {
+        let text: Vec<u8> = (0..10 * PIECE).map(|number| (number * number / 7) as u8).collect();
+        let (mut body, mut waits, mut sent) = (GzipBody::new(Body::from(text.clone())), 0, Vec::new());
+        while let Some(frame) = std::future::poll_fn(|cx| {
+            let polled = Pin::new(&mut body).poll_frame(cx);
+            waits += usize::from(polled.is_pending());
+            polled
+        })
+        .await
+        {
+            sent.extend_from_slice(frame.unwrap().data_ref().unwrap());
+        }
+        assert_eq!(waits, 9);
+        let mut inflated = Vec::new();
+        GzDecoder::new(sent.as_slice()).read_to_end(&mut inflated).unwrap();
+        assert!(inflated == text);
     }
 }

@@ -229,9 +229,7 @@ pub(crate) async fn agent(
 ) -> Result<Json<StatsView>, Problem> {
     let (web, period) = (app.web(), query.period(app.web().clock.now())?);
     web.recorder.catch_up().await;
-    if web.guard.agent(&id).is_none() && web.store.agent(&id).await?.is_none() {
-        return Err(Problem::not_found(format!("There is no agent {id}.")));
-    }
+    app.control().require_agent(&id).await?;
     let mut stats = read(&app, Some(&id), period).await?;
     let conversations = web.store.conversation_figures(&id, period, LISTED).await?;
     stats.conversations = Some(conversations.into_iter().map(ConversationStats::from).collect());

@@ -3,6 +3,7 @@
 
 mod agents;
 mod alerts;
+mod borders;
 mod compression;
 mod description;
 mod exemptions;

@@ -7,7 +7,7 @@ pub(crate) mod policy;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use control::Agent;
+use control::{Agent, AgentChange};
 use model::{AgentId, DeactivatedBy, IncidentId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{AgentFilter, PageRequest};
@@ -120,6 +120,12 @@ pub(crate) struct ChangeBody {
     name: Option<Option<String>>,
 }
 
+impl From<ChangeBody> for AgentChange {
+    fn from(ChangeBody { active, name }: ChangeBody) -> AgentChange {
+        AgentChange { name, active }
+    }
+}
+
 /// Tells an absent name (keep it) from `null` (remove it).
 fn name_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
@@ -155,14 +161,7 @@ pub(crate) async fn patch(
     Caller(by): Caller,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<AgentView>, Problem> {
-    if let Some(name) = body.name {
-        app.control().rename(agent.clone(), name).await?;
-    }
-    match body.active {
-        Some(true) => app.control().activate(agent.clone(), by).await?,
-        Some(false) => app.control().deactivate(agent.clone()).await?,
-        None => {}
-    }
+    app.control().change_agent(agent.clone(), body.into(), by).await?;
     read(&app, agent).await.map(Json)
 }
 
