@@ -19,6 +19,8 @@ mod rules;
 mod settings;
 #[cfg(test)]
 mod test_support;
+#[cfg(test)]
+mod tests;
 mod token;
 mod view;
 
