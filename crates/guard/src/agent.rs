@@ -201,6 +201,11 @@ impl Agent {
         self.score
     }
 
+    /// What the tool step of its newest call brought.
+    pub(crate) fn newest_novelty(&self) -> Novelty {
+        self.windows.newest().map(|print| print.novelty).unwrap_or_default()
+    }
+
     /// The larger of the scores of the two windows that end with `print`; that of the agent's window if they are equal.
     fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {

@@ -25,8 +25,11 @@ pub(crate) struct Entry {
     result: [u32; 3],
     numbers: [f32; 3],
     silence: u16,
+    more_flags: u8,
     response: [u64; 2],
 }
+
+const RESULT_IS_SHORT: u8 = 1;
 
 const FLAG_BITS: u32 = 21;
 const HAS_PROMPT: u64 = 1;
@@ -136,7 +139,9 @@ impl Entry {
         let (is_error, is_written) = (self.has(TOOLS_ARE_ERROR), self.has(TOOLS_ARE_WRITTEN));
         let kind = KINDS.get(self.bits(KIND)).copied().unwrap_or_default();
         let [shape, kept, gist] = self.result;
-        let result = ResultPrint { shape, kept, gist, numbers: self.numbers, is_empty: self.has(RESULT_IS_EMPTY) };
+        let is_short = self.more_flags & RESULT_IS_SHORT != 0;
+        let is_empty = self.has(RESULT_IS_EMPTY);
+        let result = ResultPrint { shape, kept, gist, numbers: self.numbers, is_empty, is_short };
         self.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, kind, is_error, is_written })
     }
 
@@ -202,6 +207,7 @@ impl From<&Fingerprint> for Entry {
             result: [result.shape, result.kept, result.gist],
             numbers: result.numbers,
             silence: print.silence,
+            more_flags: if result.is_short { RESULT_IS_SHORT } else { 0 },
             response: response.unwrap_or_default(),
         }
     }
@@ -241,7 +247,8 @@ mod tests {
         let tools = any::<(u64, u64, u32, u32, i16, bool, bool)>().prop_map(
             |(literal, adaptive, shape, kept, number, is_error, is_written)| {
                 let numbers = [f32::from(number), 0.5, -1.0];
-                let result = ResultPrint { shape, kept, gist: kept ^ 1, numbers, is_empty: is_written };
+                let result =
+                    ResultPrint { shape, kept, gist: kept ^ 1, numbers, is_empty: is_written, is_short: is_error };
                 ToolStep { literal, adaptive, result, kind: KINDS[shape as usize % 6], is_error, is_written }
             },
         );

@@ -4,7 +4,7 @@
 const EDGE: usize = 200;
 
 /// The words of errors as tools, shells, runtimes and HTTP write them, in lower case.
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 21] = [
     "error",
     "exception",
     "traceback",
@@ -25,6 +25,7 @@ const WORDS: [&str; 20] = [
     "unable to",
     "timed out",
     "aborted",
+    "interrupted",
 ];
 
 /// By how many bytes words are recognised at first: those of all words fit into one number.
@@ -65,7 +66,16 @@ pub(crate) fn says_error(result: &str) -> bool {
 /// Whether `result` begins with the words of an error.
 pub(crate) fn says_error_at_once(result: &str) -> bool {
     let text = result.trim_start();
-    has_word(&text.as_bytes()[..text.floor_char_boundary(EDGE / 2)])
+    let line = text.lines().next().unwrap_or_default();
+    !says_success(line) && has_word(&text.as_bytes()[..text.floor_char_boundary(EDGE / 2)])
+}
+
+/// Whether the first line says that something was done: what follows is what it was done to.
+fn says_success(line: &str) -> bool {
+    const DONE: [&str; 7] = ["updated", "success", "created", "applied", "saved", "edited", "written"];
+    let head = line[..line.floor_char_boundary(EDGE / 2)].to_ascii_lowercase();
+    let is_denied = ["not ", "no ", "un", "fail", "error"].iter().any(|word| head.contains(word));
+    !is_denied && DONE.iter().any(|word| head.contains(word))
 }
 
 /// Whether any of the words stands in `text`, in whichever case. All are looked for at once.
@@ -75,25 +85,34 @@ fn has_word(text: &[u8]) -> bool {
     for (at, byte) in text.iter().enumerate() {
         reached = (reached << 1 | BEGINNINGS) & PLACES[usize::from(*byte)];
         let begun = reached & (BEGINNINGS << (FIRST - 1));
-        if begun != 0 && starts_with_one(&text[at + 1 - FIRST..], begun) {
+        if begun != 0 && starts_with_one(text, at + 1 - FIRST, begun) {
             return true;
         }
     }
     false
 }
 
-/// Whether `text` starts with one of the words that have a bit in `begun`.
+/// Whether one of the words that have a bit in `begun` stands in `text` at `at` and means it.
 #[cold]
-fn starts_with_one(text: &[u8], mut begun: u64) -> bool {
+fn starts_with_one(text: &[u8], at: usize, mut begun: u64) -> bool {
+    let (before, text) = text.split_at(at);
     while begun != 0 {
         let word = WORDS[begun.trailing_zeros() as usize / FIRST].as_bytes();
         let is_whole = text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-        if is_whole && !says_none(&text[word.len()..]) {
+        if is_whole && !says_none(&text[word.len()..]) && !denies(before) {
             return true;
         }
         begun &= begun - 1;
     }
     false
+}
+
+/// Whether what stands before the word of an error says that there is none: `No syntax errors`, `0 failed`, `without error`.
+fn denies(before: &[u8]) -> bool {
+    let clause =
+        before.rsplit(|byte| matches!(byte, b'.' | b';' | b',' | b':' | b'\n' | b'(')).next().unwrap_or_default();
+    let mut words = clause.split(u8::is_ascii_whitespace).rev().filter(|word| !word.is_empty()).take(3);
+    words.any(|word| [&b"no"[..], b"0", b"zero", b"without"].iter().any(|none| word.eq_ignore_ascii_case(none)))
 }
 
 /// Whether what follows the word of an error says that there is none: `Error: (none)`, `"error": null`, `errors=0`.
@@ -121,6 +140,9 @@ mod tests {
             "Error: (none)",
             "{\"error\":null}",
             "errors=0",
+            "No syntax errors detected",
+            "12 passed, 0 failed",
+            "PASS=1 WARN=0 ERROR=0",
             "é".repeat(300).as_str(),
             middle.as_str(),
         ] {

@@ -3,19 +3,20 @@
 use std::borrow::Cow;
 
 use model::{
-    Answered, Asked, CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, Step, StepKind, TextHash,
-    Timestamp, ToolCall, ToolStep, Turn,
+    Answered, Asked, CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind,
+    TextHash, Timestamp, ToolCall, ToolStep, Turn,
 };
 use twox_hash::XxHash3_64;
 
 mod gist;
 mod kind;
+mod nothing;
 mod result;
 
 use crate::canonical::canonical;
 use crate::error_text::{says_error, says_error_at_once};
 use crate::normalise::{Numbers, words_of};
-use crate::targets::targets;
+use crate::targets::{chosen, targets, without_volatile};
 use crate::words::{Digest, ExactHash, fold};
 
 /// The part of a fingerprint that the request alone decides, made before the agent is locked.
@@ -145,20 +146,40 @@ fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     }
 }
 
+/// A longer result of a look is content, in which any word may stand.
+const LONGEST_MESSAGE: usize = 600;
+
+/// How many words a report has at least.
+const REPORT: usize = 8;
+
 /// The newest step, and how many seconds its tools say that they waited.
 fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
     if asked.tool_calls.is_empty() {
         return None;
     }
     let signatures: Vec<Signature> = asked.tool_calls.iter().map(Signature::of).collect();
-    let kind = kind::of_calls(&asked.tool_calls);
+    let is_report =
+        || asked.tool_results.iter().map(|result| result.split_whitespace().count()).sum::<usize>() >= REPORT;
+    let kind = match kind::of_calls(&asked.tool_calls) {
+        // A sub-agent that reports was asked for what it found; one that says that it is done has done something.
+        StepKind::Other if asked.tool_calls.iter().all(kind::is_delegation) && is_report() => StepKind::Look,
+        kind => kind,
+    };
     // A file that was changed may well speak of errors: only the head of the result tells whether it was.
-    let says = if kind == StepKind::Change { says_error_at_once } else { says_error };
+    let says = |result: &str| match kind {
+        StepKind::Change => says_error_at_once(result),
+        // So may a file that is read.
+        StepKind::Look if result.len() > LONGEST_MESSAGE => says_error_at_once(result),
+        _ => says_error(result),
+    };
     let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
-    let is_error = asked.tool_results.iter().any(|result| says(result));
+    let is_patch = asked.calls_are_written && asked.tool_calls.iter().all(kind::is_patch);
+    let is_error = asked.tool_results.iter().any(|result| says(result) && (!is_patch || kind::is_about_patch(result)));
+    let results = asked.tool_results.iter().map(Cow::as_ref);
     if is_error {
-        let gist = gist::of_error(&asked.tool_calls, asked.tool_results.iter().map(Cow::as_ref));
-        result.gist = gist.unwrap_or(result.gist);
+        result.gist = gist::of_error(&asked.tool_calls, results).unwrap_or(result.gist);
+    } else if let Some(gist) = nothing::gist_of_nothing(&asked.tool_calls, results) {
+        result = ResultPrint { gist, is_empty: true, ..result };
     }
     let step = ToolStep {
         literal: together(signatures.iter().map(|call| call.literal)),
@@ -185,7 +206,14 @@ impl Signature {
         let name = XxHash3_64::oneshot(name.as_bytes());
         let (masked, has_numbers) = exact(&arguments, Numbers::Masked);
         let literal = fold(name, masked);
-        let adaptive = if has_numbers { fold(name, exact(&arguments, Numbers::Kept).0) } else { literal };
+        let kept = without_volatile(&arguments);
+        let is_same = !has_numbers && matches!(kept, Cow::Borrowed(_));
+        let adaptive = if is_same { literal } else { fold(name, exact(&kept, Numbers::Kept).0) };
+        // What was chosen is another call each time, although it is masked in a text.
+        let adaptive = match chosen(&kept) {
+            0 => adaptive,
+            chosen => fold(adaptive, chosen),
+        };
         Signature { literal, adaptive }
     }
 }
@@ -228,7 +256,10 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     let TextHash(adaptive) = if has_numbers { said(Numbers::Kept).1? } else { literal };
     // Turned over by what the calls aim at: the same header written to another file is another answer, however long
     // the header is.
-    let aims = calls.iter().fold(0, |aims, (_, arguments)| aims ^ targets(arguments));
+    let aims = calls.iter().fold(0, |aims, (_, arguments)| {
+        let arguments = without_volatile(arguments);
+        aims ^ targets(&arguments) ^ chosen(&arguments)
+    });
     Some(ResponsePrint { literal, adaptive: TextHash(adaptive ^ aims), is_short })
 }
 
@@ -347,6 +378,7 @@ mod tests {
         let request = [0x05a8_6108_0a76_802b, 0x1349_cde1_2770_5c16, 0xb4d6_23c5_b2a9_7a09, 0x7651_b827_2bc5_3bf5];
         assert_eq!([print.conversation.0, print.body, print.turn.message, print.step.newest], request);
         assert_eq!([tools.literal, tools.adaptive], [0xfba9_4d34_e8eb_4a3c, 0x267d_d40b_6ea0_f71d]);
-        assert_eq!([tools.result.shape, tools.result.kept, tools.result.gist], [0x93bc_dcd6; 3]);
+        let result = [tools.result.shape, tools.result.kept, tools.result.gist];
+        assert_eq!(result, [0x93bc_dcd6, 0x93bc_dcd6, 0x6e6f_6e65]);
     }
 }

@@ -84,6 +84,10 @@ impl<'w> Judge<'w> {
             standstill.counted(standstill.steps()).for_each(|place| marks[place].tool_calls = true);
             standstill.counted(self.similar_answers(&standstill)).for_each(|place| marks[place].response = true);
         }
+        if self.is_complaint() {
+            let complaints: Vec<usize> = (0..marks.len()).rev().filter(|place| marks[*place].prompt).collect();
+            rules::in_vain(&self.calls, &complaints).for_each(|place| marks[place].response = true);
+        }
         if let Some(talk) = self.small_talk() {
             talk.questions().iter().for_each(|place| marks[*place].prompt = true);
             talk.answers().iter().for_each(|place| marks[*place].response = true);
@@ -93,7 +97,7 @@ impl<'w> Judge<'w> {
 
     /// How many of them count by each signal.
     pub(crate) fn counts(&self) -> SignalCounts {
-        if self.standstill().is_some() || self.small_talk().is_some() {
+        if self.is_complaint() || self.standstill().is_some() || self.small_talk().is_some() {
             return Marks::count(&self.marks());
         }
         let mut counts = SignalCounts::default();
@@ -111,6 +115,13 @@ impl<'w> Judge<'w> {
             return None;
         }
         rules::standstill(&self.calls)
+    }
+
+    /// Whether the current call passes on that something went wrong: the same complaint again says that the work in between
+    /// was in vain.
+    fn is_complaint(&self) -> bool {
+        let is_result = self.current.tools().is_some_and(|step| step.is_written);
+        self.counting == Counting::Adaptive && self.current.prompt_is_error() && !is_result
     }
 
     /// The small talk that the current call goes on with.
@@ -173,10 +184,13 @@ impl<'w> Judge<'w> {
         let current = self.place();
         // Most calls are steps of work on one prompt: that is soon seen.
         let has_moved_on = |call: &Entry| rules::has_moved_on(call, self.current);
-        let counts = |place, call: &Entry| !has_moved_on(call) && self.prompt_counts(place, call);
-        // The same complaint again says that the work in between was in vain.
-        let is_result = self.current.tools().is_some_and(|step| step.is_written);
-        let is_complaint = self.current.prompt_is_error() && !is_result;
+        let is_complaint = self.is_complaint();
+        // A template of a complaint may be right for one document after the other.
+        let is_elsewhere = |call: &Entry| {
+            is_complaint && self.current.turn().position > 0 && call.conversation() != self.current.conversation()
+        };
+        let counts =
+            |place, call: &Entry| !has_moved_on(call) && !is_elsewhere(call) && self.prompt_counts(place, call);
         if is_complaint || !self.current.novelty().is_progress() {
             let until = if is_complaint { Until::Rest } else { Until::Progress };
             self.trace(current, until, counts, |place| mark(place, Signal::Prompt));
@@ -184,7 +198,11 @@ impl<'w> Judge<'w> {
         if let Some(newest) = self.newest {
             let outgrowth = rules::outgrowth(&self.calls, newest);
             let newest_call = self.calls[newest];
-            let counts = |place, call: &Entry| self.response_counts(place, call, newest_call, outgrowth);
+            let repeated = rules::repeated(&self.calls, outgrowth);
+            let counts = |place, call: &Entry| {
+                self.response_counts(place, call, newest_call, outgrowth)
+                    || (rules::is_comparable(call, newest_call) && rules::made_same_call(&self.calls, place, repeated))
+            };
             self.trace(newest, Until::Work, counts, |place| mark(place, Signal::Response));
         }
         if self.current.novelty().is_repetition() {
@@ -242,7 +260,7 @@ impl<'w> Judge<'w> {
         };
         one.adaptive.is_similar(other.adaptive)
             && rules::is_comparable(call, newest)
-            && rules::response_has_weight(call, newest)
+            && rules::response_has_weight(call, newest, self.current)
             && !rules::gave_something_new(&self.calls, place, outgrowth)
     }
 

@@ -3,7 +3,7 @@
 
 use std::hash::Hasher as _;
 
-use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Outcome, Score, Timestamp};
+use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Novelty, Outcome, Score, Timestamp};
 use twox_hash::XxHash3_64;
 
 use crate::agent::{Agent, seconds};
@@ -43,6 +43,11 @@ impl Replay {
     pub fn take(&mut self, recorded: &Fingerprint) -> Judged {
         let score = self.agent.on_recorded(recorded);
         Judged { score, is_stopped: score.value > self.threshold }
+    }
+
+    /// What the tool step of the newest call brought, for those who want to follow a score.
+    pub fn newest_novelty(&self) -> Novelty {
+        self.agent.newest_novelty()
     }
 }
 

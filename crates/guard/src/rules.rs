@@ -3,6 +3,7 @@
 
 mod asked_again;
 mod error_streak;
+mod in_vain;
 mod new_result;
 mod new_work;
 mod rest;
@@ -15,7 +16,8 @@ mod standstill;
 
 pub(crate) use asked_again::{has_moved_on, is_asked_again};
 pub(crate) use error_streak::{is_same_error, is_same_nothing};
-pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, outgrowth};
+pub(crate) use in_vain::in_vain;
+pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, made_same_call, outgrowth, repeated};
 pub(crate) use new_work::{Until, is_after_progress};
 pub use rest::REST;
 pub(crate) use rest::{is_after_rest, is_schedule, may_be_scheduled};

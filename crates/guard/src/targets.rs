@@ -1,11 +1,15 @@
 //! What tool calls aim at: the arguments that are one word each, such as paths, ids, numbers and switches.
 //! A long text that is the same but for its target (a licence header for the next file) is no repetition.
 
+use std::borrow::Cow;
+
 use twox_hash::XxHash3_64;
 
 use crate::normalise::{Numbers, words_of};
 use crate::words::{ExactHash, fold};
 
+/// Shorter words with digits are not masked.
+const SHORTEST_ID: usize = 6;
 /// A longer word is content (encoded data, minified code), not a target.
 const LONGEST: usize = 256;
 
@@ -25,6 +29,52 @@ pub(crate) fn targets(canonical: &str) -> u64 {
         }
     }
     hash
+}
+
+/// Parts of the names of arguments that are made anew for every call and choose nothing.
+const VOLATILE: [&str; 9] =
+    ["idempot", "nonce", "timestamp", "request_id", "requestid", "trace", "correlation", "cache_bust", "client_token"];
+
+fn is_volatile(key: &str) -> bool {
+    VOLATILE.iter().any(|name| key.contains(name))
+}
+
+/// `canonical` JSON without the values of arguments that are made anew for every call.
+pub(crate) fn without_volatile(canonical: &str) -> Cow<'_, str> {
+    if !is_volatile(canonical) {
+        return Cow::Borrowed(canonical);
+    }
+    let mut kept = String::with_capacity(canonical.len());
+    let mut is_dropped = false;
+    for token in Tokens(canonical) {
+        match token {
+            Token::Key(name) => is_dropped = is_volatile(name),
+            Token::Value(_) if is_dropped => continue,
+            Token::Value(_) => {}
+        }
+        let (Token::Key(text) | Token::Value(text)) = token;
+        kept.push_str(text);
+        kept.push(' ');
+    }
+    Cow::Owned(kept)
+}
+
+/// One hash of the ids and times among the arguments: what the model chose to work on. 0 if there are none. Names of temporary
+/// files are made anew for every call and choose nothing.
+pub(crate) fn chosen(canonical: &str) -> u64 {
+    let is_part = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '/' | '.');
+    let words = canonical.split(|character: char| !is_part(character));
+    words.filter(|word| is_chosen(word)).fold(0, |hash, word| fold(hash, XxHash3_64::oneshot(word.as_bytes())))
+}
+
+/// Whether a word of arguments has letters or signs, and digits, and is long enough for an id or a time.
+fn is_chosen(word: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    let is_temporary = word.contains("/tmp/") || word.contains("tmp.") || word.starts_with("tmp");
+    word.len() >= SHORTEST_ID
+        && has(u8::is_ascii_digit)
+        && !word.bytes().all(|byte| byte.is_ascii_digit())
+        && !is_temporary
 }
 
 fn is_target(value: &str) -> bool {

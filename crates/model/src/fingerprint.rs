@@ -103,12 +103,21 @@ pub struct ResultPrint {
     pub shape: u32,
     /// A hash with numbers, without what is volatile: ids, clocks, durations, process ids, ports, temporary names.
     pub kept: u32,
-    /// A hash without what the calls themselves said: what kind of error it is, if it is one.
+    /// A hash without what the calls themselves said: what kind of error it is, if it is one, or which nothing.
     pub gist: u32,
     /// The first two of those numbers, and all of them weighed together: how they move tells progress from jitter.
     pub numbers: [f32; 3],
-    /// Whether nothing was given.
+    /// Whether nothing was given, or the result says that nothing was found.
     pub is_empty: bool,
+    /// Whether it has a few words only: a state, a label, “ok”.
+    pub is_short: bool,
+}
+
+impl ResultPrint {
+    /// What was found, whatever it was looked for with: tools repeat a query that found nothing.
+    pub fn finding(&self) -> u32 {
+        if self.is_empty { self.gist } else { self.kept }
+    }
 }
 
 /// What the tool calls of a step are for.

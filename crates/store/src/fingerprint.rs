@@ -47,6 +47,9 @@ const NOVELTIES: [Novelty; 7] = [
 
 /// In the byte of the outcome.
 const PROMPT_IS_COMMON: u8 = 1 << 2;
+const RESULT_IS_SHORT: u8 = 1 << 3;
+/// The outcome itself.
+const OUTCOME: u8 = 3;
 
 /// The size with all fields.
 const MAX_SIZE: usize = 150;
@@ -109,9 +112,9 @@ pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
         prompt_is_short: has(PROMPT_IS_SHORT),
         prompt_is_error: version == VERSION && has_more(PROMPT_IS_ERROR),
         prompt_is_common: outcome & PROMPT_IS_COMMON != 0,
-        tools: if has(HAS_TOOLS) { Some(reader.tools(version, flags, more_flags)?) } else { None },
+        tools: if has(HAS_TOOLS) { Some(reader.tools(version, [flags, more_flags, outcome])?) } else { None },
         response: if has(HAS_RESPONSE) { Some(reader.response(has(RESPONSE_IS_SHORT))?) } else { None },
-        outcome: outcome_of(outcome & !PROMPT_IS_COMMON)?,
+        outcome: outcome_of(outcome)?,
         is_sample: has_more(IS_SAMPLE),
         silence,
         novelty: NOVELTIES.get(usize::from(more_flags >> NOVELTY)).copied().unwrap_or_default(),
@@ -166,7 +169,7 @@ fn more_flags(fingerprint: &Fingerprint) -> u8 {
         | flag(fingerprint.tools.is_some_and(|tools| tools.is_written), TOOLS_ARE_WRITTEN)
 }
 
-/// The outcome, and in the same byte one more flag.
+/// The outcome, and in the same byte two more flags.
 fn outcome_code(fingerprint: &Fingerprint) -> u8 {
     let code = match fingerprint.outcome {
         Outcome::Pending => 0,
@@ -174,11 +177,14 @@ fn outcome_code(fingerprint: &Fingerprint) -> u8 {
         Outcome::Failed => 2,
         Outcome::Refused => 3,
     };
-    code | if fingerprint.prompt_is_common { PROMPT_IS_COMMON } else { 0 }
+    let is_short = fingerprint.tools.is_some_and(|tools| tools.result.is_short);
+    code | if fingerprint.prompt_is_common { PROMPT_IS_COMMON } else { 0 } | if is_short { RESULT_IS_SHORT } else { 0 }
 }
 
 fn outcome_of(code: u8) -> Option<Outcome> {
-    [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused].get(usize::from(code)).copied()
+    let all = [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused];
+    let is_known = code & !(OUTCOME | PROMPT_IS_COMMON | RESULT_IS_SHORT) == 0;
+    all.get(usize::from(code & OUTCOME)).copied().filter(|_| is_known)
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -198,11 +204,11 @@ impl Reader<'_> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn tools(&mut self, version: u8, flags: u8, more_flags: u8) -> Option<ToolStep> {
+    fn tools(&mut self, version: u8, [flags, more_flags, outcome]: [u8; 3]) -> Option<ToolStep> {
         Some(ToolStep {
             literal: self.u64()?,
             adaptive: self.u64()?,
-            result: self.result(version, more_flags)?,
+            result: ResultPrint { is_short: outcome & RESULT_IS_SHORT != 0, ..self.result(version, more_flags)? },
             kind: KINDS.get(usize::from(flags >> KIND)).copied().unwrap_or_default(),
             is_error: more_flags & TOOLS_ARE_ERROR != 0,
             is_written: more_flags & TOOLS_ARE_WRITTEN != 0,
@@ -215,7 +221,8 @@ impl Reader<'_> {
             VERSION => (self.u32()?, [self.f32()?, self.f32()?, self.f32()?]),
             _ => (shape, [0.0; 3]),
         };
-        Some(ResultPrint { shape, kept, gist, numbers, is_empty: more_flags & RESULT_IS_EMPTY != 0 })
+        let is_empty = more_flags & RESULT_IS_EMPTY != 0;
+        Some(ResultPrint { shape, kept, gist, numbers, is_empty, is_short: false })
     }
 
     fn f32(&mut self) -> Option<f32> {

@@ -111,6 +111,9 @@ const LOOK: [&str; 43] = [
     "websearch",
 ];
 
+/// Words of tools that go one step further.
+const STRIDE: [&str; 8] = ["forward", "backward", "next", "step", "advance", "turn", "tick", "walk"];
+
 /// What a tool tells whose name ends with it.
 const TELLS: [&str; 9] = ["status", "state", "progress", "logs", "log", "history", "info", "details", "checks"];
 
@@ -168,6 +171,13 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
     if words.any(&["stdin"]) {
         return StepKind::Look;
     }
+    // A robot or a game is moved by the same call again and again: what it gives tells how far.
+    if words.any(&STRIDE) && !words.any(&CHANGE_ANYWHERE) {
+        return StepKind::Other;
+    }
+    if is_patch(call) {
+        return StepKind::Change;
+    }
     if words.any(&PLAN) {
         return StepKind::Plan;
     }
@@ -190,6 +200,29 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
         (&CHANGE, StepKind::Change),
         (&RUN, StepKind::Run),
     ])
+}
+
+/// Names of tools that hand work to another agent.
+const DELEGATION: [&str; 8] = ["task", "agent", "subagent", "delegate", "dispatch", "spawn", "handoff", "coworker"];
+
+/// Whether a call hands work to another agent.
+pub(super) fn is_delegation(call: &ToolCall<'_>) -> bool {
+    let hands_over = [r#""prompt""#, r#""task""#, r#""instructions""#, r#""message""#, r#""question""#];
+    Words::of(&call.name).any(&DELEGATION) && hands_over.iter().any(|key| call.arguments.contains(key))
+}
+
+/// Whether a call is a patch that was written as text, whatever the language of its block.
+pub(super) fn is_patch(call: &ToolCall<'_>) -> bool {
+    let text = &call.arguments;
+    text.contains("<<<<<<< SEARCH")
+        || text.contains("*** Begin Patch")
+        || (text.contains("--- ") && text.contains("+++ "))
+}
+
+/// Whether a message is about a patch and not about what came of it: harnesses answer a patch with the output of tests.
+pub(super) fn is_about_patch(result: &str) -> bool {
+    let head = result[..result.floor_char_boundary(200)].to_ascii_lowercase();
+    ["search/replace", "edit format", "patch", "hunk", "block"].iter().any(|word| head.contains(word))
 }
 
 /// The words of a name: `getOrder_status` has three.

@@ -23,13 +23,14 @@ pub(super) fn of_results<'t>(results: impl Iterator<Item = &'t str>) -> (ResultP
         return print;
     }
     prints.sort_unstable_by_key(|(print, _)| (print.shape, print.kept));
-    let mut all = (ResultPrint { is_empty: true, ..ResultPrint::default() }, 0);
+    let mut all = (ResultPrint { is_empty: true, is_short: true, ..ResultPrint::default() }, 0);
     for (print, waited) in prints {
         let both = |one: u32, other: u32| fold(u64::from(one), u64::from(other)) as u32;
         all.0.shape = both(all.0.shape, print.shape);
         all.0.kept = both(all.0.kept, print.kept);
         all.0.numbers = std::array::from_fn(|place| all.0.numbers[place] + print.numbers[place]);
         all.0.is_empty &= print.is_empty;
+        all.0.is_short &= print.is_short;
         all.1 = all.1.max(waited);
     }
     (ResultPrint { gist: all.0.shape, ..all.0 }, all.1)
@@ -38,7 +39,7 @@ pub(super) fn of_results<'t>(results: impl Iterator<Item = &'t str>) -> (ResultP
 fn of_result(result: &str) -> (ResultPrint, u16) {
     let mut lights = Lights::default();
     words_of([result], Numbers::Kept, &mut lights);
-    lights.settle(false);
+    lights.settle(b"");
     let waited = lights.waited;
     (lights.finish(), waited)
 }
@@ -53,9 +54,27 @@ struct Lights {
     waiting: Option<Waiting>,
     /// The hash of the word before, which may say what the next number is.
     before: u64,
-    has_words: bool,
+    /// Whether the word before says that an id follows.
+    names_id: bool,
+    /// Whether the word before is part of a list of volatile numbers that goes on.
+    list_goes_on: bool,
+    /// How many words there are that are no tags.
+    words: u32,
+    /// Whether the result began with a header of the client that has not ended.
+    is_headed: bool,
+    /// Whether the words belong to what a client adds about itself.
+    is_aside: bool,
     waited: u16,
 }
+
+/// A result of fewer words is a state or a label.
+const SHORT_WORDS: u32 = 8;
+
+/// More words are none of a header.
+const LONGEST_HEADER: u32 = 24;
+
+/// What clients add to results: the time, open files, how much of the context is used.
+const ASIDE: (&[u8], &[u8]) = (b"<environment_details>", b"</environment_details>");
 
 /// A word whose last number waits for the word behind it.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +85,10 @@ struct Waiting {
     number: (u64, f64),
     /// Whether the word before says that time passed: `Wall time: 30.0 seconds`.
     is_wait: bool,
+    /// Whether the number stands in brackets: before a time it is that of a process.
+    is_bracketed: bool,
+    /// Whether it may be a time in seconds since 1970.
+    is_epoch: bool,
 }
 
 impl Lights {
@@ -74,11 +97,17 @@ impl Lights {
         self.kept = fold(self.kept, kept);
     }
 
-    /// The word that waited, now that it is known whether its number is a duration.
-    fn settle(&mut self, is_duration: bool) {
+    /// The word that waited, now that the word behind it is known.
+    fn settle(&mut self, next: &[u8]) {
         let Some(waiting) = self.waiting.take() else { return };
         let (hash, value) = waiting.number;
-        if is_duration {
+        if waiting.is_bracketed && (volatile::is_time(next) || next.ends_with(b":")) {
+            return self.add(waiting.shape, fold(waiting.kept, MASKED));
+        }
+        if waiting.is_epoch && !volatile::tells_amount(next) {
+            return self.add(waiting.shape, fold(waiting.kept, MASKED));
+        }
+        if !waiting.is_bracketed && volatile::is_time_unit(next) {
             if waiting.is_wait {
                 self.waited = self.waited.max(value as u16);
             }
@@ -94,14 +123,18 @@ impl Lights {
             kept: self.kept as u32,
             gist: self.shape as u32,
             numbers: self.numbers.finish(),
-            is_empty: !self.has_words,
+            is_empty: self.words == 0,
+            is_short: self.words < SHORT_WORDS,
         }
     }
 
     /// A word with digits in it: what is volatile is masked, the other numbers are looked at.
     fn word_with_digits(&mut self, bytes: &[u8]) {
         let (mut shape, mut kept, mut last) = (0, 0, None);
-        for token in tokens(bytes, KEYS.is_volatile(self.before) || KEYS.is_calendar(self.before)) {
+        let is_volatile = self.list_goes_on || KEYS.is_volatile(self.before);
+        self.list_goes_on = is_volatile && bytes.ends_with(b",");
+        let (bytes, is_bracketed) = volatile::without_bracket(bytes);
+        for token in tokens(bytes, is_volatile || KEYS.is_calendar(self.before)) {
             if let Some((hash, value)) = last.take() {
                 self.numbers.add(value);
                 kept = fold(kept, hash);
@@ -118,7 +151,8 @@ impl Lights {
         match last {
             Some(number) => {
                 let is_wait = KEYS.says_wait(self.before);
-                self.waiting = Some(Waiting { shape, kept, number, is_wait });
+                let is_epoch = volatile::is_epoch_seconds(number.1) && !KEYS.is_amount(self.before);
+                self.waiting = Some(Waiting { shape, kept, number, is_wait, is_bracketed, is_epoch });
             }
             None => self.add(shape, kept),
         }
@@ -127,11 +161,22 @@ impl Lights {
 
 impl Words for Lights {
     fn word(&mut self, word: Word<'_>) {
-        self.has_words = true;
-        if self.waiting.is_some() {
-            self.settle(volatile::is_time_unit(word.bytes));
+        if word.bytes == ASIDE.0 || self.is_aside {
+            self.is_aside = word.bytes != ASIDE.1;
+            return;
         }
-        if word.has_digits && KEYS.is_id(self.before) {
+        // The header that Codex puts before the output of a command.
+        let is_header_end = self.is_headed && word.bytes == b"output:" && self.words < LONGEST_HEADER;
+        self.is_headed = self.is_headed && !is_header_end || (self.words == 0 && word.bytes == b"chunk");
+        if is_header_end {
+            self.words = 0;
+            return self.add(word.hash, word.hash);
+        }
+        self.words += u32::from(!(word.bytes.starts_with(b"<") && word.bytes.ends_with(b">")));
+        if self.waiting.is_some() {
+            self.settle(word.bytes);
+        }
+        if self.names_id && volatile::may_be_id(word.bytes, word.has_digits) {
             self.add(MASKED, MASKED);
         } else if word.has_digits {
             self.word_with_digits(volatile::without_temporary_name(word.bytes));
@@ -141,6 +186,7 @@ impl Words for Lights {
             self.add(word.hash, word.hash);
         }
         self.before = word.hash;
+        self.names_id = KEYS.is_id(word.hash) || volatile::names_id(word.bytes);
     }
 }
 
@@ -173,6 +219,7 @@ struct Keys {
     calendar: Vec<u64>,
     ids: Vec<u64>,
     waits: Vec<u64>,
+    amounts: Vec<u64>,
 }
 
 static KEYS: LazyLock<Keys> = LazyLock::new(|| {
@@ -187,6 +234,10 @@ static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     Keys {
         volatile: hashes(&volatile::KEYS, &["", ":", "="]),
         waits: hashes(&["time", "waited", "slept"], &["", ":"]),
+        amounts: hashes(
+            &["size", "processed", "bytes", "total", "count", "offset", "rows", "copied", "read"],
+            &["", ":"],
+        ),
         calendar: hashes(&volatile::CALENDAR, &["", ","]),
         ids: hashes(&["id", "hash", "commit", "sha", "digest", "token", "session", "revision"], &["", ":", "="]),
     }
@@ -199,6 +250,10 @@ impl Keys {
 
     fn is_id(&self, hash: u64) -> bool {
         self.ids.binary_search(&hash).is_ok()
+    }
+
+    fn is_amount(&self, hash: u64) -> bool {
+        self.amounts.binary_search(&hash).is_ok()
     }
 
     fn says_wait(&self, hash: u64) -> bool {
@@ -258,6 +313,24 @@ mod tests {
             ("17/Nov/2026:23:55:32 +0000 GET", "18/Nov/2026:01:05:02 +0000 GET"),
             ("11/17/2026 11:55 AM", "12/01/2026 01:02 AM"),
             ("commit 9f86d08 is bad", "commit 1c2d3e4 is bad"),
+            ("Chunk ID: 170bee Output:", "Chunk ID: e97c31 Output:"),
+            ("Chunk ID: fabcde Output:", "Chunk ID: e97c31 Output:"),
+            ("denied (RequestId: 3TKFSP0BDKAXA68T, x)", "denied (RequestId: RHWWVHNQMBCRPZK9, x)"),
+            ("load average: 0.57, 0.37, 0.69", "load average: 1.91, 0.04, 2.30"),
+            ("[57058] 11/Mar/2026 09:14:19 AM closed", "[3083] 11/Mar/2026 09:14:20 AM closed"),
+            ("{\"output\":\"[57058] 2026-03-11 09:14:19 closed\"}", "{\"output\":\"[83] 2026-03-12 10:14:19 closed\"}"),
+            ("sshd[4242]: closed", "sshd[91]: closed"),
+            ("[13379] worker: broker closed", "[631] worker: broker closed"),
+            ("{\"duration_us\":5446,\"a\":1}", "{\"duration_us\":1878,\"a\":1}"),
+            (
+                "addr=0x30 pc=0xeae7ef] goroutine 2 [running]: +0x6c",
+                "addr=0xf7 pc=0x120746] goroutine 50 [running]: +0x40",
+            ),
+            (
+                "text <environment_details> Context: 21800 tokens </environment_details>",
+                "text <environment_details> Context: 22700 tokens </environment_details>",
+            ),
+            ("1763423732 starting", "1763423999 starting"),
         ] {
             let (one_print, other_print) = (lights(one), lights(other));
             assert_eq!((one_print.shape, one_print.kept), (other_print.shape, other_print.kept), "{one:?} {other:?}");
@@ -273,6 +346,11 @@ mod tests {
             ("error at line main.rs:12:5", "error at line main.rs:19:5"),
             ("1,024 bytes written", "2,048 bytes written"),
             ("score 0.71", "score 0.72"),
+            ("processed 1760213441 of 2100000000", "processed 1760213999 of 2100000000"),
+            ("-rw-r--r-- 1 dev dev 1760213441 Mar 11 a.iso", "-rw-r--r-- 1 dev dev 1760219999 Mar 11 a.iso"),
+            ("[12] rows", "[13] rows"),
+            ("[14]<button>", "[15]<button>"),
+            ("valid: 3", "valid: 4"),
         ] {
             let (one_print, other_print) = (lights(one), lights(other));
             assert_eq!(one_print.shape, other_print.shape, "{one:?} {other:?}");

@@ -4,6 +4,7 @@
 use model::Novelty;
 
 use crate::entry::Entry;
+use crate::progress::is_same_finding;
 
 /// Whether both calls report the same error, in one conversation.
 pub(crate) fn is_same_error(one: &Entry, other: &Entry) -> bool {
@@ -21,7 +22,6 @@ pub(crate) fn is_same_nothing(call: &Entry, current: &Entry) -> bool {
         return false;
     };
     current.novelty() == Novelty::Barren
-        && first.kind == second.kind
-        && first.result.kept == second.result.kept
+        && is_same_finding(&first, &second)
         && call.conversation() == current.conversation()
 }

@@ -1,7 +1,7 @@
 //! A repeated tool call whose result is new is progress: running the tests after each edit, reading the next page of a
 //! stream, polling a job that moves. So is one that was waited for.
 
-use model::{Novelty, ResultPrint};
+use model::{Novelty, ResultPrint, ToolStep};
 
 use super::asked_again::is_same_turn;
 use crate::entry::Entry;
@@ -24,11 +24,15 @@ fn is_same_result(one: (ResultPrint, Novelty), other: (ResultPrint, Novelty)) ->
 /// What came of a response: the tool step that the next call of its conversation reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgrowth {
-    result: ResultPrint,
+    step: ToolStep,
     novelty: Novelty,
 }
 
 impl Outgrowth {
+    fn has_result_of(&self, other: &Outgrowth) -> bool {
+        is_same_result((self.step.result, self.novelty), (other.step.result, other.novelty))
+    }
+
     /// Whether the agent got further by it, or waited for it.
     pub(crate) fn is_new(&self) -> bool {
         self.novelty.is_progress() || self.novelty == Novelty::Waited
@@ -43,8 +47,28 @@ pub(crate) fn gave_something_new(calls: &[&Entry], place: usize, newest: Option<
         return true;
     }
     let Some(earlier) = outgrowth(calls, place) else { return false };
-    let is_same = is_same_result((earlier.result, earlier.novelty), (newest.result, newest.novelty));
-    !is_same || earlier.novelty == Novelty::Waited
+    !newest.has_result_of(&earlier) || earlier.novelty == Novelty::Waited
+}
+
+/// So often the same call must have given the same before the words around it say nothing any more.
+const SAME_CALLS: usize = 4;
+
+/// What came of the response of the call at `newest`, if the same call gave the same often enough that its words say nothing.
+pub(crate) fn repeated(calls: &[&Entry], newest: Option<Outgrowth>) -> Option<Outgrowth> {
+    let newest = newest.filter(|newest| matches!(newest.novelty, Novelty::Stale | Novelty::Jitter))?;
+    let is_same = |call: &&&Entry| {
+        let step = call.tools().filter(|step| step.adaptive == newest.step.adaptive);
+        step.is_some_and(|step| newest.has_result_of(&Outgrowth { step, novelty: call.novelty() }))
+    };
+    (calls.iter().filter(is_same).count() > SAME_CALLS).then_some(newest)
+}
+
+/// Whether the response of the call at `place` made the call that came to `newest`, which is [repeated]: agents say in ever
+/// other words what they do again.
+pub(crate) fn made_same_call(calls: &[&Entry], place: usize, newest: Option<Outgrowth>) -> bool {
+    let Some(newest) = newest else { return false };
+    let is_same = |earlier: Outgrowth| newest.step.adaptive == earlier.step.adaptive && newest.has_result_of(&earlier);
+    outgrowth(calls, place).is_some_and(|earlier| earlier.novelty != Novelty::Waited && is_same(earlier))
 }
 
 /// What came of the response of the call at `place`.
@@ -65,5 +89,5 @@ pub(crate) fn outgrowth(calls: &[&Entry], place: usize) -> Option<Outgrowth> {
 }
 
 fn of(next: &Entry) -> Option<Outgrowth> {
-    next.tools().map(|step| Outgrowth { result: step.result, novelty: next.novelty() })
+    next.tools().map(|step| Outgrowth { step, novelty: next.novelty() })
 }

@@ -24,10 +24,35 @@ fn is_same_call(one: &Entry, other: &Entry) -> bool {
     matches!((one.tools(), other.tools()), (Some(one), Some(other)) if one.adaptive == other.adaptive)
 }
 
+/// How many different things a source must have given.
+const SOURCE: usize = 3;
+
+/// Whether the call at `place` is made again and again and gives other words nearly each time: a queue, a bisection.
+fn is_source(calls: &[&Entry], place: usize) -> bool {
+    let shape = |call: &Entry| call.tools().map(|step| step.result.shape);
+    let (mut count, mut distinct): (usize, Vec<Option<u32>>) = (0, Vec::new());
+    for call in calls.iter().filter(|call| is_same_call(call, calls[place])) {
+        count += 1;
+        if !distinct.contains(&shape(call)) {
+            distinct.push(shape(call));
+        }
+    }
+    distinct.len() >= SOURCE && distinct.len() * 3 > count * 2
+}
+
 /// Whether the call at `place` gives something new at least one time in three.
 fn is_alive(calls: &[&Entry], place: usize) -> bool {
     let same = || calls.iter().filter(|call| is_same_call(call, calls[place]));
     same().filter(|call| call.novelty() == Novelty::Found).count() * 3 > same().count()
+}
+
+/// Whether the call at `place` took something new from a source, and the last of `calls` did not fail at it.
+pub(crate) fn is_supplied(calls: &[&Entry], place: usize) -> bool {
+    !calls.last().is_some_and(|current| fails(current)) && is_source(calls, place)
+}
+
+fn fails(call: &Entry) -> bool {
+    call.tools().is_some_and(|step| step.is_error)
 }
 
 /// Whether progress lies between the calls at two places, in the conversations of both, so that the later one is no lap of
@@ -49,6 +74,7 @@ pub(crate) fn is_after_progress(calls: &[&Entry], later: usize, earlier: usize, 
             Novelty::Found if place < later && is_same_call(call, calls[later]) && is_alive(calls, later) => {
                 return true;
             }
+            Novelty::Found if !fails(calls[later]) && is_source(calls, place) => return true,
             Novelty::Found => found += 1,
             _ => {}
         }

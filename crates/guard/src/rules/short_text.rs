@@ -13,8 +13,8 @@ pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &
     if !current.prompt_is_short() || current.turn().position == 0 || is_resent(call, current) {
         return true;
     }
-    // Asked again because it failed: nothing moved on either.
-    if call.outcome() == Outcome::Failed {
+    // Asked again because it failed or nothing was answered: nothing moved on either.
+    if call.outcome() == Outcome::Failed || (call.outcome() == Outcome::Answered && call.response().is_none()) {
         return true;
     }
     let answers = (call.response(), newest.and_then(|newest| newest.response()));
@@ -22,8 +22,15 @@ pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &
 }
 
 /// Whether a response of `call` that is similar to the `newest` one counts. A short one does where the question was the
-/// same, too: “positive” is the answer to many texts.
-pub(crate) fn response_has_weight(call: &Entry, newest: &Entry) -> bool {
+/// same, too: “positive” is the answer to many texts. A greeting that another question follows is the beginning of a
+/// conversation of its own.
+pub(crate) fn response_has_weight(call: &Entry, newest: &Entry, current: &Entry) -> bool {
     let is_short = newest.response().is_some_and(|response| response.is_short);
-    !is_short || are_same_words(call, newest) || is_same_tool_step(call, newest)
+    !is_short || (are_same_words(call, newest) && !is_greeting(newest, current)) || is_same_tool_step(call, newest)
+}
+
+/// Whether `newest` began a conversation that `current` goes on with in other words.
+fn is_greeting(newest: &Entry, current: &Entry) -> bool {
+    let is_first = newest.turn().position == 0 && newest.prompt_is_short();
+    is_first && current.turn().position > 0 && !are_same_words(newest, current)
 }

@@ -4,11 +4,14 @@
 
 use model::Novelty;
 
+use super::new_work::is_supplied;
 use crate::entry::Entry;
 
-/// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a third of it.
-fn fillers(repetitions: usize) -> usize {
-    2 + repetitions / 3
+/// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a third of it, and some
+/// more between steps that are made again. Who looks for something finds it now and then.
+fn fillers(current: &Entry, repetitions: usize) -> usize {
+    let more = if current.novelty() == Novelty::Barren { 0 } else { 2 };
+    more + repetitions / 3
 }
 
 /// The repetitions in the conversation of the last of `calls` since it got any further.
@@ -28,9 +31,10 @@ pub(crate) fn standstill(calls: &[&Entry]) -> Option<Standstill> {
     {
         match call.novelty() {
             Novelty::Changed => break,
+            Novelty::Found if is_supplied(calls, place) => break,
             Novelty::Found => {
                 found += 1;
-                if found > fillers(steps.len()) {
+                if found > fillers(current, steps.len()) {
                     break;
                 }
             }
@@ -70,7 +74,7 @@ impl Standstill {
 fn key(call: &Entry) -> u64 {
     let Some(step) = call.tools() else { return 0 };
     match call.novelty() {
-        Novelty::Barren => u64::from(step.result.kept),
+        Novelty::Barren => u64::from(step.result.finding()),
         _ if step.is_error => u64::from(step.result.gist),
         _ => step.adaptive,
     }

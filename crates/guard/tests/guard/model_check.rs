@@ -10,16 +10,26 @@ use proptest::prelude::*;
 use crate::driver::{Ask, Driver, called, said};
 use crate::naive::{Expected, Naive};
 
-const PROMPTS: [&str; 4] = [
+const PROMPTS: [&str; 5] = [
     "continue",
     "Please look up order 12 in the archive and tell me whether it has been paid already",
     "Please look up order 99 in the archive and tell me whether it has been paid already",
     "",
+    "Error: the patch is empty. Write one that is not, and tell me when it is done.",
 ];
 const ANSWERS: [&str; 4] =
     ["done", "I found the order in the archive and it was paid on the day it was made", "", "no 5"];
 const CALLS: [&str; 4] = [r#"{"n":1}"#, r#"{"n":2}"#, r#"{"command":"ls"}"#, r#"{"command":"sed -i s/one/two/ a.rs"}"#];
-const RESULTS: [&str; 6] = ["ok", "failed", "10 rows", "11 rows", "12 rows", ""];
+const RESULTS: [&str; 8] = [
+    "ok",
+    "failed",
+    "10 rows",
+    "11 rows",
+    "12 rows",
+    "",
+    "No results found.",
+    "one two three four five six seven eight",
+];
 const MAX_CONVERSATIONS: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -39,7 +49,7 @@ enum Step {
 
 fn asks() -> impl Strategy<Value = Ask> {
     let tools = prop::option::weighted(0.5, (0..CALLS.len(), 0..RESULTS.len()));
-    ((0..4_usize), (0..4_usize), 0..2_u32, 0..3_u32, tools, 0..2_u8).prop_map(
+    ((0..PROMPTS.len()), (0..4_usize), 0..2_u32, 0..3_u32, tools, 0..2_u8).prop_map(
         |(prompt, conversation, position, depth, tools, body)| {
             let ask = Ask::new(PROMPTS[prompt]).within(["a", "b", "c", "a"][conversation]).at(position);
             let ask = Ask { depth, body: body.to_string(), ..ask };

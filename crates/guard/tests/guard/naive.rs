@@ -83,21 +83,26 @@ impl Naive {
             return Novelty::Neutral;
         }
         let steps: Vec<(Fingerprint, ToolStep)> = asks.iter().filter_map(|call| Some((*call, call.tools?))).collect();
-        let same: Vec<ToolStep> =
-            steps.iter().map(|(_, other)| *other).filter(|other| other.adaptive == step.adaptive).collect();
+        let repeated = |(_, other): &&(Fingerprint, ToolStep)| other.adaptive == step.adaptive;
+        let same: Vec<ToolStep> = steps.iter().filter(repeated).map(|(_, other)| *other).collect();
         if same.is_empty() {
             return new_call(&steps, &step, print);
         }
-        if same.iter().any(|other| other.result.kept == step.result.kept) {
-            return Novelty::Stale;
+        let is_other_question =
+            |(call, other): &(Fingerprint, ToolStep)| !other.is_error && call.turn.message != print.turn.message;
+        let is_look = step.kind == StepKind::Look && !step.is_error;
+        if is_look && steps.iter().filter(repeated).all(is_other_question) {
+            return Novelty::Neutral;
         }
-        let alike: Vec<f32> = same
-            .iter()
-            .filter(|other| other.result.shape == step.result.shape)
-            .map(|other| other.result.numbers[0])
-            .collect();
+        let of_shape: Vec<ToolStep> =
+            same.iter().filter(|other| other.result.shape == step.result.shape).copied().chain([step]).collect();
+        if same.iter().any(|other| other.result.kept == step.result.kept) {
+            return if stands_still(&of_shape) { Novelty::Waited } else { Novelty::Stale };
+        }
+        let alike: Vec<f32> = of_shape[..of_shape.len() - 1].iter().map(|other| other.result.numbers[0]).collect();
         match (step.kind, alike.is_empty(), step.is_error) {
             (StepKind::Change, false, _) => Novelty::Jitter,
+            (StepKind::Change, true, false) if same.iter().all(|other| other.is_error) => Novelty::Changed,
             (StepKind::Change, true, _) | (_, true, true) => Novelty::Neutral,
             (_, true, false) => Novelty::Found,
             // All results of the test have one number at most.
@@ -271,16 +276,36 @@ fn count(window: &[Fingerprint], exempts: &Exempts) -> SignalCounts {
 fn new_call(steps: &[(Fingerprint, ToolStep)], step: &ToolStep, print: &Fingerprint) -> Novelty {
     let is_same = |other: &ToolStep| other.result.gist == step.result.gist || other.result.shape == step.result.shape;
     let fails_alike = steps.iter().any(|(_, other)| other.is_error && is_same(other));
-    let finds_alike = steps.iter().any(|(call, other)| {
-        call.turn == print.turn && other.kind == step.kind && other.result.kept == step.result.kept
-    });
+    let finds_alike = steps.iter().any(|(call, other)| call.turn == print.turn && same_finding(other, step));
+    let says_nothing = |step: &ToolStep| step.result.is_empty && step.result.gist != step.result.shape;
+    let misses_alike = says_nothing(step)
+        && steps
+            .iter()
+            .any(|(_, other)| says_nothing(other) && other.kind == step.kind && other.result.gist == step.result.gist);
     match (step.is_error, step.kind) {
         (true, _) if fails_alike => Novelty::Stale,
         (true, _) => Novelty::Neutral,
         (_, StepKind::Change) => Novelty::Changed,
         (_, StepKind::Look) if finds_alike => Novelty::Barren,
+        (_, StepKind::Run | StepKind::Other) if misses_alike => Novelty::Barren,
         _ => Novelty::Found,
     }
+}
+
+/// Whether both found the same, and it says something: two things may be in the same state.
+fn same_finding(one: &ToolStep, other: &ToolStep) -> bool {
+    let says_something = one.result.is_empty || !one.result.is_short;
+    one.kind == other.kind && says_something && one.result.finding() == other.result.finding()
+}
+
+/// Whether the number of these results, the newest last, has moved and stands still for now.
+fn stands_still(steps: &[ToolStep]) -> bool {
+    let kept: Vec<u32> = steps.iter().map(|step| step.result.kept).collect();
+    let moves = kept.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let stands = kept.iter().rev().take_while(|one| *one == kept.last().unwrap()).count();
+    let stands = if stands == kept.len() { stands } else { stands - 1 };
+    let numbers: Vec<f32> = steps.iter().map(|step| step.result.numbers[0]).collect();
+    moves >= 2 && movement(&numbers) == Novelty::Found && stands <= 2 * moves.min(4)
 }
 
 fn movement(numbers: &[f32]) -> Novelty {
@@ -379,15 +404,44 @@ impl View<'_> {
             self.laps(all, most, |index| self.prompt(index)).into_iter().for_each(|at| marks[at][0] = true);
         }
         if let Some(newest) = self.newest {
-            self.laps(newest, 2, |index| self.response(index)).into_iter().for_each(|at| marks[at][1] = true);
+            let counts = |index: usize| self.response(index) || self.made_same_call(index);
+            self.laps(newest, 2, counts).into_iter().for_each(|at| marks[at][1] = true);
         }
         if self.current.novelty.is_repetition() {
             let most = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
             self.laps(all, most, |index| self.tools(index)).into_iter().for_each(|at| marks[at][2] = true);
         }
         self.standstill(&mut marks);
+        if is_complaint {
+            self.in_vain(&mut marks);
+        }
         self.small_talk(&mut marks);
         marks
+    }
+
+    /// Answers that were met with the same complaint, with nothing done in between, count, less four.
+    fn in_vain(&self, marks: &mut [[bool; 3]]) {
+        let complaints: Vec<usize> = (0..marks.len()).filter(|at| marks[*at][0]).chain([marks.len()]).collect();
+        let is_in_vain = |pair: &&[usize]| {
+            let works =
+                |at: usize| self.at(at).conversation == self.at(pair[0]).conversation && self.at(at).tools.is_some();
+            self.at(pair[0]).response.is_some() && !(pair[0] + 1..=pair[1]).any(works)
+        };
+        let places: Vec<usize> = complaints.windows(2).filter(is_in_vain).map(|pair| pair[0]).collect();
+        places.iter().rev().skip(4).for_each(|at| marks[*at][1] = true);
+    }
+
+    /// Whether the response at a place made the call that the newest one made, if that call gave the same five times.
+    fn made_same_call(&self, index: usize) -> bool {
+        let Some(newest) = self.newest else { return false };
+        let Some((step, novelty)) = self.after(newest) else { return false };
+        let is_same =
+            |other: (ToolStep, Novelty)| other.0.adaptive == step.adaptive && same_result(other, (step, novelty));
+        let all = self.calls.iter().chain([self.current]);
+        let count = all.filter_map(|call| Some((call.tools?, call.novelty))).filter(|other| is_same(*other)).count();
+        let repeats = matches!(novelty, Novelty::Stale | Novelty::Jitter) && count > 4;
+        let earlier = self.after(index).filter(|earlier| earlier.1 != Novelty::Waited);
+        repeats && comparable(&self.calls[index], &self.calls[newest]) && earlier.is_some_and(is_same)
     }
 
     /// Which calls before `from` count, back to where more than `most` that is new lies between two of them. What is done
@@ -400,7 +454,9 @@ impl View<'_> {
                 (index + 1..=later).filter(|at| ends.contains(&self.at(*at).conversation)).collect();
             let found = |at: &&usize| self.at(**at).novelty == Novelty::Found;
             let is_alive = between.iter().filter(found).any(|at| *at < later && self.gives_new(*at, later));
-            let is_done = between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
+            let fails = |at: usize| self.at(at).tools.is_some_and(|step| step.is_error);
+            let is_source = !fails(later) && between.iter().filter(found).any(|at| self.is_source(*at));
+            let is_done = is_source || between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
             if most < usize::MAX && (is_done || is_alive || between.iter().filter(found).count() > most) {
                 break;
             }
@@ -408,6 +464,16 @@ impl View<'_> {
             laps.push(index);
         }
         laps
+    }
+
+    /// Whether the same call gave other words nearly each time.
+    fn is_source(&self, place: usize) -> bool {
+        let signature = |at: usize| self.at(at).tools.map(|step| step.adaptive);
+        let same: Vec<usize> = (0..=self.calls.len()).filter(|at| signature(*at) == signature(place)).collect();
+        let mut shapes: Vec<u32> = same.iter().map(|at| self.at(*at).tools.unwrap().result.shape).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        shapes.len() >= 3 && shapes.len() * 3 > same.len() * 2
     }
 
     /// Whether the calls at both places are the same, and give something new one time in three.
@@ -431,7 +497,10 @@ impl View<'_> {
                 continue;
             }
             found += usize::from(call.novelty == Novelty::Found);
-            if call.novelty == Novelty::Changed || found > 2 + steps.len() / 3 {
+            let fails = self.current.tools.is_some_and(|step| step.is_error);
+            let is_source = !fails && call.novelty == Novelty::Found && self.is_source(at);
+            let more = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
+            if call.novelty == Novelty::Changed || is_source || found > more + steps.len() / 3 {
                 break;
             }
             if call.novelty.is_repetition() {
@@ -503,7 +572,11 @@ impl View<'_> {
 
     fn prompt(&self, index: usize) -> bool {
         let call = &self.calls[index];
-        alike(call, self.current) && self.asked_again(index) && self.same_question(call) && self.weighs(call)
+        let is_elsewhere = self.current.prompt_is_error
+            && self.current.turn.position > 0
+            && call.conversation != self.current.conversation;
+        let is_alike = alike(call, self.current) && !is_elsewhere;
+        is_alike && self.asked_again(index) && self.same_question(call) && self.weighs(call)
     }
 
     fn same_question(&self, call: &Fingerprint) -> bool {
@@ -531,7 +604,8 @@ impl View<'_> {
     fn weighs(&self, call: &Fingerprint) -> bool {
         let moves_on =
             self.current.turn.position > 0 && !(same_turn(call, self.current) && call.step == self.current.step);
-        !self.current.prompt_is_short || !moves_on || call.outcome == Outcome::Failed || self.answered_alike(call)
+        let failed = call.outcome == Outcome::Failed || call.outcome == Outcome::Answered && call.response.is_none();
+        !self.current.prompt_is_short || !moves_on || failed || self.answered_alike(call)
     }
 
     fn response(&self, index: usize) -> bool {
@@ -540,21 +614,31 @@ impl View<'_> {
         let short = last.response.is_some_and(|response| response.is_short);
         self.answered_alike(call)
             && comparable(call, last)
-            && (!short || same_words(call, last) || same_step(call, last))
+            && (!short || same_words(call, last) && !self.is_greeting(last) || same_step(call, last))
             && !self.progressed(index, newest)
+    }
+
+    fn is_greeting(&self, last: &Fingerprint) -> bool {
+        let goes_on = self.current.turn.position > 0 && !same_words(last, self.current);
+        last.turn.position == 0 && last.prompt_is_short && goes_on
+    }
+
+    /// The step that a response led to, and what it brought.
+    fn after(&self, index: usize) -> Option<(ToolStep, Novelty)> {
+        let call = self.calls[index];
+        let mut later = self.calls[index + 1..].iter().chain([self.current]);
+        let next = later.find(|next| same_turn(next, &call));
+        let next = next.filter(|next| next.step.depth > call.step.depth);
+        next.and_then(|next| Some((next.tools?, next.novelty)))
     }
 
     /// Whether both responses led to tool steps with different results.
     fn progressed(&self, one: usize, other: usize) -> bool {
-        let after = |index: usize| {
-            let call = self.calls[index];
-            let mut later = self.calls[index + 1..].iter().chain([self.current]);
-            let next = later.find(|next| same_turn(next, &call));
-            let next = next.filter(|next| next.step.depth > call.step.depth);
-            next.and_then(|next| Some((next.tools?, next.novelty)))
-        };
-        let Some((newest, novelty)) = after(other) else { return false };
-        novelty.is_progress() || after(one).is_some_and(|earlier| !same_result(earlier, (newest, novelty)))
+        let Some((newest, novelty)) = self.after(other) else { return false };
+        let is_new = |brought: Novelty| brought.is_progress() || brought == Novelty::Waited;
+        let differs =
+            |earlier: (ToolStep, Novelty)| !same_result(earlier, (newest, novelty)) || earlier.1 == Novelty::Waited;
+        is_new(novelty) || self.after(one).is_some_and(differs)
     }
 
     fn tools(&self, index: usize) -> bool {
@@ -563,10 +647,10 @@ impl View<'_> {
         let same_conversation = call.conversation == self.current.conversation;
         let same_result = one.result.gist == other.result.gist || one.result.shape == other.result.shape;
         let same_error = one.is_error && other.is_error && same_result;
-        let same_nothing =
-            self.current.novelty == Novelty::Barren && one.kind == other.kind && one.result.kept == other.result.kept;
-        comparable(call, self.current) && same_step(call, self.current)
-            || same_conversation && (same_error || same_nothing)
+        let same_nothing = self.current.novelty == Novelty::Barren && same_finding(&one, &other);
+        let is_same = comparable(call, self.current) && same_step(call, self.current)
+            || same_conversation && (same_error || same_nothing);
+        is_same && call.novelty != Novelty::Waited
     }
 }
 
@@ -574,7 +658,7 @@ impl View<'_> {
 fn key(call: &Fingerprint) -> u64 {
     let step = call.tools.unwrap();
     match (call.novelty, step.is_error) {
-        (Novelty::Barren, _) => u64::from(step.result.kept),
+        (Novelty::Barren, _) => u64::from(step.result.finding()),
         (_, true) => u64::from(step.result.gist),
         _ => step.adaptive,
     }

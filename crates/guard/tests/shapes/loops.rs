@@ -70,7 +70,7 @@ fn a_repeat_with_varying_filler_between() {
 
 #[test]
 fn the_same_set_of_parallel_calls_every_round() {
-    check(7, |client, round| {
+    check(6, |client, round| {
         let mut calls = [("list", json!({"path": "src"}), "a.rs"), ("status", json!({}), "clean")];
         calls.rotate_left(round % 2);
         client.tools(&calls);
@@ -171,7 +171,7 @@ fn validating_the_validation() {
 
 #[test]
 fn a_login_that_never_ends() {
-    check(9, |client, round| match round % 3 {
+    check(13, |client, round| match round % 3 {
         0 => client.tool(
             "start_login",
             &json!({}),
@@ -184,7 +184,7 @@ fn a_login_that_never_ends() {
 
 #[test]
 fn a_text_agent_that_runs_the_same_command() {
-    check(7, |client, round| {
+    check(6, |client, round| {
         client.hear(&format!("I think {} of it.\n\n```bash\npython reproduce.py\n```", words(round, 12)));
         client.say("Traceback (most recent call last): the importer failed with a KeyError for the column name");
     });
@@ -192,7 +192,7 @@ fn a_text_agent_that_runs_the_same_command() {
 
 #[test]
 fn the_same_result_behind_a_header_of_its_client() {
-    check(6, |client, round| {
+    check(5, |client, round| {
         let header = format!("Chunk ID: {:06x}\nWall time: 0.{round:04} seconds", 0x4fe6ad + round * 7_919);
         let result = format!("{header}\nProcess exited with code 1\nOutput:\nno such service");
         client.tool("exec_command", &json!({"cmd": "sh check.sh"}), &result);

@@ -41,6 +41,7 @@ prop_compose! {
                     gist: !shape,
                     numbers: [f32::from(number), 0.5, -1.0],
                     is_empty: is_error,
+                    is_short: !is_error,
                 },
                 kind,
                 is_error,

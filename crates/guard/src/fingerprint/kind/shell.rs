@@ -3,7 +3,7 @@
 use model::StepKind;
 
 /// Programs that change something.
-const CHANGE: [&str; 27] = [
+const CHANGE: [&str; 32] = [
     "mv",
     "cp",
     "rm",
@@ -31,6 +31,12 @@ const CHANGE: [&str; 27] = [
     "dropdb",
     "ed",
     "git-apply",
+    // Commands of SWE-agent and the like.
+    "edit",
+    "create",
+    "insert",
+    "append",
+    "str_replace_editor",
 ];
 
 /// Programs that change something if one of these words follows.
@@ -113,6 +119,107 @@ const RUN: [&str; 38] = [
     "hyperfine",
 ];
 
+/// Programs that show something. One that is in no list may do anything: it may well say nothing when it succeeds.
+const LOOK: [&str; 94] = [
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "less",
+    "more",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "find",
+    "fd",
+    "locate",
+    "tree",
+    "wc",
+    "stat",
+    "file",
+    "du",
+    "df",
+    "ps",
+    "top",
+    "env",
+    "printenv",
+    "which",
+    "whereis",
+    "type",
+    "pwd",
+    "date",
+    "uname",
+    "id",
+    "whoami",
+    "hostname",
+    "git",
+    "gh",
+    "glab",
+    "hg",
+    "svn",
+    "kubectl",
+    "docker",
+    "podman",
+    "helm",
+    "terraform",
+    "aws",
+    "gcloud",
+    "az",
+    "curl",
+    "wget",
+    "http",
+    "sqlite3",
+    "psql",
+    "mysql",
+    "redis-cli",
+    "mongosh",
+    "jq",
+    "yq",
+    "awk",
+    "sed",
+    "sort",
+    "uniq",
+    "cut",
+    "tr",
+    "diff",
+    "cmp",
+    "comm",
+    "xxd",
+    "hexdump",
+    "od",
+    "strings",
+    "nl",
+    "free",
+    "uptime",
+    "lsof",
+    "netstat",
+    "ss",
+    "ping",
+    "dig",
+    "nslookup",
+    "journalctl",
+    "dmesg",
+    "crontab",
+    "history",
+    "man",
+    "squeue",
+    "sacct",
+    "nvidia-smi",
+    "column",
+    "bat",
+    "pgrep",
+    "perl",
+    "xargs",
+    "pip",
+    "pip3",
+];
+
+/// Programs that say nothing about the command they stand in.
+const ASIDE: [&str; 10] = ["cd", "echo", "printf", "export", "set", "true", "test", "source", "[", "pushd"];
+
 /// Names of arguments that hold a command.
 const KEYS: [&str; 5] = [r#""command""#, r#""cmd""#, r#""script""#, r#""code""#, r#""commands""#];
 
@@ -130,6 +237,8 @@ struct Found {
     runs: bool,
     waits: bool,
     looks: bool,
+    /// Programs that are in no list.
+    others: bool,
 }
 
 /// What the command in `arguments` is for. They are JSON or the command itself: the words are looked at where they stand.
@@ -142,7 +251,9 @@ pub(super) fn kind(arguments: &str) -> StepKind {
     match found {
         Found { changes: true, .. } => StepKind::Change,
         Found { runs: true, .. } => StepKind::Run,
-        Found { waits: true, looks: false, .. } => StepKind::Wait,
+        Found { looks: true, .. } => StepKind::Look,
+        Found { others: true, .. } => StepKind::Other,
+        Found { waits: true, .. } => StepKind::Wait,
         _ => StepKind::Look,
     }
 }
@@ -194,7 +305,8 @@ impl Found {
         let asks_status = || words.clone().any(|word| STATUS.contains(&word));
         self.runs |= RUN.contains(&name) || (program.starts_with("./") && !asks_status());
         self.waits |= name == "sleep";
-        self.looks |= name != "sleep";
+        self.looks |= LOOK.contains(&name) || asks_status();
+        self.others |= !LOOK.contains(&name) && !ASIDE.contains(&name) && name != "sleep";
     }
 }
 
@@ -248,6 +360,16 @@ mod tests {
                 "git log --oneline",
             ],
         );
+        check(
+            StepKind::Other,
+            &[
+                "dbt run --select a && echo done",
+                "tmux send-keys -t 0 ':wq' Enter",
+                "xdotool click 1",
+                r#"{"command":"frobnicate --all"}"#,
+            ],
+        );
+        check(StepKind::Look, &["./job status", "squeue -j 12", "frobnicate | grep done"]);
         check(StepKind::Wait, &["sleep 60", r#"{"command":"sleep 5"}"#, r#"{"command":["bash","-lc","sleep 5"]}"#]);
         check(
             StepKind::Run,

@@ -1,10 +1,11 @@
 //! Takes a word with digits apart and says which of its numbers are volatile: clocks, durations, process ids, ports,
 //! addresses, temporary names. They differ every time although nothing new is said.
 
+use crate::normalise::{ID_MASK, TIME_MASK};
 use crate::words::fold;
 
 /// Words whose number is volatile: what a run was called, counted or took.
-pub(super) const KEYS: [&str; 29] = [
+pub(super) const KEYS: [&str; 30] = [
     "pid",
     "ppid",
     "pgid",
@@ -34,6 +35,7 @@ pub(super) const KEYS: [&str; 29] = [
     "elapsed_ms",
     "latency_ms",
     "started_at",
+    "goroutine",
 ];
 
 /// Days and months as dates abbreviate them.
@@ -99,6 +101,65 @@ fn is_unit(letters: &[u8]) -> bool {
     TIME_UNITS.iter().any(|unit| unit.as_bytes() == letters)
 }
 
+/// Whether a number may be a time in seconds since 1970.
+pub(super) fn is_epoch_seconds(value: f64) -> bool {
+    (1.4e9..2.2e9).contains(&value)
+}
+
+/// Whether a word behind a number says that it is an amount: a unit, `of`, or the date behind a size in a list of files.
+pub(super) fn tells_amount(next: &[u8]) -> bool {
+    let is_unit = [&b"bytes"[..], b"of", b"b", b"records", b"rows", b"items", b"/"].contains(&next);
+    is_unit || is_time(next) || CALENDAR.iter().any(|name| name.as_bytes() == next)
+}
+
+/// Whether a word is a date, a clock or the mask of one.
+pub(super) fn is_time(word: &[u8]) -> bool {
+    word.starts_with(TIME_MASK.as_bytes()) || clock(word, 0).is_some() || date(word, 0).is_some()
+}
+
+/// A word without the bracket behind its last number, and whether there was one: `[4242]`, `sshd[4242]:`.
+pub(super) fn without_bracket(word: &[u8]) -> (&[u8], bool) {
+    let Some(inside) = word.strip_suffix(b"]") else { return (word, false) };
+    let number = inside.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_bracketed = number > 0 && inside[..inside.len() - number].ends_with(b"[");
+    if is_bracketed { (inside, true) } else { (word, false) }
+}
+
+/// What ids are made for: a name that ends with `id` has one of these before it.
+const OWNERS: [&str; 16] = [
+    "request",
+    "host",
+    "trace",
+    "span",
+    "correlation",
+    "session",
+    "transaction",
+    "invocation",
+    "message",
+    "chunk",
+    "call",
+    "run",
+    "event",
+    "operation",
+    "container",
+    "connection",
+];
+
+/// Whether a word says that an id follows: `RequestId:`, `"trace_id":`, `run-id=`.
+pub(super) fn names_id(word: &[u8]) -> bool {
+    let Some(name) = word.strip_suffix(b":").or_else(|| word.strip_suffix(b"=")) else { return false };
+    let name = name.strip_suffix(b"\"").unwrap_or(name);
+    let Some(owner) = name.strip_suffix(b"id") else { return false };
+    owner.ends_with(b"_") || owner.ends_with(b"-") || OWNERS.iter().any(|known| owner.ends_with(known.as_bytes()))
+}
+
+/// Whether a word may be an id where one is expected: it has digits, is masked as one, or has the letters of
+/// hexadecimal digits only.
+pub(super) fn may_be_id(word: &[u8], has_digits: bool) -> bool {
+    let is_hex = || word.len() >= 6 && word.iter().all(|byte| matches!(byte, b'a'..=b'f'));
+    has_digits || word.starts_with(ID_MASK.as_bytes()) || is_hex()
+}
+
 struct Tokens<'w> {
     word: &'w [u8],
     at: usize,
@@ -132,7 +193,8 @@ impl Tokens<'_> {
             return Token::Volatile;
         }
         let letters = &self.word[start..self.at];
-        self.is_keyed = KEYS.iter().any(|key| key.as_bytes() == letters);
+        let is_unit_of_key = self.is_keyed && start > 0 && self.word[start - 1] == b'_' && is_unit(letters);
+        self.is_keyed = is_unit_of_key || KEYS.iter().any(|key| key.as_bytes() == letters);
         Token::Text(hash(letters))
     }
 
@@ -149,10 +211,18 @@ impl Tokens<'_> {
         }
         let end = decimal(self.word, start);
         self.at = end;
+        // The number of a process behind its name, as system logs have it: `sshd[4242]:`.
+        let is_process = self.word[end..] == *b"]:" && start >= 2 && self.word[start - 1] == b'[';
+        if is_process && self.word[start - 2].is_ascii_lowercase() {
+            return Token::Volatile;
+        }
         let unit = count(self.word, end, u8::is_ascii_lowercase);
         let is_duration = unit > 0 && is_unit(&self.word[end..end + unit]);
         let is_id = end - start >= LONGEST_NUMBER;
-        if is_duration || is_id || is_epoch(&self.word[start..end]) || std::mem::take(&mut self.is_keyed) {
+        let is_last = end == self.word.len();
+        // A time in seconds that ends the word may be an amount: the next word tells.
+        let is_epoch = is_epoch(&self.word[start..end]) && !(is_last && end - start == 10);
+        if is_duration || is_id || is_epoch || std::mem::take(&mut self.is_keyed) {
             return Token::Volatile;
         }
         let digits = &self.word[start..end];
@@ -218,7 +288,9 @@ fn ipv4(word: &[u8], at: usize) -> Option<usize> {
 /// `0x7f3a12bc8d10`: an address in memory.
 fn hexadecimal(word: &[u8], at: usize) -> Option<usize> {
     let length = count(word, at + 2, u8::is_ascii_hexdigit);
-    (word[at..].starts_with(b"0x") && length >= 5).then_some(at + 2 + length)
+    // The distance from the start of a function, or a register: `+0x6c`, `addr=0x30`.
+    let is_place = [&b"+"[..], b"addr=", b"pc=", b"sp=", b"ip="].iter().any(|before| word[..at].ends_with(before));
+    (word[at..].starts_with(b"0x") && (length >= 5 || (is_place && length > 0))).then_some(at + 2 + length)
 }
 
 /// Past `12`, `3.14`, `1,024`.
