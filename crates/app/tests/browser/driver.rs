@@ -31,6 +31,8 @@ impl Kind {
     pub(crate) const DESKTOP: Kind =
         Kind { width: 1280, height: 900, is_phone: false, has_script: true, is_by_keyboard: false };
     pub(crate) const PHONE: Kind = Kind { width: 390, height: 844, is_phone: true, ..Kind::DESKTOP };
+    pub(crate) const TABLET: Kind = Kind { width: 820, height: 1180, is_phone: true, ..Kind::DESKTOP };
+    pub(crate) const LARGE: Kind = Kind { width: 1920, height: 1080, ..Kind::DESKTOP };
     pub(crate) const WITHOUT_SCRIPT: Kind = Kind { has_script: false, ..Kind::DESKTOP };
     pub(crate) const BY_KEYBOARD: Kind = Kind { is_by_keyboard: true, ..Kind::DESKTOP };
 }

@@ -11,7 +11,7 @@ use crate::support::{Server, ServerBuilder, provider, requests};
 const PAGE: &str = "<!doctype html><title>another site</title><h1>Another site</h1><iframe name=frame></iframe>";
 
 /// Serves one page, and returns its port.
-async fn serve_page() -> u16 {
+pub(crate) async fn serve_page() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -26,7 +26,7 @@ async fn serve_page() -> u16 {
     port
 }
 
-async fn open(browser: &Browser, url: &str) {
+pub(crate) async fn open(browser: &Browser, url: &str) {
     browser.post("/url", json!({"url": url})).await;
     browser.wait_for("h1").await;
 }

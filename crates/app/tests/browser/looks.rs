@@ -7,7 +7,7 @@ use crate::keyboard::{ENTER, TAB};
 use crate::scene;
 use crate::support::Server;
 
-async fn paths(server: &Server) -> Vec<String> {
+pub(crate) async fn paths(server: &Server) -> Vec<String> {
     let incident = server.incidents(scene::STUCK).await[0]["id"].as_str().unwrap().to_owned();
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
     let mut paths: Vec<String> =

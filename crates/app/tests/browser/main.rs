@@ -1,6 +1,7 @@
 //! The dashboard in a real browser, over the real binary with real traffic. Needs Debian's chromium and chromium-driver.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+mod axe;
 mod connection;
 mod default_policy;
 mod driver;
@@ -8,9 +9,11 @@ mod evidence;
 mod false_alarm;
 mod finding;
 mod foreign_page;
+mod getting_in;
 mod hostile;
 mod journey;
 mod keyboard;
+mod layout;
 mod looks;
 mod policy;
 mod scene;

@@ -1,4 +1,4 @@
-//! Pictures of every page, light and dark, on a desktop and on a phone: full, empty, and when something is wrong. Run by
+//! Pictures of every page, light and dark, at four widths: full, empty, crowded, and when something is wrong. Run by
 //! `scripts/screenshots`.
 
 use std::path::PathBuf;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::driver::{Browser, Kind};
+use crate::layout::LONG;
 use crate::scene::{self, Scene};
 use crate::support::{Server, ServerBuilder, provider};
 
@@ -20,7 +21,8 @@ async fn screenshots() {
     let scene = scene::start().await;
     let pages = pages(&scene).await;
     let upstream = provider().await;
-    for (kind, device) in [(Kind::DESKTOP, "desktop"), (Kind::PHONE, "phone")] {
+    let crowd = crowd(&upstream.url()).await;
+    for (kind, device) in KINDS {
         for theme in ["light", "dark"] {
             let suffix = format!("{theme}-{device}");
             let browser = Browser::logged_in(&scene.server, kind).await;
@@ -30,6 +32,12 @@ async fn screenshots() {
                 camera.look_at(page, path).await;
             }
             camera.mistakes().await;
+            let browser = Browser::logged_in(&crowd, kind).await;
+            let camera = Camera { browser, folder: folder.clone(), suffix: suffix.clone() };
+            camera.choose_theme(theme).await;
+            for (page, path) in [("crowd-overview", "/"), ("crowd-agents", "/agents"), ("crowd-wall", "/wall")] {
+                camera.look_at(page, path).await;
+            }
 
             let empty = ServerBuilder::new(&upstream.url()).start();
             let browser = Browser::logged_in(&empty, kind).await;
@@ -43,13 +51,36 @@ async fn screenshots() {
     }
 }
 
+/// The windows that pictures are taken of.
+const KINDS: [(Kind, &str); 4] =
+    [(Kind::PHONE, "390"), (Kind::TABLET, "820"), (Kind::DESKTOP, "1280"), (Kind::LARGE, "1920")];
+
+/// A server with a hundred agents, one of which loops while nothing stops it.
+async fn crowd(upstream: &str) -> Server {
+    let server = ServerBuilder::new(upstream).start();
+    for number in 0..100 {
+        server.kill_switch(&format!("worker-{number:02}"), json!({"enabled": number % 3 == 0})).await;
+    }
+    for _ in 0..15 {
+        server.agent("worker-42").ask("Please fix the import of customers.csv, it fails again.").await;
+    }
+    server
+}
+
 /// Every page of a system with something of everything.
 async fn pages(scene: &Scene) -> Vec<(&'static str, String)> {
     let server = &scene.server;
     let incident = server.incidents(scene::STUCK).await[0]["id"].as_str().unwrap().to_owned();
     let false_alarm = scene::false_alarm(server).await;
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
+    let long = scene::kill(server, LONG).await;
     vec![
+        ("long-agent", format!("/agents/{LONG}")),
+        ("long-incident", format!("/incidents/{long}")),
+        ("wall", "/wall".to_owned()),
+        ("drill", "/drill".to_owned()),
+        ("alerts-add-telegram", "/alerts?add=telegram#channel-box".to_owned()),
+        ("alerts-add-budget", "/alerts?rule=budget#add-rule".to_owned()),
         ("overview", "/".to_owned()),
         ("agents", "/agents".to_owned()),
         ("agents-no-match", "/agents?search=nobody".to_owned()),
@@ -92,10 +123,10 @@ impl Camera {
         self.write(&format!("{name}-{}-top.png", self.suffix), self.browser.picture().await);
         if self.browser.kind.is_phone {
             // The bar at the bottom would stand in the middle of a long picture.
-            self.browser.run("document.getElementById('navigation').style.visibility = 'hidden'").await;
+            self.browser.run("document.getElementById('navigation')?.style.setProperty('visibility', 'hidden')").await;
         }
         self.write(&format!("{name}-{}.png", self.suffix), self.browser.whole_picture().await);
-        self.browser.run("document.getElementById('navigation').style.visibility = ''").await;
+        self.browser.run("document.getElementById('navigation')?.style.setProperty('visibility', '')").await;
     }
 
     fn write(&self, name: &str, picture: Vec<u8>) {
@@ -110,7 +141,7 @@ impl Camera {
         self.browser.go(&format!("/agents/{}#policy-form", scene::LIMITED)).await;
         self.send_wrong("#policy-form form", "budget_daily_usd", "much").await;
         self.take("agent-policy-wrong").await;
-        self.browser.go("/alerts#add-rule").await;
+        self.browser.go("/alerts?rule=agent_down#add-rule").await;
         self.send_wrong("#add-rule form", "minutes", "soon").await;
         self.take("alerts-wrong").await;
     }
@@ -132,8 +163,7 @@ impl Camera {
         server.kill_switch(FIRST, json!({"enabled": false})).await;
         self.look_at("empty-agent", &format!("/agents/{FIRST}")).await;
         self.browser.go(&format!("/agents/{FIRST}")).await;
-        self.browser.click("input[name=enabled]").await;
-        self.browser.click("#kill-switch .row button:not([name])").await;
+        self.browser.click("#switch button").await;
         self.browser.wait_for("[role=alertdialog]").await;
         self.take("agent-asks").await;
 

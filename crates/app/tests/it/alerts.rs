@@ -98,6 +98,7 @@ async fn a_drill_tells_what_arrived_where_and_leaves_nothing() {
     let report = server.run(&["drill", "--json"]).json();
     assert_eq!((&report["activated"], &report["channels"][0]["state"]), (&json!(true), &json!("delivered")));
     assert!(report["channels"][0]["after_ms"].is_u64());
+    assert_eq!(report["links_are_local"], json!(true));
     assert_eq!(receiver.all()[0].body["data"]["incident_id"], report["incident_id"]);
 
     let broken = Receiver::start(StatusCode::INTERNAL_SERVER_ERROR, Duration::ZERO).await;
@@ -106,6 +107,8 @@ async fn a_drill_tells_what_arrived_where_and_leaves_nothing() {
     assert_eq!(failed.code, Some(1), "{failed:?}");
     assert!(failed.stderr.contains("not reached: broken"), "{failed:?}");
     assert!(failed.stdout.contains("500 thank you"), "{failed:?}");
+    let links = format!("links       lead to {}, which only this machine can open: set public_url", server.dashboard);
+    assert!(failed.stdout.contains(&links), "{failed:?}");
 
     assert_eq!(server.get("/api/agents").await["items"], json!([]));
     assert_eq!(server.get("/api/incidents").await["items"], json!([]));

@@ -59,6 +59,12 @@ impl ServerBuilder {
         self
     }
 
+    /// With this token of the operator.
+    pub(crate) fn token(mut self, token: &'static str) -> Self {
+        self.token = Some(token);
+        self
+    }
+
     /// With its dashboard on this port.
     pub(crate) fn port(mut self, port: &str) -> Self {
         self.port = port.to_owned();
