@@ -10,13 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, anyhow};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use web::SessionStorage;
 
 const TOKEN: &str = "token";
 const SERVER: &str = "server.json";
 const LOCK: &str = "agentgazer.lock";
+const SESSIONS: &str = "agentgazer.sessions";
 
 /// Files of the data directory that hold secrets, or what agents say.
-const PRIVATE: [&str; 6] = [TOKEN, LOCK, "agentgazer.key", "agentgazer.db", "agentgazer.db-wal", "agentgazer.db-shm"];
+const PRIVATE: [&str; 7] =
+    [TOKEN, LOCK, SESSIONS, "agentgazer.key", "agentgazer.db", "agentgazer.db-wal", "agentgazer.db-shm"];
 
 /// The data directory of a running server. Nobody else can open it until this is dropped.
 #[derive(Debug)]
@@ -96,6 +99,13 @@ impl DataDir {
 
     fn remember_token(&self, token: &SecretString) {
         *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
+    }
+
+    /// Where the dashboard keeps its sessions. Unreadable ones are lost, which only asks people to log in again.
+    pub(crate) fn sessions(&self) -> SessionStorage {
+        let path = self.path.join(SESSIONS);
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        SessionStorage::new(text, move |text| write_atomically(&path, text.as_bytes()).map_err(io::Error::other))
     }
 
     /// Tells the other commands where the server is.
@@ -309,7 +319,7 @@ mod tests {
         std::fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
         let _directory = DataDir::open(&path).unwrap();
         assert_eq!(mode(&path), 0o700);
-        assert_eq!(PRIVATE.map(|name| mode(&path.join(name))), [0o600; 6]);
+        assert_eq!(PRIVATE.map(|name| mode(&path.join(name))), [0o600; 7]);
     }
 
     #[test]

@@ -14,9 +14,10 @@ use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
 use store::{ClaimDirectory, Recorder, Store, StoreConfig, Unpriced};
 use tokio::task::JoinHandle;
-use web::{AlertTargets, Names, Web};
+use web::{AlertTargets, Drills, Names, SessionStorage, Web};
 
 use crate::clock_watch;
+use crate::commands::drill;
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir, repair_mode};
 use crate::evidence_keeper::EvidenceKeeper;
@@ -71,6 +72,8 @@ impl Server {
         let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
         web.detection_failures = proxy.detection_failures();
         let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy).await;
+        web.sessions = data_dir.sessions();
+        web.drills = drill::for_dashboard(addresses.clone());
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let proxy = listeners::start_proxy(proxy_socket, config, proxy);
@@ -260,7 +263,10 @@ impl Parts {
             },
             names: Names::System,
             proxy_url: addresses.proxy.clone(),
+            public_url: config.alerts.public_url(&addresses.dashboard),
             token,
+            sessions: SessionStorage::default(),
+            drills: Drills::default(),
             detection_failures: Failures::default(),
             hosts: self.hosts.clone(),
             draining,

@@ -9,6 +9,7 @@ use control::Control;
 use crate::Web;
 use crate::api::stream::Feed;
 use crate::gate::{GuessLimit, Sessions};
+use crate::pages::live::RecentPages;
 
 /// The state of the router. Cloning is cheap.
 #[derive(Clone)]
@@ -19,12 +20,13 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) guesses: GuessLimit,
     pub(crate) feed: Feed,
+    pub(crate) recent_pages: RecentPages,
 }
 
 impl App {
     pub(crate) fn new(web: Web) -> App {
-        let (sessions, guesses) = (Sessions::default(), GuessLimit::default());
-        App(Arc::new(Inner { web, sessions, guesses, feed: Feed::new() }))
+        let (sessions, guesses) = (Sessions::restore(web.sessions.clone()), GuessLimit::default());
+        App(Arc::new(Inner { web, sessions, guesses, feed: Feed::new(), recent_pages: RecentPages::default() }))
     }
 
     /// What the server was built with.

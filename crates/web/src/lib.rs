@@ -4,6 +4,7 @@
 mod api;
 mod app;
 mod compression;
+mod drill;
 mod gate;
 mod input;
 mod names;
@@ -19,7 +20,8 @@ use guard::Guard;
 use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle};
 use store::{Recorder, Store};
 
-pub use gate::{Client, Network};
+pub use drill::{DrillLine, DrillReport, Drills};
+pub use gate::{Client, Network, SessionStorage};
 pub use names::Names;
 pub use routes::{openapi_json, router};
 
@@ -53,8 +55,14 @@ pub struct Web {
     pub names: Names,
     /// The proxy's URL, for people to copy.
     pub proxy_url: String,
+    /// What links in alerts begin with.
+    pub public_url: String,
     /// The token of the dashboard and the API.
     pub token: control::Token,
+    /// Where sessions are kept over a restart.
+    pub sessions: SessionStorage,
+    /// Drills that the dashboard can run.
+    pub drills: Drills,
     /// How often reading or scoring a call failed.
     pub detection_failures: Failures,
     /// The host names that it answers to.

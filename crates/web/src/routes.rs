@@ -112,12 +112,13 @@ fn open_pages() -> Router<App> {
 /// Pages and forms that need a session.
 fn guarded_pages(app: &App) -> Router<App> {
     use pages::{
-        agent, agents, alerts, costs, exemptions, incident, incidents, login, overview, request, requests, search,
-        settings, theme,
+        agent, agents, alerts, costs, drill, exemptions, incident, incidents, login, overview, request, requests,
+        search, settings, theme, wall,
     };
     Router::new()
         .route("/", get(overview::show))
         .route("/agents", get(agents::show))
+        .route("/agents/selected", post(agents::selected::submit))
         .route("/agents/{id}", get(agent::show))
         .route("/agents/{id}/kill-switch", post(agent::settings::save))
         .route("/agents/{id}/policy", post(agent::policy::save))
@@ -139,6 +140,7 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/search", get(search::show))
         .route("/alerts", get(alerts::show))
         .route("/alerts/channels", post(alerts::actions::add_channel))
+        .route("/alerts/channels/{id}", post(alerts::actions::change_channel))
         .route("/alerts/channels/{id}/test", post(alerts::actions::test_channel))
         .route("/alerts/channels/{id}/switch", post(alerts::actions::switch_channel))
         .route("/alerts/channels/{id}/delete", post(alerts::actions::delete_channel))
@@ -147,6 +149,7 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/alerts/rules/{id}/switch", post(alerts::actions::switch_rule))
         .route("/alerts/rules/{id}/delete", post(alerts::actions::delete_rule))
         .route("/alerts/history/{id}/retry", post(alerts::actions::retry))
+        .route("/drill", get(drill::show).post(drill::run))
         .route("/costs", get(costs::show))
         .route("/settings", get(settings::show))
         .route("/settings/defaults", post(settings::general::save_defaults))
@@ -157,10 +160,12 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/settings/token", post(settings::token::replace))
         .route("/settings/providers", post(settings::save_provider))
         .route("/settings/providers/{name}/remove", post(settings::remove_provider))
+        .route("/wall", get(wall::show))
         .route("/theme", post(theme::submit))
         .route("/logout", post(login::logout))
         .route("/logout/everywhere", post(login::logout_everywhere))
         .layer(from_fn_with_state(app.clone(), pages::say_on_a_page))
+        .layer(from_fn_with_state(app.clone(), pages::live::answer_with_changes))
 }
 
 async fn method_not_allowed() -> Response {

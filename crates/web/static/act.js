@@ -6,8 +6,10 @@ import { COPIED, NO_ANSWER, NO_TEXT } from "./words.js";
 export function enhance() {
   document.addEventListener("submit", onSubmit);
   document.addEventListener("click", onClick);
+  document.addEventListener("keydown", onKey);
   document.addEventListener("change", ({ target }) => target.closest("[data-submit]")?.form.requestSubmit());
   showCopyButtons();
+  enhanceSelectAll();
   openTarget();
   addEventListener("hashchange", openTarget);
   forgetDone();
@@ -28,6 +30,7 @@ async function onSubmit(event) {
     if (!stays && url !== target) return location.assign(url);
     patchPage(page);
     showCopyButtons();
+    if (form.hasAttribute("data-reset")) form.reset();
     // What is live goes by the address here: a filter, or the settings that are tried.
     if (location.search) refresh().catch(() => {});
     document.querySelector("[role=alertdialog] button, [role=alert]")?.scrollIntoView({ block: "center" });
@@ -36,6 +39,16 @@ async function onSubmit(event) {
   } finally {
     form.removeAttribute("aria-busy");
   }
+}
+
+/** Escape closes what was opened last: the one that has the focus, or else any that lies over the page. */
+function onKey({ key }) {
+  if (key !== "Escape") return;
+  const focused = document.activeElement?.closest("details[open]");
+  const open = focused ?? document.querySelector("details:is(.confirm, .drop)[open], #navigation details[open]");
+  if (!open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
 }
 
 async function onClick(event) {
@@ -69,6 +82,17 @@ async function showBelow(event, link) {
 function showCopyButtons() {
   if (!navigator.clipboard) return;
   for (const button of document.querySelectorAll("[data-copy], [data-copy-from]")) button.hidden = false;
+}
+
+/** One box that selects all: without script each has its own. */
+function enhanceSelectAll() {
+  for (const all of document.querySelectorAll("[data-select-all]")) {
+    all.hidden = false;
+    all.addEventListener("change", () => {
+      const form = document.getElementById(all.dataset.selectAll);
+      for (const field of form.elements) if (field.type === "checkbox") field.checked = all.checked;
+    });
+  }
 }
 
 /** Unfolds what the address names. */

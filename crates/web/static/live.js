@@ -1,19 +1,25 @@
 // Follows what happens on the server. One browser has one event stream, however many pages are open: the page that holds the
 // lock has it and tells the others.
 
+import { notifyKill } from "./notify.js";
 import { refresh } from "./patch.js";
 import { LIVE, noNewsSince, notLive } from "./words.js";
 
-const EVENTS = ["call", "blocked", "kill", "activated", "deactivated", "incident", "configured", "lagged"];
-const REFRESH_MS = 500;
+const REFRESH_MS = 300;
+/** While calls come in all the time, the page is brought up to date this often. */
+const BUSY_MS = 4_000;
 const RETRY_S = 4;
 
 const channel = new BroadcastChannel("agentgazer");
-let scheduled = false;
+/** The refresh to come, and when it is due. */
+let timer = null;
+let dueAt = 0;
+let asking = false;
 let missed = false;
 let paused = false;
 let connected;
 let lastNews = new Date();
+let refreshedAt = 0;
 
 /** Starts to follow. */
 export function follow() {
@@ -28,15 +34,14 @@ export function follow() {
 }
 
 function connect() {
-  const stream = new EventSource("/api/stream");
+  const stream = new EventSource("/api/stream?changes=true");
   stream.onopen = () => tell({ state: "live" });
   stream.onerror = () => {
     stream.close();
     countDown(RETRY_S);
   };
-  for (const event of EVENTS) {
-    stream.addEventListener(event, ({ data }) => tell({ event, agent: JSON.parse(data).agent_id }));
-  }
+  stream.addEventListener("changed", ({ data }) => tell({ event: "changed", ...JSON.parse(data) }));
+  stream.addEventListener("kill", ({ data }) => notifyKill(JSON.parse(data)));
 }
 
 function countDown(seconds) {
@@ -63,12 +68,12 @@ function hear(message) {
   if (message.ask && connected) channel.postMessage(connected);
   if (message.event || message.state === "live") lastNews = new Date();
   if (message.state) show(message);
-  if (message.state === "live" || isAboutThisPage(message)) schedule();
+  if (message.state === "live" || isAboutThisPage(message)) schedule(message.state === "live" || message.urgent);
 }
 
-function isAboutThisPage({ event, agent }) {
+function isAboutThisPage({ event, agents }) {
   const watched = document.getElementById("main").dataset.agent;
-  return event && (!watched || !agent || agent === watched);
+  return event && (!watched || !agents || agents.includes(watched));
 }
 
 function show({ state, seconds }) {
@@ -89,15 +94,21 @@ function showLost(isLost) {
 }
 
 /** Asks for the page once, however many events come in the meantime; not while nobody looks. */
-function schedule() {
+function schedule(isUrgent = false) {
   missed = true;
-  if (scheduled || paused || document.hidden) return;
-  scheduled = true;
-  setTimeout(catchUp, REFRESH_MS);
+  if (paused || document.hidden) return;
+  const pause = isUrgent ? 0 : refreshedAt + BUSY_MS - Date.now();
+  const due = Date.now() + Math.max(REFRESH_MS, pause);
+  if (asking || (timer && due >= dueAt)) return;
+  clearTimeout(timer);
+  dueAt = due;
+  timer = setTimeout(catchUp, due - Date.now());
 }
 
 async function catchUp() {
+  timer = null;
   missed = false;
+  asking = true;
   try {
     await refresh();
   } catch {
@@ -105,7 +116,8 @@ async function catchUp() {
     if (connected?.state === "live") location.reload();
   }
   // Only now: however slow the server is, one question at a time.
-  scheduled = false;
+  asking = false;
+  refreshedAt = Date.now();
   if (missed) schedule();
 }
 

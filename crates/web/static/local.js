@@ -20,7 +20,7 @@ export function localise(root) {
 /** Tells the server how far from UTC this viewer's day begins. */
 export function tellOffset() {
   const minutes = -new Date().getTimezoneOffset();
-  document.cookie = `agentgazer_offset=${minutes}; path=/; SameSite=Strict; max-age=31536000`;
+  document.cookie = `agentgazer_offset=${minutes}; path=/; SameSite=Lax; max-age=31536000`;
 }
 
 function showTime(element) {

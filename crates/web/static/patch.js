@@ -20,6 +20,42 @@ export function load(url, fields) {
   });
 }
 
+/** The page of an address as the server told it last: its version and its text. */
+let known = { url: "", version: "none", text: "" };
+
+function forget() {
+  known = { url: "", version: "none", text: "" };
+}
+
+/** Asks for a page again; the server sends only what differs from the one that is known. `null` if nothing does. */
+async function loadChanges(url) {
+  const base = known.url === url ? known : { url, version: "none", text: "" };
+  const answer = await fetch(url, { headers: { "x-agentgazer-page": base.version } });
+  if (answer.status === 204) return null;
+  // The login instead of the page: the session has ended.
+  if (answer.redirected) throw new Error("no page");
+  const isDelta = answer.headers.get("content-type").startsWith("application/json");
+  const text = isDelta ? apply(base.text, await answer.json()) : await answer.text();
+  known = { url, version: answer.headers.get("x-agentgazer-page") ?? "none", text };
+  return parse(text);
+}
+
+/** Makes the new text from the old one: lists of two numbers are lines to copy, others are new lines. */
+function apply(old, steps) {
+  const lines = old.split("\n");
+  const fresh = steps.map((step) => (typeof step[0] === "number" ? lines.slice(step[0], step[0] + step[1]) : step));
+  return fresh.flat().join("\n");
+}
+
+const TRUSTED = globalThis.trustedTypes?.createPolicy("agentgazer", { createHTML: (text) => text });
+
+/** The text as a document of its own, in which nothing runs. */
+function parse(text) {
+  const page = new DOMParser().parseFromString(TRUSTED ? TRUSTED.createHTML(text) : text, "text/html");
+  if (!page.getElementById("main")) throw new Error("no page");
+  return page;
+}
+
 /** Counts the questions that were asked for this page. */
 let asked = 0;
 
@@ -27,8 +63,10 @@ let asked = 0;
  * question was asked is not drawn: the newer one knows more, and may be about other settings. */
 export async function refresh() {
   const question = ++asked;
-  const { page } = await load(location.href);
-  if (question === asked) patchLive(page);
+  const page = await loadChanges(location.href.split("#")[0]);
+  if (question === asked && page) patchLive(page);
+  // What is not drawn must not be taken for what the page shows.
+  else if (page) forget();
 }
 
 /** Brings the parts of this page that are live up to date with `fresh`. */
@@ -44,6 +82,7 @@ function patchLive(fresh) {
 /** Makes this page what `fresh` is, and answers that are still on their way outdated. */
 export function patchPage(fresh) {
   asked += 1;
+  forget();
   document.title = fresh.title;
   document.documentElement.dataset.theme = fresh.documentElement.dataset.theme;
   patch(document.body, fresh.body);
@@ -52,6 +91,8 @@ export function patchPage(fresh) {
 
 function patch(old, fresh) {
   if (old.hasAttribute("data-keep")) return;
+  // The server leaves out how long ago something was: it changes every second, and it is written here.
+  if (old.localName === "time" && old.dateTime === fresh.dateTime) return;
   patchAttributes(old, fresh);
   patchChildren(old, fresh);
 }

@@ -10,6 +10,8 @@ let asked = 0;
 
 export function enhanceSearch() {
   const dialog = document.getElementById("search-dialog");
+  // The wall has none.
+  if (!dialog) return;
   const field = dialog.querySelector("input");
   addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;

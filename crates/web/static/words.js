@@ -6,6 +6,8 @@ export const NO_TEXT = "The server did not answer.";
 export const LIVE = "Live";
 export const notLive = (seconds) => `Not live: trying again in ${seconds} s.`;
 export const noNewsSince = (time) => `No connection to the server since ${time}. What this page says may be out of date.`;
+export const killed = (agent) => `${agent} is stopped by the kill switch`;
+export const seeIncident = "See the incident";
 export const inLocalTime = (time, utc) => `${time}\n${utc} (UTC)`;
 
 /** How long ago something was. The server says it the same way. */

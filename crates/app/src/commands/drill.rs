@@ -8,6 +8,7 @@ use http_body_util::Full;
 use model::CallId;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use web::{DrillLine, DrillReport, Drills};
 
 use super::alerts::{Channel, Delivery, channels};
 use super::{client, on_one_thread, print};
@@ -31,13 +32,50 @@ pub fn drill(args: &DrillArgs) -> Result<(), Failure> {
     on_one_thread(async {
         let client = client(&args.server)?;
         let proxy = proxy_url(args)?;
-        let provider = FakeProvider::start(0, Behaviour::text("I will try that again.")).await?;
-        let name = format!("drill-{}", &CallId::new().to_string()[24..]);
-        let drill = Drill { client, http: Http::new(), proxy, name };
-        let held = drill.run(&provider.url()).await;
-        drill.clean_up().await?;
-        report(&held?, args.server.json)
+        report(&rehearse(client, proxy).await?, args.server.json)
     })
+}
+
+/// Runs a drill through the proxy at `proxy` and removes all traces of it.
+async fn rehearse(client: Client, proxy: String) -> Result<Held, Failure> {
+    let provider = FakeProvider::start(0, Behaviour::text("I will try that again.")).await?;
+    let name = format!("drill-{}", &CallId::new().to_string()[24..]);
+    let drill = Drill { client, http: Http::new(), proxy, name };
+    let held = drill.run(&provider.url()).await;
+    drill.clean_up().await?;
+    held
+}
+
+/// Drills for the dashboard of the server at `addresses`.
+pub(crate) fn for_dashboard(addresses: Addresses) -> Drills {
+    Drills::new(move |token| {
+        let Addresses { proxy, dashboard } = addresses.clone();
+        async move {
+            let client = Client::new(&dashboard, token).map_err(|failure| failure.error.to_string())?;
+            let held = rehearse(client, proxy).await.map_err(|failure| failure.error.to_string())?;
+            Ok(dashboard_report(&held))
+        }
+    })
+}
+
+fn dashboard_report(held: &Held) -> DrillReport {
+    let lines = lines(held);
+    let failure = verdict(&lines, held.activated).err().map(|failure| failure.error.to_string());
+    let line = |line: Line| DrillLine {
+        is_delivered: line.state == "delivered",
+        channel: line.channel,
+        kind: line.kind,
+        state: line.state,
+        after_ms: line.after_ms,
+        answer: line.answer,
+    };
+    DrillReport {
+        calls: held.calls,
+        killed_in_ms: held.killed_in.as_millis() as u64,
+        activated: held.activated,
+        channels: lines.into_iter().map(line).collect(),
+        failure,
+    }
 }
 
 fn proxy_url(args: &DrillArgs) -> Result<String, Failure> {
@@ -68,6 +106,14 @@ struct Held {
     activated: bool,
     channels: Vec<Channel>,
     deliveries: Vec<Delivery>,
+    links: Links,
+}
+
+/// Where links in alerts lead, as the server's status says.
+#[derive(Debug, Deserialize)]
+struct Links {
+    public_url: String,
+    links_are_local: bool,
 }
 
 impl Drill {
@@ -85,7 +131,8 @@ impl Drill {
         let deliveries = self.watch(&incident).await?;
         client.change(Method::PATCH, &format!("/api/agents/{name}"), &json!({"active": true})).await?;
         let activated = self.call().await?.is_none();
-        Ok(Held { calls, killed_in, incident, activated, channels: channels(client).await?, deliveries })
+        let links = client::read(&client.get("/api/status").await?)?;
+        Ok(Held { calls, killed_in, incident, activated, channels: channels(client).await?, deliveries, links })
     }
 
     /// Asks the same again and again.
@@ -194,11 +241,11 @@ fn lines(held: &Held) -> Vec<Line> {
 
 fn report(held: &Held, as_json: bool) -> Result<(), Failure> {
     let lines = lines(held);
-    let Held { calls, killed_in, incident, activated, .. } = held;
+    let Held { calls, killed_in, incident, activated, links, .. } = held;
     if as_json {
         let report = json!({
             "calls": calls, "killed_in_ms": killed_in.as_millis() as u64, "incident_id": incident, "activated": activated,
-            "channels": lines,
+            "channels": lines, "public_url": links.public_url, "links_are_local": links.links_are_local,
         });
         print::json(&report.to_string())?;
     } else {
@@ -211,6 +258,12 @@ fn report(held: &Held, as_json: bool) -> Result<(), Failure> {
         } else {
             "NOT activated"
         })?;
+        if links.links_are_local {
+            print::line(&format!(
+                "links       lead to {}, which only this machine can open: set public_url (AGENTGAZER_PUBLIC_URL)",
+                text::printable(&links.public_url)
+            ))?;
+        }
     }
     verdict(&lines, *activated)
 }

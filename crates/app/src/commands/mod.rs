@@ -4,7 +4,7 @@ mod agents;
 mod alerts;
 mod channels;
 mod costs;
-mod drill;
+pub(crate) mod drill;
 mod exemptions;
 mod export;
 mod figures;

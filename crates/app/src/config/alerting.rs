@@ -77,10 +77,15 @@ impl Alerting {
         Grouping { window: self.digest_window, quiet: usual.quiet.min(self.digest_window) }
     }
 
+    /// What links in alerts begin with: where the dashboard listens, unless another address was set.
+    pub(crate) fn public_url(&self, dashboard: &str) -> String {
+        self.public_url.clone().unwrap_or_else(|| dashboard.to_owned())
+    }
+
     /// The configuration of worker and evaluator, with links to `dashboard` unless another address was set.
     pub(crate) fn config(&self, dashboard: &str, configured_policy: &Policy) -> anyhow::Result<AlertsConfig> {
         Ok(AlertsConfig {
-            public_url: self.public_url.clone().unwrap_or_else(|| dashboard.to_owned()),
+            public_url: self.public_url(dashboard),
             allow_private_targets: self.allow_private_targets,
             smtp: self.smtp.config()?,
             configured_policy: configured_policy.clone(),

@@ -58,7 +58,7 @@ pub(crate) fn is_known(app: &App, headers: &HeaderMap) -> bool {
     match bearer(headers) {
         // A token that is given must be right, also from a browser that has a session.
         Some(token) => is_token(app, token),
-        None => session_id(headers).is_some_and(|id| app.sessions.is_open(id, app.web().clock.now())),
+        None => session_id(headers).is_some_and(|id| app.sessions.is_open(id, &app.web().token, app.web().clock.now())),
     }
 }
 

@@ -12,7 +12,7 @@ const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
 /// The content security policy of pages: our own style and script, requests and forms to this
 /// server.
 pub(crate) const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types agentgazer";
 
 /// Adds those headers that the handler did not set.
 pub(crate) async fn answer_safely(request: Request, next: Next) -> Response {

@@ -8,6 +8,7 @@ mod headers;
 mod host;
 mod origin;
 mod session;
+mod session_storage;
 mod wrong_port;
 
 pub(crate) use auth::{Caller, cookie, is_known, is_token, only_known_callers, session_id};
@@ -17,4 +18,5 @@ pub(crate) use headers::{PAGE_POLICY, answer_safely};
 pub(crate) use host::only_our_hosts;
 pub(crate) use origin::refuse_other_sites;
 pub(crate) use session::{Sessions, clear_cookie, set_cookie};
+pub use session_storage::SessionStorage;
 pub(crate) use wrong_port::point_to_proxy;

@@ -1,5 +1,7 @@
 //! All agents: who is active, who is near its threshold, who was stopped.
 
+pub(crate) mod selected;
+
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
@@ -156,6 +158,16 @@ pub(crate) async fn show(
         state: query.state,
         proxy_url: app.web().proxy_url.clone(),
     })
+}
+
+/// The agents that need somebody most, as many as `count`.
+pub(super) async fn most_needing(app: &App, day: Day, count: usize) -> Result<Vec<AgentLine>, Problem> {
+    let page = PageRequest { limit: SORTED, cursor: None };
+    let agents = agents::read_page(app, &AgentFilter::default(), &page).await?.items;
+    let mut lines = read_lines(app, &agents, day).await?;
+    Sort::Need.sort(&mut lines);
+    lines.truncate(count);
+    Ok(lines)
 }
 
 /// The lines of one page, and where the next one starts.

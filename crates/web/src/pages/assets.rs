@@ -15,7 +15,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
 /// Every file: its name, its type and its content.
-const FILES: [(&str, &str, &str); 11] = [
+const FILES: [(&str, &str, &str); 13] = [
     ("style.css", CSS, include_str!("../../static/style.css")),
     ("icon.svg", PICTURE, include_str!("../../static/icon.svg")),
     ("app.js", SCRIPT, include_str!("../../static/app.js")),
@@ -23,8 +23,10 @@ const FILES: [(&str, &str, &str); 11] = [
     ("live.js", SCRIPT, include_str!("../../static/live.js")),
     ("local.js", SCRIPT, include_str!("../../static/local.js")),
     ("login.js", SCRIPT, include_str!("../../static/login.js")),
+    ("notify.js", SCRIPT, include_str!("../../static/notify.js")),
     ("patch.js", SCRIPT, include_str!("../../static/patch.js")),
     ("search.js", SCRIPT, include_str!("../../static/search.js")),
+    ("wall.js", SCRIPT, include_str!("../../static/wall.js")),
     ("what_if.js", SCRIPT, include_str!("../../static/what_if.js")),
     ("words.js", SCRIPT, include_str!("../../static/words.js")),
 ];

@@ -23,7 +23,7 @@ const AGENTS_SHOWN: u32 = 50;
 const MODELS_SHOWN: usize = 50;
 /// How many agents are listed that are near to a budget.
 const BUDGETS_SHOWN: usize = 10;
-const NAME_LENGTH: usize = 60;
+const NAME_LENGTH: usize = 128;
 
 #[derive(Template)]
 #[template(path = "costs.html")]

@@ -7,6 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 
+use super::figures::Day;
 use super::undo::{self, Undo};
 use super::words;
 use super::words::labels::page;
@@ -18,8 +19,10 @@ pub(super) const THEME_COOKIE: &str = "agentgazer_theme";
 
 /// The frame of one page.
 pub(crate) struct Frame {
-    /// The path that was asked for, to come back to.
+    /// The path that was asked for.
     pub(super) path: String,
+    /// The same with its query, to come back to: search and filters stay.
+    pub(super) address: String,
     /// How many agents the kill switch holds inactive; 0 also if that cannot be read, which the page itself will say.
     pub(super) stopped: u64,
     /// What was just done.
@@ -27,6 +30,8 @@ pub(crate) struct Frame {
     /// What takes that back.
     pub(super) undo: Option<Undo>,
     pub(super) theme: Theme,
+    /// The viewer's day.
+    pub(super) day: Day,
 }
 
 /// Light, dark, or what the system says.
@@ -83,10 +88,12 @@ impl Frame {
         let query = uri.query().unwrap_or_default();
         Frame {
             path: uri.path().to_owned(),
+            address: address(uri.path(), query),
             stopped: counts.map(|counts| counts.stopped).unwrap_or_default(),
             notice: done(query).and_then(words::done),
             undo: done(query).and_then(|done| undo::of(uri.path(), done, query)),
             theme: Theme::of(headers),
+            day: Day::new(headers, app.web().clock.now()),
         }
     }
 
@@ -119,6 +126,14 @@ impl Frame {
     }
 }
 
+/// A path with its query, without what says that something was just done.
+fn address(path: &str, query: &str) -> String {
+    let kept: Vec<_> =
+        query.split('&').filter(|pair| !pair.starts_with("done=") && !pair.starts_with("undo=")).collect();
+    let query = kept.join("&");
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
 /// The word after `done=`, which the page of an action leads back with.
 fn done(query: &str) -> Option<&str> {
     query.split('&').find_map(|pair| pair.strip_prefix("done="))
@@ -138,8 +153,15 @@ mod tests {
 
     #[test]
     fn the_navigation_says_where_we_are() {
-        let frame =
-            |path: &str| Frame { path: path.to_owned(), stopped: 0, notice: None, undo: None, theme: Theme::System };
+        let frame = |path: &str| Frame {
+            path: path.to_owned(),
+            address: path.to_owned(),
+            stopped: 0,
+            notice: None,
+            undo: None,
+            theme: Theme::System,
+            day: Day::new(&HeaderMap::new(), model::Timestamp::default()),
+        };
         let here = |path: &str| {
             let frame = frame(path);
             let here: Vec<_> = ENTRIES.iter().filter(|entry| frame.is_here(entry)).map(|entry| entry.word).collect();
@@ -149,6 +171,13 @@ mod tests {
         assert_eq!(here("/agents"), "Agents");
         assert_eq!(here("/agents/import-fixer"), "Agents");
         assert_eq!(here("/agentsomething"), "");
+    }
+
+    #[test]
+    fn address_keeps_search_and_filters() {
+        assert_eq!(address("/agents", "search=a&done=saved&state=active&undo=x"), "/agents?search=a&state=active");
+        assert_eq!(address("/agents", "done=saved"), "/agents");
+        assert_eq!(address("/", ""), "/");
     }
 
     #[test]

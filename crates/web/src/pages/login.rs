@@ -14,7 +14,7 @@ use super::frame::Theme;
 use super::words::labels;
 use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
-use crate::gate::{Client, clear_cookie, is_token, session_id, set_cookie};
+use crate::gate::{Client, clear_cookie, is_known, is_token, session_id, set_cookie};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -40,9 +40,13 @@ pub(crate) struct LoginQuery {
     next: String,
 }
 
-/// The form.
-pub(crate) async fn form(headers: HeaderMap, Query(query): Query<LoginQuery>) -> Drawn {
-    draw(&LoginPage { theme: Theme::of(&headers), next: local_path(&query.next), error: None })
+/// The form; a browser that has a session is led on.
+pub(crate) async fn form(State(app): State<App>, headers: HeaderMap, Query(query): Query<LoginQuery>) -> Drawn {
+    let next = local_path(&query.next);
+    if !query.next.is_empty() && is_known(&app, &headers) {
+        return Ok(see_other(next));
+    }
+    draw(&LoginPage { theme: Theme::of(&headers), next, error: None })
 }
 
 /// Opens a session for whoever knows the token.
@@ -55,7 +59,7 @@ pub(crate) async fn submit(
     let (theme, next) = (Theme::of(&headers), local_path(&form.next));
     if is_token(&app, form.token.trim()) {
         client.set_authenticated();
-        let id = app.sessions.open(app.web().clock.now()).map_err(Problem::internal)?;
+        let id = app.sessions.open(&app.web().token, app.web().clock.now()).await.map_err(Problem::internal)?;
         return Ok(with_cookie(see_other(next), &set_cookie(&id)));
     }
     if let Err(seconds) = app.guesses.count_wrong(client.address(), Instant::now()) {
@@ -68,21 +72,25 @@ pub(crate) async fn submit(
 /// Ends the session.
 pub(crate) async fn logout(State(app): State<App>, headers: HeaderMap) -> Response {
     if let Some(id) = session_id(&headers) {
-        app.sessions.close(id);
+        app.sessions.close(id, &app.web().token).await;
     }
     with_cookie(see_other("/login"), &clear_cookie())
 }
 
 /// Ends every session, this one with it.
 pub(crate) async fn logout_everywhere(State(app): State<App>) -> Response {
-    app.sessions.close_all();
+    app.sessions.close_all().await;
     with_cookie(see_other("/login"), &clear_cookie())
 }
 
-/// `path` if it is one of this server, else `/`: a login must not lead anywhere else.
+/// The longest address that is remembered.
+const MAX_PATH: usize = 2048;
+
+/// `path`, which may have a query, if it is one of this server, else `/`: a login must not lead anywhere else.
 pub(super) fn local_path(path: &str) -> &str {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@".contains(&byte);
-    let local = path.starts_with('/') && !path.starts_with("//");
+    // Browsers read a backslash like a slash: two of them begin the name of a host.
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@?=&%+,~*!$'();".contains(&byte);
+    let local = path.starts_with('/') && !path.starts_with("//") && path.len() <= MAX_PATH;
     if local && path.bytes().all(plain) { path } else { "/" }
 }
 
@@ -99,10 +107,12 @@ mod tests {
 
     #[test]
     fn a_login_leads_to_this_server_only() {
-        for local in ["/", "/incidents/0192-ab", "/agents/a.b:c@d"] {
+        for local in ["/", "/incidents/0192-ab", "/agents/a.b:c@d", "/requests?agent=a&text=b%20c", "/a?b=//evil"] {
             assert_eq!(local_path(local), local);
         }
-        for foreign in ["", "//evil.test", "https://evil.test", "/\\evil.test", "evil", "/a?b", "/a\r\nx: y", "/%2f"] {
+        for foreign in
+            ["", "//evil.test", "https://evil.test", "/\\evil.test", "evil", "/a b", "/a\r\nx: y", "/a#b", "/\t/evil"]
+        {
             assert_eq!(local_path(foreign), "/", "{foreign}");
         }
     }

@@ -8,6 +8,7 @@ pub(crate) mod assets;
 mod budget_bar;
 mod chart;
 pub(crate) mod costs;
+pub(crate) mod drill;
 pub(crate) mod exemptions;
 mod figures;
 mod frame;
@@ -15,6 +16,7 @@ pub(crate) mod incident;
 pub(crate) mod incidents;
 mod indented;
 mod link;
+pub(crate) mod live;
 pub(crate) mod login;
 mod marks;
 mod needs;
@@ -32,6 +34,7 @@ pub(crate) mod settings;
 mod start_list;
 pub(crate) mod theme;
 mod undo;
+pub(crate) mod wall;
 mod words;
 
 use askama::Template;
@@ -99,9 +102,20 @@ pub(crate) async fn not_found(frame: Frame, uri: Uri) -> Response {
 
 /// Leads to the login, and from there back to `uri`. The fragment, which may carry the token, follows by itself.
 pub(crate) fn to_login(uri: &Uri) -> Response {
-    let next = login::local_path(uri.path());
-    let target = if next == "/" { "/login".to_owned() } else { format!("/login?next={next}") };
+    let next = login::local_path(uri.path_and_query().map_or("/", |path| path.as_str()));
+    let target = if next == "/" { "/login".to_owned() } else { format!("/login?next={}", encoded(next)) };
     see_other(&target)
+}
+
+/// A local path as the value of a query, whose own query must not mix with it.
+fn encoded(path: &str) -> String {
+    path.chars().fold(String::with_capacity(path.len()), |mut text, character| {
+        match character {
+            '%' | '&' | '+' | '?' | '=' | ';' => text.push_str(&format!("%{:02X}", u32::from(character))),
+            plain => text.push(plain),
+        }
+        text
+    })
 }
 
 fn see_other(target: &str) -> Response {

@@ -33,7 +33,6 @@ struct OverviewPage {
     nearest: Vec<AgentLine>,
     incidents: Vec<IncidentLine>,
     status: StatusView,
-    proxy_url: String,
 }
 
 /// Draws the page.
@@ -51,7 +50,6 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMa
         nearest: nearest(&app, now).await?,
         incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
         status: status::read(&app),
-        proxy_url: app.web().proxy_url.clone(),
     })
 }
 

@@ -2,15 +2,15 @@
 
 use store::{AgentFilter, PageRequest};
 
+use super::words::snippets::{Snippet, snippets};
 use crate::api::agents;
 use crate::app::App;
 use crate::problem::Problem;
 
 /// How many agents are looked at.
-const READ: u32 = 100;
+const READ: u32 = 500;
 
 /// Which of the steps are done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StartList {
     /// An agent has called.
     pub(super) has_called: bool,
@@ -18,6 +18,10 @@ pub(super) struct StartList {
     pub(super) is_guarded: bool,
     /// A channel is on.
     pub(super) is_told: bool,
+    /// The active agent that called last.
+    pub(super) newest: Option<String>,
+    /// What to paste into each client.
+    pub(super) snippets: Vec<Snippet>,
 }
 
 impl StartList {
@@ -25,15 +29,18 @@ impl StartList {
         let page = PageRequest { limit: READ, cursor: None };
         let agents = agents::read_page(app, &AgentFilter::default(), &page).await?.items;
         let channels = app.web().store.channels().await?;
+        let callers = agents.iter().filter(|agent| agent.active && agent.last_seen.is_some());
         Ok(StartList {
             has_called: agents.iter().any(|agent| agent.last_seen.is_some()),
             is_guarded: agents.iter().any(|agent| agent.kill_switch.enabled),
             is_told: channels.iter().any(|channel| channel.enabled),
+            newest: callers.max_by_key(|agent| agent.last_seen).map(|agent| agent.agent_id.to_string()),
+            snippets: snippets(&app.web().proxy_url),
         })
     }
 
     /// Whether nothing is left to do.
-    pub(super) fn is_done(self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.has_called && self.is_guarded && self.is_told
     }
 }

@@ -22,6 +22,6 @@ pub(crate) struct ThemeForm {
 pub(crate) async fn submit(Form(form): Form<ThemeForm>) -> Result<Response, Problem> {
     let theme = Theme::parse(&form.theme);
     let theme = theme.ok_or_else(|| Problem::field("theme", takes::THEME))?;
-    let cookie = format!("{THEME_COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000", theme.as_str());
+    let cookie = format!("{THEME_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000", theme.as_str());
     Ok(with_cookie(see_other(local_path(&form.next)), &cookie))
 }

@@ -24,7 +24,7 @@ pub(super) fn of(path: &str, done: &str, query: &str) -> Option<Undo> {
     let is_agent = path.starts_with("/agents/");
     match done {
         "deactivated" if is_agent => Some(Undo { action: format!("{path}/activate"), fields: Vec::new() }),
-        "saved" if is_agent => settings(path, given),
+        "saved" | "saved-off" | "switched-on" | "switched-off" if is_agent => settings(path, given),
         "channel-on" | "channel-off" => {
             let id = ChannelId::parse(given)?;
             Some(switch(format!("/alerts/channels/{id}/switch"), done == "channel-off"))

@@ -2,6 +2,7 @@
 //! for the scripts, in `static/words.js`; a test of the pages keeps it so.
 
 pub(super) mod alerts;
+pub(super) mod drill;
 pub(super) mod incident;
 pub(super) mod labels;
 pub(super) mod log;
@@ -9,6 +10,7 @@ pub(super) mod needs;
 pub(super) mod policy;
 pub(super) mod problem;
 pub(super) mod search;
+pub(super) mod snippets;
 pub(super) mod units;
 
 use model::{Action, BlockReason, Counting, DeactivatedBy, EventType, Unread, Unscored};
@@ -126,6 +128,13 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "activated" => "Active again. Its windows are empty.",
         "deactivated" => "Inactive. Its calls are refused until you activate it.",
         "saved" => "Saved. It takes effect with the next call.",
+        "saved-off" => "Saved. It stops nothing until the kill switch is on.",
+        "switched-on" => "The kill switch is on, from the next call.",
+        "switched-off" => "The kill switch is off: nothing is stopped.",
+        "all-on" => "The kill switch of every selected agent is on, from its next call.",
+        "all-off" => "The kill switch of every selected agent is off: nothing stops them.",
+        "all-activated" => "Every selected agent is active again, with empty windows.",
+        "none-selected" => "No agent was selected. Nothing was changed.",
         "reset" => "It has the default policy again, from the next call on.",
         "renamed" => "The name is saved.",
         "deleted" => "It is deleted.",

@@ -1,5 +1,7 @@
 //! The health of the server in detail, for the operator.
 
+use std::net::IpAddr;
+
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -32,6 +34,10 @@ pub(crate) struct StatusView {
     /// How often reading or scoring a call failed since the start. Each of those calls was let
     /// through without a score.
     pub(crate) detection_failures: u64,
+    /// What links in alerts begin with (`public_url`).
+    pub(crate) public_url: String,
+    /// Whether those links lead to the machine that they are opened on, so that only this one can follow them.
+    pub(crate) links_are_local: bool,
 }
 
 impl StatusView {
@@ -72,5 +78,36 @@ pub(crate) fn read(app: &App) -> StatusView {
         deleted_for_size: health.deleted_for_size(),
         dropped_events: web.recorder_handle.dropped_events() + health.dropped_events(),
         detection_failures: web.detection_failures.count(),
+        public_url: web.public_url.clone(),
+        links_are_local: is_local(&web.public_url),
+    }
+}
+
+/// Whether `url` names the machine that it is opened on, or no machine at all.
+fn is_local(url: &str) -> bool {
+    let address = url.split_once("://").map_or(url, |(_, address)| address);
+    let authority = address.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(address) => address.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    match host.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_loopback_or_to_no_address_are_local() {
+        for local in ["http://127.0.0.1:18880", "http://[::1]:18880/x", "http://localhost", "http://0.0.0.0:1"] {
+            assert!(is_local(local), "{local}");
+        }
+        for reachable in ["https://gazer.example", "http://10.0.0.7:18880", "https://localhost.example/127.0.0.1"] {
+            assert!(!is_local(reachable), "{reachable}");
+        }
     }
 }

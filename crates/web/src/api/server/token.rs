@@ -29,7 +29,7 @@ pub(crate) async fn replace(State(app): State<App>) -> Result<Json<TokenView>, P
 /// Replaces the token and ends all sessions.
 pub(crate) async fn replaced(app: App) -> Result<SecretString, Problem> {
     let token = app.control().replace_token().await?;
-    app.sessions.close_all();
+    app.sessions.close_all().await;
     tracing::info!("the token was replaced and all sessions were ended");
     Ok(token)
 }

@@ -1,6 +1,7 @@
 //! Events of the stream as text, many in one piece.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use model::EventType;
@@ -8,6 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::Notice;
 
+use super::changes::Changes;
 use crate::api::events::EventView;
 use crate::api::kill_switch::SettingsView;
 
@@ -22,9 +24,15 @@ pub(super) struct Batch {
     /// How many events it covers, with those that were left out.
     pub(super) count: u64,
     text: Bytes,
+    changes: Arc<Changes>,
 }
 
 impl Batch {
+    /// What a page has to know of it.
+    pub(super) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
     /// The text for a watcher that missed this many events before.
     pub(super) fn text_after(&self, missed: u64) -> Bytes {
         if missed == 0 {
@@ -42,12 +50,14 @@ pub(super) struct BatchBuilder {
     text: String,
     count: u64,
     left_out: u64,
+    changes: Changes,
 }
 
 impl BatchBuilder {
     /// Adds what was written.
     pub(super) fn push(&mut self, notice: Notice) {
         self.count += 1;
+        self.changes.push(&notice);
         if self.text.len() >= MAX_BYTES && is_frequent(&notice) {
             self.left_out += 1;
         } else {
@@ -59,6 +69,7 @@ impl BatchBuilder {
     pub(super) fn skip(&mut self, missed: u64) {
         self.count += missed;
         self.left_out += missed;
+        self.changes.skip();
     }
 
     /// The batch, whose first event has this number.
@@ -66,7 +77,7 @@ impl BatchBuilder {
         if self.left_out > 0 {
             write_event(&mut self.text, "lagged", &json!({"missed": self.left_out}));
         }
-        Batch { first, count: self.count, text: self.text.into() }
+        Batch { first, count: self.count, text: self.text.into(), changes: Arc::new(self.changes) }
     }
 }
 
@@ -108,8 +119,6 @@ fn write_event(text: &mut String, name: &str, value: &impl Serialize) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-
-    use std::sync::Arc;
 
     use model::{AgentId, CallId, Epoch, Event, IncidentId, Timestamp};
 

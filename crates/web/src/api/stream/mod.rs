@@ -1,6 +1,7 @@
 //! Live events (server-sent events) for the dashboard and for programs.
 
 mod batch;
+mod changes;
 mod feed;
 
 use std::convert::Infallible;
@@ -11,15 +12,19 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use tokio::time::{interval, sleep};
+use serde::Deserialize;
+use tokio::time::{Instant, interval, sleep};
 use tokio_stream::wrappers::{BroadcastStream, IntervalStream};
 use tokio_stream::{Stream, StreamExt};
+use utoipa::IntoParams;
 
+use changes::Pending;
 pub(crate) use feed::Feed;
 use feed::Subscription;
 
 use crate::app::App;
 use crate::gate::is_known;
+use crate::input::Filters;
 use crate::problem::{Problem, Refusals};
 
 /// How soon a stream ends once the server stops, which an endless answer would delay, or once its
@@ -32,6 +37,14 @@ const CHECKS_PER_COMMENT: u32 = 30;
 
 const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
+/// What is told.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StreamQuery {
+    /// Only that something has happened, for pages that ask for the rest themselves.
+    changes: Option<bool>,
+}
+
 /// Calls, blocks, kills, activations, incidents and settings as they are written, in batches: ten a
 /// second at most.
 ///
@@ -39,16 +52,50 @@ const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 /// (`id`, `agent_id`), `configured` (`agent_id`, `kill_switch`), and `lagged` (`missed`) for a
 /// client that is too slow, or if more calls are made than a watcher is sent. At most 200 clients
 /// may watch at a time.
-#[utoipa::path(get, path = "/api/stream", tag = "stream", operation_id = "stream",
+///
+/// With `changes=true` only that something has happened: `changed` (`agents`, `null` if they are
+/// many, and `urgent` if it was more than calls), once in two seconds at most unless it is urgent,
+/// and `kill` (`agent_id`, `incident_id`).
+#[utoipa::path(get, path = "/api/stream", tag = "stream", operation_id = "stream", params(StreamQuery),
     responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
-pub(crate) async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn get(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Filters(query): Filters<StreamQuery>,
+) -> Result<Response, Problem> {
     let subscription = app.feed.subscribe(&app.web().recorder).ok_or_else(too_many)?;
     // A stream outlives neither its session nor its token.
     let goes_on = move || !app.is_draining() && is_known(&app, &headers);
-    let text = watch(subscription).take_while(move |_| goes_on());
-    let chunks = text.filter_map(|chunk| Some(Ok::<_, Infallible>(chunk?)));
+    let body = if query.changes == Some(true) {
+        body(watch_changes(subscription).take_while(move |_| goes_on()))
+    } else {
+        body(watch(subscription).take_while(move |_| goes_on()))
+    };
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
-    Ok((headers, Body::from_stream(chunks)).into_response())
+    Ok((headers, body).into_response())
+}
+
+fn body(text: impl Stream<Item = Option<Bytes>> + Send + 'static) -> Body {
+    Body::from_stream(text.filter_map(|chunk| Some(Ok::<_, Infallible>(chunk?))))
+}
+
+/// The text for one page; `None` when there is nothing to tell now.
+fn watch_changes(subscription: Subscription) -> impl Stream<Item = Option<Bytes>> {
+    let Subscription { batches, mut next, place, .. } = subscription;
+    let batches = BroadcastStream::new(batches).filter_map(|batch| batch.ok()).map(Some);
+    let checks = IntervalStream::new(interval(END_CHECK)).map(|_| None);
+    let (mut pending, mut count) = (Pending::default(), 0);
+    batches.merge(checks).map(move |batch| {
+        let _held = &place;
+        if let Some(batch) = &batch {
+            pending.add(batch.changes(), batch.first > next);
+            next = batch.first + batch.count;
+        } else {
+            count = (count + 1) % CHECKS_PER_COMMENT;
+        }
+        let comment = (batch.is_none() && count == 0).then_some(COMMENT);
+        pending.take(Instant::now()).or(comment)
+    })
 }
 
 /// The text for one watcher; `None` when there is only reason to check whether it may go on.

@@ -8,7 +8,7 @@ mod what_if;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use model::{AgentId, DeactivatedBy, Timestamp, Unscored};
+use model::{AgentId, DeactivatedBy, EventType, Timestamp, Unscored};
 use store::{ConversationRow, EventFilter, EventRow, IncidentFilter, IncidentRow, PageRequest, Period};
 
 use self::policy::PolicySection;
@@ -29,12 +29,15 @@ use crate::app::App;
 use crate::input::{AgentPath, Filters};
 use crate::problem::Problem;
 
-const REQUESTS_SHOWN: u32 = 20;
+const REQUESTS_SHOWN: usize = 20;
+/// A storm of refusals, a row a minute, becomes one row; so more are read than are shown.
+const REQUESTS_READ: u32 = 200;
 const INCIDENTS_SHOWN: u32 = 5;
 /// The most expensive conversations of the last seven days are shown.
 const CONVERSATION_HOURS: u32 = 7 * 24;
 const CONVERSATIONS_SHOWN: u32 = 10;
-const CONVERSATION_LENGTH: usize = 60;
+/// Ids of clients are long, and people know a conversation by its time.
+const CONVERSATION_LENGTH: usize = 12;
 /// Calls that were not scored are counted over the last seven days.
 const UNSCORED_HOURS: u32 = 7 * 24;
 
@@ -44,12 +47,16 @@ struct AgentPage {
     frame: Frame,
     agent: AgentLine,
     is_active: bool,
+    today: Today,
     since: Option<Moment>,
     stop: Option<Stop>,
     signals: Signals,
     why: String,
     /// Whether the score is older than something that does not count any more.
     was_scored_before: bool,
+    /// The settings as they hold.
+    saved: SettingsForm,
+    /// The settings in the form: what was sent, if something is wrong with it.
     form: SettingsForm,
     policy: PolicySection,
     would_have_stopped: Count,
@@ -61,6 +68,14 @@ struct AgentPage {
     requests: Vec<RequestLine>,
     unscored: Vec<UnscoredLine>,
     proxy_url: String,
+}
+
+/// What it did today.
+struct Today {
+    calls: Count,
+    errors: Count,
+    refused: Count,
+    cost: Money,
 }
 
 /// What the kill switch did to the agent.
@@ -79,7 +94,9 @@ struct StopIncident {
 struct ConversationLine {
     /// As it is stored, for the link.
     key: String,
+    /// The beginning of the same, to tell apart those of one hour.
     name: String,
+    began: Moment,
     calls: Count,
     errors: Count,
     cost: Money,
@@ -130,14 +147,23 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
         conversations(app, id, now),
         lists(app, id, now),
     )?;
+    let tally =
+        app.web().store.figures_of(std::iter::once(id), frame.day.today()).await?.remove(id).unwrap_or_default();
     Ok(AgentPage {
         frame,
+        today: Today {
+            calls: tally.requests.into(),
+            errors: tally.errors.into(),
+            refused: tally.blocked.into(),
+            cost: Money::spent(&tally),
+        },
         is_active: agent.active,
         since: agent.deactivated_at.map(|at| Moment::new(at, now)),
         stop,
         signals: agent.signals,
         why: words::why(&agent.signals),
         was_scored_before: agent.last_seen.is_some_and(|seen| exemptions.iter().any(|it| seen <= it.created_at)),
+        saved: SettingsForm::new(&agent.kill_switch),
         form: forms.settings.unwrap_or_else(|| SettingsForm::new(&agent.kill_switch)),
         policy,
         what_if,
@@ -165,7 +191,7 @@ async fn lists(app: &App, agent: &AgentId, now: Timestamp) -> Result<Lists, Prob
     let store = &app.web().store;
     let events = EventFilter { agent: Some(agent.clone()), ..EventFilter::default() };
     let incidents = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
-    let (requests_page, incidents_page) = (first(REQUESTS_SHOWN), first(INCIDENTS_SHOWN));
+    let (requests_page, incidents_page) = (first(REQUESTS_READ), first(INCIDENTS_SHOWN));
     let (events, incidents, would_have_stopped, unscored) = tokio::try_join!(
         store.events(&events, &requests_page),
         store.incidents(&incidents, &incidents_page),
@@ -178,7 +204,25 @@ async fn lists(app: &App, agent: &AgentId, now: Timestamp) -> Result<Lists, Prob
         may_hide_a_loop: reason.may_hide_a_loop(),
     };
     let unscored = unscored.into_iter().map(line).collect();
-    Ok(Lists { events: events.items, incidents: incidents.items, would_have_stopped, unscored })
+    let mut events = fold_refusals(events.items);
+    events.truncate(REQUESTS_SHOWN);
+    Ok(Lists { events, incidents: incidents.items, would_have_stopped, unscored })
+}
+
+/// Makes refusals for the same reason that follow each other one row.
+fn fold_refusals(events: Vec<EventRow>) -> Vec<EventRow> {
+    let mut rows: Vec<EventRow> = Vec::with_capacity(events.len());
+    for row in events {
+        let is_same = |last: &EventRow| {
+            let is_refusal = row.event.event_type == EventType::Blocked && last.event.event_type == EventType::Blocked;
+            is_refusal && last.event.block_reason == row.event.block_reason
+        };
+        match rows.last_mut().filter(|last| is_same(last)) {
+            Some(last) => last.count += row.count,
+            None => rows.push(row),
+        }
+    }
+    rows
 }
 
 /// What the kill switch did to the agent, if it did.
@@ -204,6 +248,7 @@ async fn conversations(app: &App, agent: &AgentId, now: Timestamp) -> Result<Vec
     let line = |row: ConversationRow| ConversationLine {
         name: cut(&row.conversation, CONVERSATION_LENGTH),
         key: row.conversation,
+        began: Moment::new(row.first_hour, now),
         calls: row.tally.requests.into(),
         errors: row.tally.errors.into(),
         cost: row.tally.cost.into(),
@@ -213,4 +258,34 @@ async fn conversations(app: &App, agent: &AgentId, now: Timestamp) -> Result<Vec
 
 fn first(limit: u32) -> PageRequest {
     PageRequest { limit, cursor: None }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::{BlockReason, CallId, Epoch, Event};
+
+    use super::*;
+
+    #[test]
+    fn refusals_that_follow_each_other_are_one_row() {
+        let row = |event_type, reason: Option<BlockReason>, count| {
+            let agent = AgentId::parse("a").unwrap();
+            let mut event = Event::new(CallId::new(), agent, Epoch::default(), event_type, Timestamp::default());
+            event.block_reason = reason;
+            EventRow { event, count, prompt: None }
+        };
+        let (inactive, spent) = (Some(BlockReason::Inactive), Some(BlockReason::BudgetExceeded));
+        let events = vec![
+            row(EventType::Blocked, inactive, 40),
+            row(EventType::Blocked, inactive, 60),
+            row(EventType::Blocked, spent, 2),
+            row(EventType::LlmCall, None, 1),
+            row(EventType::LlmCall, None, 1),
+            row(EventType::Blocked, inactive, 3),
+        ];
+        let counts: Vec<u64> = fold_refusals(events).iter().map(|row| row.count).collect();
+        assert_eq!(counts, [100, 2, 1, 1, 3]);
+    }
 }

@@ -1,4 +1,5 @@
-//! The form of an agent's kill switch. Whoever turns it on while nobody would hear of a kill is asked once.
+//! The forms of an agent's kill switch: the switch itself, which holds at once, and its settings. Turning it on while no one
+//! would be told of a kill asks once.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -48,6 +49,8 @@ pub(super) const PRESETS: [Preset; 3] = [
 pub(crate) struct SettingsFields {
     /// A checkbox is sent only if it is on.
     enabled: Option<String>,
+    /// Sent by forms that leave the switch as it is, whoever has changed it meanwhile.
+    switch: Option<String>,
     window_size: String,
     threshold: String,
     action: Action,
@@ -122,6 +125,14 @@ impl SettingsFields {
         self
     }
 
+    /// With the switch as it is, if the form leaves it so.
+    fn with_switch(mut self, enabled: bool) -> SettingsFields {
+        if self.switch.is_some() {
+            self.enabled = enabled.then(String::new);
+        }
+        self
+    }
+
     pub(in crate::pages) fn change(&self) -> Result<KillSwitchChange, FieldError> {
         let window_size = self.window_size.trim().parse();
         let threshold = self.threshold.trim().parse();
@@ -143,7 +154,7 @@ pub(crate) async fn save(
     Fields(fields): Fields<SettingsFields>,
 ) -> Drawn {
     let agent = agents::read(&app, id.clone()).await?;
-    let fields = fields.with_preset();
+    let fields = fields.with_preset().with_switch(agent.kill_switch.enabled);
     let checked = fields.change().and_then(|change| change.apply(agent.kill_switch.into()).map(|_| change));
     let change = match checked {
         Ok(change) => change,
@@ -159,5 +170,11 @@ pub(crate) async fn save(
     }
     app.control().configure(id.clone(), change).await?;
     let before = undo::settings_before(agent.kill_switch.into());
-    Ok(see_other(&format!("/agents/{id}?done=saved&undo={before}")))
+    let done = match (agent.kill_switch.enabled, fields.enabled.is_some()) {
+        (true, true) => "saved",
+        (false, false) => "saved-off",
+        (false, true) => "switched-on",
+        (true, false) => "switched-off",
+    };
+    Ok(see_other(&format!("/agents/{id}?done={done}&undo={before}")))
 }

@@ -1,4 +1,5 @@
-//! What a person does about alerts: makes, tests, switches and deletes channels and rules, and tries a delivery again.
+//! What a person does about alerts: makes, changes, tests, switches and deletes channels and rules, and tries a delivery
+//! again.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,7 +8,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{News, delivery_line, draw_with};
-use crate::api::{alert_history, alerts, channels};
+use crate::api::alert_history;
+use crate::api::alerts::{self, RuleView};
+use crate::api::channels::{self, ChannelView};
 use crate::app::App;
 use crate::input::{Body, ChannelPath, DeliveryPath, Fields, RulePath};
 use crate::pages::frame::Frame;
@@ -61,6 +64,81 @@ pub(crate) struct TellingForm {
     pub(super) notify_recovery: Option<String>,
 }
 
+impl ChannelForm {
+    /// What a channel holds.
+    pub(super) fn of(channel: &ChannelView) -> ChannelForm {
+        ChannelForm {
+            kind: channel.kind.as_str().to_owned(),
+            name: channel.name.clone(),
+            url: channel.url.clone().unwrap_or_default(),
+            to: channel.to.as_deref().unwrap_or_default().join(", "),
+            bot_token: String::new(),
+            chat_id: channel.chat_id.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The fields that were filled in, as the API takes them.
+    fn body(&self) -> Map<String, Value> {
+        let addresses: Vec<_> = self.to.split(',').map(str::trim).filter(|address| !address.is_empty()).collect();
+        let mut body = given([
+            ("kind", &self.kind),
+            ("name", &self.name),
+            ("url", &self.url),
+            ("bot_token", &self.bot_token),
+            ("chat_id", &self.chat_id),
+        ]);
+        if !addresses.is_empty() {
+            body.insert("to".to_owned(), json!(addresses));
+        }
+        body
+    }
+}
+
+impl RuleForm {
+    /// What a rule holds.
+    pub(super) fn of(rule: &RuleView) -> RuleForm {
+        let text = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+        let channel = match rule.channels.as_slice() {
+            [] => String::new(),
+            [only] => only.to_string(),
+            _ => KEEP.to_owned(),
+        };
+        RuleForm {
+            rule_type: rule.rule_type.as_str().to_owned(),
+            agent_id: if rule.agent_id == "*" { String::new() } else { rule.agent_id.clone() },
+            channel,
+            minutes: rule.minutes.map(|minutes| minutes.to_string()).unwrap_or_default(),
+            percent: text(rule.percent),
+            amount_usd: text(rule.amount_usd.map(|amount| amount.usd())),
+            period: rule.period.map(|period| period.as_str().to_owned()).unwrap_or_default(),
+            telling: TellingForm {
+                cooldown_minutes: rule.cooldown_minutes.to_string(),
+                repeat_minutes: rule.repeat_minutes.map(|minutes| minutes.to_string()).unwrap_or_default(),
+                notify_recovery: rule.notify_recovery.then(String::new),
+            },
+        }
+    }
+
+    /// The fields that were filled in, as the API takes them.
+    fn body(&self) -> Map<String, Value> {
+        let agent = if self.agent_id.trim().is_empty() { "*" } else { self.agent_id.trim() };
+        let mut body =
+            given([("rule_type", self.rule_type.as_str()), ("agent_id", agent), ("period", self.period.as_str())]);
+        match self.channel.as_str() {
+            KEEP => {}
+            "" => drop(body.insert("channels".to_owned(), json!([]))),
+            channel => drop(body.insert("channels".to_owned(), json!([channel]))),
+        }
+        let own = [("minutes", &self.minutes), ("percent", &self.percent), ("amount_usd", &self.amount_usd)];
+        body.extend(own.into_iter().filter_map(|(field, text)| number(field, text)));
+        body.extend(self.telling.fields());
+        body
+    }
+}
+
+/// Leaves the channels of a rule as they are: the form can name one or all.
+const KEEP: &str = "keep";
+
 /// Whether a channel or a rule is on.
 #[derive(Deserialize)]
 pub(crate) struct SwitchForm {
@@ -69,18 +147,7 @@ pub(crate) struct SwitchForm {
 
 /// Makes a channel. The page that follows shows the secret of a webhook, once.
 pub(crate) async fn add_channel(State(app): State<App>, frame: Frame, Fields(form): Fields<ChannelForm>) -> Drawn {
-    let addresses: Vec<_> = form.to.split(',').map(str::trim).filter(|address| !address.is_empty()).collect();
-    let mut body = given([
-        ("kind", &form.kind),
-        ("name", &form.name),
-        ("url", &form.url),
-        ("bot_token", &form.bot_token),
-        ("chat_id", &form.chat_id),
-    ]);
-    if !addresses.is_empty() {
-        body.insert("to".to_owned(), json!(addresses));
-    }
-    let made = match read_body(body) {
+    let made = match read_body(form.body()) {
         Ok(body) => channels::create(State(app.clone()), Body(body)).await,
         Err(problem) => Err(problem),
     };
@@ -89,6 +156,25 @@ pub(crate) async fn add_channel(State(app): State<App>, frame: Frame, Fields(for
         Err(problem) => News { channel: form, ..wrong(&problem)? },
     };
     draw_with(&app, frame, news).await
+}
+
+/// Changes a channel. A secret that is left empty stays.
+pub(crate) async fn change_channel(
+    State(app): State<App>,
+    frame: Frame,
+    path: ChannelPath,
+    Fields(form): Fields<ChannelForm>,
+) -> Drawn {
+    let mut body = form.body();
+    body.remove("kind");
+    let changed = match read_body(body) {
+        Ok(body) => channels::patch(State(app.clone()), path, Body(body)).await,
+        Err(problem) => Err(problem),
+    };
+    match changed {
+        Ok(_) => Ok(back()),
+        Err(problem) => draw_with(&app, frame, wrong(&problem)?).await,
+    }
 }
 
 /// Sends a test through a channel and shows what came of it.
@@ -117,16 +203,7 @@ pub(crate) async fn delete_channel(State(app): State<App>, path: ChannelPath) ->
 
 /// Makes a rule.
 pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form): Fields<RuleForm>) -> Drawn {
-    let agent = if form.agent_id.trim().is_empty() { "*" } else { form.agent_id.trim() };
-    let mut body =
-        given([("rule_type", form.rule_type.as_str()), ("agent_id", agent), ("period", form.period.as_str())]);
-    if !form.channel.is_empty() {
-        body.insert("channels".to_owned(), json!([form.channel]));
-    }
-    let own = [("minutes", &form.minutes), ("percent", &form.percent), ("amount_usd", &form.amount_usd)];
-    body.extend(own.into_iter().filter_map(|(field, text)| number(field, text)));
-    body.extend(form.telling.fields());
-    let made = match read_body(body) {
+    let made = match read_body(form.body()) {
         Ok(body) => alerts::create(State(app.clone()), Body(body)).await,
         Err(problem) => Err(problem),
     };
@@ -136,14 +213,14 @@ pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form):
     }
 }
 
-/// Changes how often a rule tells.
+/// Changes a rule.
 pub(crate) async fn change_rule(
     State(app): State<App>,
     frame: Frame,
     path: RulePath,
-    Fields(form): Fields<TellingForm>,
+    Fields(form): Fields<RuleForm>,
 ) -> Drawn {
-    let mut fields = form.fields();
+    let mut fields = form.body();
     // What was emptied is never repeated.
     fields.entry("repeat_minutes").or_insert(Value::Null);
     let changed = match read_body(fields) {

@@ -8,9 +8,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use model::{ChannelId, DeliveryState, RuleType, Timestamp};
+use model::{ChannelId, ChannelKind, DeliveryState, RuleType, Timestamp};
 use serde::Deserialize;
-use store::DeliveryFilter;
+use store::{DeliveryFilter, DeliveryRow};
 
 use self::actions::{ChannelForm, RuleForm};
 use self::health::FailingChannel;
@@ -24,6 +24,7 @@ use super::{Drawn, assets, draw_as};
 use crate::api::alert_history::{AttemptView, DeliveryView};
 use crate::api::alerts::{self, RuleView};
 use crate::api::channels::{self, ChannelView};
+use crate::api::status;
 use crate::app::App;
 use crate::input::{Filters, Paging};
 use crate::problem::Problem;
@@ -44,7 +45,26 @@ struct AlertsPage {
     pager: Pager,
     /// Whether the server can send mail.
     has_mail: bool,
+    /// What links in alerts begin with, if only this machine can follow them.
+    local_links: Option<String>,
+    /// The kind of the channel and the type of the rule whose fields are shown, as it was chosen.
+    adding: Option<ChannelKind>,
+    adding_rule: Option<RuleType>,
     news: News,
+}
+
+impl AlertsPage {
+    /// The kind whose fields the form of a new channel has.
+    fn new_kind(&self) -> &str {
+        let sent = Some(self.news.channel.kind.as_str()).filter(|kind| !kind.is_empty());
+        sent.unwrap_or(self.adding.unwrap_or(ChannelKind::Webhook).as_str())
+    }
+
+    /// The type whose fields the form of a new rule has.
+    fn new_rule_type(&self) -> &str {
+        let sent = Some(self.news.rule.rule_type.as_str()).filter(|rule_type| !rule_type.is_empty());
+        sent.unwrap_or(self.adding_rule.unwrap_or(RuleType::KillSwitch).as_str())
+    }
 }
 
 /// What an action has to tell on the page that it leads to.
@@ -65,7 +85,11 @@ struct ChannelLine {
     id: String,
     name: String,
     kind: &'static str,
+    /// The word for it in forms.
+    kind_word: &'static str,
     target: String,
+    /// What the form that changes it holds. Secrets are masked.
+    form: ChannelForm,
     enabled: bool,
     disabled_reason: Option<String>,
     /// Why its newest alert did not arrive.
@@ -76,6 +100,11 @@ struct RuleLine {
     id: String,
     agent: String,
     what: String,
+    rule_type: &'static str,
+    /// What the form that changes it holds.
+    form: RuleForm,
+    /// How many channels it names.
+    channel_count: usize,
     channels: String,
     cooldown: u32,
     repeat: Option<u32>,
@@ -112,6 +141,10 @@ struct AttemptLine {
 pub(crate) struct AlertsQuery {
     state: Option<DeliveryState>,
     cursor: Option<String>,
+    /// Of which kind a channel is to be added.
+    add: Option<ChannelKind>,
+    /// Of which type a rule is to be added.
+    rule: Option<RuleType>,
 }
 
 impl Paging for AlertsQuery {
@@ -161,10 +194,18 @@ async fn read(
         channels: channels.items.into_iter().map(|channel| channel_line(channel, &failing)).collect(),
         state: query.state,
         pager: Pager::new("/alerts", raw_query, history.next.map(|cursor| cursor.0)),
-        history: history.items.into_iter().map(|row| delivery_line(row.into(), &on, now)).collect(),
+        history: history.items.into_iter().filter(is_shown).map(|row| delivery_line(row.into(), &on, now)).collect(),
+        adding: query.add,
+        adding_rule: query.rule,
         has_mail: app.web().alerts.mail,
+        local_links: Some(status::read(app)).filter(|status| status.links_are_local).map(|status| status.public_url),
         news,
     })
+}
+
+/// A line of a digest is told in the digest's own line, unless it is asked for.
+fn is_shown(row: &DeliveryRow) -> bool {
+    row.state != DeliveryState::Digested
 }
 
 /// What the rules say of kills, as far as it leads to a channel that is on.
@@ -185,8 +226,11 @@ fn is_for_all(rule: &RuleView) -> bool {
 
 fn channel_line(channel: ChannelView, failing: &[FailingChannel]) -> ChannelLine {
     let failing = failing.iter().find(|other| other.id == channel.id && channel.enabled);
+    let form = ChannelForm::of(&channel);
     let target = channel.to.map(|to| to.join(", ")).or(channel.chat_id).or(channel.url);
     ChannelLine {
+        form,
+        kind_word: channel.kind.as_str(),
         id: channel.id.to_string(),
         name: cut(&channel.name, ANSWER_LENGTH),
         kind: words::kind(channel.kind),
@@ -204,6 +248,9 @@ fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
         id: rule.id.to_string(),
         agent: if is_for_all(rule) { words::ALL_AGENTS.to_owned() } else { rule.agent_id.clone() },
         what: words::rule(rule),
+        rule_type: rule.rule_type.as_str(),
+        form: RuleForm::of(rule),
+        channel_count: rule.channels.len(),
         channels: if names.is_empty() {
             words::EVERY_CHANNEL.to_owned()
         } else {

@@ -32,11 +32,11 @@ pub(in crate::pages) fn summary(channels_on: usize, rules: KillRules, failing: u
 
 fn told(channels_on: usize, rules: KillRules) -> String {
     match (channels_on, rules) {
-        (0, _) => "Nobody hears of a kill.".to_owned(),
-        (_, KillRules::Silence) => "Nobody hears of a kill: its rules are off, or their channels are.".to_owned(),
-        (_, KillRules::Some) => "Rules say who hears of a kill.".to_owned(),
-        (1, KillRules::None) => "1 channel hears of every kill.".to_owned(),
-        (count, KillRules::None) => format!("{count} channels hear of every kill."),
+        (0, _) => "No one is notified of kills.".to_owned(),
+        (_, KillRules::Silence) => "No one is notified of kills: the rules are off, or their channels are.".to_owned(),
+        (_, KillRules::Some) => "Rules say who is notified of kills.".to_owned(),
+        (1, KillRules::None) => "1 channel is notified of every kill.".to_owned(),
+        (count, KillRules::None) => format!("{count} channels are notified of every kill."),
     }
 }
 

@@ -36,6 +36,8 @@ pub(in crate::pages) mod takes {
     pub(in crate::pages) const DOLLARS: &str = "must be a number of dollars from 0 to 1000000, or empty for no budget";
     pub(in crate::pages) const RATE: &str = "must be a whole number, or empty for no limit";
     pub(in crate::pages) const DAY: &str = "must be a day such as 2026-12-24";
+    pub(in crate::pages) const AGENT: &str = "must be the id of an agent";
+    pub(in crate::pages) const SELECTED: &str = "must be one of on, off, activate";
     pub(in crate::pages) const THEME: &str = "must be one of system, light, dark";
 }
 

@@ -12,10 +12,14 @@ const WEBHOOK: &str = "kind=webhook&name=ops&url=https%3A%2F%2Fhooks.example.com
 async fn a_channel_is_added_and_its_secret_is_shown_once() {
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
-    assert!(browser.page("/alerts").await.contains("Nobody hears of a kill."));
+    assert!(browser.page("/alerts").await.contains("No one is notified of kills."));
     let added = browser.post("/alerts/channels", WEBHOOK).await;
     assert_eq!(added.status, StatusCode::OK);
-    assert!(added.text.contains("whsec_") && added.text.contains("1 channel hears of every kill."), "{}", added.text);
+    assert!(
+        added.text.contains("whsec_") && added.text.contains("1 channel is notified of every kill."),
+        "{}",
+        added.text
+    );
     let text = browser.page("/alerts").await;
     assert!(text.contains("https://hooks.example.com/…") && !text.contains("whsec_"), "{text}");
 
@@ -36,7 +40,11 @@ async fn with_a_channel_nothing_is_asked_on_enable() {
     server.put("/api/agents/heard/kill-switch", serde_json::json!({})).await;
     let fields = "enabled=on&window_size=20&threshold=10&action=deactivate&counting=adaptive";
     browser
-        .submit("/agents/heard/kill-switch", fields, "/agents/heard?done=saved&undo=off,20,10,deactivate,adaptive")
+        .submit(
+            "/agents/heard/kill-switch",
+            fields,
+            "/agents/heard?done=switched-on&undo=off,20,10,deactivate,adaptive",
+        )
         .await;
 }
 
@@ -53,7 +61,7 @@ async fn channels_and_rules_are_switched_and_deleted() {
     let wrong = browser.post("/alerts/rules", "rule_type=agent_down&agent_id=x&minutes=soon").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
     assert!(wrong.text.contains("Minutes must be a whole number"), "{}", wrong.text);
-    for kept in ["value=\"agent_down\" selected", "name=\"agent_id\" value=\"x\"", "value=\"soon\""] {
+    for kept in ["name=\"rule_type\" value=\"agent_down\"", "name=\"agent_id\" value=\"x\"", "value=\"soon\""] {
         assert!(wrong.text.contains(kept), "{kept}: what was typed stays");
     }
     browser.submit("/alerts/rules", "rule_type=budget&agent_id=&percent=80", "/alerts?done=alerts").await;
@@ -68,7 +76,7 @@ async fn channels_and_rules_are_switched_and_deleted() {
     browser.submit(&format!("/alerts/channels/{channel}/switch"), "enabled=false", &off).await;
     assert_eq!(server.json("/api/channels").await["items"][0]["enabled"], false);
     browser.submit(&format!("/alerts/channels/{channel}/delete"), "", "/alerts?done=deleted").await;
-    assert!(browser.page("/alerts").await.contains("Nobody hears of a kill."));
+    assert!(browser.page("/alerts").await.contains("No one is notified of kills."));
 }
 
 #[tokio::test]
@@ -86,10 +94,12 @@ async fn a_rule_says_how_often_it_tells_and_whether_its_end_is_told() {
     assert!(text.contains("again every 60 min") && text.contains(", and when it is over"), "{text}");
 
     let path = format!("/alerts/rules/{}", rule().await["id"].as_str().unwrap());
-    let wrong = browser.post(&path, "cooldown_minutes=15&repeat_minutes=often").await;
+    let wrong = browser.post(&path, "rule_type=agent_down&agent_id=&cooldown_minutes=15&repeat_minutes=often").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
     assert!(wrong.text.contains("Again every must be a whole number"), "{}", wrong.text);
-    browser.submit(&path, "cooldown_minutes=15&repeat_minutes=", "/alerts?done=alerts").await;
+    browser
+        .submit(&path, "rule_type=agent_down&agent_id=&cooldown_minutes=15&repeat_minutes=", "/alerts?done=alerts")
+        .await;
     assert_eq!(told(&rule().await), [json!(15), json!(null), json!(false)]);
 }
 
@@ -114,7 +124,7 @@ async fn what_was_switched_off_is_switched_on_again_from_the_notice() {
 /// and one that is off.
 #[tokio::test]
 async fn the_page_says_who_really_hears_of_a_kill() {
-    const NOBODY: &str = "Nobody hears of a kill: its rules are off, or their channels are.";
+    const NOBODY: &str = "No one is notified of kills: the rules are off, or their channels are.";
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
     let post = async |path: &str, body| server.ask(Method::POST, path, Some(body)).await.json();
@@ -123,14 +133,14 @@ async fn the_page_says_who_really_hears_of_a_kill() {
     let off = post("/api/channels", channel("off", false)).await["id"].clone();
     let rule = |agent: &str, enabled: bool, channels: &[&Value]| json!({"rule_type": "kill_switch", "agent_id": agent, "enabled": enabled, "channels": channels});
     for (rules, said) in [
-        (vec![], "1 channel hears of every kill."),
+        (vec![], "1 channel is notified of every kill."),
         (vec![rule("*", false, &[])], NOBODY),
         (vec![rule("*", false, &[&on])], NOBODY),
         (vec![rule("*", true, &[&off])], NOBODY),
         (vec![rule("*", false, &[]), rule("quiet", false, &[])], NOBODY),
-        (vec![rule("*", true, &[&off, &on])], "Rules say who hears of a kill."),
-        (vec![rule("*", false, &[]), rule("loud", true, &[])], "Rules say who hears of a kill."),
-        (vec![rule("quiet", false, &[])], "Rules say who hears of a kill."),
+        (vec![rule("*", true, &[&off, &on])], "Rules say who is notified of kills."),
+        (vec![rule("*", false, &[]), rule("loud", true, &[])], "Rules say who is notified of kills."),
+        (vec![rule("quiet", false, &[])], "Rules say who is notified of kills."),
     ] {
         let mut made = Vec::new();
         for rule in &rules {
@@ -171,4 +181,77 @@ async fn what_failed_is_offered_again_only_while_its_channel_is_there_and_on() {
     assert!(offered().await);
     server.ask(Method::DELETE, &path, None).await;
     assert!(!offered().await, "its channel is gone");
+}
+
+#[tokio::test]
+async fn form_of_a_channel_has_the_fields_of_its_kind_only() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    for (kind, fields) in [
+        ("webhook", vec!["url"]),
+        ("slack", vec!["url"]),
+        ("telegram", vec!["bot_token", "chat_id"]),
+        ("email", vec!["to"]),
+    ] {
+        let page = browser.page(&format!("/alerts?add={kind}")).await;
+        let form = page.split("id=\"add-channel\"").nth(1).unwrap().split("</form>").next().unwrap();
+        assert!(form.contains(&format!("name=\"kind\" value=\"{kind}\"")), "{form}");
+        for field in ["url", "to", "bot_token", "chat_id"] {
+            let has_field = form.contains(&format!("name=\"{field}\""));
+            assert_eq!(has_field, fields.contains(&field), "{kind} {field}");
+        }
+    }
+    for (rule, fields) in [
+        ("kill_switch", vec![]),
+        ("agent_down", vec!["minutes"]),
+        ("error_rate", vec!["percent", "minutes"]),
+        ("budget", vec!["percent", "amount_usd", "period"]),
+    ] {
+        let page = browser.page(&format!("/alerts?rule={rule}")).await;
+        let form = page.split("id=\"add-rule\"").nth(1).unwrap().split("</form>").next().unwrap();
+        for field in ["minutes", "percent", "amount_usd", "period"] {
+            let has_field = form.contains(&format!("name=\"{field}\""));
+            assert_eq!(has_field, fields.contains(&field), "{rule} {field}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn channels_and_rules_are_changed_on_the_page() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    browser.post("/alerts/channels", WEBHOOK).await;
+    let channel = async || server.json("/api/channels").await["items"][0].clone();
+    let path = format!("/alerts/channels/{}", channel().await["id"].as_str().unwrap());
+    // The address comes back as it is shown, and stays.
+    let shown = "kind=webhook&name=night+shift&url=https%3A%2F%2Fhooks.example.com%2F%E2%80%A6";
+    browser.submit(&path, shown, "/alerts?done=alerts").await;
+    assert_eq!(channel().await["name"], "night shift");
+    browser.submit(&path, "kind=webhook&name=day&url=https%3A%2F%2Fother.example.com%2F", "/alerts?done=alerts").await;
+    assert_eq!(channel().await["url"].as_str().unwrap().trim_end_matches('/'), "https://other.example.com");
+    let wrong = browser.post(&path, "kind=webhook&name=day&url=nonsense").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.text.contains("Nothing was changed"), "{}", wrong.text);
+
+    browser
+        .submit("/alerts/rules", "rule_type=error_rate&agent_id=&percent=20&minutes=10", "/alerts?done=alerts")
+        .await;
+    let rule = async || server.json("/api/alerts").await["items"][0].clone();
+    let path = format!("/alerts/rules/{}", rule().await["id"].as_str().unwrap());
+    let changed = "rule_type=error_rate&agent_id=crawler&percent=35.5&minutes=30&cooldown_minutes=5&channel=";
+    browser.submit(&path, changed, "/alerts?done=alerts").await;
+    let (rule, expected) = (rule().await, json!(["crawler", 35.5, 30, 5]));
+    let fields = ["agent_id", "percent", "minutes", "cooldown_minutes"].map(|field| rule[field].clone());
+    assert_eq!(json!(fields), expected);
+}
+
+#[tokio::test]
+async fn page_says_if_links_in_alerts_lead_to_this_machine_only() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    let page = browser.page("/alerts").await;
+    assert!(
+        page.contains("Links in alerts lead to <code>http://127.0.0.1:18880</code>") && page.contains("public_url")
+    );
+    assert_eq!(server.json("/api/status").await["links_are_local"], true);
 }

@@ -14,7 +14,9 @@ async fn without_a_session_every_page_leads_to_the_login() {
         ("/agents", "/login?next=/agents"),
         ("/incidents/abc", "/login?next=/incidents/abc"),
         ("/nowhere", "/login?next=/nowhere"),
-        ("/a%0d%0ab", "/login"),
+        ("/a%0d%0ab", "/login?next=/a%250d%250ab"),
+        ("/requests?agent=a&state=b", "/login?next=/requests%3Fagent%3Da%26state%3Db"),
+        ("//evil.test", "/login"),
     ] {
         let answer = stranger.get(path).await;
         assert_eq!((answer.status, answer.header("location")), (StatusCode::SEE_OTHER, target), "{path}");
@@ -27,7 +29,7 @@ async fn a_session_opens_with_the_token_and_ends_with_the_logout() {
     let login = server.send(form("/login", &format!("token={TOKEN}&next=/incidents/abc"))).await;
     assert_eq!((login.status, login.header("location")), (StatusCode::SEE_OTHER, "/incidents/abc"));
     let cookie = login.header("set-cookie");
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
 
     let browser = Browser::new(&server).await;
     assert_eq!(browser.get("/").await.status, StatusCode::OK);
@@ -38,6 +40,17 @@ async fn a_session_opens_with_the_token_and_ends_with_the_logout() {
     let browser = Browser::new(&server).await;
     server.web.clock.advance(7 * 24 * 60 * 60 * 1000);
     assert_eq!(browser.get("/").await.status, StatusCode::SEE_OTHER, "after seven days");
+}
+
+#[tokio::test]
+async fn login_leads_a_browser_with_a_session_on() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    let led = browser.get("/login?next=/incidents/abc%3Fx%3D1").await;
+    assert_eq!((led.status, led.header("location")), (StatusCode::SEE_OTHER, "/incidents/abc?x=1"));
+    let led = browser.get("/login?next=//evil.test").await;
+    assert_eq!((led.status, led.header("location")), (StatusCode::SEE_OTHER, "/"));
+    assert_eq!(browser.get("/login").await.status, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -2,11 +2,13 @@
 
 mod actions;
 mod alerts;
+mod live;
 mod login;
 mod looks;
 mod needs;
 mod policy;
 mod safety;
+mod selected;
 mod settings;
 mod words;
 

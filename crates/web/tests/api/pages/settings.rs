@@ -22,7 +22,7 @@ async fn toggle_visibility_and_configure_parameters() {
     }
     let fields = "window_size=7&threshold=2.5&action=observe&counting=literal";
     browser
-        .submit("/agents/tuned/kill-switch", fields, "/agents/tuned?done=saved&undo=off,20,10,deactivate,adaptive")
+        .submit("/agents/tuned/kill-switch", fields, "/agents/tuned?done=saved-off&undo=off,20,10,deactivate,adaptive")
         .await;
     let settings = &server.json("/api/agents/tuned").await["kill_switch"];
     let expected =
@@ -49,7 +49,11 @@ async fn notification_check_on_enable() {
 
     let anyway = format!("{fields}&anyway=yes");
     browser
-        .submit("/agents/alone/kill-switch", &anyway, "/agents/alone?done=saved&undo=off,20,10,deactivate,adaptive")
+        .submit(
+            "/agents/alone/kill-switch",
+            &anyway,
+            "/agents/alone?done=switched-on&undo=off,20,10,deactivate,adaptive",
+        )
         .await;
     let settings = &server.json("/api/agents/alone").await["kill_switch"];
     assert_eq!(

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// What looks like words and is none: headers, cookies, selectors, paths of pictures, errors that
 /// only code sees.
-const NO_WORDS: [&str; 20] = [
+const NO_WORDS: [&str; 24] = [
     "text/css; charset=utf-8",
     "text/javascript; charset=utf-8",
     "text/plain; charset=utf-8",
     "public, max-age=31536000, immutable",
     r#"attachment; filename=\"{call}-{which}.txt\""#,
-    "{THEME_COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000",
-    "agentgazer_offset=${minutes}; path=/; SameSite=Strict; max-age=31536000",
+    "{THEME_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000",
+    "agentgazer_offset=${minutes}; path=/; SameSite=Lax; max-age=31536000",
     "M{from} {ROW} Q{} {height} {to} {ROW}",
     "[role=alertdialog] button, [role=alert]",
     "[data-copy], [data-copy-from]",
@@ -22,6 +22,10 @@ const NO_WORDS: [&str; 20] = [
     "Enter",
     "ArrowDown",
     "ArrowUp",
+    "<time ",
+    "Escape",
+    "Notification",
+    "details:is(.confirm, .drop)[open], #navigation details[open]",
     "[data-live][id]",
     "tr[data-key]",
     "(prefers-reduced-motion: reduce)",

@@ -1,0 +1,88 @@
+//! What a person does to several agents at once: switch on, switch off, activate.
+
+use axum::extract::State;
+use model::{ActivatedBy, AgentId, KillSwitchChange};
+
+use crate::app::App;
+use crate::input::Fields;
+use crate::pages::login::local_path;
+use crate::pages::words::problem::takes;
+use crate::pages::{Drawn, see_other};
+use crate::problem::Problem;
+
+/// What the form sends: the fields `agent`, once for each, `do`, and `next` for the page to come back to.
+struct Selected {
+    agents: Vec<AgentId>,
+    action: Action,
+    next: String,
+}
+
+/// What is done to each of them.
+#[derive(Clone, Copy)]
+enum Action {
+    SwitchOn,
+    SwitchOff,
+    Activate,
+}
+
+impl Action {
+    fn parse(word: &str) -> Option<Action> {
+        match word {
+            "on" => Some(Action::SwitchOn),
+            "off" => Some(Action::SwitchOff),
+            "activate" => Some(Action::Activate),
+            _ => None,
+        }
+    }
+
+    /// The word that the page afterwards says it with.
+    fn done(self) -> &'static str {
+        match self {
+            Action::SwitchOn => "all-on",
+            Action::SwitchOff => "all-off",
+            Action::Activate => "all-activated",
+        }
+    }
+
+    async fn apply(self, app: &App, agent: AgentId) -> Result<(), Problem> {
+        let control = app.control();
+        // Configuring creates what is unknown, which a list of known agents never means.
+        control.require_agent(&agent).await?;
+        let switch = |enabled| KillSwitchChange { enabled: Some(enabled), ..KillSwitchChange::default() };
+        match self {
+            Action::SwitchOn => control.configure(agent, switch(true)).await?,
+            Action::SwitchOff => control.configure(agent, switch(false)).await?,
+            Action::Activate => control.activate(agent, ActivatedBy::Dashboard).await?,
+        }
+        Ok(())
+    }
+}
+
+impl Selected {
+    fn read(fields: Vec<(String, String)>) -> Result<Selected, Problem> {
+        let (mut agents, mut action, mut next) = (Vec::new(), None, "/agents".to_owned());
+        for (name, value) in fields {
+            match name.as_str() {
+                "agent" => agents.push(AgentId::parse(&value).map_err(|_| Problem::field("agent", takes::AGENT))?),
+                "do" => action = Action::parse(&value),
+                "next" => next = local_path(&value).to_owned(),
+                _ => {}
+            }
+        }
+        Ok(Selected { agents, action: action.ok_or_else(|| Problem::field("do", takes::SELECTED))?, next })
+    }
+}
+
+/// Does it to each agent. One that fails does not keep the others from it; its problem is shown.
+pub(crate) async fn submit(State(app): State<App>, Fields(fields): Fields<Vec<(String, String)>>) -> Drawn {
+    let Selected { agents, action, next } = Selected::read(fields)?;
+    let done = if agents.is_empty() { "none-selected" } else { action.done() };
+    let mut problem = None;
+    for agent in agents {
+        problem = action.apply(&app, agent).await.err().or(problem);
+    }
+    match problem {
+        Some(problem) => Err(problem),
+        None => Ok(see_other(&format!("{next}{}done={done}", if next.contains('?') { '&' } else { '?' }))),
+    }
+}

@@ -1,0 +1,44 @@
+//! A drill, started from the dashboard: does a kill happen, and who is told?
+
+use askama::Template;
+use axum::extract::State;
+use secrecy::SecretString;
+
+use super::frame::Frame;
+use super::words::drill as words;
+use super::{Drawn, assets, draw};
+use crate::app::App;
+use crate::drill::{DrillLine, DrillReport};
+use crate::problem::Problem;
+
+#[derive(Template)]
+#[template(path = "drill.html")]
+struct DrillPage {
+    frame: Frame,
+    summary: String,
+    /// Whether the drill has failed.
+    has_failed: bool,
+    report: Option<DrillReport>,
+}
+
+/// Says what a drill is.
+pub(crate) async fn show(frame: Frame) -> Drawn {
+    draw(&DrillPage { frame, summary: words::BEFORE.to_owned(), has_failed: false, report: None })
+}
+
+/// Runs a drill and says what came of it.
+pub(crate) async fn run(State(app): State<App>, frame: Frame) -> Drawn {
+    let token = app.web().token.with(|token| SecretString::from(token));
+    let drills = app.web().drills.clone();
+    // In a task of its own: a browser that goes away must not leave the drill's agent behind.
+    let ran = tokio::spawn(async move { drills.run(token).await }).await.map_err(Problem::internal)?;
+    let Some(ran) = ran else { return Err(Problem::unavailable(words::NONE)) };
+    let (summary, has_failed) = words::summary(&ran);
+    draw(&DrillPage { frame, summary, has_failed, report: ran.ok() })
+}
+
+impl DrillLine {
+    fn after(&self) -> String {
+        self.after_ms.map(super::words::units::duration).unwrap_or_default()
+    }
+}
