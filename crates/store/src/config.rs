@@ -1,12 +1,14 @@
 //! Where the database is and how it behaves.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use model::{Clock, KillSwitch};
+use model::{Clock, Event, EventType, KillSwitch, NanoUsd, Usage};
 
 use crate::database::create_private_dir;
-use crate::{Grouping, Retention, Settings, StoreError, Unpriced};
+use crate::{Retention, Settings, StoreError};
 
 /// Where the database is and how it behaves.
 #[derive(Clone, Debug)]
@@ -73,8 +75,64 @@ impl ClaimDirectory {
     }
 }
 
-impl std::fmt::Debug for ClaimDirectory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for ClaimDirectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ClaimDirectory").field(&self.0.is_some()).finish()
+    }
+}
+
+/// How alerts that come close together are grouped. The first is sent at once; the next ones wait
+/// until no more come for a moment; after those are sent, the rest waits for the end of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grouping {
+    /// How long a window is open; zero sends every alert by itself.
+    pub window: Duration,
+    /// How long no alert must come before the waiting ones are sent.
+    pub quiet: Duration,
+}
+
+impl Default for Grouping {
+    fn default() -> Self {
+        Grouping { window: Duration::from_secs(60), quiet: Duration::from_secs(5) }
+    }
+}
+
+type CountsAs = dyn Fn(&str, u64, u64) -> NanoUsd + Send + Sync;
+
+/// What tokens of models without a price count towards budgets.
+#[derive(Clone)]
+pub struct Unpriced(Arc<CountsAs>);
+
+impl Unpriced {
+    /// Counts with `counts_as`, which gets a provider and the tokens in and out.
+    pub fn new(counts_as: impl Fn(&str, u64, u64) -> NanoUsd + Send + Sync + 'static) -> Unpriced {
+        Unpriced(Arc::new(counts_as))
+    }
+
+    /// What an event counts if its tokens are known and its price is not; else zero.
+    pub(crate) fn of(&self, event: &Event) -> NanoUsd {
+        let Usage { input, output, .. } = event.usage;
+        if event.event_type != EventType::LlmCall || event.cost.is_some() || input.or(output).is_none() {
+            return NanoUsd::ZERO;
+        }
+        (self.0)(event.provider.as_deref().unwrap_or_default(), input.unwrap_or(0), output.unwrap_or(0))
+    }
+
+    /// What tokens in and out at a provider count.
+    pub(crate) fn of_tokens(&self, provider: &str, (input, output): (u64, u64)) -> NanoUsd {
+        if (input, output) == (0, 0) { NanoUsd::ZERO } else { (self.0)(provider, input, output) }
+    }
+}
+
+/// Counts nothing.
+impl Default for Unpriced {
+    fn default() -> Self {
+        Unpriced::new(|_, _, _| NanoUsd::ZERO)
+    }
+}
+
+impl fmt::Debug for Unpriced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unpriced")
     }
 }

@@ -28,11 +28,11 @@ mod write;
 use sqlite as database;
 
 pub use alerts::{
-    AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Grouping,
-    Outcome, Turn,
+    AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Outcome,
+    Turn,
 };
 pub use change::{Change, Changed, Feedback};
-pub use config::{ClaimDirectory, StoreConfig};
+pub use config::{ClaimDirectory, Grouping, StoreConfig, Unpriced};
 pub use error::StoreError;
 pub use fingerprint::{decode as decode_fingerprint, encode as encode_fingerprint};
 pub use health::Health;
@@ -44,9 +44,7 @@ pub use read::{
 pub use recorder::{Notice, Recorder};
 pub use settings::{Retention, RetentionChange, Settings, SettingsChange};
 pub use sqlite::EvidenceFile;
-pub use stats::{
-    AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Spent, Step, Totals, Unpriced,
-};
+pub use stats::{AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Spent, Step, Totals};
 // The names that the dashboard still uses.
 pub use stats::{Step as Span, Totals as Tally};
 pub use store::Store;

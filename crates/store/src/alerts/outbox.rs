@@ -9,7 +9,8 @@ use sqlx::Row as _;
 
 use super::rules::DEFAULT_RULE;
 use super::states::AlertState;
-use super::{Grouping, rules, states};
+use super::{rules, states};
+use crate::Grouping;
 use crate::columns::{self, odd, signed};
 use crate::database::{Connection, Row};
 

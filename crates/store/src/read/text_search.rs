@@ -10,7 +10,7 @@ use super::page::{Page, PageRequest};
 use crate::columns::first_id;
 use crate::database::dialect::{self, contains_pattern};
 use crate::database::{QueryBuilder, Row};
-use crate::stats::{HOURS_KEPT_DAYS, Span, model_span_code};
+use crate::stats::{HOURS_KEPT_DAYS, Span};
 use crate::{Store, StoreError};
 
 /// With more matching names than this, so many events match that a page is full soon.
@@ -198,7 +198,7 @@ impl Store {
 
     async fn model_names(&self, search: &Search<'_>) -> Result<Names, StoreError> {
         let query = sqlx::query_as(MODELS).bind(search.pattern.clone());
-        let query = query.bind(model_span_code(Span::Hour)).bind(LONGEST_NAME).bind(MOST_NAMES + 1);
+        let query = query.bind(Span::Hour.model_code()).bind(LONGEST_NAME).bind(MOST_NAMES + 1);
         Ok(Names::of(query.fetch_all(&self.readers).await?))
     }
 

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use sqlx::Arguments as _;
 
 use super::Totals;
-use super::by_model::{ADD_COUNTS, push_counts};
 use super::progress::Progress;
 use super::span::Span;
+use super::totals::{ADD_COUNTS, push_counts};
 use crate::database::{BulkInsert, Connection, text};
 
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {

@@ -13,23 +13,13 @@ use sqlx::{Arguments as _, Row as _};
 
 use super::progress::Progress;
 use super::span::Span;
-use super::{LatencyHistogram, ModelName, Totals, Unpriced, by_agent, conversations};
-use crate::columns::signed;
-use crate::database::{Arguments, BulkInsert, Connection, dialect, text};
+use super::totals::{ADD_COUNTS, push_counts, stored_name};
+use super::{LatencyHistogram, ModelName, Totals, by_agent, conversations};
+use crate::Unpriced;
+use crate::database::{Arguments, BulkInsert, Connection, text};
 
 /// The agent that stands for all of them.
 const ALL: &str = "";
-
-/// The longest name of a model or conversation that sums are kept by.
-const LONGEST_NAME: usize = 200;
-
-/// The spans that sums by model are kept by.
-pub(super) const MODEL_SPANS: [Span; 2] = [Span::Hour, Span::Day];
-
-/// A span as a column of `rollups`.
-pub(crate) const fn code(span: Span) -> i64 {
-    if matches!(span, Span::Hour) { 0 } else { 1 }
-}
 
 /// What a sum is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,33 +42,6 @@ impl<'a> Key<'a> {
             model: stored_name(&call.model),
         }
     }
-}
-
-/// Adds the counts to those that are stored.
-pub(super) static ADD_COUNTS: LazyLock<String> = LazyLock::new(|| {
-    add_up(&[
-        "requests",
-        "errors",
-        "blocked",
-        "tokens_in",
-        "tokens_out",
-        "tokens_cached",
-        "tokens_cache_write",
-        "tokens_reasoning",
-        "cost_nano_usd",
-        "unpriced",
-        "unpriced_in",
-        "unpriced_out",
-        "estimated",
-    ])
-});
-
-/// Adds columns, up to the largest number of a column: SQLite would go on with fractions, which
-/// cannot be read back.
-pub(super) fn add_up(columns: &[&str]) -> String {
-    let least = dialect::LEAST;
-    let sum = |column: &&str| format!("{column} = {least}({column} + excluded.{column}, {})", i64::MAX);
-    format!("on conflict do update set {}", columns.iter().map(sum).collect::<Vec<_>>().join(", "))
 }
 
 /// The histogram is already merged with the one that is stored.
@@ -199,34 +162,11 @@ fn push_sum(arguments: &mut Arguments, key: &Key<'_>, totals: &Totals, writer: &
     arguments.add(totals.latency.encode())
 }
 
-/// All counts, in the order of the columns.
-pub(super) fn push_counts(arguments: &mut Arguments, totals: &Totals) -> Result<(), BoxDynError> {
-    arguments.add(signed(totals.requests))?;
-    arguments.add(signed(totals.errors))?;
-    arguments.add(signed(totals.blocked))?;
-    arguments.add(signed(totals.tokens_in))?;
-    arguments.add(signed(totals.tokens_out))?;
-    arguments.add(signed(totals.tokens_cached))?;
-    arguments.add(signed(totals.tokens_cache_write))?;
-    arguments.add(signed(totals.tokens_reasoning))?;
-    arguments.add(totals.cost.nanos())?;
-    arguments.add(signed(totals.unpriced))?;
-    arguments.add(signed(totals.unpriced_in))?;
-    arguments.add(signed(totals.unpriced_out))?;
-    arguments.add(signed(totals.estimated))
-}
-
 fn push_key(arguments: &mut Arguments, key: &Key<'_>, writer: &str) -> Result<(), BoxDynError> {
-    arguments.add(code(key.span))?;
+    arguments.add(key.span.model_code())?;
     arguments.add(key.start)?;
     arguments.add(text(key.agent))?;
     arguments.add(text(key.provider))?;
     arguments.add(text(key.model))?;
     arguments.add(text(writer))
-}
-
-/// A name as sums are kept by: clients choose names, so their length is limited.
-pub(super) fn stored_name(name: &Option<String>) -> &str {
-    let name = name.as_deref().unwrap_or_default();
-    &name[..name.floor_char_boundary(LONGEST_NAME)]
 }

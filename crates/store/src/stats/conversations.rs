@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use model::{AgentId, Event, NanoUsd, Timestamp};
 use sqlx::{Arguments as _, Row as _};
 
-use super::by_model::{add_up, stored_name};
 use super::read::push_list;
 use super::span::Span;
-use super::{Period, Totals, Unpriced};
+use super::totals::{add_up, stored_name};
+use super::{Period, Totals};
 use crate::columns::{self, signed, unsigned};
 use crate::database::{BulkInsert, Connection, QueryBuilder, Row, dialect, text};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, Unpriced};
 
 /// The sums of one conversation.
 #[derive(Clone, Debug)]

@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use model::Timestamp;
 use sqlx::Row as _;
 
-use super::by_model::{self, code};
-use super::period::HOURS_KEPT_DAYS;
+use super::by_model;
 use super::progress::Progress;
-use super::span::Span;
+use super::span::{HOURS_KEPT_DAYS, Span};
 use super::{ModelName, Totals};
 use crate::database::{Connection, dialect};
 
@@ -38,7 +37,7 @@ pub(crate) async fn make_some(
     now: Timestamp,
     portion: Portion<'_>,
 ) -> Result<bool, sqlx::Error> {
-    let query = sqlx::query_scalar("select max(start) from rollups where span = $1").bind(code(Span::Hour));
+    let query = sqlx::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
     let newest: Option<i64> = query.fetch_one(&mut *transaction).await?;
     let Some(newest) = newest else { return Ok(false) };
     // An hour is over when a later one has begun, and a longer span when all its parts are made.
@@ -67,7 +66,7 @@ pub(crate) async fn make_some(
 /// The first hour from `start` on in which something happened.
 async fn first_hour(transaction: &mut Connection, start: i64) -> Result<Option<i64>, sqlx::Error> {
     let query = sqlx::query_scalar("select min(start) from rollups where span = $1 and start >= $2");
-    query.bind(code(Span::Hour)).bind(start).fetch_one(transaction).await
+    query.bind(Span::Hour.model_code()).bind(start).fetch_one(transaction).await
 }
 
 /// Records that all sums of `span` before `start` are made, and of that one those of agents before
@@ -119,11 +118,11 @@ impl Due<'_> {
 
     /// Makes sums of hours as they were written, and returns the agent to go on with.
     async fn sum_up_models(&self, transaction: &mut Connection) -> Result<Option<String>, sqlx::Error> {
-        let query = sqlx::query_scalar(NEXT_AGENT_OF_MODELS).bind(code(Span::Hour)).bind(self.start);
+        let query = sqlx::query_scalar(NEXT_AGENT_OF_MODELS).bind(Span::Hour.model_code()).bind(self.start);
         let query = query.bind(&self.next).bind(self.portion.agents);
         let next: Option<String> = query.fetch_optional(&mut *transaction).await?;
         let until = next.as_deref().unwrap_or(END);
-        let query = sqlx::query(SUM_UP_MODELS).bind(code(Span::Hour)).bind(self.start);
+        let query = sqlx::query(SUM_UP_MODELS).bind(Span::Hour.model_code()).bind(self.start);
         query.bind(&self.next).bind(until).bind(self.span.hours()).execute(transaction).await?;
         Ok(next)
     }
@@ -132,7 +131,7 @@ impl Due<'_> {
     /// the hours.
     async fn sum_up_days(&self, transaction: &mut Connection, until: &str) -> Result<(), sqlx::Error> {
         let query = sqlx::query(HOURS_OF_DAY).bind(self.start).bind(Span::Hour.millis()).bind(self.end());
-        let query = query.bind(code(Span::Hour)).bind(&self.next).bind(until);
+        let query = query.bind(Span::Hour.model_code()).bind(&self.next).bind(until);
         let mut sums: BTreeMap<(String, ModelName), Totals> = BTreeMap::new();
         for row in query.fetch_all(&mut *transaction).await? {
             let key = (row.try_get("agent_id")?, ModelName::of_row(&row)?);

@@ -3,10 +3,8 @@
 use model::Timestamp;
 
 use super::progress::Progress;
-use super::span::{self, Run, Span};
-
-/// The number of days that hours are kept. Long enough to compare a month with the one before.
-pub(crate) const HOURS_KEPT_DAYS: i64 = 62;
+use super::runs::{Run, split};
+use super::span::{HOURS_KEPT_DAYS, Span};
 
 /// A period of more than this is shown day by day.
 const SHOWN_BY_HOUR: i64 = 3 * Span::Day.millis();
@@ -108,12 +106,12 @@ impl Period {
             Step::Hour => &[],
             Step::Day => &[Span::Day],
         };
-        span::split(spans, (self.from, self.to), progress)
+        split(spans, (self.from, self.to), progress)
     }
 
     /// The period as sums by agent.
     pub(crate) fn agent_runs(self, progress: &Progress) -> Vec<Run> {
-        span::split(&Span::ALL, (self.from, self.to), progress)
+        split(&Span::ALL, (self.from, self.to), progress)
     }
 
     /// The beginnings of its hours.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use model::{AgentId, Timestamp};
 use sqlx::Row as _;
 
-use super::by_model::code;
 use super::progress::Progress;
-use super::span::{Run, Span};
+use super::runs::Run;
+use super::span::Span;
 use super::{ModelName, Period, Totals};
 use crate::columns;
 use crate::database::{QueryBuilder, Row, dialect};
@@ -140,7 +140,7 @@ impl Store {
             // The time comes first in the key: naming each span finds its rows at once, a range
             // would read all agents.
             let mut query = QueryBuilder::new("select * from rollups where span = ");
-            query.push_bind(code(run.span())).push(" and start in (");
+            query.push_bind(run.span().model_code()).push(" and start in (");
             push_list(&mut query, run.starts());
             query.push(") and agent_id = ").push_bind(agent.to_owned());
             rows.extend(query.build().try_map(model_sum).fetch_all(&self.readers).await?);
@@ -155,7 +155,7 @@ fn push_sums(query: &mut QueryBuilder, runs: &[Run], columns: &str, agents: Opti
         query.push(if number == 0 { "select " } else { " union all select " }).push(columns);
         match run.made {
             Some(span) => query.push(" from agent_sums where hours = ").push_bind(span.hours()),
-            None => query.push(" from rollups where agent_id <> '' and span = ").push_bind(code(Span::Hour)),
+            None => query.push(" from rollups where agent_id <> '' and span = ").push_bind(Span::Hour.model_code()),
         };
         let Some(agents) = agents else {
             query.push(" and start >= ").push_bind(run.from).push(" and start < ").push_bind(run.to);
@@ -219,7 +219,7 @@ pub(super) fn push_model_sums(query: &mut QueryBuilder, runs: &[Run]) {
             .push(
                 "select agent_id, provider, model, cost_nano_usd, unpriced_in, unpriced_out from rollups where span = ",
             )
-            .push_bind(code(run.span()));
+            .push_bind(run.span().model_code());
         query.push(" and start >= ").push_bind(run.from).push(" and start < ").push_bind(run.to);
     }
 }

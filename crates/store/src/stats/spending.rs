@@ -2,13 +2,10 @@
 //! conversation.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::sync::Arc;
 
-use model::{AgentId, BudgetPeriod, Event, EventType, NanoUsd, Policy, Spending, Timestamp, Usage};
+use model::{AgentId, BudgetPeriod, NanoUsd, Policy, Spending, Timestamp};
 use sqlx::Row as _;
 
-use super::by_model::code;
 use super::read::push_model_sums;
 use super::span::Span;
 use super::{ModelName, Period, Totals};
@@ -18,8 +15,6 @@ use crate::{Store, StoreError};
 
 /// After this silence the cost of a conversation is not restored at start.
 const SILENCE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-
-type CountsAs = dyn Fn(&str, u64, u64) -> NanoUsd + Send + Sync;
 
 /// What one agent spent on one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,46 +29,6 @@ pub struct Spent {
     pub unpriced_in: u64,
     /// Output tokens whose price is not known.
     pub unpriced_out: u64,
-}
-
-/// What tokens of models without a price count towards budgets.
-#[derive(Clone)]
-pub struct Unpriced(Arc<CountsAs>);
-
-impl Unpriced {
-    /// Counts with `counts_as`, which gets a provider and the tokens in and out.
-    pub fn new(counts_as: impl Fn(&str, u64, u64) -> NanoUsd + Send + Sync + 'static) -> Unpriced {
-        Unpriced(Arc::new(counts_as))
-    }
-
-    /// What an event counts if its tokens are known and its price is not; else zero.
-    pub(crate) fn of(&self, event: &Event) -> NanoUsd {
-        let Usage { input, output, .. } = event.usage;
-        if event.event_type != EventType::LlmCall || event.cost.is_some() || input.or(output).is_none() {
-            return NanoUsd::ZERO;
-        }
-        (self.0)(event.provider.as_deref().unwrap_or_default(), input.unwrap_or(0), output.unwrap_or(0))
-    }
-
-    fn counted(&self, spent: &Spent) -> NanoUsd {
-        match (spent.unpriced_in, spent.unpriced_out) {
-            (0, 0) => spent.cost,
-            (input, output) => spent.cost + (self.0)(&spent.model.provider, input, output),
-        }
-    }
-}
-
-/// Counts nothing.
-impl Default for Unpriced {
-    fn default() -> Self {
-        Unpriced::new(|_, _, _| NanoUsd::ZERO)
-    }
-}
-
-impl fmt::Debug for Unpriced {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unpriced")
-    }
 }
 
 /// What one agent may spend, and what it has spent.
@@ -93,7 +48,7 @@ impl Store {
         let mut all: HashMap<AgentId, Spending> = HashMap::new();
         for period in BudgetPeriod::ALL {
             for spent in self.spent_since(policy.time_zone.period(period, now).start).await? {
-                let counted = self.config.unpriced.counted(&spent);
+                let counted = self.counted(&spent);
                 *all.entry(spent.agent).or_default().of_mut(period) += counted;
             }
         }
@@ -105,12 +60,18 @@ impl Store {
         Ok(all)
     }
 
+    /// What was spent, as budgets count it.
+    fn counted(&self, spent: &Spent) -> NanoUsd {
+        let tokens = (spent.unpriced_in, spent.unpriced_out);
+        spent.cost + self.config.unpriced.of_tokens(&spent.model.provider, tokens)
+    }
+
     /// What one agent has spent, as `policy` counts it.
     pub async fn spending_of(&self, agent: &AgentId, policy: &Policy, now: Timestamp) -> Result<Spending, StoreError> {
         let mut spending = Spending::default();
         for period in BudgetPeriod::ALL {
             for spent in self.spent_by(agent, policy.time_zone.period(period, now).start).await? {
-                *spending.of_mut(period) += self.config.unpriced.counted(&spent);
+                *spending.of_mut(period) += self.counted(&spent);
             }
         }
         if policy.budget_conversation.is_some() {
@@ -169,7 +130,7 @@ impl Store {
     /// Now, or the end of the newest hour with sums if the clock was set back since: what was spent
     /// then still counts.
     async fn newest_time(&self) -> Result<Timestamp, StoreError> {
-        let query = sqlx::query_scalar("select max(start) from rollups where span = $1").bind(code(Span::Hour));
+        let query = sqlx::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
         let newest: Option<i64> = query.fetch_one(&self.readers).await?;
         let end = newest.map(|start| Timestamp::from_millis(Span::Hour.end(start)));
         Ok(self.config.clock.now().max(end.unwrap_or_default()))

@@ -2,9 +2,7 @@
 
 use model::Timestamp;
 
-use super::by_model::{self, MODEL_SPANS};
-use super::period::HOURS_KEPT_DAYS;
-use super::span::Span;
+use super::span::{HOURS_KEPT_DAYS, Span};
 use super::unscored;
 use crate::database::Connection;
 
@@ -18,13 +16,13 @@ pub(crate) async fn sweep(
 ) -> Result<bool, sqlx::Error> {
     let before = |days: i64| now.as_millis().saturating_sub(days * Span::Day.millis());
     let mut deleted = 0;
-    for span in MODEL_SPANS {
+    for span in Span::BY_MODEL {
         let query = sqlx::query(
             "delete from rollups where (span, start, agent_id, provider, model, writer) in (
                 select span, start, agent_id, provider, model, writer from rollups where span = $1 and start < $2
                 order by span, start limit $3)",
         );
-        let query = query.bind(by_model::code(span)).bind(before(span.kept_days(statistics_days))).bind(rows);
+        let query = query.bind(span.model_code()).bind(before(span.kept_days(statistics_days))).bind(rows);
         deleted += query.execute(&mut *transaction).await?.rows_affected();
     }
     for span in Span::ALL {

@@ -1,11 +1,14 @@
 //! The sums of some calls.
 
+use std::sync::LazyLock;
+
 use model::{Event, EventType, NanoUsd, Usage};
-use sqlx::Row as _;
+use sqlx::error::BoxDynError;
+use sqlx::{Arguments as _, Row as _};
 
 use super::LatencyHistogram;
-use crate::columns::unsigned;
-use crate::database::Row;
+use crate::columns::{signed, unsigned};
+use crate::database::{Arguments, Row, dialect};
 
 /// The sums of some calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,4 +175,57 @@ impl ModelName {
     pub(crate) fn of_row(row: &Row) -> Result<ModelName, sqlx::Error> {
         Ok(ModelName { provider: row.try_get("provider")?, model: row.try_get("model")? })
     }
+}
+
+/// Adds the counts to those that are stored.
+pub(super) static ADD_COUNTS: LazyLock<String> = LazyLock::new(|| {
+    add_up(&[
+        "requests",
+        "errors",
+        "blocked",
+        "tokens_in",
+        "tokens_out",
+        "tokens_cached",
+        "tokens_cache_write",
+        "tokens_reasoning",
+        "cost_nano_usd",
+        "unpriced",
+        "unpriced_in",
+        "unpriced_out",
+        "estimated",
+    ])
+});
+
+/// Adds columns, up to the largest number of a column: SQLite would go on with fractions, which
+/// cannot be read back.
+pub(super) fn add_up(columns: &[&str]) -> String {
+    let least = dialect::LEAST;
+    let sum = |column: &&str| format!("{column} = {least}({column} + excluded.{column}, {})", i64::MAX);
+    format!("on conflict do update set {}", columns.iter().map(sum).collect::<Vec<_>>().join(", "))
+}
+
+/// All counts, in the order of the columns.
+pub(super) fn push_counts(arguments: &mut Arguments, totals: &Totals) -> Result<(), BoxDynError> {
+    arguments.add(signed(totals.requests))?;
+    arguments.add(signed(totals.errors))?;
+    arguments.add(signed(totals.blocked))?;
+    arguments.add(signed(totals.tokens_in))?;
+    arguments.add(signed(totals.tokens_out))?;
+    arguments.add(signed(totals.tokens_cached))?;
+    arguments.add(signed(totals.tokens_cache_write))?;
+    arguments.add(signed(totals.tokens_reasoning))?;
+    arguments.add(totals.cost.nanos())?;
+    arguments.add(signed(totals.unpriced))?;
+    arguments.add(signed(totals.unpriced_in))?;
+    arguments.add(signed(totals.unpriced_out))?;
+    arguments.add(signed(totals.estimated))
+}
+
+/// The longest name of a model or conversation that sums are kept by.
+const LONGEST_NAME: usize = 200;
+
+/// A name as sums are kept by: clients choose names, so their length is limited.
+pub(super) fn stored_name(name: &Option<String>) -> &str {
+    let name = name.as_deref().unwrap_or_default();
+    &name[..name.floor_char_boundary(LONGEST_NAME)]
 }

@@ -4,30 +4,10 @@
 
 mod alerts;
 mod borders;
-mod changes;
-mod checkpoint;
-mod deletion;
-mod events;
-mod evidence_file;
-mod exemptions;
-mod faults;
-mod figures;
-mod fingerprints;
-mod incidents;
-mod invariants;
-mod kills;
-mod looks;
-mod migrations;
-mod pages;
-mod policies;
-mod providers;
-mod restore;
-mod retention;
-mod settings;
-mod setup;
-mod size_limit;
-mod text_search;
-mod unscored;
+mod read;
+mod sqlite;
+mod stats;
+mod write;
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -43,7 +23,7 @@ use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
 use crate::tuning::Tuning;
-use crate::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError, stats};
+use crate::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError};
 
 /// The moment at which tests happen.
 const NOON: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -132,8 +112,8 @@ impl Fixture {
     async fn make_sums(&self) {
         self.recorder.stop().await;
         let mut writer = self.connect().await;
-        let portion = stats::Portion { agents: self.tuning.sum_agents, writer: &self.tuning.writer };
-        while stats::make_some(&mut writer, NOON, portion).await.unwrap() {}
+        let portion = crate::stats::Portion { agents: self.tuning.sum_agents, writer: &self.tuning.writer };
+        while crate::stats::make_some(&mut writer, NOON, portion).await.unwrap() {}
         writer.close().await.unwrap();
     }
 
@@ -261,4 +241,14 @@ fn incident(agent: &str, epoch: u64) -> Incident {
 
 fn page(limit: u32) -> PageRequest {
     PageRequest { limit, cursor: None }
+}
+
+/// Text that cannot be compressed well.
+fn noise(length: usize) -> String {
+    let mut state = 7_u64;
+    let letters = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(b'a' + (state >> 59) as u8 % 26)
+    });
+    letters.take(length).collect()
 }

@@ -5,7 +5,7 @@ use model::AgentId;
 use sqlx::AssertSqlSafe;
 
 use crate::database::Connection;
-use crate::stats::{Span, model_span_code};
+use crate::stats::Span;
 
 /// Incidents at a time: each may have megabytes of evidence.
 const INCIDENTS: i64 = 10;
@@ -53,8 +53,8 @@ pub(super) async fn delete_rest(transaction: &mut Connection, agent: &AgentId) -
     for statement in SMALL {
         sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
     }
-    for span in [Span::Hour, Span::Day] {
-        delete_sums(transaction, ("rollups", "span", model_span_code(span)), agent).await?;
+    for span in Span::BY_MODEL {
+        delete_sums(transaction, ("rollups", "span", span.model_code()), agent).await?;
     }
     for span in Span::ALL {
         delete_sums(transaction, ("agent_sums", "hours", span.hours()), agent).await?;

@@ -5,6 +5,7 @@ mod batch;
 mod changes;
 mod deletion;
 mod events;
+mod failures;
 mod kills;
 mod new_agent;
 mod recovery;

@@ -89,13 +89,3 @@ async fn closed_incidents_go_last_and_open_ones_never() {
     assert_eq!(fixture.count("select count(*) from incidents where agent_id = 'open'").await, 1);
     assert!(!fixture.is_active("open").await);
 }
-
-/// Text that cannot be compressed well.
-pub(super) fn noise(length: usize) -> String {
-    let mut state = 7_u64;
-    let letters = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        char::from(b'a' + (state >> 59) as u8 % 26)
-    });
-    letters.take(length).collect()
-}

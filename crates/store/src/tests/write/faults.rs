@@ -155,7 +155,7 @@ async fn a_full_disk_costs_the_evidence_and_never_the_kill() {
     fixture.record(call("looper")).await;
     fixture.set_fault(Some(("max_page_count", "1"))).await;
     let mut large = incident("looper", 0);
-    large.evidence[0].request_body = Some(super::size_limit::noise(1 << 20).into_bytes());
+    large.evidence[0].request_body = Some(noise(1 << 20).into_bytes());
     let killed = large.kill.incident;
     assert!(fixture.send_kill(large).wait().await);
     assert!(!fixture.is_active("looper").await);

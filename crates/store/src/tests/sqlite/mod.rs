@@ -1,0 +1,9 @@
+//! Files, migrations and sizes of SQLite.
+
+mod checkpoint;
+mod evidence_file;
+mod migrations;
+mod setup;
+mod size_limit;
+
+use super::*;

@@ -1,0 +1,6 @@
+//! Statistics against the events they come from.
+
+mod figures;
+mod unscored;
+
+use super::*;
