@@ -5,6 +5,7 @@
 #[path = "proxy/conversation.rs"]
 mod conversation;
 
+use conversation::{Api, conversation};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use guard::{Guard, GuardConfig, NewCall};
 use http::HeaderMap;
@@ -13,8 +14,12 @@ use wire::Dialect;
 
 fn detection(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("detection");
-    for (name, size) in [("0.5 KB", 512), ("32 KB", 32 * 1024), ("400 KB", 400 * 1024)] {
-        let bodies: Vec<String> = (0..64).map(|variant| conversation::conversation(size, variant, false)).collect();
+    let sizes = [("0.5 KB", 512, 64), ("32 KB", 32 * 1024, 64), ("400 KB", 400 * 1024, 64)];
+    // The same body again matches its whole window.
+    let repeated = [("0.5 KB, repeated", 512, 1), ("32 KB, repeated", 32 * 1024, 1)];
+    for (name, size, variants) in sizes.into_iter().chain(repeated) {
+        let bodies: Vec<String> =
+            (0..variants).map(|variant| conversation(Api::OpenAi, size, variant, false)).collect();
         let guard = Guard::new(GuardConfig::default());
         let agent = AgentId::parse("bench").expect("a name");
         let answered = Answered { text: "The importer skips empty rows.".to_owned(), tool_calls: Vec::new() };
@@ -25,9 +30,14 @@ fn detection(criterion: &mut Criterion) {
                 turn += 1;
                 let body = bodies[turn as usize % bodies.len()].as_bytes();
                 let asked = wire::read_request(Dialect::ChatCompletions, body).expect("a request");
-                let conversation = wire::conversation_of(&HeaderMap::new(), &asked);
-                let call =
-                    NewCall { agent: &agent, call: CallId::new(), conversation: &conversation, body, asked: &asked };
+                let conversation_name = wire::conversation_of(&HeaderMap::new(), &asked);
+                let call = NewCall {
+                    agent: &agent,
+                    call: CallId::new(),
+                    conversation: &conversation_name,
+                    body,
+                    asked: &asked,
+                };
                 let guard::Decision::Scored(scored) = guard.on_call(&call, Timestamp::from_millis(turn)) else {
                     unreachable!("the kill switch is off");
                 };

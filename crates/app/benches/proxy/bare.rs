@@ -1,5 +1,6 @@
-//! The least that a proxy on our HTTP library can cost: it reads a request whole, sends it on, and does nothing else.
-//! It runs in a process of its own, as the others do: this bench, started with other arguments.
+//! The least that a proxy on our HTTP library can cost: it reads a request whole, sends it on, and
+//! does nothing else. It runs in a process of its own, as the others do: this bench, started with
+//! other arguments.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::processes::{PROXY_CORE, Process, Provider, Target, free_address, pinned, wait_until_it_listens};
 
-/// A proxy on our HTTP library that does nothing but forward: what the rest of ours costs is what lies between the two.
+/// A proxy on our HTTP library that does nothing but forward: what the rest of ours costs is what
+/// lies between the two.
 pub(crate) struct Bare {
     address: SocketAddr,
     process: Process,
@@ -46,9 +48,6 @@ impl Target for Bare {
     }
     fn address(&self) -> SocketAddr {
         self.address
-    }
-    fn path(&self) -> &'static str {
-        "/v1/chat/completions"
     }
     fn cpu_time(&self) -> Duration {
         self.process.cpu_time()

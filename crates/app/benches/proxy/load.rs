@@ -1,6 +1,7 @@
 //! A small HTTP/1.1 load: raw sockets, so that the load costs little beside what it measures.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -24,13 +25,13 @@ impl Run {
 }
 
 /// Sends `requests` round and round over `connections` connections for `time`.
-pub(crate) fn run(address: SocketAddr, requests: &[Vec<u8>], connections: usize, time: Duration) -> Run {
+pub(crate) fn run(address: SocketAddr, requests: &Arc<[Vec<u8>]>, connections: usize, time: Duration) -> Run {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let start = Instant::now();
     let mut latencies: Vec<Duration> = runtime.block_on(async {
         let tasks: Vec<_> = (0..connections)
             .map(|first| {
-                let requests = requests.to_vec();
+                let requests = Arc::clone(requests);
                 tokio::spawn(async move { one_connection(address, &requests, first, start + time).await })
             })
             .collect();
@@ -81,7 +82,8 @@ pub(crate) async fn read_response(socket: &mut TcpStream, buffer: &mut [u8]) {
         }
         return;
     }
-    // Chunked: the connection carries nothing after the last chunk, so its end is the end of what was read.
+    // Chunked: the connection carries nothing after the last chunk, so its end is the end of what
+    // was read.
     while !buffer[..length].ends_with(b"0\r\n\r\n") {
         if length > buffer.len() / 2 {
             buffer.copy_within(length - 5..length, 0);

@@ -1,6 +1,8 @@
-//! What the proxy costs beside no proxy, nginx and a bare proxy, in one run: requests per second, latency, CPU time per request.
+//! What the proxy costs beside no proxy, nginx and a bare proxy, in one run: requests per second,
+//! latency, CPU time per request.
 //!
-//! The proxy under test is pinned to one core, the load and the provider to the other. Run it with `scripts/bench`.
+//! The proxy under test is pinned to one core, the load and the provider to the other. Run it with
+//! `scripts/bench`.
 
 #![allow(clippy::disallowed_methods, reason = "no worker is blocked: this thread only waits for other processes")]
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench talks to a person and stops at the first fault")]
@@ -8,6 +10,7 @@
 mod bare;
 mod bodies;
 mod conversation;
+mod kinds;
 mod load;
 mod processes;
 mod report;
@@ -17,11 +20,12 @@ use std::time::Duration;
 
 use bare::Bare;
 use bodies::Workload;
-use processes::{Bodies, Direct, Nginx, Ours, Target};
+use processes::{BodyBuffering, Direct, Nginx, Ours, Target};
 use report::Row;
 
-/// The targets take turns this often and the round with the least CPU time counts: noise only ever adds. It comes in spells
-/// of seconds, so that many short rounds miss it more often than a few long ones.
+/// The targets take turns this often and the round with the least CPU time counts: noise only ever
+/// adds. It comes in spells of seconds, so that many short rounds miss it more often than a few
+/// long ones.
 const ROUNDS: u32 = 9;
 /// How long each is under load before it is measured.
 const WARM_UP: Duration = Duration::from_millis(300);
@@ -36,7 +40,8 @@ fn main() {
         let [address, provider] = [address, provider].map(|text| text.parse().expect("an address"));
         return bare::serve(address, provider);
     }
-    // `cargo test` and `cargo clippy` also start bench binaries: without `--bench` there is nothing to do.
+    // `cargo test` and `cargo clippy` also start bench binaries: without `--bench` there is nothing
+    // to do.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
@@ -47,10 +52,10 @@ fn main() {
     processes::pin_self_to_load_core();
 
     let mut rows = Vec::new();
-    for workload in Workload::all().iter().filter(|workload| is_wanted(workload.name)) {
+    for workload in Workload::sizes().iter().filter(|workload| is_wanted(workload.name)) {
         let direct = Direct::new(&provider);
-        let nginx = Nginx::start(folder.path(), &provider, Bodies::Passed);
-        let whole = Nginx::start(folder.path(), &provider, Bodies::Whole);
+        let nginx = Nginx::start(folder.path(), &provider, BodyBuffering::Off);
+        let whole = Nginx::start(folder.path(), &provider, BodyBuffering::On);
         let bare = Bare::start(&provider);
         let ours = Ours::start(folder.path(), &provider);
         let targets = [&direct as &dyn Target, &nginx, &whole, &bare, &ours];
@@ -64,6 +69,9 @@ fn main() {
         }
     }
     report::print_ratios(&rows);
+    if is_wanted("kinds") {
+        kinds::print(folder.path(), &provider, time);
+    }
     if is_wanted("watchers") {
         watchers::print(folder.path(), &provider, time);
     }
@@ -79,7 +87,7 @@ fn is_wanted(part: &str) -> bool {
 
 /// Throughput and CPU time under full load, then latency of one connection at a time.
 fn measure(target: &dyn Target, workload: &Workload, time: Duration) -> Row {
-    let requests = workload.requests(target);
+    let requests = workload.requests(target).into();
     load::run(target.address(), &requests, CONNECTIONS, WARM_UP);
     let cpu_before = target.cpu_time();
     let busy = load::run(target.address(), &requests, CONNECTIONS, time);

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::conversation::Api;
+
 pub(crate) const PROXY_CORE: &str = "0";
 const LOAD_CORE: &str = "1";
 
@@ -20,7 +22,10 @@ const TOKEN: &str = "token-of-the-benchmark";
 pub(crate) trait Target {
     fn name(&self) -> &'static str;
     fn address(&self) -> SocketAddr;
-    fn path(&self) -> &'static str;
+    /// Where calls of `api` go.
+    fn path(&self, api: Api) -> String {
+        api.path().to_owned()
+    }
     /// CPU time so far, user and system, of all its processes.
     fn cpu_time(&self) -> Duration;
 }
@@ -94,37 +99,36 @@ impl Target for Direct {
     fn address(&self) -> SocketAddr {
         self.0
     }
-    fn path(&self) -> &'static str {
-        "/v1/chat/completions"
-    }
     fn cpu_time(&self) -> Duration {
         Duration::ZERO
     }
 }
 
-/// nginx as a reverse proxy: one worker, keep-alive to the provider, nothing buffered on the way back.
+/// nginx as a reverse proxy: one worker, keep-alive to the provider, nothing buffered on the way
+/// back.
 pub(crate) struct Nginx {
     address: SocketAddr,
     process: Process,
-    bodies: Bodies,
+    bodies: BodyBuffering,
 }
 
-/// What nginx does with the bodies of requests. By default it would write those over 16 KB to a file first.
+/// What nginx does with the bodies of requests. By default it would write those over 16 KB to a
+/// file first.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Bodies {
+pub(crate) enum BodyBuffering {
     /// Sent on as they come.
-    Passed,
+    Off,
     /// Read whole into memory before they are sent on, as ours are.
-    Whole,
+    On,
 }
 
 impl Nginx {
-    pub(crate) fn start(folder: &Path, provider: &Provider, bodies: Bodies) -> Nginx {
+    pub(crate) fn start(folder: &Path, provider: &Provider, bodies: BodyBuffering) -> Nginx {
         let address = free_address();
         let config = folder.join(format!("nginx-{}.conf", address.port()));
         let buffering = match bodies {
-            Bodies::Passed => "proxy_request_buffering off",
-            Bodies::Whole => "client_body_buffer_size 1m",
+            BodyBuffering::Off => "proxy_request_buffering off",
+            BodyBuffering::On => "client_body_buffer_size 1m",
         };
         let text = format!(
             "daemon off; worker_processes 1; pid {config}.pid; error_log {folder}/nginx.log;\n\
@@ -148,15 +152,12 @@ impl Nginx {
 impl Target for Nginx {
     fn name(&self) -> &'static str {
         match self.bodies {
-            Bodies::Passed => "nginx",
-            Bodies::Whole => "nginx whole",
+            BodyBuffering::Off => "nginx",
+            BodyBuffering::On => "nginx whole",
         }
     }
     fn address(&self) -> SocketAddr {
         self.address
-    }
-    fn path(&self) -> &'static str {
-        "/v1/chat/completions"
     }
     fn cpu_time(&self) -> Duration {
         self.process.cpu_time()
@@ -185,7 +186,8 @@ impl Ours {
         let config = data.join("bench.toml");
         // On, and scoring every call, but never firing: the load repeats itself by design.
         fs::write(&config, "[kill_switch]\nenabled = true\nthreshold = 10000.0\n").expect("bench.toml");
-        let provider = format!("openai=http://{}", provider.address);
+        let providers =
+            [Api::OpenAi, Api::Anthropic].map(|api| format!("{}=http://{}", api.provider(), provider.address));
         let (data, ready_path, config) = (data.to_string_lossy(), ready.to_string_lossy(), config.to_string_lossy());
         let process = pinned(
             PROXY_CORE,
@@ -205,7 +207,9 @@ impl Ours {
                 "--ready-file",
                 &ready_path,
                 "--provider",
-                &provider,
+                &providers[0],
+                "--provider",
+                &providers[1],
             ],
         );
         let ready = wait_for(&ready);
@@ -233,8 +237,8 @@ impl Target for Ours {
     fn address(&self) -> SocketAddr {
         self.address
     }
-    fn path(&self) -> &'static str {
-        "/agents/bench/openai/v1/chat/completions"
+    fn path(&self, api: Api) -> String {
+        format!("/agents/bench/{}{}", api.provider(), api.path())
     }
     fn cpu_time(&self) -> Duration {
         self.process.cpu_time()
@@ -248,12 +252,14 @@ fn cpu_time_of_tree(pid: u32) -> Duration {
     cpu_time_of(pid) + children.map(cpu_time_of_tree).sum::<Duration>()
 }
 
-/// CPU time of one process, all its threads.
+/// CPU time of one process, all its threads, as the scheduler counts it: to the nanosecond.
 fn cpu_time_of(pid: u32) -> Duration {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks: u64 = [11, 12].iter().filter_map(|&index| fields.get(index)?.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks * 10)
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let nanoseconds = threads.filter_map(|thread| {
+        let counts = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        counts.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(nanoseconds.sum())
 }
 
 fn wait_for(ready_file: &Path) -> serde_json::Value {

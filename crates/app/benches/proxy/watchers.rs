@@ -1,4 +1,5 @@
-//! What clients of the event stream cost the agents: latency of calls at a steady rate, with and without watchers.
+//! What clients of the event stream cost the agents: latency of calls at a steady rate, with and
+//! without watchers.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,7 +19,8 @@ const WATCHERS: [usize; 3] = [0, 100, 1000];
 /// Calls a second, over this many connections.
 const RATE: u32 = 300;
 const CONNECTIONS: u32 = 10;
-/// The measurements take turns this often, and the median counts: one alone shows the noise of the machine.
+/// The measurements take turns this often, and the median counts: one alone shows the noise of the
+/// machine.
 const ROUNDS: usize = 5;
 
 /// Measures and prints.
@@ -61,7 +63,7 @@ async fn measure(ours: &Ours, watchers: usize, time: Duration) -> Figures {
             streams.spawn(discard(stream));
         }
     }
-    let requests = Workload::all()[0].requests(ours);
+    let requests = Workload::sizes()[0].requests(ours);
     let cpu_before = ours.cpu_time();
     let mut latencies = calls(ours.address(), &requests, time).await;
     let cpu = ours.cpu_time().saturating_sub(cpu_before);
