@@ -1,88 +1,56 @@
-//! One call on its way: what is known of it so far, and what has to be settled however it ends.
+//! One call: what is recorded of it, and what it owes to the detector and to budgets however it
+//! ends. Every stage of a call holds it.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use guard::{Limits, Reservation, Ticket};
+use guard::{Scored, Ticket};
 use http::{HeaderMap, Response, StatusCode};
 use model::{
-    AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Event, EventType, Format, Outcome, Provider,
+    AgentId, Answered, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Epoch, Event, EventType, Fingerprint,
+    Format, IncidentId, Outcome, Unscored,
 };
-use wire::{Dialect, Endpoint, Link};
 
-use crate::Core;
-use crate::answering::Answering;
-use crate::body::Body;
+use crate::answer::body::Body;
+use crate::core::Core;
 use crate::error::Stop;
 use crate::headers;
-use crate::recorded;
+use crate::policy::spending::Spending;
 
-/// One call on its way. Dropped before it is recorded, it is recorded as given up by its client.
-pub(crate) struct Exchange {
+/// One call. If it is dropped before it is recorded, its client went away, and it is recorded as
+/// that.
+pub(crate) struct Call {
     pub(crate) core: Arc<Core>,
-    /// Whom it is for, until it is known where that is; none if nobody has that name.
-    pub(crate) provider: Option<Arc<Provider>>,
-    /// How the provider speaks.
-    pub(crate) format: Format,
-    /// How the caller speaks.
-    pub(crate) spoken: Format,
-    /// How its conversation is written, if it has one.
-    pub(crate) dialect: Option<Dialect>,
-    /// How its answer says what it used, if it asks for embeddings.
-    pub(crate) embeds: Option<Dialect>,
+    /// The format that the caller speaks: refusals are written in it.
+    pub(crate) caller_format: Format,
     /// What will be recorded, as far as it is known.
     pub(crate) event: Event,
-    /// The answer as it passes.
-    pub(crate) answering: Option<Answering>,
-    /// About how many input tokens the request has.
-    pub(crate) asked_tokens: u64,
-    /// Whether the stream was asked for its usage in the client's place.
-    pub(crate) asks_for_usage: bool,
-    /// What limits the agent, if anything does.
-    pub(crate) limits: Option<Arc<Limits>>,
-    /// What is reserved for the call until it is over.
-    pub(crate) reservation: Option<Reservation>,
-    pub(crate) is_settled: bool,
-    /// The model that the agent's policy puts in the place of the one that is asked for.
-    pub(crate) model_to_use: Option<String>,
-    /// How the detector knows it, as long as it waits for the outcome.
-    pub(crate) ticket: Option<Ticket>,
-    /// What its score is compared with.
-    pub(crate) threshold: f64,
-    /// What calls that go on from this one will leave out, and the conversation that the provider keeps it in.
-    pub(crate) link: Option<(Link, Option<String>)>,
+    /// What the call takes of its agent's budgets.
+    pub(crate) spending: Spending,
+    /// How the detector knows the call, while it waits for the outcome.
+    ticket: Option<Ticket>,
+    /// What the score is compared with.
+    threshold: f64,
     started: Instant,
-    recorded: bool,
+    is_recorded: bool,
 }
 
-impl Exchange {
-    /// Boxed, because it is handed on several times on its way from the request to the end of the answer.
-    pub(crate) fn new(core: &Arc<Core>, call: CallId, agent: AgentId, format: Format) -> Box<Exchange> {
-        let event = Event::new(call, agent, model::Epoch::default(), EventType::LlmCall, core.clock.now());
-        Box::new(Exchange {
+impl Call {
+    /// Boxed, because it is handed from stage to stage.
+    pub(crate) fn new(core: &Arc<Core>, id: CallId, agent: AgentId, caller_format: Format) -> Box<Call> {
+        Box::new(Call {
             core: Arc::clone(core),
-            provider: None,
-            format,
-            spoken: format,
-            dialect: None,
-            embeds: None,
-            event,
-            answering: None,
-            asked_tokens: 0,
-            asks_for_usage: false,
-            limits: None,
-            reservation: None,
-            is_settled: false,
-            model_to_use: None,
+            caller_format,
+            event: Event::new(id, agent, Epoch::default(), EventType::LlmCall, core.clock.now()),
+            spending: Spending::default(),
             ticket: None,
             threshold: 0.0,
-            link: None,
             started: Instant::now(),
-            recorded: false,
+            is_recorded: false,
         })
     }
 
-    /// Stops a call of an inactive agent, once the kill that made it so is on disk.
+    /// Stops a call of an inactive agent, once the kill that deactivated it is on disk.
     pub(crate) async fn check_active(&self) -> Result<(), Stop> {
         match self.core.guard.refuses(&self.event.agent) {
             None => Ok(()),
@@ -90,31 +58,95 @@ impl Exchange {
         }
     }
 
-    /// The refusal for a deactivation that is on disk (or has been waited for long enough: it holds in memory).
+    /// The refusal for a deactivation, once that is on disk or the limit of the wait is over.
     pub(crate) async fn inactive(&self, deactivation: Deactivation) -> Stop {
-        let config = &self.core.config;
+        let limit = self.core.config.kill_commit_timeout;
         if let Some(incident) = deactivation.incident {
-            // Boxed, as is all that is seldom waited for: else every call would carry its room around.
-            Box::pin(self.core.kills.wait(incident, config.kill_commit_timeout)).await;
+            // Boxed, because calls seldom wait for it: else the future of every call would have
+            // room for it.
+            Box::pin(self.core.kills.wait(incident, limit)).await;
         }
         Stop::Inactive(deactivation, self.refusal_status())
     }
 
     /// The status at which clients of the caller's format stop.
     pub(crate) fn refusal_status(&self) -> StatusCode {
-        self.core.config.refusal_status.of(self.spoken)
+        self.core.config.refusal_status.of(self.caller_format)
     }
 
-    /// It carries a conversation, as its path says.
-    pub(crate) fn converses(&mut self, endpoint: Endpoint<'_>) {
-        self.dialect = Some(endpoint.dialect);
-        self.event.model = endpoint.model.map(recorded::model_name);
-        self.event.streamed = endpoint.streams;
+    /// Notes that the call was scored. The detector waits for its outcome from now on.
+    pub(crate) fn note_scored(&mut self, scored: &Scored) {
+        self.ticket = Some(scored.ticket.clone());
+        self.threshold = scored.kill_switch.threshold;
+        self.event.epoch = scored.ticket.epoch;
+        self.event.score = Some(scored.score);
+        self.event.fingerprint = Some(scored.fingerprint);
+    }
+
+    /// Notes that the call is forwarded without a score, and why.
+    pub(crate) fn note_unscored(&mut self, reason: Unscored) {
+        self.event.unscored = Some(reason);
+        self.event.error = match reason {
+            Unscored::NoConversation | Unscored::Housekeeping => None,
+            Unscored::Threads => Some(format!("{}threads are not read", Event::UNSUPPORTED)),
+            Unscored::Batch => Some(format!("{}batches are not read", Event::UNSUPPORTED)),
+            Unscored::Unread(unread) => Some(format!("{}{unread}", Event::UNREAD)),
+            Unscored::DetectionFailed => Some(Event::NOT_SCORED.to_owned()),
+        };
+        self.report_unscored();
+    }
+
+    /// A call without a score still shows that its agent is alive.
+    fn report_unscored(&mut self) {
+        let core = &self.core;
+        let epoch = core.catch_panic.run(|| core.guard.on_unscored_call(&self.event.agent, self.event.time));
+        self.event.epoch = epoch.unwrap_or_default();
+    }
+
+    /// Whether the detector waits for the outcome.
+    pub(crate) fn awaits_outcome(&self) -> bool {
+        self.ticket.is_some()
+    }
+
+    /// Tells the detector the answer. Does nothing the second time.
+    pub(crate) fn report_answer(&mut self, answered: &Answered) {
+        let Some(ticket) = self.ticket.take() else { return };
+        let core = &self.core;
+        let fingerprint = core.catch_panic.run(|| core.guard.on_answer(&ticket, answered, core.clock.now()));
+        self.set_fingerprint(fingerprint.flatten(), Outcome::Answered);
+    }
+
+    /// Tells the detector that there is no answer. Does nothing if there was one.
+    pub(crate) fn report_failure(&mut self) {
+        let Some(ticket) = self.ticket.take() else { return };
+        let core = &self.core;
+        let fingerprint = core.catch_panic.run(|| core.guard.on_failure(&ticket, core.clock.now()));
+        self.set_fingerprint(fingerprint.flatten(), Outcome::Failed);
+    }
+
+    fn fail(&mut self) {
+        if self.event.score.is_none() {
+            self.report_unscored();
+        }
+        self.report_failure();
+    }
+
+    fn set_fingerprint(&mut self, fingerprint: Option<Fingerprint>, outcome: Outcome) {
+        match fingerprint {
+            Some(fingerprint) => self.event.fingerprint = Some(fingerprint),
+            None => self.set_outcome(outcome),
+        }
+    }
+
+    fn set_outcome(&mut self, outcome: Outcome) {
+        if let Some(fingerprint) = &mut self.event.fingerprint {
+            fingerprint.outcome = outcome;
+        }
     }
 
     /// The event of the kill that this call triggered. The call has no other.
-    pub(crate) fn kill_event(&mut self, incident: model::IncidentId) -> Event {
-        self.recorded = true;
+    pub(crate) fn kill_event(&mut self, incident: IncidentId) -> Event {
+        self.is_recorded = true;
         self.settle();
         self.ticket = None;
         self.set_outcome(Outcome::Refused);
@@ -126,7 +158,7 @@ impl Exchange {
         self.event.clone()
     }
 
-    /// Ends it without its provider's answer.
+    /// Ends the call without its provider's answer.
     pub(crate) fn stop(mut self: Box<Self>, stop: Stop) -> Response<Body> {
         self.event.status = Some(stop.status().as_u16());
         match &stop {
@@ -138,18 +170,18 @@ impl Exchange {
                 self.fail();
             }
         }
-        let mut response = stop.answer(self.spoken, self.event.id, Some(&self.event.agent));
+        let mut response = stop.answer(self.caller_format, self.event.id, Some(&self.event.agent)).map(Body::from);
         self.show_score(response.headers_mut());
         self.record();
         response
     }
 
-    fn block(&mut self, reason: BlockReason, incident: Option<model::IncidentId>) {
+    fn block(&mut self, reason: BlockReason, incident: Option<IncidentId>) {
         if self.event.score.is_none() {
-            // Refused before anything was recorded of it.
+            // Refused before the guard knew of it.
             self.event.epoch = self.core.guard.agent(&self.event.agent).map(|agent| agent.epoch).unwrap_or_default();
         }
-        // The guard refused it itself, or is done with this epoch: there is nothing to tell it.
+        // The guard refused it itself, or has ended this epoch: it waits for no outcome.
         self.ticket = None;
         self.set_outcome(Outcome::Refused);
         self.event.event_type = EventType::Blocked;
@@ -157,16 +189,21 @@ impl Exchange {
         self.event.incident = incident;
     }
 
-    /// Adds the score, if there is one.
+    /// Adds the score, if there is one, to the headers of the response.
     pub(crate) fn show_score(&self, headers: &mut HeaderMap) {
         if let Some(score) = self.event.score {
             headers.insert(headers::LOOP_SCORE, headers::loop_score(score, self.threshold));
         }
     }
 
-    /// Sends the event off. Does nothing the second time.
+    /// Replaces the reservation with what the call really used. Does nothing the second time.
+    pub(crate) fn settle(&mut self) {
+        self.spending.settle(&self.core, &self.event);
+    }
+
+    /// Sends the event to the recorder. Does nothing the second time.
     pub(crate) fn record(&mut self) {
-        if std::mem::replace(&mut self.recorded, true) {
+        if std::mem::replace(&mut self.is_recorded, true) {
             return;
         }
         self.settle();
@@ -182,18 +219,16 @@ impl Exchange {
     }
 }
 
-/// The client went away: hyper drops whatever was under way for it. What is left to do is short: a few fields, one lock,
-/// a channel that never blocks.
-impl Drop for Exchange {
+/// The client went away, and hyper dropped the work on its call. This is short: a few fields, one
+/// lock, a channel that never blocks.
+impl Drop for Call {
     fn drop(&mut self) {
-        if self.recorded {
+        if self.is_recorded {
             return;
         }
-        if !self.answer_is_abandoned() {
-            self.event.status.get_or_insert(CLIENT_WENT_AWAY);
-            self.event.error.get_or_insert_with(|| Event::CLIENT_LEFT.to_owned());
-            self.fail();
-        }
+        self.event.status.get_or_insert(CLIENT_WENT_AWAY);
+        self.event.error.get_or_insert_with(|| Event::CLIENT_LEFT.to_owned());
+        self.fail();
         self.record();
     }
 }

@@ -1,12 +1,12 @@
-//! Why a call ends without its provider's answer. It knows whose doing that is (ours on purpose, the client's, the
-//! provider's, our own fault), and one function maps it to an answer.
+//! Why a call ends without its provider's answer. A [`Stop`] knows its cause (our decision, the
+//! client, the provider, our own fault), and one function maps it to an answer.
 
+use bytes::Bytes;
 use http::header::{ALLOW, CONNECTION, HeaderValue, UPGRADE};
 use http::{Response, StatusCode};
 use model::{AgentId, BlockReason, CallId, Deactivation, Format};
 use wire::{Fault, Refusal, RefusalKind};
 
-use crate::body::Body;
 use crate::headers;
 
 /// Why a call ends without its provider's answer.
@@ -22,7 +22,7 @@ pub(crate) enum Stop {
     Client(StatusCode, String),
     /// The provider did not answer, or cannot be asked.
     Upstream(StatusCode, String),
-    /// We cannot do what we should before a person mends something.
+    /// We cannot forward it until a person repairs something.
     Us(StatusCode, String),
 }
 
@@ -38,7 +38,7 @@ impl Stop {
         }
     }
 
-    /// What went wrong, if this is no refusal.
+    /// The error message, unless this is a refusal.
     pub(crate) fn error(&self) -> Option<&str> {
         match self {
             Stop::Inactive(..) | Stop::Policy(..) | Stop::LoopDetected => None,
@@ -47,20 +47,20 @@ impl Stop {
     }
 
     /// The answer, in the caller's format.
-    pub(crate) fn answer(self, format: Format, call: CallId, agent: Option<&AgentId>) -> Response<Body> {
+    pub(crate) fn answer(self, format: Format, call: CallId, agent: Option<&AgentId>) -> Response<Bytes> {
         let status = self.status();
         let kind = match self {
             Stop::Inactive(deactivation, status) => RefusalKind::Inactive { deactivation, status },
             Stop::Policy(_, kind) => *kind,
-            // Refused calls count, too: it takes a rest to end a loop.
+            // Refused calls count, too: only a pause ends a loop.
             Stop::LoopDetected => RefusalKind::LoopDetected { retry_after_seconds: guard::REST.as_secs() },
             Stop::Client(status, message) => RefusalKind::Error { fault: Fault::Client, status, message },
             Stop::Upstream(status, message) => RefusalKind::Error { fault: Fault::Provider, status, message },
             Stop::Us(status, message) => RefusalKind::Error { fault: Fault::Proxy, status, message },
         };
-        let mut response = wire::refuse(format, &Refusal { call, agent: agent.cloned(), kind }).map(Body::from);
+        let mut response = wire::refuse(format, &Refusal { call, agent: agent.cloned(), kind });
         if status == StatusCode::UPGRADE_REQUIRED {
-            // What to use instead, as the status requires.
+            // The status requires a protocol to use instead.
             response.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
         }
@@ -68,7 +68,7 @@ impl Stop {
             response.headers_mut().insert(ALLOW, headers::METHODS);
         }
         if status == StatusCode::PAYLOAD_TOO_LARGE {
-            // What is left of the body is not worth reading for the sake of the connection.
+            // Reading the rest of the body would cost more than a new connection.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response

@@ -1,116 +1,185 @@
-//! The whole way of one call: active? → where to → policy? → read → reserve → score → still active? → dial → tee.
+//! The way of one call: active? → where to → policy → read → reserve → score → still active? → send
+//! → tee. Each stage is a type that holds only what it may use: [`Received`], [`Admitted`], then
+//! [`Answering`](crate::answer::Answering) until the call is recorded.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use guard::{Decision, Verdict};
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use hyper::body::Incoming;
-use model::{DeactivatedBy, Deactivation, Kill};
+use model::{Format, Provider, Unscored};
 use wire::Endpoint;
 
-use crate::body::Body;
-use crate::conversation::{Found, find_conversation};
-use crate::decoding::Encoding;
-use crate::destination::Destination;
+use crate::answer::body::Body;
+use crate::answer::expected::Expected;
+use crate::answer::tee::tee;
+use crate::answer::usage;
+use crate::call::Call;
+use crate::detection;
 use crate::error::Stop;
-use crate::exchange::Exchange;
 use crate::headers;
-use crate::incident;
-use crate::route::Route;
-use crate::tee::tee;
-use crate::upload::{Outgoing, Upload};
+use crate::policy::CallPolicy;
+use crate::policy::model_override::{ModelPlaces, override_model};
+use crate::request::conversation::{Found, find_conversation};
+use crate::request::read::{EarlierAnswers, ReadBody, ReadRequest};
+use crate::request::route::Route;
+use crate::request::upload::{Outgoing, Upload};
+use crate::truncate;
+use crate::upstream::connections::Connection;
+use crate::upstream::destination::Destination;
+
+/// A call that was received. Its body has not been read.
+pub(crate) struct Received<'a> {
+    pub(crate) call: Box<Call>,
+    /// `None` if no provider has the name in the route.
+    pub(crate) provider: Option<Arc<Provider>>,
+    /// The format of the provider.
+    pub(crate) format: Format,
+    pub(crate) route: Route<'a>,
+    pub(crate) parts: Parts,
+    pub(crate) upload: Upload,
+}
+
+/// A call that may be sent to its provider.
+struct Admitted<'a> {
+    destination: Arc<Destination>,
+    path: Cow<'a, str>,
+    /// The body, if it was read.
+    body: Option<Bytes>,
+    expected: Expected,
+}
 
 /// Forwards a call to its provider, or refuses it.
-pub(crate) async fn forward(
-    mut exchange: Box<Exchange>,
-    route: Route<'_>,
-    mut parts: Parts,
-    body: Incoming,
-) -> Response<Body> {
-    let mut upload = Upload::new(body, &exchange.core.config);
-    let (destination, path, body) = match admit(&mut exchange, &route, &mut parts, &mut upload).await {
-        Ok(admitted) => admitted,
+pub(crate) async fn forward(mut received: Received<'_>) -> Response<Body> {
+    match admit(&mut received).await {
+        Ok(admitted) => send(received, admitted).await,
         Err(stop) => {
-            upload.discard();
-            return exchange.stop(stop);
+            received.upload.discard();
+            received.call.stop(stop)
         }
-    };
-    // An upload that was read whole stays until the answer begins: so long its body takes room.
-    let outgoing = match body {
-        Some(whole) => Outgoing::Whole(exchange.ask_for_usage(&destination, &mut parts.headers, whole)),
-        None => Outgoing::passing(upload),
-    };
-    // Again, because reading took its time: no call is dialled after a kill.
-    if let Err(stop) = exchange.check_active().await {
-        return exchange.stop(stop);
-    }
-    let begun = match destination.request(&path, route.query, parts, outgoing) {
-        Ok(request) => exchange.core.upstream.send(&destination, request).await,
-        Err(stop) => Err(stop),
-    };
-    match begun.and_then(|(answer, connection)| Ok((in_http(answer)?, connection))) {
-        Ok((answer, connection)) => tee(exchange, answer, connection),
-        Err(stop) => exchange.stop(stop),
     }
 }
 
-/// Where to, which path there, and the body where it had to be read.
-type Admitted<'a> = (Arc<Destination>, Cow<'a, str>, Option<Bytes>);
-
-/// Everything that may speak against a call, each check before the next.
-async fn admit<'a>(
-    exchange: &mut Exchange,
-    route: &Route<'a>,
-    parts: &mut Parts,
-    upload: &mut Upload,
-) -> Result<Admitted<'a>, Stop> {
-    // First of all, and also of an inactive agent: Codex then calls again by HTTP, and there shows why it is refused.
+/// Makes all checks that may refuse a call, each before the next one costs anything.
+async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
+    let Received { call, provider, format, route, parts, upload } = received;
+    // First, also for an inactive agent: Codex then calls again by HTTP, and shows why it is
+    // refused.
     refuse_other_than_http(&parts.headers)?;
-    // Before the body is read: an inactive agent must cost us nothing.
-    exchange.check_active().await?;
+    // Before the body is read: an inactive agent must cost nothing.
+    call.check_active().await?;
 
-    let destination = exchange.core.destinations.get(exchange.provider.take())?;
-    exchange.event.provider = Some(route.provider.to_owned());
-    exchange.check_policy(route.provider)?;
-    let path = route.path(&parts.method, exchange.format)?;
+    let destination = call.core.destinations.get(provider.take())?;
+    call.event.provider = Some(route.provider.to_owned());
+    let policy = CallPolicy::check(call, route.provider)?;
+    let path = route.path(&parts.method, *format)?;
     upload.check_length()?;
 
-    let (endpoint, mut body) = match find_conversation(exchange, path, parts, upload).await? {
-        Found::Conversation(endpoint, body) => (endpoint, body),
-        Found::Nothing(reason, body) => {
-            exchange.reserve(&parts.headers, None).await?;
-            exchange.pass_unscored(reason);
-            exchange.embeds = Endpoint::embeds(&parts.method, path);
-            return Ok((destination, path.into(), body));
+    match find_conversation(&call.core, *format, path, parts, upload).await? {
+        Found::Conversation(endpoint, body) => {
+            admit_conversation(call, &policy, parts, Conversation { destination, path, endpoint, body }).await
         }
-    };
-    exchange.converses(endpoint);
-    exchange.reserve(&parts.headers, Some(&body)).await?;
-    judge(exchange, &parts.headers, &body).await?;
+        Found::Nothing(reason, body) => {
+            policy.reserve_unknown(call).await?;
+            call.note_unscored(reason);
+            let expected = Expected::without_conversation(&parts.method, path);
+            Ok(Admitted { destination, path: path.into(), body, expected })
+        }
+    }
+}
+
+/// A request that carries a conversation.
+struct Conversation<'a> {
+    destination: Arc<Destination>,
+    path: &'a str,
+    endpoint: Endpoint<'a>,
+    body: ReadBody,
+}
+
+/// Reads a conversation, reserves what it may use, and lets the detector decide.
+async fn admit_conversation<'a>(
+    call: &mut Call,
+    policy: &CallPolicy,
+    parts: &mut Parts,
+    conversation: Conversation<'a>,
+) -> Result<Admitted<'a>, Stop> {
+    let Conversation { destination, path, endpoint, mut body } = conversation;
+    let core = Arc::clone(&call.core);
+    call.event.model = endpoint.model.map(truncate::model_name);
+    call.event.streamed = endpoint.streams;
+    let mut expected = Expected::of_conversation(endpoint.dialect);
+
+    let asked = core.blocking.run(body.length(), || body.read_json(&core, endpoint.dialect)).await;
+    let earlier = asked.as_ref().map(|asked| EarlierAnswers::find(&core, &call.event.agent, asked));
+    let earlier = earlier.unwrap_or_default();
+    let complete = |asked| core.catch_panic.run(|| ReadRequest::new(&parts.headers, &body, asked, &earlier));
+    let request = asked.and_then(|asked| complete(asked).unwrap_or(Err(Unscored::DetectionFailed)));
+
+    let model = policy.reserve(call, request.as_ref(), body.raw.len()).await?;
+    match request {
+        Ok(request) => {
+            expected.set_request(&request);
+            detection::judge(call, endpoint.dialect, request).await?;
+        }
+        Err(reason) => {
+            call.note_unscored(reason);
+            expected.asked_tokens = core.catch_panic.run(|| wire::body_tokens(&body.raw)).unwrap_or_default();
+        }
+    }
     let mut path = Cow::Borrowed(path);
-    exchange.put_model(endpoint.model, &mut path, &mut parts.headers, &mut body);
-    Ok((destination, path, Some(body)))
+    if let Some(model) = model {
+        let headers = &mut parts.headers;
+        let places = ModelPlaces { in_path: endpoint.model, path: &mut path, headers, body: &mut body };
+        override_model(&model, places, &mut call.event);
+    }
+    Ok(Admitted { destination, path, body: Some(body.raw), expected })
+}
+
+/// Sends an admitted call to its provider, and passes the answer on.
+async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> {
+    let Received { call, route, mut parts, upload, .. } = received;
+    let Admitted { destination, path, body, mut expected } = admitted;
+    // An upload that was read whole is kept until the answer begins: its body counts against the
+    // budget.
+    let (outgoing, _in_flight) = match body {
+        Some(whole) => {
+            let whole = usage::ask_for_usage(&call, &mut expected, &destination, &mut parts.headers, whole);
+            (Outgoing::Whole(whole), Some(upload))
+        }
+        None => (Outgoing::passing(upload), None),
+    };
+    // Again, because reading took time: no call is sent after a kill.
+    if let Err(stop) = call.check_active().await {
+        return call.stop(stop);
+    }
+    let sent = match destination.request(&path, route.query, parts, outgoing) {
+        Ok(request) => call.core.upstream.send(&destination, request).await,
+        Err(stop) => Err(stop),
+    };
+    match sent.and_then(check_answer) {
+        Ok((answer, connection)) => tee(call, expected, answer, connection),
+        Err(stop) => call.stop(stop),
+    }
 }
 
 /// Refuses an answer that leaves HTTP, or whose body cannot be passed on.
-fn in_http(answer: Response<Incoming>) -> Result<Response<Incoming>, Stop> {
-    if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
-        // Nobody asked for it, and what followed would pass the detector by.
-        let message = "the provider left HTTP without being asked to".to_owned();
-        return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
+fn check_answer(answer: (Response<Incoming>, Connection)) -> Result<(Response<Incoming>, Connection), Stop> {
+    let refuse = |message: &str| Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message.to_owned()));
+    if answer.0.status() == StatusCode::SWITCHING_PROTOCOLS {
+        // The request did not ask for it, and the detector could not read what follows.
+        return refuse("the provider left HTTP without being asked to");
     }
-    if headers::has_foreign_transfer_coding(answer.headers()) {
-        let message = "the provider answered in a transfer coding other than chunked, which ends here".to_owned();
-        return Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message));
+    if headers::has_foreign_transfer_coding(answer.0.headers()) {
+        return refuse("the provider answered in a transfer coding other than chunked, which ends here");
     }
     Ok(answer)
 }
 
-/// A conversation that leaves HTTP would pass the detector by, and a body in a coding of this hop cannot be passed on. Any
-/// other upgrade is an offer that may be declined: the header ends here, and the request goes on as it is.
+/// Refuses a WebSocket, which the detector could not read, and a body in a transfer coding, which
+/// cannot be passed on. Other upgrades are offers that may be declined: the header is dropped
+/// later.
 fn refuse_other_than_http(headers: &HeaderMap) -> Result<(), Stop> {
     if headers::wants_websocket(headers) {
         let message = "WebSocket is not supported here: use HTTP requests".to_owned();
@@ -121,36 +190,4 @@ fn refuse_other_than_http(headers: &HeaderMap) -> Result<(), Stop> {
         return Err(Stop::Client(StatusCode::NOT_IMPLEMENTED, message));
     }
     Ok(())
-}
-
-/// Scores a call and does what the verdict says.
-async fn judge(exchange: &mut Exchange, headers: &HeaderMap, body: &Bytes) -> Result<(), Stop> {
-    let core = Arc::clone(&exchange.core);
-    let scored = match core.aside.run(Encoding::length(headers, body), || exchange.score(headers, body)).await {
-        None => return Ok(()),
-        Some(Decision::Inactive(deactivation)) => return Err(exchange.inactive(deactivation).await),
-        Some(Decision::Scored(scored)) => scored,
-    };
-    match scored.verdict {
-        Verdict::Pass | Verdict::Observe(None) => Ok(()),
-        Verdict::WouldHaveStopped => {
-            exchange.event.would_have_stopped = true;
-            Ok(())
-        }
-        Verdict::Observe(Some(kill)) => {
-            exchange.event.incident = Some(kill.incident);
-            incident::record_observed(&exchange.core, kill, &exchange.event);
-            Ok(())
-        }
-        Verdict::Block => Err(Stop::LoopDetected),
-        Verdict::Kill(kill) => Err(carry_out(exchange, kill).await),
-    }
-}
-
-/// Records the kill and waits until it is on disk: only then is the call answered.
-async fn carry_out(exchange: &mut Exchange, kill: Kill) -> Stop {
-    let deactivation = Deactivation { by: DeactivatedBy::KillSwitch, at: kill.at, incident: Some(kill.incident) };
-    let event = exchange.kill_event(kill.incident);
-    incident::record_kill(&exchange.core, kill, event);
-    exchange.inactive(deactivation).await
 }

@@ -19,7 +19,8 @@ pub(crate) const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-ap
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 const CREDENTIALS: [HeaderName; 4] = [AUTHORIZATION, X_API_KEY, X_GOOG_API_KEY, API_KEY];
 
-/// Drops what is meant for this hop only: `Connection` and all it names, and the rest of RFC 9110, 7.6.1.
+/// Drops what is meant for this hop only: `Connection` and all it names, and the rest of RFC 9110,
+/// 7.6.1.
 pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
     // Looked for in one go: most messages have one of them, or none.
     let mut ending: Vec<HeaderName> =
@@ -32,8 +33,8 @@ pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a header ends here whatever `Connection` says. `Expect` does because the body has been asked for by then, and `TE`
-/// if it says anything but that trailers are welcome.
+/// Whether a header ends here whatever `Connection` says. `Expect` does because the body has been
+/// asked for by then, and `TE` if it says anything but that trailers are welcome.
 fn ends_here(name: &HeaderName, value: &HeaderValue) -> bool {
     match name.as_str() {
         "connection" | "transfer-encoding" | "upgrade" | "expect" => true,
@@ -43,8 +44,8 @@ fn ends_here(name: &HeaderName, value: &HeaderValue) -> bool {
     }
 }
 
-/// The names in one `Connection` header that have to go; `keep-alive` and `close` name nothing that is not gone anyway,
-/// and `TE` has its own rule.
+/// The names in one `Connection` header that have to go; `keep-alive` and `close` name nothing that
+/// is not gone anyway, and `TE` has its own rule.
 fn names_in(connection: &HeaderValue) -> impl Iterator<Item = HeaderName> + '_ {
     let names = connection.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     names
@@ -82,13 +83,14 @@ pub(crate) fn wants_websocket(headers: &HeaderMap) -> bool {
     protocols.any(|protocol| protocol.trim_ascii().eq_ignore_ascii_case(b"websocket"))
 }
 
-/// Whether the body comes in a transfer coding beside `chunked`. It would end here, and what is inside would go on as if
-/// it were the body.
+/// Whether the body comes in a transfer coding beside `chunked`. It would end here, and what is
+/// inside would go on as if it were the body.
 pub(crate) fn has_foreign_transfer_coding(headers: &HeaderMap) -> bool {
     headers.get_all(TRANSFER_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"chunked"))
 }
 
-/// Drops a length that does not count: of a body in chunks they alone say where it ends (RFC 9112, 6.3).
+/// Drops a length that does not count: of a body in chunks they alone say where it ends (RFC 9112,
+/// 6.3).
 pub(crate) fn drop_void_length(headers: &mut HeaderMap) {
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
@@ -111,7 +113,8 @@ pub(crate) fn loop_score(score: Score, threshold: f64) -> HeaderValue {
     HeaderValue::from_bytes(text.written()).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// A short text, written from its end: this stands on every answer, and formatting it would take ten times as long.
+/// A short text, written from its end: this stands on every answer, and formatting it would take
+/// ten times as long.
 struct Tail {
     bytes: [u8; 48],
     length: usize,

@@ -1,5 +1,5 @@
-//! Kills that are not on disk yet. Nobody hears of a kill before its commit, so every call that is refused because of one
-//! waits for the same commit as the call that triggered it.
+//! Kills that are not on disk yet. No client learns of a kill before its commit, so every call that
+//! is refused because of one waits for the same commit as the call that triggered it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,20 +9,22 @@ use model::IncidentId;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
-/// How many incidents are remembered as done, so that they are not asked for again.
+/// How many incidents are remembered as committed, so that no call waits for them again.
 const REMEMBERED: usize = 10_000;
 
 /// Kills that are not on disk yet.
 #[derive(Default)]
 pub(crate) struct Kills {
-    /// Held (shared) from before the guard decides until the kill stands in `commits`.
+    /// Held (shared) from before the guard decides until the kill is in `commits`.
     deciding: RwLock<()>,
-    /// By incident, what is dropped when it is done; `None` once there is nothing to wait for.
+    /// By incident, the sender that is dropped when it is committed; `None` once there is nothing
+    /// to wait for.
     commits: Mutex<HashMap<IncidentId, Option<watch::Sender<()>>>>,
 }
 
 impl Kills {
-    /// Lets the guard decide. If it kills, whoever is refused from now on waits until that kill is [`Kills::done`].
+    /// Lets the guard decide. If it kills, calls that are refused from now on wait until that kill
+    /// is [`Kills::done`].
     pub(crate) fn decide(&self, decide: impl FnOnce() -> Decision) -> Decision {
         let _deciding = self.deciding.read();
         let decision = decide();
@@ -39,10 +41,10 @@ impl Kills {
         remember(&mut self.commits.lock(), incident);
     }
 
-    /// Waits until the kill of `incident` is done, at most for `patience`.
-    pub(crate) async fn wait(&self, incident: IncidentId, patience: Duration) {
+    /// Waits until the kill of `incident` is done, at most for `limit`.
+    pub(crate) async fn wait(&self, incident: IncidentId, limit: Duration) {
         let Some(mut commit) = self.pending(incident) else { return };
-        if tokio::time::timeout(patience, commit.changed()).await.is_err() {
+        if tokio::time::timeout(limit, commit.changed()).await.is_err() {
             tracing::warn!(%incident, "a kill is not on disk yet; it holds in memory and is answered all the same");
             self.done(incident);
         }
@@ -52,7 +54,8 @@ impl Kills {
         if let Some(known) = self.commits.lock().get(&incident) {
             return known.as_ref().map(watch::Sender::subscribe);
         }
-        // Unknown: from before the start, or decided this very instant. Whoever was deciding has announced it after this.
+        // Unknown: from before the start, or being decided at this moment. After this lock, every
+        // such kill is in `commits`.
         drop(self.deciding.write());
         let mut commits = self.commits.lock();
         match commits.get(&incident) {
@@ -65,7 +68,8 @@ impl Kills {
     }
 }
 
-/// Notes that there is nothing to wait for; forgets the others of which that is noted when there are too many.
+/// Notes that there is nothing to wait for. When too many such notes exist, the others are
+/// forgotten.
 fn remember(commits: &mut HashMap<IncidentId, Option<watch::Sender<()>>>, done: IncidentId) {
     if commits.len() >= REMEMBERED {
         commits.retain(|_, commit| commit.is_some());
@@ -80,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kills_that_are_done_do_not_pile_up() {
+    fn committed_kills_do_not_accumulate() {
         let kills = Kills::default();
         for millis in 0..3 * REMEMBERED as i64 {
             kills.done(IncidentId::at(Timestamp::from_millis(millis)));

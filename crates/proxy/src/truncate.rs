@@ -1,22 +1,22 @@
-//! How much of a text from outside becomes part of an event. Events wait in memory while the database cannot be written to,
-//! and are counted there, not weighed.
+//! Truncates texts from outside before they become part of an event. Events wait in memory while
+//! the database cannot be written to, and their number is limited there, not their size.
 
-/// As many characters of a model's name are recorded: more than any price or policy names.
+/// Characters of a model's name: more than any price or policy names.
 const MODEL: usize = 200;
-/// As many characters of what went wrong at a provider are.
+/// Characters of a provider's error.
 const ERROR: usize = 1_000;
 
-/// A model's name, as it is recorded.
+/// A model's name as it is recorded.
 pub(crate) fn model_name(name: &str) -> String {
     beginning(name, MODEL).to_owned()
 }
 
-/// What a provider says went wrong, as it is recorded.
+/// A provider's error as it is recorded.
 pub(crate) fn error_text(text: &str) -> String {
     beginning(text, ERROR).to_owned()
 }
 
-/// At most this many characters, none of them cut in two.
+/// The first `characters` of `text`.
 fn beginning(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
 }
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_between_two_characters() {
+    fn texts_are_truncated_between_characters() {
         let check = |text: &str, characters: usize, expected: &str| {
             assert_eq!(beginning(text, characters), expected, "{text}");
         };

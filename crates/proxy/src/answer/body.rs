@@ -7,8 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use crate::gather::Gather;
-use crate::tee::Tee;
+use super::coalesce::Coalesce;
 
 /// The body of every response: the provider's own bytes as they arrive, or a refusal.
 #[derive(Debug)]
@@ -18,12 +17,12 @@ pub struct Body(Content);
 enum Content {
     Whole(Bytes),
     /// Boxed, because a response is moved several times on its way to the connection.
-    Passing(Box<Gather>),
+    Passing(Box<Coalesce>),
 }
 
-impl Body {
-    pub(crate) fn passing(tee: Tee) -> Body {
-        Body(Content::Passing(Box::new(Gather::new(tee))))
+impl From<Coalesce> for Body {
+    fn from(answer: Coalesce) -> Body {
+        Body(Content::Passing(Box::new(answer)))
     }
 }
 
@@ -41,21 +40,21 @@ impl http_body::Body for Body {
         match &mut self.0 {
             Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Content::Passing(gather) => gather.poll_frame(cx),
+            Content::Passing(answer) => answer.poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Content::Whole(bytes) => bytes.is_empty(),
-            Content::Passing(gather) => gather.is_end_stream(),
+            Content::Passing(answer) => answer.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::Passing(gather) => gather.size_hint(),
+            Content::Passing(answer) => answer.size_hint(),
         }
     }
 }

@@ -1,18 +1,11 @@
-//! Decodes an answer as it passes, for whoever reads along.
+//! Decodes an answer as it passes, for the observer that reads a copy.
 
 use std::io::{self, Write};
 
 use brotli_decompressor::DecompressorWriter;
 use flate2::write;
 
-use crate::decoding::{Encoding, is_zlib};
-
-/// The largest window of zstd, as a power of two: what HTTP allows (RFC 9659). A frame may ask for sixteen times as much,
-/// and would get that memory for as long as it is read.
-pub(crate) const ZSTD_WINDOW: u32 = 23;
-
-/// How much is decoded of brotli at a time. Its window has at most 16 MiB; those beyond the standard are refused.
-pub(crate) const BROTLI_BUFFER: usize = 4 << 10;
+use crate::encoding::{BROTLI_BUFFER, Encoding, ZSTD_WINDOW, is_zlib};
 
 /// Decodes what is written to it, and writes that to `W`.
 pub(crate) enum Decoder<W: Write + 'static> {
@@ -72,10 +65,10 @@ impl<W: Write> Decoder<W> {
     }
 }
 
-/// Decodes `deflate`, in its wrapper or bare.
+/// Decodes `deflate`, with or without its zlib wrapper.
 pub(crate) struct Inflater<W: Write> {
     decoder: write::DeflateDecoder<W>,
-    /// The first two bytes, until both are there: they tell whether there is a wrapper.
+    /// The first two bytes, until both are known: they tell whether there is a wrapper.
     head: Vec<u8>,
     begun: bool,
 }
@@ -103,7 +96,8 @@ impl<W: Write> Inflater<W> {
         self.decoder.flush()
     }
 
-    /// Decodes `data` up to the end of the stream. The wrapper's checksum follows that, and is not looked at.
+    /// Decodes `data` up to the end of the stream, and ignores the checksum of the wrapper behind
+    /// it.
     fn write(&mut self, mut data: &[u8]) -> io::Result<()> {
         while !data.is_empty() {
             match self.decoder.write(data)? {

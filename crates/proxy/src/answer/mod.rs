@@ -1,157 +1,159 @@
-//! The answer as it passes: a copy is read and kept as evidence. The detector hears of it before the client sees its last
-//! bytes, so that it knows of it when the client's next call comes.
+//! The answer side of a call: bytes pass to the client as they come, and a copy is read and kept as
+//! evidence. The detector gets the answer before the client gets its last bytes, so that it knows
+//! the answer when the client's next call comes.
+
+pub(crate) mod body;
+mod coalesce;
+mod decoder;
+pub(crate) mod expected;
+mod observer;
+pub(crate) mod tee;
+pub(crate) mod usage;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::response::Parts;
-use wire::Answer;
+use model::Answered;
+use wire::{Answer, Link};
 
-use crate::exchange::Exchange;
-use crate::listener::Listener;
-use crate::recorded;
+use self::expected::{Content, Expected};
+use self::observer::Observer;
+use self::usage::note_usage;
+use crate::call::Call;
+use crate::request::read::KeptLink;
+use crate::truncate;
 
-/// The answer as it passes.
+/// A call whose answer is passing to the client.
 pub(crate) struct Answering {
-    listener: Listener,
-    content_type: Option<HeaderValue>,
-    framing: Framing,
+    call: Box<Call>,
+    expected: Expected,
+    /// Reads the answer, until it is complete.
+    observer: Option<Observer>,
+    /// Whether the answer was complete when its last event passed; the end of the body may still
+    /// follow.
+    is_complete: bool,
 }
 
-/// How the body says where it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Framing {
-    /// With a length, or inside an encoding: nothing can be added.
-    Closed,
-    /// In chunks.
-    Chunks,
-    /// With the connection, as also a provider that dies ends it.
-    Connection,
-}
-
-impl Framing {
-    fn of(headers: &HeaderMap) -> Framing {
-        if headers.contains_key(CONTENT_LENGTH) || headers.contains_key(CONTENT_ENCODING) {
-            Framing::Closed
-        } else if headers.contains_key(TRANSFER_ENCODING) {
-            Framing::Chunks
-        } else {
-            Framing::Connection
+impl Answering {
+    /// The answer begins. `parts` is as the provider sent it.
+    pub(crate) fn begin(mut call: Box<Call>, expected: Expected, parts: &Parts) -> Answering {
+        call.event.status = Some(parts.status.as_u16());
+        call.event.first_byte_ms = Some(call.elapsed());
+        let (core, is_evidence) = (&call.core, call.awaits_outcome());
+        let observe = |dialect| core.catch_panic.run(|| Observer::new(dialect, parts, is_evidence));
+        let observer = expected.content.dialect().and_then(observe);
+        if observer.is_some() && !parts.status.is_success() {
+            call.report_failure();
         }
+        Answering { call, expected, observer, is_complete: false }
     }
-}
 
-impl Exchange {
-    /// The answer begins. Its headers are as the provider sent them.
-    pub(crate) fn answer_begins(&mut self, parts: &Parts) {
-        self.event.status = Some(parts.status.as_u16());
-        self.event.first_byte_ms = Some(self.elapsed());
-        let Some(dialect) = self.dialect.or(self.embeds) else { return };
-        let (core, is_evidence) = (&self.core, self.is_scored());
-        let Some(listener) = core.shield.run(|| Listener::new(dialect, parts, is_evidence)) else { return };
-        let content_type = parts.headers.get(CONTENT_TYPE).and_then(copied);
-        self.answering = Some(Answering { listener, content_type, framing: Framing::of(&parts.headers) });
-        if !parts.status.is_success() {
-            self.failed();
+    /// Reads `data`, which is about to be passed on.
+    fn observe(&mut self, data: &Bytes) {
+        let Some(observer) = &mut self.observer else { return };
+        if self.call.core.catch_panic.run(|| observer.read(data)).is_none() {
+            observer.stop_reading();
+        }
+        if observer.saw_end() {
+            self.complete();
         }
     }
 
-    /// `data` is about to be handed on.
-    pub(crate) fn answer_passes(&mut self, data: &Bytes) {
-        let Some(Answering { listener, .. }) = &mut self.answering else { return };
-        if self.core.shield.run(|| listener.hear(data)).is_none() {
-            listener.deafen();
+    /// The body ended. `false` if the answer in it did not.
+    fn end(&mut self) -> bool {
+        let is_broken = self.observer.as_ref().is_some_and(Observer::must_not_end_here);
+        if !is_broken {
+            self.complete();
+            self.call.record();
         }
-        if listener.heard_end() {
-            self.answer_is_whole();
-        }
+        !is_broken
     }
 
-    /// The body came to its end. `false`: the answer did not.
-    pub(crate) fn answer_ends(&mut self) -> bool {
-        let broken = self.answering.as_ref().is_some_and(Answering::breaks_off);
-        if !broken {
-            self.answer_is_whole();
-            self.record();
-        }
-        !broken
+    /// The provider died or went silent before the end. Returns an error for the client, if the
+    /// stream can still carry one.
+    fn break_off(&mut self, why: &str) -> Option<Bytes> {
+        let error = self.observer.as_ref().and_then(|observer| observer.stream_error(why));
+        self.call.event.error = Some(why.to_owned());
+        self.read_partial();
+        self.call.record();
+        error
     }
 
-    /// The provider died or went silent in the middle. What to tell the client in the stream, if that can be done.
-    pub(crate) fn answer_breaks_off(&mut self, why: &str) -> Option<Bytes> {
-        let last_words = self.answering.as_ref().and_then(|answering| answering.last_words(why));
-        self.event.error = Some(why.to_owned());
-        self.answer_is_partial();
-        self.record();
-        last_words
-    }
-
-    /// Nobody listens any more. `true`: the answer had come to its own end by then.
-    pub(crate) fn answer_is_abandoned(&mut self) -> bool {
-        let whole = self.event.status.is_some() && self.answering.is_none() && self.dialect.is_some();
-        self.answer_is_partial();
-        whole
-    }
-
-    /// All that matters has been read: a stream's terminal event has passed, or the body has ended.
-    fn answer_is_whole(&mut self) {
-        let Some(mut answering) = self.answering.take() else { return };
-        self.shelve(&mut answering, false);
-        // What cannot be read was answered all the same: taking it for a failure would make every repetition a retry.
-        let answer = self.read(answering, true);
-        self.settle();
+    /// The last event of a stream has passed, or the body has ended.
+    fn complete(&mut self) {
+        let Some(mut observer) = self.observer.take() else { return };
+        self.is_complete = matches!(self.expected.content, Content::Conversation(_));
+        self.keep_evidence(&mut observer, false);
+        // An answer that cannot be read is still an answer: as a failure, it would make every
+        // repetition a retry.
+        let answer = self.read(observer, true);
+        self.call.settle();
         if answer.error.is_some() {
-            return self.failed();
+            return self.call.report_failure();
         }
         let answered = answer.answered.unwrap_or_default();
-        self.remember(answer.id.as_deref(), &answer.call_items, &answered);
-        self.answered(&answered);
+        if let Some(link) = self.expected.link.take() {
+            remember(&self.call, link, answer.id.as_deref(), &answer.call_items, &answered);
+        }
+        self.call.report_answer(&answered);
     }
 
-    fn answer_is_partial(&mut self) {
-        let Some(mut answering) = self.answering.take() else { return self.failed() };
-        self.shelve(&mut answering, true);
-        self.read(answering, false);
-        self.failed();
+    /// The answer ends before it is complete.
+    fn read_partial(&mut self) {
+        if let Some(mut observer) = self.observer.take() {
+            self.keep_evidence(&mut observer, true);
+            self.read(observer, false);
+        }
+        self.call.report_failure();
     }
 
-    fn shelve(&self, answering: &mut Answering, broke_off: bool) {
-        if let Some((copy, cut)) = answering.listener.take_copy() {
-            self.core.shelf.answer(self.event.id, copy, answering.content_type.take(), cut || broke_off);
+    fn keep_evidence(&self, observer: &mut Observer, broke_off: bool) {
+        if let Some((copy, is_cut)) = observer.take_copy() {
+            let content_type = observer.take_content_type();
+            self.call.core.evidence.answer(self.call.event.id, copy, content_type, is_cut || broke_off);
         }
     }
 
-    /// What has been read, noted in the event.
-    fn read(&mut self, mut answering: Answering, is_whole: bool) -> Answer {
-        let (core, listener) = (&self.core, &mut answering.listener);
-        // A stream says its tokens early; half a body says nothing, but was paid for. Vectors are not paid by their length.
-        let of_body = if is_whole || self.embeds.is_some() { None } else { listener.tokens_of_body() };
-        let mut answer = core.shield.run(|| listener.finish()).flatten().unwrap_or_default();
+    /// The answer as far as it was read, noted in the event.
+    fn read(&mut self, mut observer: Observer, is_whole: bool) -> Answer {
+        let is_embedding = matches!(self.expected.content, Content::Embeddings(_));
+        // A stream reports its tokens early; half a body reports none, but is paid for. Vectors are
+        // not paid by their length.
+        let of_body = if is_whole || is_embedding { None } else { observer.tokens_of_body() };
+        let mut answer = self.call.core.catch_panic.run(|| observer.finish()).flatten().unwrap_or_default();
         answer.usage.output = answer.usage.output.or(of_body.filter(|_| answer.answered.is_none()));
-        self.note_usage(&answer, is_whole);
-        let event = &mut self.event;
-        event.model = event.model.take().or_else(|| answer.model.as_deref().map(recorded::model_name));
-        event.error = event.error.take().or_else(|| answer.error.as_deref().map(recorded::error_text));
+        note_usage(&mut self.call, &self.expected, &answer, is_whole);
+        let event = &mut self.call.event;
+        event.model = event.model.take().or_else(|| answer.model.as_deref().map(truncate::model_name));
+        event.error = event.error.take().or_else(|| answer.error.as_deref().map(truncate::error_text));
         answer
     }
 }
 
-/// A copy, because the original would keep the whole head in memory. What nearly all answers have is no copy of its own.
-fn copied(content_type: &HeaderValue) -> Option<HeaderValue> {
-    const JSON: &str = "application/json";
-    match content_type.as_bytes() {
-        json if json == JSON.as_bytes() => Some(HeaderValue::from_static(JSON)),
-        other => HeaderValue::from_bytes(other).ok(),
+/// The client went away in the middle of the answer, unless the answer was complete by then.
+impl Drop for Answering {
+    fn drop(&mut self) {
+        if self.is_complete {
+            self.call.record();
+        } else if self.observer.is_some() {
+            self.read_partial();
+        }
     }
 }
 
-impl Answering {
-    /// Whether the end of the body cannot be the end of the answer.
-    fn breaks_off(&self) -> bool {
-        self.framing == Framing::Connection && self.listener.is_stream()
+/// Remembers what later requests leave out that go on from the answer with this `id`, or that refer
+/// to its `call_items`.
+fn remember(call: &Call, kept: KeptLink, id: Option<&str>, call_items: &[(String, usize)], answered: &Answered) {
+    let KeptLink { link, kept_in } = kept;
+    let link = Arc::new(link.answered(answered.tool_calls.clone()));
+    let mut chains = call.core.chains.lock();
+    for name in id.into_iter().chain(kept_in.as_deref()) {
+        chains.put(&call.event.agent, name, Arc::clone(&link));
     }
-
-    /// What to tell the client in the stream, if bytes of our own can follow.
-    fn last_words(&self, why: &str) -> Option<Bytes> {
-        if self.framing == Framing::Closed { None } else { self.listener.last_words(why) }
+    for (item, place) in call_items {
+        if let Some(tool_call) = answered.tool_calls.get(*place) {
+            chains.put(&call.event.agent, item, Arc::new(Link::to_call(tool_call.clone())));
+        }
     }
 }

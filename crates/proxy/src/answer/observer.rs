@@ -1,101 +1,133 @@
-//! Listens to an answer: what was decoded is read by `wire` and copied as evidence, up to their limits.
+//! Reads a copy of an answer as it passes: the decoded bytes go to `wire` and to the evidence, up
+//! to their limits.
 
 use std::io;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::response::Parts;
 use wire::{Answer, AnswerReader, Dialect};
 
-use crate::answer_decoder::Decoder;
-use crate::decoding::Encoding;
-use crate::evidence::MAX_RESPONSE;
+use super::decoder::Decoder;
+use crate::encoding::Encoding;
+use crate::evidence::cache::MAX_RESPONSE;
 
-/// How much of an answer is read.
+/// The most bytes of an answer that are read.
 const MAX_READ: usize = 8 << 20;
-/// How far a compressed answer is followed: a stream may be long, one that swells is not worth it.
+/// The most decoded bytes of a compressed answer. A stream may be long; one that expands further is
+/// not worth reading.
 const MAX_DECODED: usize = 64 << 20;
 
-/// Listens to an answer.
-pub(crate) struct Listener {
-    decoder: Decoder<Ears>,
+/// Reads a copy of an answer.
+pub(crate) struct Observer {
+    decoder: Decoder<Sink>,
+    content_type: Option<HeaderValue>,
+    framing: Framing,
 }
 
-/// What listens behind the decoder.
-struct Ears {
+/// Takes the decoded bytes.
+struct Sink {
     reader: Option<AnswerReader>,
     copy: Option<Vec<u8>>,
-    cut: bool,
+    is_cut: bool,
+    /// How many bytes it still takes.
     left: usize,
 }
 
-impl Listener {
-    /// Listens to the answer with this head; keeps a copy if it is to be evidence.
-    pub(crate) fn new(dialect: Dialect, parts: &Parts, is_evidence: bool) -> Listener {
-        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        let encoding = Encoding::of(&parts.headers);
-        let is_answer = parts.status.is_success();
-        let ears = |reader| Ears {
+/// How a body marks its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    /// With a length, or inside an encoding: no bytes can be added.
+    Closed,
+    /// In chunks.
+    Chunks,
+    /// With the connection, which also ends when the provider dies.
+    Connection,
+}
+
+impl Framing {
+    fn of(headers: &HeaderMap) -> Framing {
+        if headers.contains_key(CONTENT_LENGTH) || headers.contains_key(CONTENT_ENCODING) {
+            Framing::Closed
+        } else if headers.contains_key(TRANSFER_ENCODING) {
+            Framing::Chunks
+        } else {
+            Framing::Connection
+        }
+    }
+}
+
+impl Observer {
+    /// Observes the answer with this head; keeps a copy if it `is_evidence`.
+    pub(crate) fn new(dialect: Dialect, parts: &Parts, is_evidence: bool) -> Observer {
+        let headers = &parts.headers;
+        let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let encoding = Encoding::of(headers);
+        let reads = |headers| parts.status.is_success().then(|| AnswerReader::new(dialect, headers, MAX_READ));
+        let sink = |reader| Sink {
             reader,
             copy: is_evidence.then(|| Vec::with_capacity(length.unwrap_or(0).min(MAX_RESPONSE))),
-            cut: false,
+            is_cut: false,
             left: if encoding == Some(Encoding::Identity) { usize::MAX } else { MAX_DECODED },
         };
         let decoder = match encoding {
-            None | Some(Encoding::Identity) => {
-                Ok(Decoder::Plain(ears(is_answer.then(|| AnswerReader::new(dialect, &parts.headers, MAX_READ)))))
-            }
-            Some(encoding) => {
-                let headers = decoded_headers(&parts.headers);
-                let reader = is_answer.then(|| AnswerReader::new(dialect, &headers, MAX_READ));
-                Decoder::new(encoding, ears(reader))
-            }
+            None | Some(Encoding::Identity) => Ok(Decoder::Plain(sink(reads(headers)))),
+            Some(encoding) => Decoder::new(encoding, sink(reads(&decoded_headers(headers)))),
         };
-        Listener { decoder: decoder.unwrap_or_else(|_| Decoder::Plain(ears(None))) }
-    }
-
-    /// Takes the next bytes. What cannot be decoded is not listened to any further.
-    pub(crate) fn hear(&mut self, data: &[u8]) {
-        if self.decoder.pass(data).is_err() {
-            self.deafen();
+        Observer {
+            decoder: decoder.unwrap_or_else(|_| Decoder::Plain(sink(None))),
+            content_type: headers.get(CONTENT_TYPE).and_then(copied),
+            framing: Framing::of(headers),
         }
     }
 
-    /// Reads no more: what has been heard is all there is.
-    pub(crate) fn deafen(&mut self) {
-        let ears = self.decoder.sink_mut();
-        ears.reader = None;
-        ears.left = 0;
-        ears.cut = true;
+    /// Reads the next bytes. Stops if they cannot be decoded.
+    pub(crate) fn read(&mut self, data: &[u8]) {
+        if self.decoder.pass(data).is_err() {
+            self.stop_reading();
+        }
     }
 
-    /// Whether a stream's terminal event has passed.
-    pub(crate) fn heard_end(&self) -> bool {
+    /// Stops reading and keeps the partial copy.
+    pub(crate) fn stop_reading(&mut self) {
+        let sink = self.decoder.sink_mut();
+        sink.reader = None;
+        sink.left = 0;
+        sink.is_cut = true;
+    }
+
+    /// Whether a stream's last event has passed.
+    pub(crate) fn saw_end(&self) -> bool {
         self.reader().is_some_and(AnswerReader::saw_end)
     }
 
-    pub(crate) fn is_stream(&self) -> bool {
-        self.reader().is_some_and(AnswerReader::is_stream)
+    /// Whether the end of the connection cannot be the end of the answer.
+    pub(crate) fn must_not_end_here(&self) -> bool {
+        self.framing == Framing::Connection && self.reader().is_some_and(AnswerReader::is_stream)
     }
 
-    /// About how many tokens have come, if this is the body of an answer and no stream.
+    /// About how many tokens have come, if this is a body and no stream.
     pub(crate) fn tokens_of_body(&self) -> Option<u64> {
         self.reader().and_then(AnswerReader::body).map(wire::body_tokens)
     }
 
-    /// What tells the client of a stream that its provider died, if that can be told in it.
-    pub(crate) fn last_words(&self, why: &str) -> Option<Bytes> {
-        self.reader().and_then(|reader| reader.stream_error(why))
+    /// An error event for the client of a stream, if bytes can be added to it.
+    pub(crate) fn stream_error(&self, why: &str) -> Option<Bytes> {
+        let reader = self.reader().filter(|_| self.framing != Framing::Closed);
+        reader.and_then(|reader| reader.stream_error(why))
     }
 
     /// The copy, and whether it is only the beginning.
     pub(crate) fn take_copy(&mut self) -> Option<(Vec<u8>, bool)> {
-        let ears = self.decoder.sink_mut();
-        ears.copy.take().map(|copy| (copy, ears.cut))
+        let sink = self.decoder.sink_mut();
+        sink.copy.take().map(|copy| (copy, sink.is_cut))
     }
 
-    /// What was read; none if nothing could be.
+    pub(crate) fn take_content_type(&mut self) -> Option<HeaderValue> {
+        self.content_type.take()
+    }
+
+    /// The answer as far as it was read; `None` if it could not be.
     pub(crate) fn finish(&mut self) -> Option<Answer> {
         self.decoder.sink_mut().reader.take().map(AnswerReader::finish)
     }
@@ -105,7 +137,7 @@ impl Listener {
     }
 }
 
-impl io::Write for Ears {
+impl io::Write for Sink {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.left = self.left.checked_sub(data.len()).ok_or(io::ErrorKind::FileTooLarge)?;
         if let Some(reader) = &mut self.reader {
@@ -114,7 +146,7 @@ impl io::Write for Ears {
         if let Some(copy) = &mut self.copy {
             let room = MAX_RESPONSE - copy.len();
             copy.extend_from_slice(&data[..data.len().min(room)]);
-            self.cut |= data.len() > room;
+            self.is_cut |= data.len() > room;
         }
         Ok(data.len())
     }
@@ -124,7 +156,17 @@ impl io::Write for Ears {
     }
 }
 
-/// The headers of the body behind its encoding, as far as reading it needs them.
+/// The headers of the decoded body that reading it needs.
 fn decoded_headers(headers: &HeaderMap) -> HeaderMap {
     headers.get(CONTENT_TYPE).map(|value| (CONTENT_TYPE, value.clone())).into_iter().collect()
+}
+
+/// A copy, because the original would keep the whole head in memory. The most frequent value needs
+/// no memory.
+fn copied(content_type: &HeaderValue) -> Option<HeaderValue> {
+    const JSON: &str = "application/json";
+    match content_type.as_bytes() {
+        json if json == JSON.as_bytes() => Some(HeaderValue::from_static(JSON)),
+        other => HeaderValue::from_bytes(other).ok(),
+    }
 }

@@ -1,5 +1,5 @@
-//! The response's body: bytes pass, a copy is read. It is polled through, so that a slow client slows the provider, and
-//! dropping it cancels the call.
+//! The body of a response: bytes pass, and a copy is read. Polling goes through to the provider, so
+//! that a slow client slows the provider, and dropping the body cancels the call.
 
 use std::fmt;
 use std::io;
@@ -12,49 +12,54 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use wire::UsageFilter;
 
-use crate::body::Body;
-use crate::connections::Connection;
-use crate::exchange::Exchange;
-use crate::fault;
+use super::Answering;
+use super::body::Body;
+use super::coalesce::Coalesce;
+use super::expected::Expected;
+use super::usage::usage_filter;
+use crate::call::Call;
 use crate::headers;
+use crate::runtime::fault_injection::panic_if_requested;
+use crate::upstream::connections::Connection;
 
 const DIED: &str = "the provider closed the connection in the middle of its answer";
 const WENT_SILENT: &str = "the provider went silent in the middle of its answer";
 
-/// A provider's body on its way to the client.
+/// The body of a provider's answer on its way to the client.
 pub(crate) struct Tee {
     incoming: Incoming,
-    /// What it comes over; none once it has come whole.
+    /// The connection that it comes over; `None` once it is complete.
     connection: Option<Connection>,
-    exchange: Box<Exchange>,
-    /// Takes out what the client did not ask for.
+    answering: Answering,
+    /// Removes what the client did not ask for.
     filter: Option<UsageFilter>,
     ended: bool,
 }
 
-/// Hands a provider's answer on: status, headers and bytes as they are.
+/// Passes a provider's answer on: status, headers and bytes as they are.
 pub(crate) fn tee(
-    mut exchange: Box<Exchange>,
+    call: Box<Call>,
+    expected: Expected,
     answer: Response<Incoming>,
     mut connection: Connection,
 ) -> Response<Body> {
     let (mut parts, incoming) = answer.into_parts();
     headers::drop_void_length(&mut parts.headers);
-    exchange.answer_begins(&parts);
+    let mut answering = Answering::begin(call, expected, &parts);
     headers::drop_hop_by_hop(&mut parts.headers);
     headers::drop_own(&mut parts.headers);
-    exchange.show_score(&mut parts.headers);
-    // What the provider's connection speaks; ours says for itself what its client does.
+    answering.call.show_score(&mut parts.headers);
+    // The version of the provider's connection says nothing about the client's.
     parts.version = Version::HTTP_11;
     if incoming.is_end_stream() {
         connection.give_back();
-        exchange.answer_ends();
+        answering.end();
         return Response::from_parts(parts, Body::from(Bytes::new()));
     }
-    connection.silence.restart(exchange.core.config.idle_timeout);
-    let filter = exchange.usage_filter(&mut parts);
-    let connection = Some(connection);
-    Response::from_parts(parts, Body::passing(Tee { incoming, connection, exchange, filter, ended: false }))
+    connection.idle_timeout.restart(answering.call.core.config.idle_timeout);
+    let filter = usage_filter(&answering.expected, &mut parts);
+    let tee = Tee { incoming, connection: Some(connection), answering, filter, ended: false };
+    Response::from_parts(parts, Body::from(Coalesce::new(tee)))
 }
 
 impl Tee {
@@ -72,65 +77,65 @@ impl Tee {
                 }
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(Some(self.break_off(DIED))),
                 Poll::Ready(None) => return Poll::Ready(self.end()),
-                Poll::Pending => return self.poll_silence(cx).map(|()| Some(self.break_off(WENT_SILENT))),
+                Poll::Pending => return self.poll_idle_timeout(cx).map(|()| Some(self.break_off(WENT_SILENT))),
             }
         }
         Poll::Ready(None)
     }
 
     /// Ready when the provider has been silent for too long.
-    fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_idle_timeout(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.connection {
-            Some(connection) => connection.silence.poll_too_long(cx),
+            Some(connection) => connection.idle_timeout.poll_expired(cx),
             None => Poll::Pending,
         }
     }
 
-    /// What of a frame goes on; none if all of it is held or taken out.
+    /// The part of a frame that is passed on now; `None` if all of it is held back or removed.
     fn filtered(&mut self, frame: Frame<Bytes>) -> Option<Frame<Bytes>> {
         let (Some(filter), Some(data)) = (&mut self.filter, frame.data_ref()) else { return Some(frame) };
-        let passed = self.exchange.core.shield.run(|| {
-            fault::strike("usage");
+        let passed = self.answering.call.core.catch_panic.run(|| {
+            panic_if_requested("usage");
             filter.pass(data)
         });
         let mut data = match passed {
             Some(passed) => passed,
             None => {
-                // What asking for usage added stays in from here on, but nothing is lost.
+                // From here on the addition stays in the stream, but no byte is lost.
                 let unfiltered = [filter.give_up(), data.clone()].concat();
                 self.filter = None;
                 unfiltered.into()
             }
         };
         if self.ended {
-            let held = self.held(true);
+            let held = self.take_held(true);
             data = if held.is_empty() { data } else { [data, held].concat().into() };
         }
         (!data.is_empty()).then(|| Frame::data(data))
     }
 
-    /// What the filter still holds.
-    fn held(&mut self, whole: bool) -> Bytes {
+    /// The bytes that the filter still holds back.
+    fn take_held(&mut self, whole: bool) -> Bytes {
         let Some(filter) = &mut self.filter else { return Bytes::new() };
-        self.exchange.core.shield.run(|| filter.finish(whole)).unwrap_or_else(|| filter.give_up())
+        self.answering.call.core.catch_panic.run(|| filter.finish(whole)).unwrap_or_else(|| filter.give_up())
     }
 
     fn pass(&mut self, frame: &Frame<Bytes>) {
         if let Some(connection) = &mut self.connection {
-            connection.silence.broken();
+            connection.idle_timeout.note_activity();
         }
         if let Some(data) = frame.data_ref() {
-            self.exchange.answer_passes(data);
+            self.answering.observe(data);
         }
-        // A body with a length is not asked again after its last byte.
+        // hyper does not poll a body with a length again after its last byte.
         if self.incoming.is_end_stream() {
-            self.has_come();
-            self.exchange.answer_ends();
+            self.release_connection();
+            self.answering.end();
         }
     }
 
-    /// The body has come whole.
-    fn has_come(&mut self) {
+    /// The body is complete.
+    fn release_connection(&mut self) {
         self.ended = true;
         if let Some(connection) = self.connection.take() {
             connection.give_back();
@@ -138,20 +143,20 @@ impl Tee {
     }
 
     fn end(&mut self) -> Option<io::Result<Frame<Bytes>>> {
-        self.has_come();
-        if !self.exchange.answer_ends() {
+        self.release_connection();
+        if !self.answering.end() {
             return Some(self.break_off(DIED));
         }
-        let held = self.held(true);
+        let held = self.take_held(true);
         (!held.is_empty()).then(|| Ok(Frame::data(held)))
     }
 
-    /// Tells the client in the stream that this is not its end, or else breaks the connection: nothing is invented.
+    /// Tells the client in the stream that this is not its end, or else breaks the connection.
     fn break_off(&mut self, why: &'static str) -> io::Result<Frame<Bytes>> {
         self.ended = true;
-        let last_words = self.exchange.answer_breaks_off(why).ok_or_else(|| io::Error::other(why))?;
-        let held = self.held(false);
-        Ok(Frame::data(if held.is_empty() { last_words } else { [held, last_words].concat().into() }))
+        let error = self.answering.break_off(why).ok_or_else(|| io::Error::other(why))?;
+        let held = self.take_held(false);
+        Ok(Frame::data(if held.is_empty() { error } else { [held, error].concat().into() }))
     }
 
     pub(crate) fn is_end_stream(&self) -> bool {

@@ -1,4 +1,5 @@
-//! What a call used and what that costs: as the provider reported it, or as far as it can be estimated.
+//! What a call used and what that costs: as the provider reports it, or as an estimate. Streams
+//! that would not report their usage are asked to, and the addition is filtered out of the answer.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -7,74 +8,81 @@ use http::response::Parts;
 use model::Usage;
 use wire::{Answer, Dialect, UsageFilter};
 
-use crate::destination::Destination;
-use crate::exchange::Exchange;
+use super::expected::{Content, Expected};
+use crate::call::Call;
+use crate::upstream::destination::Destination;
 
-impl Exchange {
-    /// The body as it is sent on: where a stream would not report its usage, it is asked to.
-    pub(crate) fn ask_for_usage(&mut self, destination: &Destination, headers: &mut HeaderMap, body: Bytes) -> Bytes {
-        if self.dialect != Some(Dialect::ChatCompletions) || !self.event.streamed {
-            return body;
-        }
-        let provider = self.event.provider.as_deref().unwrap_or_default();
-        let setting = self.core.config.include_usage.get(provider).copied();
-        if !setting.unwrap_or_else(|| wire::needs_include_usage(destination.base_url())) {
-            return body;
-        }
-        // What is compressed stays as it is.
-        if headers.contains_key(CONTENT_ENCODING) {
-            return body;
-        }
-        let Some(asking) = self.core.shield.run(|| wire::ask_for_usage(&body)).flatten() else { return body };
-        self.asks_for_usage = true;
-        headers.remove(CONTENT_LENGTH);
-        // What the question adds can only be taken out of a stream that is not compressed.
-        headers.remove(ACCEPT_ENCODING);
-        asking
+/// The body as it is sent on: a stream that would not report its usage is asked to.
+pub(crate) fn ask_for_usage(
+    call: &Call,
+    expected: &mut Expected,
+    destination: &Destination,
+    headers: &mut HeaderMap,
+    body: Bytes,
+) -> Bytes {
+    if expected.content != Content::Conversation(Dialect::ChatCompletions) || !call.event.streamed {
+        return body;
     }
+    let provider = call.event.provider.as_deref().unwrap_or_default();
+    let setting = call.core.config.include_usage.get(provider).copied();
+    if !setting.unwrap_or_else(|| wire::needs_include_usage(destination.base_url())) {
+        return body;
+    }
+    // A compressed body is not changed.
+    if headers.contains_key(CONTENT_ENCODING) {
+        return body;
+    }
+    let Some(asking) = call.core.catch_panic.run(|| wire::ask_for_usage(&body)).flatten() else { return body };
+    expected.asks_for_usage = true;
+    headers.remove(CONTENT_LENGTH);
+    // The addition can only be filtered out of a stream that is not compressed.
+    headers.remove(ACCEPT_ENCODING);
+    asking
+}
 
-    /// What takes out of the answer what was added to it by asking for usage.
-    pub(crate) fn usage_filter(&self, parts: &mut Parts) -> Option<UsageFilter> {
-        if !self.asks_for_usage {
-            return None;
-        }
-        let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let is_stream = content_type.to_ascii_lowercase().starts_with("text/event-stream");
-        if !is_stream || parts.headers.contains_key(CONTENT_ENCODING) {
-            return None;
-        }
-        parts.headers.remove(CONTENT_LENGTH);
-        Some(UsageFilter::default())
+/// Filters out of the answer what asking for its usage added.
+pub(crate) fn usage_filter(expected: &Expected, parts: &mut Parts) -> Option<UsageFilter> {
+    if !expected.asks_for_usage {
+        return None;
     }
+    let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_stream = content_type.to_ascii_lowercase().starts_with("text/event-stream");
+    if !is_stream || parts.headers.contains_key(CONTENT_ENCODING) {
+        return None;
+    }
+    parts.headers.remove(CONTENT_LENGTH);
+    Some(UsageFilter::default())
+}
 
-    /// Notes what the call used, as the provider reported it or as far as it can be estimated, and what that costs.
-    pub(crate) fn note_usage(&mut self, answer: &Answer, is_whole: bool) {
-        let is_reported = is_whole && answer.usage.output.is_some();
-        self.event.usage = match is_reported || !self.is_paid_for(answer) {
-            true => answer.usage,
-            false => wire::estimated_usage(answer.usage, self.asked_tokens, answer.answered.as_ref()),
-        };
-        self.event.estimated = !is_reported && self.event.usage.output.is_some();
-        self.note_cost(answer.model.as_deref());
-    }
+/// Notes what the call used, reported or estimated, and what that costs.
+pub(crate) fn note_usage(call: &mut Call, expected: &Expected, answer: &Answer, is_whole: bool) {
+    let is_reported = is_whole && answer.usage.output.is_some();
+    call.event.usage = match is_reported || !is_paid_for(call, expected, answer) {
+        true => answer.usage,
+        false => wire::estimated_usage(answer.usage, expected.asked_tokens, answer.answered.as_ref()),
+    };
+    call.event.estimated = !is_reported && call.event.usage.output.is_some();
+    note_cost(call, answer.model.as_deref());
+}
 
-    /// Whether the provider took the call on, so that what was sent is paid for even if nothing came back. An error in the
-    /// place of an answer is free, and vectors cost what their answer says.
-    fn is_paid_for(&self, answer: &Answer) -> bool {
-        let began_well = self.event.status.is_some_and(|status| (200..300).contains(&status));
-        let is_error = answer.answered.is_none() && answer.error.is_some();
-        began_well && !is_error && self.embeds.is_none()
-    }
+/// Whether the provider began an answer, so that the request is paid for even if no answer came
+/// back. An error in place of an answer is free, and vectors cost what their answer says.
+fn is_paid_for(call: &Call, expected: &Expected, answer: &Answer) -> bool {
+    let is_success = call.event.status.is_some_and(|status| (200..300).contains(&status));
+    let is_error = answer.answered.is_none() && answer.error.is_some();
+    is_success && !is_error && !matches!(expected.content, Content::Embeddings(_))
+}
 
-    /// `answered` is the model that the answer names: more exactly than the request, where an alias or a router was asked.
-    fn note_cost(&mut self, answered: Option<&str>) {
-        if self.event.usage == Usage::default() {
-            return;
-        }
-        let asked = self.event.model.as_deref().filter(|asked| Some(*asked) != answered);
-        let models = [answered, asked];
-        let provider = self.event.provider.as_deref().unwrap_or_default();
-        let prices = &self.core.config.prices;
-        self.event.cost = models.into_iter().flatten().find_map(|it| prices.cost(provider, it, &self.event.usage));
+/// `answered` is the model that the answer names. It is more exact than the request, which may name
+/// an alias.
+fn note_cost(call: &mut Call, answered: Option<&str>) {
+    let event = &mut call.event;
+    if event.usage == Usage::default() {
+        return;
     }
+    let asked = event.model.as_deref().filter(|asked| Some(*asked) != answered);
+    let provider = event.provider.as_deref().unwrap_or_default();
+    let prices = &call.core.config.prices;
+    let models = [answered, asked].into_iter().flatten();
+    event.cost = models.into_iter().find_map(|model| prices.cost(provider, model, &event.usage));
 }

@@ -1,5 +1,5 @@
-//! An incident in the making: the evidence is taken off the shelf at once and read in the background, then the whole is
-//! handed to the recorder.
+//! Records an incident: its evidence is taken from the cache at once and read in the background,
+//! then the incident is sent to the recorder.
 
 use std::sync::Arc;
 
@@ -10,26 +10,27 @@ use model::{
 };
 use wire::AnswerReader;
 
-use crate::Core;
-use crate::evidence::MAX_RESPONSE;
-use crate::fault;
-use crate::held::HeldCall;
+use super::cache::MAX_RESPONSE;
+use super::cached_body::CachedCall;
+use crate::core::Core;
+use crate::runtime::fault_injection::panic_if_requested;
 
-/// How much of the bodies becomes evidence of one incident. Compressed they are a small part of their length, and reading
-/// five hundred calls with all their history at once could take all the memory there is.
+/// The most bytes of bodies in the evidence of one incident. Compressed bodies are small, and
+/// decompressing five hundred calls with all their history at once could take all memory.
 const MAX_BODIES: usize = 64 << 20;
 
 /// One call of the evidence, not read yet.
-type Match = (MatchedCall, Option<HeldCall>);
+type Match = (MatchedCall, Option<CachedCall>);
 
-/// The calls of the evidence, oldest first, and an id that is older than all calls since the server was started.
+/// The calls of the evidence, oldest first.
 struct Matches {
     calls: Vec<Match>,
+    /// Older than the id of every call since the start of the server.
     started: CallId,
 }
 
-/// Records a kill with its `kill_switch` event, and says when it is done. Runs on when the client that triggered it goes
-/// away.
+/// Records a kill with its `kill_switch` event, and tells `kills` when it is committed. Continues
+/// when the client that triggered it goes away.
 pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
     let matches = take(core, &kill);
     let recording = Recording { core: Arc::clone(core), id: kill.incident };
@@ -39,7 +40,7 @@ pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
     });
 }
 
-/// A kill on its way to the disk. However that ends, nobody waits for it any longer.
+/// A kill on its way to the disk. However that ends, no call waits for it any longer.
 struct Recording {
     core: Arc<Core>,
     id: IncidentId,
@@ -62,20 +63,21 @@ pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
     });
 }
 
-/// Takes hold of the bodies before other calls push them out. A kill is recorded without them if that fails.
+/// Takes the bodies before other calls displace them. A kill is recorded without them if that
+/// fails.
 fn take(core: &Core, kill: &Kill) -> Matches {
     let get = |call: CallId| {
-        fault::strike("evidence");
-        core.shelf.get(call)
+        panic_if_requested("evidence");
+        core.evidence.get(call)
     };
-    let held = |matched: &MatchedCall| (matched.clone(), core.shield.run(|| get(matched.call)).flatten());
-    Matches { calls: kill.matches.iter().map(held).collect(), started: core.started }
+    let kept = |matched: &MatchedCall| (matched.clone(), core.catch_panic.run(|| get(matched.call)).flatten());
+    Matches { calls: kill.matches.iter().map(kept).collect(), started: core.started }
 }
 
 async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Matches) -> Incident {
     let Matches { calls, started } = matches;
     let reading = tokio::task::spawn_blocking(move || read_all(calls, started, MAX_BODIES));
-    // Evidence that cannot be read must not keep a kill from being recorded.
+    // A kill is recorded even if its evidence cannot be read.
     let evidence = reading.await.unwrap_or_default();
     Incident {
         kill,
@@ -87,21 +89,22 @@ async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Matc
     }
 }
 
-/// Reads the newest first, as far as there is `room`: the trigger says most. They stay in their order.
+/// Reads the newest first, up to `room` bytes, because the triggering call says most. The order
+/// stays.
 fn read_all(matches: Vec<Match>, started: CallId, mut room: usize) -> Vec<Evidence> {
-    let newest_first = matches.into_iter().rev().map(|(matched, held)| {
-        let Some(held) = held else {
+    let newest_first = matches.into_iter().rev().map(|(matched, kept)| {
+        let Some(kept) = kept else {
             // Ids sort by time.
             let missing = if matched.call < started { MissingBodies::Restart } else { MissingBodies::Budget };
             let time = matched.call.time();
             return without_bodies(matched, time, missing);
         };
-        match room.checked_sub(held.length()) {
+        match room.checked_sub(kept.length()) {
             Some(left) => {
                 room = left;
-                read(matched, &held)
+                read(matched, &kept)
             }
-            None => without_bodies(matched, Some(held.time), MissingBodies::Budget),
+            None => without_bodies(matched, Some(kept.time), MissingBodies::Budget),
         }
     });
     let mut evidence: Vec<Evidence> = newest_first.collect();
@@ -109,7 +112,7 @@ fn read_all(matches: Vec<Match>, started: CallId, mut room: usize) -> Vec<Eviden
     evidence
 }
 
-/// What is left of a call whose bodies were dropped.
+/// The evidence of a call whose bodies were dropped.
 fn without_bodies(matched: MatchedCall, time: Option<Timestamp>, missing: MissingBodies) -> Evidence {
     let MatchedCall { call, matched, alike } = matched;
     Evidence {
@@ -128,24 +131,24 @@ fn without_bodies(matched: MatchedCall, time: Option<Timestamp>, missing: Missin
     }
 }
 
-fn read(matched: MatchedCall, held: &HeldCall) -> Evidence {
+fn read(matched: MatchedCall, kept: &CachedCall) -> Evidence {
     let MatchedCall { call, matched, alike } = matched;
-    let request_body = held.request.read();
-    let response_body = held.response.as_ref().and_then(|response| response.body.read());
-    let cut = held.response.as_ref().is_some_and(|response| response.cut);
-    let lost = request_body.is_none() || (held.response.is_some() && response_body.is_none());
-    let asked = request_body.as_deref().and_then(|body| wire::read_request(held.dialect, body).ok());
+    let request_body = kept.request.read();
+    let response_body = kept.response.as_ref().and_then(|response| response.body.read());
+    let cut = kept.response.as_ref().is_some_and(|response| response.cut);
+    let lost = request_body.is_none() || (kept.response.is_some() && response_body.is_none());
+    let asked = request_body.as_deref().and_then(|body| wire::read_request(kept.dialect, body).ok());
     let texts = asked.map(|asked| (prompt(&asked), lines(&asked.tool_calls), results(&asked)));
     let (prompt, tool_calls, tool_results) = texts.unwrap_or_default();
     Evidence {
         call,
-        time: Some(held.time),
+        time: Some(kept.time),
         matched,
         alike,
         prompt,
         tool_calls,
         tool_results,
-        response: response_body.as_deref().and_then(|body| response(held, body)),
+        response: response_body.as_deref().and_then(|body| response(kept, body)),
         request_body,
         response_body,
         truncated: cut || lost,
@@ -169,11 +172,11 @@ fn lines(calls: &[ToolCall<'_>]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// What the model said, and the tool calls it made, one per line.
-fn response(held: &HeldCall, body: &[u8]) -> Option<String> {
-    let content_type = held.response.as_ref()?.content_type.clone();
+/// The text of the answer, and its tool calls, one per line.
+fn response(kept: &CachedCall, body: &[u8]) -> Option<String> {
+    let content_type = kept.response.as_ref()?.content_type.clone();
     let headers: HeaderMap = content_type.map(|value| (header::CONTENT_TYPE, value)).into_iter().collect();
-    let mut reader = AnswerReader::new(held.dialect, &headers, MAX_RESPONSE);
+    let mut reader = AnswerReader::new(kept.dialect, &headers, MAX_RESPONSE);
     reader.feed(body);
     reader.finish().answered.filter(|answered| !answered.is_empty()).map(text)
 }
@@ -192,19 +195,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_left_out_and_said_so() {
+    fn bodies_over_the_limit_are_left_out_and_marked() {
         let call = |length: usize| {
             let body = Bytes::from(vec![b'x'; length]);
-            let held = HeldCall::new(Timestamp::from_millis(7), Dialect::ChatCompletions, &body);
+            let kept = CachedCall::new(Timestamp::from_millis(7), Dialect::ChatCompletions, &body);
             let matched = MatchedCall { call: CallId::new(), matched: vec![Matched::Prompt], alike: Vec::new() };
-            (matched, Some(held))
+            (matched, Some(kept))
         };
         let evidence = read_all(vec![call(30), call(200), call(60)], CallId::new(), 100);
         let kept: Vec<_> = evidence.iter().map(|it| (it.request_body.as_ref().map(Vec::len), it.truncated)).collect();
         assert_eq!(kept, [(Some(30), false), (None, true), (Some(60), false)]);
         assert!(evidence.iter().all(|it| it.time.is_some()));
     }
-
     #[test]
     fn evidence_says_why_bodies_are_missing() {
         let matched = |call| MatchedCall { call, matched: vec![Matched::Prompt], alike: Vec::new() };

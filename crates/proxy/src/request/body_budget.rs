@@ -1,47 +1,47 @@
-//! Room for the bodies of requests in flight: one budget for all. Where it is used up a body is not read on until another
-//! one has gone out, so that its client waits and does not fail.
+//! One memory budget for the bodies of all requests in flight. When it is used up, a body is not
+//! read further until another one has been sent, so its client waits and does not fail.
 
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-/// What a body takes without asking: no more than a connection takes anyway.
+/// Bytes of a body that are not counted: no more than a connection needs anyway.
 const FREE: usize = 64 << 10;
-/// How much is taken at a time.
+/// Bytes that are reserved at a time.
 const STEP: usize = 256 << 10;
 
-/// Room for the bodies of requests in flight.
-pub(crate) struct Room {
+/// The memory budget of request bodies in flight.
+pub(crate) struct BodyBudget {
     steps: Arc<Semaphore>,
-    /// Held by the one body that is read on when there is no room: else many that are half read would wait for each other
-    /// for ever.
+    /// Held by the one body that may exceed the budget: else many half-read bodies would wait for
+    /// each other for ever.
     overdraft: Arc<Mutex<()>>,
 }
 
-/// What one body has taken; given back when this is dropped.
+/// The share of one body; released when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct BodyShare {
     steps: Option<OwnedSemaphorePermit>,
     overdraft: Option<OwnedMutexGuard<()>>,
 }
 
-impl Room {
-    /// Room for about `bytes`: in the worst case for one more body than that.
-    pub(crate) fn new(bytes: usize) -> Room {
+impl BodyBudget {
+    /// A budget of about `bytes`; one body may exceed it.
+    pub(crate) fn new(bytes: usize) -> BodyBudget {
         let steps = (bytes / STEP).clamp(1, Semaphore::MAX_PERMITS);
-        Room { steps: Arc::new(Semaphore::new(steps)), overdraft: Arc::default() }
+        BodyBudget { steps: Arc::new(Semaphore::new(steps)), overdraft: Arc::default() }
     }
 }
 
-impl Taken {
-    /// Waits until there is room for a body that has come to `length`.
-    pub(crate) async fn grow(&mut self, room: &Room, length: usize) {
+impl BodyShare {
+    /// Waits until the budget has room for a body of `length` bytes.
+    pub(crate) async fn grow(&mut self, budget: &BodyBudget, length: usize) {
         while self.overdraft.is_none() && length > FREE + self.bytes() {
             tokio::select! {
                 biased;
-                // Never closed, so there always is one in the end.
-                Ok(step) = Arc::clone(&room.steps).acquire_owned() => self.add(step),
-                overdraft = Arc::clone(&room.overdraft).lock_owned() => self.overdraft = Some(overdraft),
+                // The semaphore is never closed, so this branch always matches.
+                Ok(step) = Arc::clone(&budget.steps).acquire_owned() => self.add(step),
+                overdraft = Arc::clone(&budget.overdraft).lock_owned() => self.overdraft = Some(overdraft),
             }
         }
     }
@@ -64,24 +64,27 @@ mod tests {
 
     use super::*;
 
-    /// Whether `taken` can grow to `length` without waiting.
-    async fn grows(taken: &mut Taken, room: &Room, length: usize) -> bool {
-        tokio::time::timeout(Duration::ZERO, taken.grow(room, length)).await.is_ok()
+    /// Whether `share` can grow to `length` without waiting.
+    async fn grows(share: &mut BodyShare, budget: &BodyBudget, length: usize) -> bool {
+        tokio::time::timeout(Duration::ZERO, share.grow(budget, length)).await.is_ok()
     }
 
     #[tokio::test]
-    async fn over_the_budget_one_goes_on_and_the_others_wait() {
-        let room = Room::new(2 * STEP);
-        let [mut first, mut second, mut third] = [(); 3].map(|()| Taken::default());
-        assert!(grows(&mut first, &room, FREE + 2 * STEP).await);
-        assert!(grows(&mut second, &room, FREE).await, "small bodies do not ask");
-        assert!(grows(&mut second, &room, 100 * STEP).await, "one is read on, or all might wait for each other");
-        assert!(!grows(&mut third, &room, FREE + 1).await);
+    async fn over_the_budget_one_body_is_read_and_the_others_wait() {
+        let budget = BodyBudget::new(2 * STEP);
+        let [mut first, mut second, mut third] = [(); 3].map(|()| BodyShare::default());
+        assert!(grows(&mut first, &budget, FREE + 2 * STEP).await);
+        assert!(grows(&mut second, &budget, FREE).await, "small bodies are not counted");
+        assert!(
+            grows(&mut second, &budget, 100 * STEP).await,
+            "one body may exceed the budget, or all might wait for each other"
+        );
+        assert!(!grows(&mut third, &budget, FREE + 1).await);
 
         drop(first);
-        assert!(grows(&mut third, &room, FREE + 2 * STEP).await);
-        assert!(!grows(&mut third, &room, FREE + 2 * STEP + 1).await);
+        assert!(grows(&mut third, &budget, FREE + 2 * STEP).await);
+        assert!(!grows(&mut third, &budget, FREE + 2 * STEP + 1).await);
         drop(second);
-        assert!(grows(&mut third, &room, 100 * STEP).await);
+        assert!(grows(&mut third, &budget, 100 * STEP).await);
     }
 }

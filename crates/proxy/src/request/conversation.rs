@@ -1,26 +1,28 @@
-//! Whether a request carries a conversation: its path tells, or else the shape of its body.
+//! Finds out whether a request carries a conversation: by its path, or else by the shape of its
+//! body.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
-use model::{Unread, Unscored};
-use wire::{Dialect, Endpoint, PathKind};
+use model::{Format, Unscored};
+use wire::{Endpoint, PathKind};
 
-use crate::decoding::{Encoding, readable};
+use super::read::{ReadBody, flatten};
+use super::upload::Upload;
+use crate::core::Core;
 use crate::error::Stop;
-use crate::exchange::Exchange;
-use crate::upload::Upload;
 
-/// What a request carries, and its body where it had to be read.
+/// What a request carries, and its body if that had to be read.
 pub(crate) enum Found<'a> {
-    Conversation(Endpoint<'a>, Bytes),
+    Conversation(Endpoint<'a>, ReadBody),
     Nothing(Unscored, Option<Bytes>),
 }
 
-/// Finds the conversation that a request carries.
+/// Finds the conversation that a request to `path` of a provider with this `format` carries.
 pub(crate) async fn find_conversation<'a>(
-    exchange: &Exchange,
+    core: &Core,
+    format: Format,
     path: &'a str,
     parts: &Parts,
     upload: &mut Upload,
@@ -28,20 +30,21 @@ pub(crate) async fn find_conversation<'a>(
     if wire::is_side_call(&parts.headers) {
         return Ok(Found::Nothing(Unscored::Housekeeping, None));
     }
-    match PathKind::of(exchange.format, &parts.method, path) {
+    match PathKind::of(format, &parts.method, path) {
         PathKind::Conversation(endpoint) => {
-            Ok(Found::Conversation(endpoint, upload.collect(&exchange.core.room).await?))
+            Ok(Found::Conversation(endpoint, ReadBody::receive(core, &parts.headers, upload).await?))
         }
         PathKind::Unscored(reason) => Ok(Found::Nothing(reason, None)),
         PathKind::Unknown if is_media(&parts.headers) => Ok(Found::Nothing(Unscored::NoConversation, None)),
         PathKind::Unknown => {
-            let body = upload.collect(&exchange.core.room).await?;
-            Ok(look_at_body(exchange, &parts.headers, body).await)
+            let body = ReadBody::receive(core, &parts.headers, upload).await?;
+            Ok(find_in_body(core, format, &parts.headers, body).await)
         }
     }
 }
 
-/// Whether the content type says that the body is no text: such uploads pass through as they come.
+/// Whether the content type says that the body is no text: such uploads are passed through as they
+/// come.
 fn is_media(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = content_type.split('/').next().unwrap_or_default().trim_ascii();
@@ -49,27 +52,20 @@ fn is_media(headers: &HeaderMap) -> bool {
 }
 
 /// Decides by the shape of the body.
-async fn look_at_body<'a>(exchange: &Exchange, headers: &HeaderMap, body: Bytes) -> Found<'a> {
-    let core = &exchange.core;
-    let look = || core.shield.run(|| dialect_of(exchange, headers, &body));
-    match core.aside.run(Encoding::length(headers, &body), look).await {
-        Some(Ok(Some(dialect))) => Found::Conversation(Endpoint { dialect, model: None, streams: false }, body),
-        Some(Ok(None)) => Found::Nothing(Unscored::NoConversation, Some(body)),
-        // Most bodies that come to such a path and cannot be read were never JSON.
-        Some(Err(unread)) if says_json(headers) && !body.is_empty() => {
-            Found::Nothing(Unscored::Unread(unread), Some(body))
-        }
-        Some(Err(_)) => Found::Nothing(Unscored::NoConversation, Some(body)),
-        None => Found::Nothing(Unscored::DetectionFailed, Some(body)),
+async fn find_in_body<'a>(core: &Core, format: Format, headers: &HeaderMap, body: ReadBody) -> Found<'a> {
+    let look = |plain: &Bytes| flatten(core.catch_panic.run(|| wire::dialect_of_body(format, plain)));
+    let look = || body.plain.as_ref().map_err(|reason| *reason).and_then(look);
+    let nothing = |reason, body: ReadBody| Found::Nothing(reason, Some(body.raw));
+    match core.blocking.run(body.length(), look).await {
+        Ok(Some(dialect)) => Found::Conversation(Endpoint { dialect, model: None, streams: false }, body),
+        Ok(None) => nothing(Unscored::NoConversation, body),
+        // Most unreadable bodies on unknown paths were never JSON.
+        Err(Unscored::Unread(_)) if !is_json(headers) || body.raw.is_empty() => nothing(Unscored::NoConversation, body),
+        Err(reason) => nothing(reason, body),
     }
 }
 
-fn dialect_of(exchange: &Exchange, headers: &HeaderMap, body: &Bytes) -> Result<Option<Dialect>, Unread> {
-    let body = readable(headers, body, exchange.core.config.max_read())?;
-    wire::dialect_of_body(exchange.format, &body)
-}
-
-fn says_json(headers: &HeaderMap) -> bool {
+fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     content_type.to_ascii_lowercase().contains("json")
 }

@@ -1,8 +1,10 @@
-//! Tells web pages from programs. A browser lets any page send requests to this machine, so a page may use the proxy only
-//! if its origin is allowed. Programs send neither `Origin` nor `Sec-Fetch-Site`, and pages cannot leave them out.
+//! Tells web pages from programs. A browser lets any page send requests to this machine, so a page
+//! may use the proxy only if its origin is allowed. Programs send neither `Origin` nor
+//! `Sec-Fetch-Site`, and pages cannot leave them out.
 
 use std::sync::Once;
 
+use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
@@ -11,10 +13,9 @@ use http::header::{
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use crate::body::Body;
+use super::origin::Origin;
 use crate::error::Stop;
 use crate::headers;
-use crate::origin::Origin;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-request-private-network");
@@ -39,7 +40,8 @@ pub(crate) fn check_caller(allowed: &[Origin], parts: &Parts) -> Result<Caller, 
     if allowed_origin(allowed, headers).is_some() {
         return Ok(if is_preflight { Caller::Preflight } else { Caller::Admitted });
     }
-    // No browser asks before it sends to a page's own origin: any other preflight is for a foreign one.
+    // No browser asks before it sends to a page's own origin: any other preflight is for a foreign
+    // one.
     if is_preflight || !is_own_origin(headers) || !is_own_site(headers) {
         return Err(refused(headers.get(ORIGIN)));
     }
@@ -56,8 +58,9 @@ pub(crate) fn allowed_origin<'a>(allowed: &[Origin], headers: &'a HeaderMap) -> 
     (origins.next().is_none() && allowed.iter().any(|it| it.matches(origin.as_bytes()))).then_some(origin)
 }
 
-/// Whether there is no `Origin`, or one that names this proxy as the request's own `Host` does. Behind a reverse proxy that
-/// ends TLS the page says https: the name must be ours, the scheme may be either.
+/// Whether there is no `Origin`, or one that names this proxy as the request's own `Host` does.
+/// Behind a reverse proxy that ends TLS the page says https: the name must be ours, the scheme may
+/// be either.
 fn is_own_origin(headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     let Some(origin) = origins.next().map(HeaderValue::as_bytes) else { return true };
@@ -66,8 +69,8 @@ fn is_own_origin(headers: &HeaderMap) -> bool {
     origins.next().is_none() && !host.is_empty() && name.is_some_and(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Whether the browser says that the page is of this origin, or that a person typed the address. A value that does not
-/// exist yet counts as foreign.
+/// Whether the browser says that the page is of this origin, or that a person typed the address. A
+/// value that does not exist yet counts as foreign.
 fn is_own_site(headers: &HeaderMap) -> bool {
     headers.get_all(SEC_FETCH_SITE).iter().all(|site| matches!(site.as_bytes(), b"same-origin" | b"none"))
 }
@@ -87,8 +90,8 @@ fn refused(origin: Option<&HeaderValue>) -> Stop {
 }
 
 /// The answer to a preflight of an allowed page: it may send what it asked for.
-pub(crate) fn answer_preflight(asked: &HeaderMap) -> Response<Body> {
-    let mut response = Response::new(Body::from(bytes::Bytes::new()));
+pub(crate) fn answer_preflight(asked: &HeaderMap) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let said = response.headers_mut();
     said.insert(ACCESS_CONTROL_ALLOW_METHODS, headers::METHODS);

@@ -1,7 +1,7 @@
-//! Compressed bodies are forwarded as they are and decoded only for reading: piece by piece, with a limit, so that a small
-//! body that swells costs no more than a large one.
+//! Decodes the body of a request for reading. The body itself is forwarded as it came. The decoded
+//! length is limited, so a small body that expands costs no more than a large one.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, GzDecoder, MultiGzDecoder, ZlibDecoder};
@@ -9,53 +9,21 @@ use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use model::Unread;
 
-use crate::answer_decoder::{BROTLI_BUFFER, ZSTD_WINDOW};
+use crate::encoding::{BROTLI_BUFFER, Encoding, ZSTD_WINDOW, is_zlib};
 
 /// How many encodings one body may be in, one inside the other.
 const MAX_CODINGS: usize = 3;
+/// JSON compresses to about a quarter; the buffer begins with that, within a bound.
+const EXPECTED_RATIO: usize = 4;
+const MAX_INITIAL_BUFFER: usize = 1 << 20;
 
-/// The encodings that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Encoding {
-    Identity,
-    Gzip,
-    Deflate,
-    Zstd,
-    Brotli,
-}
-
-impl Encoding {
-    /// The encoding of a body with these headers; none if it cannot be read as it passes.
-    pub(crate) fn of(headers: &HeaderMap) -> Option<Encoding> {
-        let mut values = headers.get_all(CONTENT_ENCODING).iter();
-        let Some(value) = values.next() else { return Some(Encoding::Identity) };
-        if values.next().is_some() { None } else { Encoding::parse(value.as_bytes()) }
-    }
-
-    fn parse(coding: &[u8]) -> Option<Encoding> {
-        match coding.trim_ascii().to_ascii_lowercase().as_slice() {
-            b"identity" | b"" => Some(Encoding::Identity),
-            b"gzip" | b"x-gzip" => Some(Encoding::Gzip),
-            b"deflate" => Some(Encoding::Deflate),
-            b"zstd" => Some(Encoding::Zstd),
-            b"br" => Some(Encoding::Brotli),
-            _ => None,
-        }
-    }
-
-    /// How long a body with these headers may turn out to be: of one that is encoded, only reading it tells.
-    pub(crate) fn length(headers: &HeaderMap, body: &Bytes) -> usize {
-        if Encoding::of(headers) == Some(Encoding::Identity) { body.len() } else { usize::MAX }
-    }
-}
-
-/// The body of a request with these headers as it is read: decompressed, and in UTF-8. At most `limit` bytes of it.
-pub fn readable(headers: &HeaderMap, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
+/// The body of a request as it is read: decompressed, in UTF-8, and at most `limit` bytes long.
+pub fn decode_body(headers: &HeaderMap, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
     let mut plain = body.clone();
     // Nearly all requests have none.
     if headers.contains_key(CONTENT_ENCODING) {
         for encoding in codings(headers)?.into_iter().rev() {
-            plain = decoded(encoding, &plain, limit)?;
+            plain = decode(encoding, &plain, limit)?;
         }
     }
     wire::utf8_body(plain)
@@ -69,30 +37,22 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Encoding>, Unread> {
     parsed.filter(|codings| codings.len() <= MAX_CODINGS).ok_or(Unread::UnknownEncoding)
 }
 
-/// `body` as it was before it was encoded, if that is at most `limit` long.
-fn decoded(encoding: Encoding, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
+/// `body` without this `encoding`, if that is at most `limit` bytes.
+fn decode(encoding: Encoding, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
     let source: &[u8] = body;
+    let read = |decoder: &mut dyn Read| read_limited(decoder, source.len(), limit);
     match encoding {
         Encoding::Identity => Ok(body.clone()),
-        Encoding::Gzip => {
-            // What follows the first member may be rubbish that servers ignore.
-            let first_member = |unread| match unread {
-                Unread::Undecodable => read_all(|| Some(GzDecoder::new(source)), limit),
-                unread => Err(unread),
-            };
-            read_all(|| Some(MultiGzDecoder::new(source)), limit).or_else(first_member)
-        }
-        Encoding::Deflate if is_zlib(source) => read_all(|| Some(ZlibDecoder::new(source)), limit),
-        Encoding::Deflate => read_all(|| Some(DeflateDecoder::new(source)), limit),
-        Encoding::Zstd => read_all(|| zstd_decoder(source), limit),
-        Encoding::Brotli => read_all(|| Some(brotli_decompressor::Decompressor::new(source, BROTLI_BUFFER)), limit),
+        Encoding::Gzip => read(&mut MultiGzDecoder::new(source)).or_else(|unread| match unread {
+            // Servers ignore bytes after the first member that are no member themselves.
+            Unread::Undecodable => read(&mut GzDecoder::new(source)),
+            unread => Err(unread),
+        }),
+        Encoding::Deflate if is_zlib(source) => read(&mut ZlibDecoder::new(source)),
+        Encoding::Deflate => read(&mut DeflateDecoder::new(source)),
+        Encoding::Zstd => read(&mut zstd_decoder(source).ok_or(Unread::Undecodable)?),
+        Encoding::Brotli => read(&mut brotli_decompressor::Decompressor::new(source, BROTLI_BUFFER)),
     }
-}
-
-/// Whether `deflate` is in its wrapper, as the standard has it, and not bare, as some clients send it: the two bytes of the
-/// wrapper say so and have a checksum.
-pub(crate) fn is_zlib(body: &[u8]) -> bool {
-    matches!(body, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0)
 }
 
 fn zstd_decoder(source: &[u8]) -> Option<impl Read> {
@@ -101,18 +61,18 @@ fn zstd_decoder(source: &[u8]) -> Option<impl Read> {
     Some(decoder)
 }
 
-/// Decodes twice, the first time to learn the length: so a body that swells takes no memory at all, and others as much as
-/// they have.
-fn read_all<R: Read>(decoder: impl Fn() -> Option<R>, limit: usize) -> Result<Bytes, Unread> {
-    let open = || decoder().ok_or(Unread::Undecodable);
-    let counted = io::copy(&mut open()?.take(limit as u64 + 1), &mut io::sink());
-    let length = usize::try_from(counted.map_err(|_| Unread::Undecodable)?).unwrap_or(usize::MAX);
-    if length > limit {
+/// Reads `decoder` to its end. A body that is too long holds at most `limit` bytes until that is
+/// known; only as many are decoded at once as there are processors.
+fn read_limited(decoder: &mut dyn Read, encoded_length: usize, limit: usize) -> Result<Bytes, Unread> {
+    let expected = encoded_length.saturating_mul(EXPECTED_RATIO).min(MAX_INITIAL_BUFFER).min(limit);
+    let mut plain = Vec::with_capacity(expected);
+    decoder.take(limit as u64 + 1).read_to_end(&mut plain).map_err(|_| Unread::Undecodable)?;
+    if plain.len() > limit {
         return Err(Unread::TooLarge);
     }
-    let mut out = Vec::with_capacity(length);
-    open()?.read_to_end(&mut out).map_err(|_| Unread::Undecodable)?;
-    Ok(out.into())
+    // It may be kept for long as evidence.
+    plain.shrink_to_fit();
+    Ok(plain.into())
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Paths that climb. A provider, or a gateway before it, may resolve `..` after decoding it: the call would leave the
-//! provider's base URL, or reach a chat endpoint under a path that does not look like one.
+//! Paths that climb. A provider, or a gateway before it, may resolve `..` after decoding it: the
+//! call would leave the provider's base URL, or reach a chat endpoint under a path that does not
+//! look like one.
 
-/// Whether a segment of `path` is `.` or `..` for anyone who decodes it: as often as it is encoded, with slashes and
-/// backslashes that are encoded too, before a `;` and inside of blanks.
+/// Whether a segment of `path` is `.` or `..` for anyone who decodes it: as often as it is encoded,
+/// with slashes and backslashes that are encoded too, before a `;` and inside of blanks.
 pub(crate) fn has_dot_segments(path: &str) -> bool {
     // Nearly no path has a dot that is not inside a name.
     if !path.contains('.') && !path.contains('%') {
@@ -24,8 +25,8 @@ pub(crate) fn has_dot_segments(path: &str) -> bool {
     segment.is_dots()
 }
 
-/// The first byte of `path` with its percent encoding read, and what follows it. `%252e` is `.` too: whoever decodes twice
-/// reads it so.
+/// The first byte of `path` with its percent encoding read, and what follows it. `%252e` is `.`
+/// too: whoever decodes twice reads it so.
 fn decoded(path: &[u8]) -> Option<(u8, &[u8])> {
     let (&first, after) = path.split_first()?;
     if first != b'%' {

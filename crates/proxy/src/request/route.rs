@@ -1,30 +1,32 @@
-//! Which agent calls which provider, read from the path: `/agents/{agent}/{provider}/{rest…}`. Everything below the
-//! provider is kept as the client wrote it.
+//! Which agent calls which provider, read from the path: `/agents/{agent}/{provider}/{rest…}`. The
+//! path below the provider is forwarded as the client wrote it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, header};
-use model::{AgentId, AllowedHosts, CallId, Format};
+use model::{AgentId, AllowedHosts, CallId, Format, Provider};
 use wire::Endpoint;
 
-use crate::Core;
-use crate::cors::{self, Caller};
-use crate::dot_segments::has_dot_segments;
+use super::cors::{self, Caller};
+use super::dot_segments::has_dot_segments;
+use super::upload::Upload;
+use crate::call::Call;
+use crate::core::Core;
 use crate::error::Stop;
-use crate::exchange::Exchange;
+use crate::forward::Received;
 
-/// The right form, for those who have it wrong.
+/// The right form, for error messages.
 const FORM: &str = "call /agents/{agent}/{provider}/{path}, for example /agents/my-agent/openai/v1/chat/completions";
 
-/// A path taken apart.
+/// The parts of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route<'a> {
     agent: &'a str,
     /// The provider's name.
     pub(crate) provider: &'a str,
-    /// What follows it, from its slash on; none if nothing does.
+    /// The rest of the path, from its slash on.
     pub(crate) rest: Option<&'a str>,
     /// The query.
     pub(crate) query: Option<&'a str>,
@@ -41,18 +43,19 @@ impl<'a> Route<'a> {
         (!provider.is_empty()).then_some(Route { agent, provider, rest, query: uri.query() })
     }
 
-    /// The route that a target names, or what the right form is.
+    /// The route of a request target, or an error that names the right form.
     pub(crate) fn parse(uri: &'a Uri) -> Result<Route<'a>, Stop> {
         Route::read(uri).ok_or_else(|| Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}")))
     }
 
-    /// The agent that it names.
+    /// The agent.
     fn agent(&self) -> Result<AgentId, Stop> {
         AgentId::parse(&percent_decoded(self.agent))
             .map_err(|rule| Stop::Client(StatusCode::BAD_REQUEST, rule.to_string()))
     }
 
-    /// The path below the provider's base URL. A call that names only the provider goes to its chat endpoint.
+    /// The path below the provider's base URL. A call that names only the provider goes to its chat
+    /// endpoint.
     pub(crate) fn path(&self, method: &Method, format: Format) -> Result<&'a str, Stop> {
         match self.rest {
             None | Some("/") if method == Method::POST => Ok(wire::chat_path(self.provider, format)),
@@ -62,29 +65,48 @@ impl<'a> Route<'a> {
     }
 }
 
-/// Where the first slash is. Names are short: a wide search would take longer to begin than this takes to end.
+/// The position of the first slash. Names are short, so a plain loop is faster than a vectorised
+/// search.
 fn slash(path: &str) -> Option<usize> {
     path.bytes().position(|byte| byte == b'/')
 }
 
-/// Why a request begins no exchange.
+/// Why a request begins no call.
 pub(crate) enum Unrouted {
     /// The browser of an allowed page asks what the page may send.
     Preflight,
-    /// It is refused, in the caller's format as far as that can be told.
+    /// It is refused, in the caller's format if that is known.
     Refused(Format, Stop),
 }
 
-/// The exchange that a request begins, or why it begins none. Nothing that is refused here makes an agent or an event.
-pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts) -> Result<Box<Exchange>, Unrouted> {
+/// A call whose agent and provider are known.
+pub(crate) struct Identified {
+    pub(crate) call: Box<Call>,
+    /// `None` if no provider has this name.
+    provider: Option<Arc<Provider>>,
+    format: Format,
+}
+
+impl Identified {
+    /// The call with the rest of its request.
+    pub(crate) fn receive(self, route: Route<'_>, parts: Parts, upload: Upload) -> Received<'_> {
+        let Identified { call, provider, format } = self;
+        Received { call, provider, format, route, parts, upload }
+    }
+}
+
+/// The call that a request begins, or why it begins none. A request that is refused here creates no
+/// agent and no event.
+pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts) -> Result<Identified, Unrouted> {
     let route = Route::parse(uri);
     let provider = route.as_ref().ok().and_then(|route| core.destinations.provider(route.provider));
     let format = provider.as_ref().map_or(Format::Openai, |provider| provider.format);
-    // Whoever calls an endpoint of another format than the provider's own reads errors of that one.
+    // A client that calls an endpoint of another format than the provider's own reads errors of
+    // that format.
     let path = route.as_ref().ok().and_then(|route| route.rest);
     let endpoint = path.and_then(|path| Endpoint::of(format, &parts.method, path));
-    let spoken = endpoint.map_or(format, |endpoint| endpoint.dialect.format());
-    let refused = |stop| Unrouted::Refused(spoken, stop);
+    let caller_format = endpoint.map_or(format, |endpoint| endpoint.dialect.format());
+    let refused = |stop| Unrouted::Refused(caller_format, stop);
 
     check_host(&core.config.hosts, uri, &parts.headers).map_err(refused)?;
     if cors::check_caller(&core.config.allow_origins, parts).map_err(refused)? == Caller::Preflight {
@@ -93,13 +115,11 @@ pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts)
     check_method(&parts.method).map_err(refused)?;
     let agent = route.and_then(|route| route.agent()).map_err(refused)?;
     check_path(path.unwrap_or_default()).map_err(refused)?;
-    let mut exchange = Exchange::new(core, call, agent, format);
-    exchange.provider = provider;
-    exchange.spoken = spoken;
-    Ok(exchange)
+    Ok(Identified { call: Call::new(core, call, agent, caller_format), provider, format })
 }
 
-/// The methods that are forwarded. `TRACE` is not: a provider that echoes the request would hand out the stored key.
+/// The methods that are forwarded. `TRACE` is not: a provider that echoes the request would hand
+/// out the stored key.
 fn check_method(method: &Method) -> Result<(), Stop> {
     let name = method.as_str();
     if ["TRACE", "TRACK", "CONNECT"].iter().any(|refused| name.eq_ignore_ascii_case(refused)) {
@@ -116,7 +136,8 @@ fn check_path(path: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Only a `Host` of this machine is answered, and so is only such a host in an absolute target.
+/// Only requests to a `Host` of this machine are answered; the same holds for the host of an
+/// absolute target.
 fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<(), Stop> {
     let mut named = headers.get_all(header::HOST).iter();
     let header_allowed = named.next().and_then(|host| host.to_str().ok()).is_some_and(|host| hosts.allows(host));
@@ -129,7 +150,8 @@ fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<()
     Err(Stop::Client(StatusCode::MISDIRECTED_REQUEST, message))
 }
 
-/// `segment` with its `%xx` read. What is not valid stays as it is, and is then no agent's name.
+/// `segment` with its `%xx` decoded. Invalid escapes stay, and are refused as an agent's name
+/// later.
 fn percent_decoded(segment: &str) -> Cow<'_, str> {
     if !segment.contains('%') {
         return Cow::Borrowed(segment);
@@ -174,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_segment_is_decoded_before_it_is_judged() {
+    fn agent_segments_are_percent_decoded() {
         let check = |segment: &str, expected: &str| assert_eq!(percent_decoded(segment), expected);
         check("my-agent", "my-agent");
         check("team%3Abot%40host", "team:bot@host");

@@ -1,5 +1,5 @@
-//! The request's body: read whole where it carries a conversation, passed through as it comes where it does not, thrown
-//! away where the call is refused.
+//! The body of a request: read whole if it carries a conversation, passed through as it comes if it
+//! does not, discarded if the call is refused.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,18 +17,18 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::ProxyConfig;
 use crate::error::Stop;
-use crate::room::{Room, Taken};
-use crate::silence::Silence;
+use crate::idle_timeout::IdleTimeout;
+use crate::request::body_budget::{BodyBudget, BodyShare};
 
-/// How much room is made for a body on its sender's word alone.
+/// The largest buffer that is allocated because of a length header alone.
 const TRUSTED_LENGTH: usize = 1 << 20;
-/// Bytes a second that a body has to come to, beside the one silence that it may have: else a few that trickle would hold
-/// the room for all bodies for ever.
+/// The least bytes a second of a body, beside the one silence that it may have: else a few slow
+/// bodies would hold the budget of all bodies for ever.
 const SLOWEST: u32 = 64 << 10;
-/// How long what is left of a refused body is listened to.
+/// How long the rest of a refused body is read.
 const DISCARD_TIME: Duration = Duration::from_secs(10);
 
-/// Why a body did not come whole.
+/// Why a body is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BrokenUpload {
     #[error("the proxy takes request bodies of at most {0} bytes, and this one has more")]
@@ -58,25 +58,25 @@ impl From<BrokenUpload> for Stop {
     }
 }
 
-/// A body as it comes in: counted, and not waited for forever.
+/// A body as it comes in, with limits on its size and on its pauses.
 pub(crate) struct Upload {
     incoming: Incoming,
     received: usize,
     limit: usize,
-    silence: Silence,
+    idle: IdleTimeout,
     progress: Option<Arc<Progress>>,
-    /// What it takes of the room for all bodies, as long as it is in flight.
-    taken: Taken,
+    /// Its share of the budget of all bodies, as long as it is in flight.
+    share: BodyShare,
 }
 
 impl Upload {
     pub(crate) fn new(incoming: Incoming, config: &ProxyConfig) -> Upload {
         let limit = config.max_request_body;
-        let silence = Silence::new(config.idle_timeout);
-        Upload { incoming, received: 0, limit, silence, progress: None, taken: Taken::default() }
+        let idle = IdleTimeout::new(config.idle_timeout);
+        Upload { incoming, received: 0, limit, idle, progress: None, share: BodyShare::default() }
     }
 
-    /// Fails if the body says itself that it is too large.
+    /// Fails if the announced length is too large.
     pub(crate) fn check_length(&self) -> Result<(), BrokenUpload> {
         match self.incoming.size_hint().lower() > self.limit as u64 {
             true => Err(BrokenUpload::TooLarge(self.limit)),
@@ -84,27 +84,27 @@ impl Upload {
         }
     }
 
-    /// Reads what is left and throws it away. Closing the connection on a client that is still sending would reset it, and
-    /// the client would see a broken connection where it should see why it was refused.
+    /// Reads the rest and discards it. Closing the connection on a client that is still sending
+    /// would reset it, and the client would see a broken connection instead of the refusal.
     pub(crate) fn discard(mut self) {
         if self.incoming.is_end_stream() {
             return;
         }
         self.received = 0;
-        // What is thrown away takes no room.
-        self.taken = Taken::default();
+        // Discarded bytes take no memory.
+        self.share = BodyShare::default();
         let reading = async move { while let Ok(Some(_)) = self.data().await {} };
         tokio::spawn(tokio::time::timeout(DISCARD_TIME, reading));
     }
 
-    /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece. Waits where there is no
-    /// `room` for more.
-    pub(crate) async fn collect(&mut self, room: &Room) -> Result<Bytes, BrokenUpload> {
+    /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece.
+    /// Waits while `budget` has no room.
+    pub(crate) async fn collect(&mut self, budget: &BodyBudget) -> Result<Bytes, BrokenUpload> {
         let Some(first) = self.data().await? else { return Ok(Bytes::new()) };
         if self.incoming.is_end_stream() {
             return Ok(first);
         }
-        let mut deadline = Instant::now() + self.silence.limit();
+        let mut deadline = Instant::now() + self.idle.limit();
         let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
         let length = self.incoming.size_hint().exact().map(|_| first.len().saturating_add(announced));
         let mut whole = Vec::with_capacity(first.len().saturating_add(announced).min(TRUSTED_LENGTH));
@@ -114,15 +114,20 @@ impl Upload {
             append(&mut whole, &data, length);
             drop(data);
             let asked = Instant::now();
-            self.taken.grow(room, whole.len()).await;
-            // That it had to wait is not its sender's fault.
+            self.share.grow(budget, whole.len()).await;
+            // The wait for the budget is not the sender's fault.
             deadline += asked.elapsed();
-            self.silence.broken();
+            self.idle.note_activity();
         }
         if whole.capacity() - whole.len() > whole.len() / 8 {
             whole.shrink_to_fit();
         }
         Ok(whole.into())
+    }
+
+    /// Counts the `decoded` bytes of the body against the budget too, as long as it is in flight.
+    pub(crate) async fn count_decoded(&mut self, budget: &BodyBudget, decoded: usize) {
+        self.share.grow(budget, self.received.saturating_add(decoded)).await;
     }
 
     /// The next data, if it comes before `deadline`.
@@ -145,12 +150,12 @@ impl Upload {
         let frame = match Pin::new(&mut self.incoming).poll_frame(cx) {
             Poll::Ready(frame) => frame,
             Poll::Pending => {
-                return self.silence.poll_too_long(cx).map(|()| Some(Err(BrokenUpload::Silent)));
+                return self.idle.poll_expired(cx).map(|()| Some(Err(BrokenUpload::Silent)));
             }
         };
-        self.silence.broken();
+        self.idle.note_activity();
         if let Some(progress) = &self.progress {
-            progress.made();
+            progress.note();
         }
         if let Some(Ok(frame)) = &frame {
             self.received = self.received.saturating_add(frame.data_ref().map_or(0, Bytes::len));
@@ -162,8 +167,8 @@ impl Upload {
     }
 }
 
-/// Adds `data` to a body that will have this `length`, if that is known. The body may be held for long as evidence, so its
-/// buffer never grows beyond it.
+/// Appends `data` to a body of this `length`, if that is known. The body may be kept for long as
+/// evidence, so its buffer never grows beyond the length.
 fn append(whole: &mut Vec<u8>, data: &[u8], length: Option<usize>) {
     let needed = whole.len() + data.len();
     if needed > whole.capacity() {
@@ -174,12 +179,12 @@ fn append(whole: &mut Vec<u8>, data: &[u8], length: Option<usize>) {
     whole.extend_from_slice(data);
 }
 
-/// How long a body of this `length` may take to come.
+/// How long a body of this `length` may take to arrive.
 fn time_for(length: usize) -> Duration {
     Duration::from_secs(length as u64) / SLOWEST
 }
 
-/// When a body that is passed through last moved: until it has gone out, no answer can be expected.
+/// When bytes of a passed-through body last moved: no answer can be expected before all are sent.
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
@@ -187,12 +192,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    fn made(&self) {
+    fn note(&self) {
         let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.millis.store(millis, Ordering::Relaxed);
     }
 
-    /// When it last moved.
+    /// When bytes last moved.
     pub(crate) fn last(&self) -> Instant {
         self.started + Duration::from_millis(self.millis.load(Ordering::Relaxed))
     }
@@ -216,7 +221,7 @@ impl Outgoing {
         Outgoing::Passing(Box::new(upload))
     }
 
-    /// How far it has come, if it takes its time.
+    /// The progress of a body that is sent on as it comes.
     pub(crate) fn progress(&self) -> Option<Arc<Progress>> {
         match self {
             Outgoing::Whole(_) => None,

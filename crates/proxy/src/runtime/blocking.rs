@@ -1,26 +1,27 @@
-//! Long work steps aside: a body of thirty megabytes takes up to a second to read and score, and the worker it is read on
-//! carries the streams of other agents. As much of it is done at once as there are processors: each takes its memory.
+//! Long work blocks no worker thread: a body of thirty megabytes takes up to a second to read and
+//! score, and its worker also carries the streams of other agents. At most one such piece of work
+//! runs per processor, because each needs memory.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-/// From how many bytes on stepping aside, which takes some microseconds, is worth it.
+/// From this many bytes on, handing the worker over (some microseconds) is worth it.
 const LONG: usize = 512 << 10;
 
-/// Where long work is done.
-pub(crate) struct Aside {
+/// Runs long work.
+pub(crate) struct Blocking {
     turns: Semaphore,
 }
 
-impl Default for Aside {
+impl Default for Blocking {
     fn default() -> Self {
-        Aside { turns: Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)) }
+        Blocking { turns: Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)) }
     }
 }
 
-impl Aside {
-    /// Does `work` on `length` bytes. If that may take long, it waits for its turn, and others' tasks move to another thread
-    /// meanwhile.
+impl Blocking {
+    /// Runs `work` on `length` bytes. If that may take long, it waits for its turn, and the other
+    /// tasks of this worker move to another thread.
     pub(crate) async fn run<T>(&self, length: usize, work: impl FnOnce() -> T) -> T {
         if length < LONG {
             return work();
@@ -43,23 +44,23 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn others_go_on_meanwhile() {
+    async fn other_tasks_run_meanwhile() {
         let on_the_worker = tokio::spawn(async {
             let (sender, receiver) = mpsc::channel();
             tokio::spawn(async move { sender.send("others") });
-            Aside::default().run(LONG, move || receiver.recv_timeout(Duration::from_secs(60))).await
+            Blocking::default().run(LONG, move || receiver.recv_timeout(Duration::from_secs(60))).await
         });
         assert_eq!(on_the_worker.await.unwrap(), Ok("others"));
     }
 
     #[tokio::test]
     async fn only_long_work_waits_for_its_turn() {
-        let aside = Aside { turns: Semaphore::new(0) };
-        assert_eq!(aside.run(LONG - 1, || 7).await, 7);
-        let waiting = aside.run(LONG, || 8);
+        let blocking = Blocking { turns: Semaphore::new(0) };
+        assert_eq!(blocking.run(LONG - 1, || 7).await, 7);
+        let waiting = blocking.run(LONG, || 8);
         tokio::pin!(waiting);
         assert!(tokio::time::timeout(Duration::ZERO, &mut waiting).await.is_err());
-        aside.turns.add_permits(1);
+        blocking.turns.add_permits(1);
         assert_eq!(waiting.await, 8);
     }
 }

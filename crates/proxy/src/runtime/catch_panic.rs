@@ -1,29 +1,29 @@
-//! Detection is never the cause of a failure: what panics in it is caught, counted, and said once in the log.
+//! A bug in detection never fails a call: panics are caught, counted, and logged once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use model::Failures;
 
-/// Stands between the traffic and the code that reads it.
-pub(crate) struct Shield {
+/// Runs the code that reads traffic, and catches its panics.
+pub(crate) struct CatchPanic {
     failures: Failures,
-    said: Once,
+    logged: Once,
 }
 
-impl Default for Shield {
+impl Default for CatchPanic {
     fn default() -> Self {
-        Shield { failures: Failures::default(), said: Once::new() }
+        CatchPanic { failures: Failures::default(), logged: Once::new() }
     }
 }
 
-impl Shield {
-    /// What `detect` gives; `None` if it panicked.
+impl CatchPanic {
+    /// The result of `detect`; `None` if it panicked.
     pub(crate) fn run<T>(&self, detect: impl FnOnce() -> T) -> Option<T> {
         let result = catch_unwind(AssertUnwindSafe(detect));
         if result.is_err() {
             self.failures.add();
-            self.said.call_once(|| {
+            self.logged.call_once(|| {
                 tracing::error!("a bug in detection: the call goes on without it; further failures are only counted");
             });
         }
@@ -40,11 +40,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_in_detection_is_counted_and_goes_no_further() {
-        let shield = Shield::default();
-        assert_eq!(shield.run(|| 7), Some(7));
-        assert_eq!(shield.run(|| -> u8 { panic!("a bug in the detector") }), None);
-        assert_eq!(shield.run(|| -> u8 { panic!("the same bug") }), None);
-        assert_eq!(shield.failures().count(), 2);
+    fn panics_are_counted_and_caught() {
+        let catch_panic = CatchPanic::default();
+        assert_eq!(catch_panic.run(|| 7), Some(7));
+        assert_eq!(catch_panic.run(|| -> u8 { panic!("a bug in the detector") }), None);
+        assert_eq!(catch_panic.run(|| -> u8 { panic!("the same bug") }), None);
+        assert_eq!(catch_panic.failures().count(), 2);
     }
 }

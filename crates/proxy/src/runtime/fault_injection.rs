@@ -1,8 +1,8 @@
-//! Panics on purpose, so that tests of the whole program see what becomes of a call when detection has a bug. Only in
-//! builds with debug assertions: a released binary has none of it.
+//! Panics on purpose, so that tests of the whole program can see how a call ends when detection has
+//! a bug. Release builds contain none of it.
 
-/// Panics here if the environment variable `FAULT` names this `place`.
-pub(crate) fn strike(place: &str) {
+/// Panics if the environment variable `FAULT` names this `place`.
+pub(crate) fn panic_if_requested(place: &str) {
     if cfg!(debug_assertions) && std::env::var_os("FAULT").is_some_and(|fault| fault == place) {
         panic!("a fault on purpose: {place}");
     }

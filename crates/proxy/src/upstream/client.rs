@@ -1,5 +1,5 @@
-//! The way to the providers, over connections that are kept. HTTP/1.1 only: on one HTTP/2 connection per host long streams
-//! would block each other.
+//! Sends calls to providers over pooled connections. HTTP/1.1 only: on one HTTP/2 connection per
+//! host long streams would block each other.
 
 use std::error::Error;
 use std::pin::pin;
@@ -15,24 +15,24 @@ use rustls::ClientConfig;
 use rustls::crypto::aws_lc_rs;
 use tower::Service;
 
-use crate::ProxyConfig;
-use crate::connections::Connection;
-use crate::destination::Destination;
+use super::connections::Connection;
+use super::destination::Destination;
+use crate::config::ProxyConfig;
 use crate::error::Stop;
-use crate::upload::{BrokenUpload, Outgoing};
+use crate::request::upload::{BrokenUpload, Outgoing};
 
 /// How often a silent connection is probed.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
-/// The way to the providers.
-pub(crate) struct Upstream {
+/// Sends calls to providers.
+pub(crate) struct UpstreamClient {
     https: HttpsConnector<HttpConnector>,
     connect_timeout: Duration,
     first_byte_timeout: Duration,
 }
 
-impl Upstream {
-    pub(crate) fn new(config: &ProxyConfig) -> Upstream {
+impl UpstreamClient {
+    pub(crate) fn new(config: &ProxyConfig) -> UpstreamClient {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -43,10 +43,11 @@ impl Upstream {
             .enable_http1()
             .wrap_connector(tcp);
         let ProxyConfig { connect_timeout, first_byte_timeout, .. } = *config;
-        Upstream { https, connect_timeout, first_byte_timeout }
+        UpstreamClient { https, connect_timeout, first_byte_timeout }
     }
 
-    /// Sends `request` and waits until its answer begins. The connection is to be given back when the answer has come whole.
+    /// Sends `request` and waits until its answer begins. Give the connection back when the answer
+    /// is complete.
     pub(crate) async fn send(
         &self,
         destination: &Destination,
@@ -56,7 +57,8 @@ impl Upstream {
         loop {
             let mut connection = match destination.connections().take() {
                 Some(waiting) => waiting,
-                // Boxed, because it is large and seldom needed: else every call would carry its room around.
+                // Boxed, because it is large and seldom needed: else the future of every call would
+                // have room for it.
                 None => Box::pin(self.connect(destination)).await?,
             };
             let answer = pin!(connection.send(request));
@@ -66,14 +68,15 @@ impl Upstream {
                 Err(failed) => failed,
             };
             request = match failed.take_message() {
-                // The provider closed it while it waited: the call goes over another.
+                // The provider closed it while it was idle: use another one.
                 Some(unsent) if connection.is_used => unsent,
-                _ => return Err(whose_fault(&failed.into_error())),
+                _ => return Err(send_error(&failed.into_error())),
             };
         }
     }
 
-    /// Opens a connection, within one limit for the name, the connection and the handshake together.
+    /// Opens a connection, within one limit for the name, the connection and the handshake
+    /// together.
     async fn connect(&self, destination: &Destination) -> Result<Connection, Stop> {
         let connecting = self.https.clone().call(destination.origin().clone());
         let stream = match tokio::time::timeout(self.connect_timeout, connecting).await {
@@ -90,7 +93,7 @@ impl Upstream {
     }
 }
 
-/// The machine's certificates, else those of Mozilla: a bare container image has none of its own.
+/// The certificates of the machine, else those of Mozilla: minimal container images have none.
 fn tls_config() -> ClientConfig {
     let versions =
         |provider| ClientConfig::builder_with_provider(Arc::new(provider)).with_safe_default_protocol_versions();
@@ -111,8 +114,8 @@ fn unreachable(why: String) -> Stop {
     Stop::Upstream(StatusCode::BAD_GATEWAY, format!("the provider could not be reached: {why}"))
 }
 
-/// Who is to blame that no answer came: the client, if its own body broke off, else the provider.
-fn whose_fault(error: &hyper::Error) -> Stop {
+/// No answer came: the client's fault if its own body broke off, else the provider's.
+fn send_error(error: &hyper::Error) -> Stop {
     let mut cause = error.source();
     while let Some(source) = cause {
         if let Some(broken) = source.downcast_ref::<BrokenUpload>() {
@@ -124,7 +127,7 @@ fn whose_fault(error: &hyper::Error) -> Stop {
     Stop::Upstream(StatusCode::BAD_GATEWAY, message)
 }
 
-/// The innermost cause, which is the one that says something.
+/// The innermost cause, which has the useful message.
 fn root_cause(error: &(dyn Error + 'static)) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {

@@ -1,4 +1,4 @@
-//! Where a call goes: a provider taken apart once, so that a call only has to put its own path behind it.
+//! Where a call goes. A provider's base URL is parsed once, and a call only appends its own path.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use http_body::Body as _;
 use model::{Format, Provider, Providers};
 use secrecy::ExposeSecret;
 
-use crate::connections::Connections;
+use super::connections::Connections;
 use crate::error::Stop;
 use crate::headers::{self, X_API_KEY, X_GOOG_API_KEY};
-use crate::upload::Outgoing;
+use crate::request::upload::Outgoing;
 
 /// One provider, ready to be called.
 pub(crate) struct Destination {
     provider: Arc<Provider>,
-    /// Whom connections are opened to.
+    /// Scheme, host and port to connect to.
     origin: Uri,
     host: HeaderValue,
     base_path: String,
@@ -41,22 +41,23 @@ impl Destination {
         Some(Destination { origin, host, base_path, credential, connections: Arc::default(), provider })
     }
 
-    /// Whom connections are opened to.
+    /// Scheme, host and port to connect to.
     pub(crate) fn origin(&self) -> &Uri {
         &self.origin
     }
 
-    /// The connections to there.
+    /// The connections to it.
     pub(crate) fn connections(&self) -> &Arc<Connections> {
         &self.connections
     }
 
-    /// Where it is.
+    /// The base URL of the provider.
     pub(crate) fn base_url(&self) -> &str {
         &self.provider.base_url
     }
 
-    /// A client's request, made one to `path` there: the headers are edited in place.
+    /// The client's request, readdressed to `path` of the provider. The headers are edited in
+    /// place.
     pub(crate) fn request(
         &self,
         path: &str,
@@ -68,13 +69,13 @@ impl Destination {
         parts.version = Version::HTTP_11;
         self.readdress(&mut parts.headers);
         if body.size_hint().exact().is_none() {
-            // Said here, or else hyper takes it that a GET has no body and drops it.
+            // Without it hyper assumes that a GET has no body, and drops it.
             parts.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
         Ok(Request::from_parts(parts, body))
     }
 
-    /// What is asked for there, without the host. With a stored key, a key in the query is dropped.
+    /// The request target, without the host. With a stored key, a key in the query is dropped.
     fn uri(&self, path: &str, query: Option<&str>) -> Result<Uri, Stop> {
         let drops_key = self.credential.is_some() && self.provider.format == Format::Gemini;
         let mut target =
@@ -91,7 +92,7 @@ impl Destination {
         })
     }
 
-    /// Makes a client's headers those of a request to there.
+    /// Turns a client's headers into those of a request to the provider.
     fn readdress(&self, headers: &mut HeaderMap) {
         headers::drop_hop_by_hop(headers);
         headers.insert(HOST, self.host.clone());
@@ -101,7 +102,7 @@ impl Destination {
     }
 }
 
-/// How a key of this format is presented.
+/// The header that carries a key in this format.
 fn credential(format: Format, key: &str) -> Option<(HeaderName, HeaderValue)> {
     let (name, value) = match format {
         Format::Openai | Format::Ollama => (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {key}"))),
@@ -113,16 +114,16 @@ fn credential(format: Format, key: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, value))
 }
 
-/// The destinations of all providers, each made when it is first called after a change.
+/// The destinations of all providers. Each is built at its first call after a change.
 pub(crate) struct Destinations {
     providers: Providers,
-    /// Few, so that looking through them takes less time than a hash of a name.
-    made: ArcSwap<Vec<Arc<Destination>>>,
+    /// Few, so a search through them takes less time than the hash of a name.
+    built: ArcSwap<Vec<Arc<Destination>>>,
 }
 
 impl Destinations {
     pub(crate) fn new(providers: Providers) -> Destinations {
-        Destinations { providers, made: ArcSwap::default() }
+        Destinations { providers, built: ArcSwap::default() }
     }
 
     /// The provider with this name, if there is one.
@@ -136,22 +137,22 @@ impl Destinations {
         if provider.key_is_lost {
             return Err(key_is_lost(&provider.name));
         }
-        let made = self.made.load();
-        match made.iter().find(|destination| Arc::ptr_eq(&destination.provider, &provider)) {
+        let built = self.built.load();
+        match built.iter().find(|destination| Arc::ptr_eq(&destination.provider, &provider)) {
             Some(destination) => Ok(Arc::clone(destination)),
-            None => self.make(provider),
+            None => self.build(provider),
         }
     }
 
-    fn make(&self, provider: Arc<Provider>) -> Result<Arc<Destination>, Stop> {
+    fn build(&self, provider: Arc<Provider>) -> Result<Arc<Destination>, Stop> {
         let name = provider.name.clone();
         let Some(destination) = Destination::new(provider).map(Arc::new) else {
             let message = format!("the base URL or the key of the provider {name:?} cannot be used");
             tracing::error!("{message}");
             return Err(Stop::Us(StatusCode::INTERNAL_SERVER_ERROR, message));
         };
-        self.made.rcu(|made| {
-            let others = made.iter().filter(|other| other.provider.name != name);
+        self.built.rcu(|built| {
+            let others = built.iter().filter(|other| other.provider.name != name);
             others.chain([&destination]).cloned().collect::<Vec<_>>()
         });
         Ok(destination)
@@ -164,7 +165,8 @@ impl Destinations {
     }
 }
 
-/// The client's own credential must not go where the stored one should. The log said at start which file it is about.
+/// The client's own credential must not be sent in place of the stored one. The log named the file
+/// at the start.
 fn key_is_lost(name: &str) -> Stop {
     let message = format!(
         "the stored key of the provider {name:?} cannot be read: restore the proxy's key file, or store the key again with \
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn path_and_query_stay_as_they_were_written() {
+    fn path_and_query_are_forwarded_unchanged() {
         let check = |base: &str, path: &str, query: Option<&str>, expected: &str| {
             let destination = destination(base, Format::Openai, Some("k"));
             let origin = destination.origin().to_string();
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_where_the_stored_key_is_lost() {
+    fn calls_are_refused_if_the_stored_key_is_lost() {
         let lost = Provider { key_is_lost: true, ..Provider::new("x", "http://a", Format::Openai).unwrap() };
         let destinations = Destinations::new(Providers::new([lost]));
         let Err(stop) = destinations.get(destinations.provider("x")) else { panic!("it must be refused") };
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_provider_is_seen_at_once() {
+    fn a_changed_provider_takes_effect_at_once() {
         let providers = Providers::new([Provider::new("x", "http://a", Format::Openai).unwrap()]);
         let destinations = Destinations::new(providers.clone());
         let host = |destinations: &Destinations| {

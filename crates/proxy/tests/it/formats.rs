@@ -1,4 +1,5 @@
-//! Formats and endpoints beside Chat Completions: chains of calls, Google's paths, other protocols, other encodings.
+//! Formats and endpoints beside Chat Completions: chains of calls, Google's paths, other protocols,
+//! other encodings.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +14,8 @@ use crate::rig::{CHAT, PROMPT, Rig, armed, config, json, post, question};
 
 const RESPONSES: &str = "/agents/bot/openai/v1/responses";
 
-/// A provider of Responses that numbers its answers, and each time calls `run` with what `arguments` gives.
+/// A provider of Responses that numbers its answers, and each time calls `run` with what
+/// `arguments` gives.
 async fn chain_provider(arguments: impl Fn(usize) -> Value + Send + Sync + 'static) -> FakeProvider {
     let answers = AtomicUsize::new(1);
     FakeProvider::new(move |_: &Received| {

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
 use crate::rig::{CHAT, PROMPT, Rig, post, question, streamed_question};
 
-/// Where the stream of a request is to be cut: in a header, because the provider sees nothing else of the test.
+/// Where the stream of a request is to be cut: in a header, because the provider sees nothing else
+/// of the test.
 fn cuts(head: &str) -> Vec<usize> {
     let line = head.lines().find_map(|line| line.strip_prefix("x-cuts: ")).unwrap_or_default();
     line.split(',').filter_map(|cut| cut.parse().ok()).collect()

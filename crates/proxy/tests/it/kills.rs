@@ -19,7 +19,8 @@ async fn rig(kill_switch: KillSwitch) -> (FakeProvider, Rig) {
     (provider, rig)
 }
 
-/// Asks the same until the next call exceeds the threshold of 5: the fourth has 3 prompts and 2 answers alike.
+/// Asks the same until the next call exceeds the threshold of 5: the fourth has 3 prompts and 2
+/// answers alike.
 async fn go_to_the_brink(rig: &mut Rig) {
     for _ in 0..3 {
         assert_eq!(rig.ask(PROMPT).await.status(), 200);

@@ -1,4 +1,5 @@
-//! Web pages: those of foreign origins use the proxy in no way, those of allowed ones as programs do.
+//! Web pages: those of foreign origins use the proxy in no way, those of allowed ones as programs
+//! do.
 
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;

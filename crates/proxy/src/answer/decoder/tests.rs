@@ -7,8 +7,8 @@ use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue};
 
 use super::*;
-use crate::decoding::readable;
-use crate::decoding::tests::{ALL, bare_deflate, encoded};
+use crate::request::decode::decode_body;
+use crate::request::decode::tests::{ALL, bare_deflate, encoded};
 
 const STREAM: &[u8] = b"data: {\"a\":1}\n\ndata: [DONE]\n\n";
 
@@ -35,7 +35,7 @@ fn a_stream_is_decoded_as_it_passes() {
 }
 
 #[test]
-fn a_window_larger_than_http_allows_is_not_made_room_for() {
+fn zstd_windows_larger_than_http_allows_are_refused() {
     let with_window = |log: u32| {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
         encoder.window_log(log).unwrap();
@@ -46,6 +46,6 @@ fn a_window_larger_than_http_allows_is_not_made_room_for() {
     for (log, expected) in [(ZSTD_WINDOW, true), (ZSTD_WINDOW + 1, false)] {
         let body = with_window(log);
         assert_eq!(Decoder::new(Encoding::Zstd, Vec::new()).unwrap().pass(&body).is_ok(), expected);
-        assert_eq!(readable(&headers, &Bytes::from(body), 100).is_ok(), expected);
+        assert_eq!(decode_body(&headers, &Bytes::from(body), 100).is_ok(), expected);
     }
 }

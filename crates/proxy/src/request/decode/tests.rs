@@ -35,8 +35,8 @@ const BROTLI_BOMB: &[u8] = b"\x53\x9f\x86\x81\x5f\x02\x2f\x1e\x0b\x04\xb2\xfc\x0
 
 /// A short text in brotli, uncompressed: the window's size, the length, the text, and the end.
 fn brotli(plain: &[u8]) -> Vec<u8> {
-    // The lowest bits first: 4 of them say 0011 (a window of 18 bits), 1 that this is not the last, 2 that the length
-    // has 4 digits, 16 the length less one, 1 that it is as it is.
+    // The lowest bits first: 4 of them say 0011 (a window of 18 bits), 1 that this is not the last,
+    // 2 that the length has 4 digits, 16 the length less one, 1 that it is as it is.
     let length = u32::try_from(plain.len() - 1).unwrap();
     let head = 0b0011 | length << 7 | 1 << 23;
     [&head.to_le_bytes()[..3], plain, &[0b11]].concat()
@@ -48,11 +48,11 @@ fn read(codings: &[&'static str], body: impl Into<Bytes>, limit: usize) -> Resul
     for coding in codings {
         headers.append(CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
-    readable(&headers, &body.into(), limit)
+    decode_body(&headers, &body.into(), limit)
 }
 
 #[test]
-fn a_whole_body_is_decoded_up_to_the_limit() {
+fn bodies_are_decoded_up_to_the_limit() {
     for (encoding, coding) in ALL.into_iter().zip(["identity", "GZIP", "deflate", "zstd", "br"]) {
         assert_eq!(read(&[coding], encoded(encoding, PLAIN), 100).as_deref(), Ok(PLAIN), "{encoding:?}");
     }
@@ -76,7 +76,7 @@ fn unusual_forms_of_an_encoding_are_read() {
 }
 
 #[test]
-fn encodings_inside_one_another_are_read() {
+fn nested_encodings_are_read() {
     let twice = encoded(Encoding::Zstd, &encoded(Encoding::Gzip, PLAIN));
     assert_eq!(read(&["gzip, zstd"], twice.clone(), 100).as_deref(), Ok(PLAIN));
     assert_eq!(read(&["gzip", "zstd"], twice.clone(), 100).as_deref(), Ok(PLAIN));
@@ -86,29 +86,37 @@ fn encodings_inside_one_another_are_read() {
 }
 
 #[test]
-fn text_behind_an_encoding_is_read_as_utf8() {
+fn decoded_text_is_converted_to_utf8() {
     let utf16: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(read(&["gzip"], encoded(Encoding::Gzip, &utf16), 100).as_deref(), Ok(&b"{}"[..]));
     assert_eq!(read(&[], "\u{feff}{}", 100).as_deref(), Ok(&b"{}"[..]));
 }
 
 #[test]
-fn a_body_that_swells_in_layers_is_refused_at_the_limit() {
+fn a_body_that_expands_in_layers_is_refused_at_the_limit() {
     let layered = encoded(Encoding::Gzip, &encoded(Encoding::Gzip, &vec![b' '; 4 << 20]));
     assert!(layered.len() < 1_000);
     assert_eq!(read(&["gzip, gzip"], layered, 1 << 20), Err(Unread::TooLarge));
 }
 
+/// A decoder that counts the bytes which are taken from it.
+struct Counting<'a>(&'a [u8], &'a mut usize);
+
+impl Read for Counting<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        *self.1 += count;
+        Ok(count)
+    }
+}
+
 #[test]
-fn encodings_of_answers_are_known_from_the_headers() {
-    let check = |value: &'static str, expected: Option<Encoding>| {
-        let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(value))]);
-        assert_eq!(Encoding::of(&headers), expected, "{value}");
+fn a_body_is_decoded_once_and_no_further_than_the_limit() {
+    let check = |length: usize, limit: usize, expected: usize| {
+        let (plain, mut count) = (vec![b'x'; length], 0);
+        let read = read_limited(&mut Counting(&plain, &mut count), 10, limit);
+        assert_eq!((read.is_ok(), count), (length <= limit, expected));
     };
-    assert_eq!(Encoding::of(&HeaderMap::new()), Some(Encoding::Identity));
-    check("GZIP", Some(Encoding::Gzip));
-    check("zstd", Some(Encoding::Zstd));
-    check("br", Some(Encoding::Brotli));
-    check("compress", None);
-    check("gzip, zstd", None);
+    check(1_000, 1_000, 1_000);
+    check(5_000, 1_000, 1_001);
 }

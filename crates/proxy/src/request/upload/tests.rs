@@ -13,28 +13,30 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
+use http_body_util::Full;
+
 use super::*;
-use crate::body::Body;
 
 const LENGTH: usize = 300_000;
 
-/// What becomes of a body of `LENGTH` that comes in these pieces, each after so many seconds. Ten may be silent.
+/// What becomes of a body of `LENGTH` that comes in these pieces, each after so many seconds. Ten
+/// may be silent.
 async fn collected(
-    room: &Arc<Room>,
+    budget: &Arc<BodyBudget>,
     pieces: impl Iterator<Item = (u64, usize)> + Send + 'static,
 ) -> Result<usize, BrokenUpload> {
     let (client, server) = tokio::io::duplex(LENGTH);
     tokio::spawn(send(client, pieces));
-    let (room, (ended, mut end)) = (Arc::clone(room), mpsc::unbounded_channel());
+    let (budget, (ended, mut end)) = (Arc::clone(budget), mpsc::unbounded_channel());
     let service = service_fn(move |request: Request<Incoming>| {
-        let (room, ended, silence) = (Arc::clone(&room), ended.clone(), Silence::new(Duration::from_secs(10)));
-        let (incoming, taken) = (request.into_body(), Taken::default());
-        let mut upload = Upload { incoming, received: 0, limit: LENGTH, silence, progress: None, taken };
+        let (budget, ended, idle) = (Arc::clone(&budget), ended.clone(), IdleTimeout::new(Duration::from_secs(10)));
+        let (incoming, share) = (request.into_body(), BodyShare::default());
+        let mut upload = Upload { incoming, received: 0, limit: LENGTH, idle, progress: None, share };
         async move {
-            let whole = upload.collect(&room).await;
+            let whole = upload.collect(&budget).await;
             upload.discard();
             ended.send(whole.map(|whole| whole.len())).unwrap();
-            Ok::<_, Infallible>(Response::new(Body::from(Bytes::new())))
+            Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
         }
     });
     tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(server), service));
@@ -55,40 +57,40 @@ async fn send(mut client: DuplexStream, pieces: impl Iterator<Item = (u64, usize
 }
 
 /// Whether a body of `LENGTH` would be read without waiting.
-async fn has_room(room: &Room) -> bool {
-    timeout(Duration::from_secs(1), Taken::default().grow(room, LENGTH)).await.is_ok()
+async fn has_budget(budget: &BodyBudget) -> bool {
+    timeout(Duration::from_secs(1), BodyShare::default().grow(budget, LENGTH)).await.is_ok()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_trickles_is_given_up_and_takes_no_room_any_more() {
-    let (room, started) = (Arc::new(Room::new(LENGTH)), Instant::now());
+async fn a_slow_body_is_given_up_and_releases_its_budget() {
+    let (budget, started) = (Arc::new(BodyBudget::new(LENGTH)), Instant::now());
     let trickle = iter::once((0, 200_000)).chain(iter::repeat((3, 1)));
-    let broken = collected(&room, trickle).await.unwrap_err();
+    let broken = collected(&budget, trickle).await.unwrap_err();
     assert!(matches!(broken, BrokenUpload::TooSlow), "{broken}");
     assert_eq!(Stop::from(&broken).status(), StatusCode::REQUEST_TIMEOUT);
     // Ten seconds, and three for what came.
     assert_eq!(started.elapsed().as_secs(), 13);
-    assert!(has_room(&room).await);
+    assert!(has_budget(&budget).await);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_comes_slowly_but_surely_is_read() {
+async fn a_body_above_the_least_rate_is_read() {
     let slow = iter::repeat_n((1, LENGTH / 100), 100);
-    let room = Arc::new(Room::new(LENGTH));
-    assert!(matches!(collected(&room, slow).await, Err(BrokenUpload::TooSlow)));
+    let budget = Arc::new(BodyBudget::new(LENGTH));
+    assert!(matches!(collected(&budget, slow).await, Err(BrokenUpload::TooSlow)));
     let enough = iter::repeat_n((2, LENGTH / 6), 6);
-    assert_eq!(collected(&room, enough).await.unwrap(), LENGTH);
+    assert_eq!(collected(&budget, enough).await.unwrap(), LENGTH);
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_that_a_body_waits_for_room_is_not_its_own() {
-    let (room, mut other) = (Arc::new(Room::new(1)), Taken::default());
-    other.grow(&room, LENGTH * 2).await;
-    assert!(!has_room(&room).await);
+async fn waiting_for_the_budget_does_not_count_as_slowness() {
+    let (budget, mut other) = (Arc::new(BodyBudget::new(1)), BodyShare::default());
+    other.grow(&budget, LENGTH * 2).await;
+    assert!(!has_budget(&budget).await);
     tokio::spawn(async move {
         sleep(Duration::from_secs(1000)).await;
         drop(other);
     });
     let pieces = [(0, 100_000), (0, 100_000), (1005, 100_000)];
-    assert_eq!(collected(&room, pieces.into_iter()).await.unwrap(), LENGTH);
+    assert_eq!(collected(&budget, pieces.into_iter()).await.unwrap(), LENGTH);
 }

@@ -1,5 +1,5 @@
-//! The copy of the held bodies on disk: what it lacks, and what it no longer needs. The proxy never writes it: somebody
-//! asks for the difference now and then, writes it, and gives back at the next start what is still in the windows.
+//! The difference between the cache and its copy on disk. The proxy does not write the copy: another task
+//! asks for the difference, writes it, and restores at the next start the calls that are still in the windows.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,10 +8,10 @@ use http::HeaderValue;
 use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse};
 use wire::Dialect;
 
-use crate::evidence::Shelf;
-use crate::held::{Held, HeldCall, HeldResponse};
+use super::cache::EvidenceCache;
+use super::cached_body::{CachedBody, CachedCall, CachedResponse};
 
-/// What the copy has, and how it differs.
+/// What the copy holds, and how it differs from the cache.
 #[derive(Default)]
 pub(crate) struct DiskCopy {
     written: HashSet<CallId>,
@@ -25,7 +25,7 @@ impl DiskCopy {
         self.changed.insert(call);
     }
 
-    /// The call is no longer held.
+    /// The call left the cache.
     pub(crate) fn on_removal(&mut self, call: CallId) {
         self.changed.remove(&call);
         if self.written.remove(&call) {
@@ -51,24 +51,24 @@ impl DiskCopy {
     }
 }
 
-impl Shelf {
-    /// How the copy on disk differs, compressed, with about `bytes` of bodies at most. Takes as long as they are large: not for
-    /// the thread of an async task.
+impl EvidenceCache {
+    /// How the copy on disk differs, compressed, with about `bytes` of bodies at most. Compressing takes
+    /// time: call it on a thread that may block.
     pub(crate) fn take_difference(&self, bytes: usize) -> KeptCalls {
         let (changed, gone) = self.difference(bytes);
         KeptCalls { changed: changed.into_iter().map(|(id, call)| kept(id, call)).collect(), gone }
     }
 
-    /// Takes calls back that the copy held, newest first, as far as they fit. The others are no longer needed.
+    /// Restores calls from the copy, newest first, as far as they fit. The others leave the copy.
     pub(crate) fn restore(&self, calls: Vec<KeptCall>) {
         for call in calls {
             let id = call.call;
-            self.put_back(id, held(call));
+            self.put_back(id, cached(call));
         }
     }
 }
 
-fn kept(call: CallId, held: HeldCall) -> KeptCall {
+fn kept(call: CallId, held: CachedCall) -> KeptCall {
     KeptCall {
         call,
         time: held.time,
@@ -82,30 +82,32 @@ fn kept(call: CallId, held: HeldCall) -> KeptCall {
     }
 }
 
-fn kept_body(held: Held) -> KeptBody {
-    match held.packed() {
-        Held::Packed(bytes, length) => KeptBody { bytes: bytes.to_vec(), unpacked_length: Some(length) },
-        Held::Raw(bytes, _) | Held::Settled(bytes) => KeptBody { bytes: bytes.to_vec(), unpacked_length: None },
+fn kept_body(held: CachedBody) -> KeptBody {
+    match held.compressed() {
+        CachedBody::Compressed(bytes, length) => KeptBody { bytes: bytes.to_vec(), unpacked_length: Some(length) },
+        CachedBody::Raw(bytes, _) | CachedBody::Incompressible(bytes) => {
+            KeptBody { bytes: bytes.to_vec(), unpacked_length: None }
+        }
     }
 }
 
 /// `None` if the copy was written by a version that knows other dialects.
-fn held(call: KeptCall) -> Option<HeldCall> {
-    let response = call.response.map(|response| HeldResponse {
-        body: held_body(response.body),
+fn cached(call: KeptCall) -> Option<CachedCall> {
+    let response = call.response.map(|response| CachedResponse {
+        body: cached_body(response.body),
         content_type: response.content_type.and_then(|value| HeaderValue::from_str(&value).ok()),
         cut: response.cut,
     });
     let dialect = Dialect::parse(&call.dialect)?;
-    Some(HeldCall { time: call.time, dialect, request: held_body(call.request), response })
+    Some(CachedCall { time: call.time, dialect, request: cached_body(call.request), response })
 }
 
-fn held_body(body: KeptBody) -> Held {
-    // In a buffer of its own length: that is what the budget counts.
+fn cached_body(body: KeptBody) -> CachedBody {
+    // In a buffer of exactly its length, which is what the budget counts.
     let bytes = Bytes::from(body.bytes.into_boxed_slice());
     match body.unpacked_length {
-        Some(length) => Held::Packed(bytes, length),
-        None => Held::Settled(bytes),
+        Some(length) => CachedBody::Compressed(bytes, length),
+        None => CachedBody::Incompressible(bytes),
     }
 }
 
@@ -117,8 +119,8 @@ mod tests {
 
     const BODY: usize = 1000;
 
-    fn call(fill: u8) -> HeldCall {
-        HeldCall::new(Timestamp::from_millis(7), Dialect::Messages, &Bytes::from(vec![fill; BODY]))
+    fn call(fill: u8) -> CachedCall {
+        CachedCall::new(Timestamp::from_millis(7), Dialect::Messages, &Bytes::from(vec![fill; BODY]))
     }
 
     fn ids(difference: &KeptCalls) -> Vec<CallId> {
@@ -127,48 +129,48 @@ mod tests {
 
     #[test]
     fn difference_holds_new_answered_and_released_calls_once() {
-        let shelf = Shelf::new(1 << 20, true);
+        let cache = EvidenceCache::new(1 << 20, true);
         let (first, second) = (CallId::new(), CallId::new());
-        shelf.put(first, call(1), &[]);
-        shelf.put(second, call(2), &[]);
-        assert_eq!(ids(&shelf.take_difference(1 << 20)), [first, second]);
-        assert!(shelf.take_difference(1 << 20).is_empty());
-        shelf.answer(first, vec![3; BODY], None, true);
-        let answered = shelf.take_difference(1 << 20);
+        cache.put(first, call(1), &[]);
+        cache.put(second, call(2), &[]);
+        assert_eq!(ids(&cache.take_difference(1 << 20)), [first, second]);
+        assert!(cache.take_difference(1 << 20).is_empty());
+        cache.answer(first, vec![3; BODY], None, true);
+        let answered = cache.take_difference(1 << 20);
         assert_eq!(ids(&answered), [first]);
         assert!(answered.changed[0].response.as_ref().is_some_and(|response| response.cut));
-        shelf.put(CallId::new(), call(4), &[first]);
-        assert_eq!(shelf.take_difference(1 << 20).gone, [first]);
+        cache.put(CallId::new(), call(4), &[first]);
+        assert_eq!(cache.take_difference(1 << 20).gone, [first]);
     }
 
     #[test]
     fn calls_that_leave_before_they_are_written_are_never_written() {
-        let shelf = Shelf::new(1 << 20, true);
+        let cache = EvidenceCache::new(1 << 20, true);
         let (first, second) = (CallId::new(), CallId::new());
-        shelf.put(first, call(1), &[]);
-        shelf.put(second, call(2), &[first]);
-        let difference = shelf.take_difference(1 << 20);
+        cache.put(first, call(1), &[]);
+        cache.put(second, call(2), &[first]);
+        let difference = cache.take_difference(1 << 20);
         assert_eq!((ids(&difference), difference.gone), (vec![second], Vec::new()));
     }
 
     #[test]
     fn difference_is_taken_in_parts() {
-        let shelf = Shelf::new(1 << 20, true);
-        (0..10).for_each(|fill| shelf.put(CallId::new(), call(fill), &[]));
-        assert_eq!(shelf.take_difference(3 * BODY).changed.len(), 3);
-        assert_eq!(shelf.take_difference(1 << 20).changed.len(), 7);
+        let cache = EvidenceCache::new(1 << 20, true);
+        (0..10).for_each(|fill| cache.put(CallId::new(), call(fill), &[]));
+        assert_eq!(cache.take_difference(3 * BODY).changed.len(), 3);
+        assert_eq!(cache.take_difference(1 << 20).changed.len(), 7);
     }
 
     #[test]
     fn without_a_copy_on_disk_there_is_no_difference() {
-        let shelf = Shelf::new(1 << 20, false);
-        shelf.put(CallId::new(), call(1), &[]);
-        assert!(shelf.take_difference(1 << 20).is_empty());
+        let cache = EvidenceCache::new(1 << 20, false);
+        cache.put(CallId::new(), call(1), &[]);
+        assert!(cache.take_difference(1 << 20).is_empty());
     }
 
     #[test]
-    fn restored_bodies_are_what_they_were_and_stay_within_the_budget() {
-        let before = Shelf::new(1 << 20, true);
+    fn restored_bodies_are_unchanged_and_within_the_budget() {
+        let before = EvidenceCache::new(1 << 20, true);
         let calls: Vec<CallId> = (0..3).map(|_| CallId::new()).collect();
         for (fill, id) in (0..).zip(&calls) {
             before.put(*id, call(fill), &[]);
@@ -177,16 +179,16 @@ mod tests {
         let mut kept = before.take_difference(1 << 20).changed;
         kept.reverse();
 
-        let after = Shelf::new(1 << 20, true);
+        let after = EvidenceCache::new(1 << 20, true);
         after.restore(kept.clone());
-        assert!(after.take_difference(1 << 20).is_empty(), "what came from the copy is in the copy");
+        assert!(after.take_difference(1 << 20).is_empty(), "restored calls are in the copy already");
         let newest = after.get(calls[2]).expect("it was restored");
         assert_eq!(newest.request.read(), Some(vec![2; BODY]));
         let response = newest.response.expect("it was answered");
         assert_eq!(response.body.read(), Some(vec![9; 20]));
         assert_eq!(response.content_type, Some(HeaderValue::from_static("text/event-stream")));
 
-        let small = Shelf::new(crate::held::ENTRY * 2, true);
+        let small = EvidenceCache::new(crate::evidence::cached_body::ENTRY * 2, true);
         small.restore(kept);
         assert!(small.get(calls[2]).is_some() && small.get(calls[0]).is_none(), "the newest are kept");
         assert_eq!(small.take_difference(1 << 20).gone, [calls[1], calls[0]], "the others leave the disk");

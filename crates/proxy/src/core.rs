@@ -1,0 +1,67 @@
+//! What all calls share.
+
+use std::sync::Arc;
+
+use guard::Guard;
+use model::{CallId, Clock, Providers, RecorderHandle};
+use parking_lot::Mutex;
+use wire::Chains;
+
+use crate::config::ProxyConfig;
+use crate::evidence::cache::EvidenceCache;
+use crate::kills::Kills;
+use crate::policy::budget_waiters::BudgetWaiters;
+use crate::request::body_budget::BodyBudget;
+use crate::runtime::blocking::Blocking;
+use crate::runtime::catch_panic::CatchPanic;
+use crate::upstream::client::UpstreamClient;
+use crate::upstream::destination::Destinations;
+
+/// Memory for calls that carry only what is new, in bytes.
+const CHAINS: usize = 32 << 20;
+
+/// What all calls share.
+pub(crate) struct Core {
+    pub(crate) config: ProxyConfig,
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) recorder: RecorderHandle,
+    pub(crate) clock: Clock,
+    pub(crate) destinations: Destinations,
+    pub(crate) upstream: UpstreamClient,
+    pub(crate) evidence: EvidenceCache,
+    pub(crate) kills: Kills,
+    pub(crate) catch_panic: CatchPanic,
+    pub(crate) blocking: Blocking,
+    pub(crate) body_budget: BodyBudget,
+    pub(crate) chains: Mutex<Chains>,
+    pub(crate) budget_waiters: BudgetWaiters,
+    /// Older than the id of every call since the start.
+    pub(crate) started: CallId,
+}
+
+impl Core {
+    pub(crate) fn new(
+        config: ProxyConfig,
+        guard: Arc<Guard>,
+        providers: Providers,
+        recorder: RecorderHandle,
+        clock: Clock,
+    ) -> Core {
+        Core {
+            destinations: Destinations::new(providers),
+            upstream: UpstreamClient::new(&config),
+            evidence: EvidenceCache::new(config.evidence_budget, config.copy_evidence),
+            kills: Kills::default(),
+            catch_panic: CatchPanic::default(),
+            blocking: Blocking::default(),
+            body_budget: BodyBudget::new(config.bodies_in_flight),
+            chains: Mutex::new(Chains::new(CHAINS)),
+            budget_waiters: BudgetWaiters::default(),
+            started: CallId::new(),
+            config,
+            guard,
+            recorder,
+            clock,
+        }
+    }
+}

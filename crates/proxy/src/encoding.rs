@@ -1,0 +1,76 @@
+//! The content encodings that can be read, and the limits on what decoding one may take.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
+
+/// The largest window of zstd, as a power of two: what HTTP allows (RFC 9659). A frame may ask for
+/// sixteen times as much, and would hold that memory for as long as it is read.
+pub(crate) const ZSTD_WINDOW: u32 = 23;
+
+/// Bytes of brotli that are decoded at a time. Its window has at most 16 MiB; larger ones, which
+/// are beyond the standard, are refused.
+pub(crate) const BROTLI_BUFFER: usize = 4 << 10;
+
+/// The encodings that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Identity,
+    Gzip,
+    Deflate,
+    Zstd,
+    Brotli,
+}
+
+impl Encoding {
+    /// The encoding of a body with these headers; `None` if it cannot be decoded as it passes.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Encoding> {
+        let mut values = headers.get_all(CONTENT_ENCODING).iter();
+        let Some(value) = values.next() else { return Some(Encoding::Identity) };
+        if values.next().is_some() { None } else { Encoding::parse(value.as_bytes()) }
+    }
+
+    pub(crate) fn parse(coding: &[u8]) -> Option<Encoding> {
+        match coding.trim_ascii().to_ascii_lowercase().as_slice() {
+            b"identity" | b"" => Some(Encoding::Identity),
+            b"gzip" | b"x-gzip" => Some(Encoding::Gzip),
+            b"deflate" => Some(Encoding::Deflate),
+            b"zstd" => Some(Encoding::Zstd),
+            b"br" => Some(Encoding::Brotli),
+            _ => None,
+        }
+    }
+
+    /// The most bytes that decoding `body` may yield: unknown until it is decoded, unless it is
+    /// plain.
+    pub(crate) fn length_bound(headers: &HeaderMap, body: &Bytes) -> usize {
+        if Encoding::of(headers) == Some(Encoding::Identity) { body.len() } else { usize::MAX }
+    }
+}
+
+/// Whether `deflate` has its zlib wrapper, as the standard demands. Some clients send it without:
+/// the two bytes of the wrapper carry a checksum that tells.
+pub(crate) fn is_zlib(body: &[u8]) -> bool {
+    matches!(body, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn encodings_of_answers_are_known_from_the_headers() {
+        let check = |value: &'static str, expected: Option<Encoding>| {
+            let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(value))]);
+            assert_eq!(Encoding::of(&headers), expected, "{value}");
+        };
+        assert_eq!(Encoding::of(&HeaderMap::new()), Some(Encoding::Identity));
+        check("GZIP", Some(Encoding::Gzip));
+        check("zstd", Some(Encoding::Zstd));
+        check("br", Some(Encoding::Brotli));
+        check("compress", None);
+        check("gzip, zstd", None);
+    }
+}

@@ -1,0 +1,7 @@
+//! Evidence: the bodies of the calls in the windows, cached in memory and copied to disk, and the
+//! incidents that are made of them.
+
+pub(crate) mod cache;
+pub(crate) mod cached_body;
+mod disk_copy;
+pub(crate) mod incident;

@@ -1,0 +1,11 @@
+//! The request side of a call: its route, who may send it, its body, and what that asks.
+
+pub(crate) mod body_budget;
+pub(crate) mod conversation;
+pub(crate) mod cors;
+pub(crate) mod decode;
+mod dot_segments;
+pub(crate) mod origin;
+pub(crate) mod read;
+pub(crate) mod route;
+pub(crate) mod upload;

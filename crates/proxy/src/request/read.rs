@@ -1,0 +1,133 @@
+//! The body of a request and what it asks. A body is decompressed once and its JSON is read once;
+//! policies, the detector and the evidence share the result.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use model::{AgentId, Asked, Continues, Unread, Unscored};
+use wire::{Dialect, Link};
+
+use super::decode::decode_body;
+use super::upload::{BrokenUpload, Upload};
+use crate::core::Core;
+use crate::encoding::Encoding;
+
+/// A body that was received whole.
+pub(crate) struct ReadBody {
+    /// As it came, and as it is sent on.
+    pub(crate) raw: Bytes,
+    /// As it is read: decompressed and in UTF-8, or why it cannot be.
+    pub(crate) plain: Result<Bytes, Unscored>,
+}
+
+impl ReadBody {
+    /// Receives the body of `upload` and decompresses it.
+    pub(crate) async fn receive(
+        core: &Core,
+        headers: &HeaderMap,
+        upload: &mut Upload,
+    ) -> Result<ReadBody, BrokenUpload> {
+        let raw = upload.collect(&core.body_budget).await?;
+        let decode = || core.catch_panic.run(|| decode_body(headers, &raw, core.config.max_read()));
+        let plain = flatten(core.blocking.run(Encoding::length_bound(headers, &raw), decode).await);
+        if let Ok(plain) = &plain
+            && plain.len() > raw.len()
+        {
+            upload.count_decoded(&core.body_budget, plain.len()).await;
+        }
+        Ok(ReadBody { raw, plain })
+    }
+
+    /// How many bytes there are to read.
+    pub(crate) fn length(&self) -> usize {
+        self.plain.as_ref().map_or(self.raw.len(), Bytes::len)
+    }
+
+    /// Reads the JSON of a body in `dialect`.
+    pub(crate) fn read_json(&self, core: &Core, dialect: Dialect) -> Result<Asked<'_>, Unscored> {
+        let plain = self.plain.as_ref().map_err(|reason| *reason)?;
+        flatten(core.catch_panic.run(|| wire::read_request(dialect, plain)))
+    }
+}
+
+/// `None` stands for a panic, which is a bug in detection.
+pub(crate) fn flatten<T>(read: Option<Result<T, Unread>>) -> Result<T, Unscored> {
+    match read {
+        Some(read) => read.map_err(Unscored::Unread),
+        None => Err(Unscored::DetectionFailed),
+    }
+}
+
+/// What is remembered of earlier answers that a request refers to instead of carrying them.
+#[derive(Default)]
+pub(crate) struct EarlierAnswers {
+    /// The answer that the request goes on from.
+    continued: Option<Arc<Link>>,
+    /// The tool calls that the request only names.
+    referenced: Vec<Arc<Link>>,
+}
+
+impl EarlierAnswers {
+    /// What `asked` refers to.
+    pub(crate) fn find(core: &Core, agent: &AgentId, asked: &Asked<'_>) -> EarlierAnswers {
+        if asked.continues.is_none() && asked.referenced_items.is_empty() {
+            return EarlierAnswers::default();
+        }
+        let chains = core.chains.lock();
+        EarlierAnswers {
+            continued: asked.continues.as_ref().and_then(|it| chains.get(agent, it.id())),
+            referenced: asked.referenced_items.iter().filter_map(|id| chains.get(agent, id)).collect(),
+        }
+    }
+}
+
+/// What a request asks.
+pub(crate) struct ReadRequest<'a> {
+    pub(crate) plain: &'a Bytes,
+    pub(crate) asked: Asked<'a>,
+    /// The name of its conversation.
+    pub(crate) conversation: String,
+    /// About how many input tokens it has.
+    pub(crate) tokens: u64,
+}
+
+impl<'a> ReadRequest<'a> {
+    /// Adds to `asked`, read from `body`, what it only refers to.
+    pub(crate) fn new(
+        headers: &HeaderMap,
+        body: &'a ReadBody,
+        asked: Asked<'a>,
+        earlier: &'a EarlierAnswers,
+    ) -> Result<ReadRequest<'a>, Unscored> {
+        let plain = body.plain.as_ref().map_err(|reason| *reason)?;
+        let mut asked = match &earlier.continued {
+            Some(link) => link.extend(asked),
+            None => asked,
+        };
+        earlier.referenced.iter().for_each(|link| link.resolve(&mut asked));
+        let conversation = wire::conversation_of(headers, &asked);
+        let tokens = wire::asked_tokens(plain.len(), &asked);
+        Ok(ReadRequest { plain, asked, conversation, tokens })
+    }
+
+    /// What later requests will leave out that go on from this one; `None` if the provider does not
+    /// keep it.
+    pub(crate) fn link(&self) -> Option<KeptLink> {
+        self.asked.is_kept.then(|| {
+            let kept_in = match &self.asked.continues {
+                Some(Continues::Conversation(id)) => Some(id.clone().into_owned()),
+                _ => None,
+            };
+            KeptLink { link: Link::new(&self.conversation, &self.asked, Vec::new()), kept_in }
+        })
+    }
+}
+
+/// What is remembered of a request that the provider keeps.
+pub(crate) struct KeptLink {
+    pub(crate) link: Link,
+    /// The conversation that the provider keeps it in: the next request names that, and not the
+    /// answer.
+    pub(crate) kept_in: Option<String>,
+}
