@@ -1,13 +1,14 @@
-//! A listener: accepts connections, serves HTTP/1.1 on each with limits on its head and its patience, and drains when it
-//! is stopped. Both ports use it (`axum::serve` has no working header timeout and leaves Nagle on).
+//! A listener: accepts connections, serves HTTP/1.1 on each with limits and timeouts, and drains
+//! when it is stopped. Both ports use it (`axum::serve` has no working header timeout and leaves
+//! Nagle's algorithm on).
 
 mod body_timeout;
+mod client_gone;
 mod client_stream;
 mod connection;
-mod departure;
-mod exchange;
+mod connection_state;
 mod inherited;
-mod patience;
+mod timeouts;
 mod unauthenticated;
 
 use std::future::Future;
@@ -20,7 +21,6 @@ use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
-use hyper_util::rt::TokioTimer;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -32,28 +32,29 @@ pub(crate) use inherited::{InheritedSockets, Wanted};
 pub(crate) use unauthenticated::UnauthenticatedLimits;
 
 use connection::Serving;
-use exchange::Exchange;
-use patience::Patience;
+use connection_state::ConnectionState;
+use timeouts::Timeouts;
 use unauthenticated::{Connection, Unauthenticated};
 
-/// How much a listener takes.
+/// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListenLimits {
     /// The largest request head, in bytes.
     pub(crate) max_header_size: usize,
-    /// How long a head may take.
+    /// How long the head of a request may take.
     pub(crate) header_timeout: Duration,
-    /// How long a client may take none of the bytes that wait for it.
+    /// How long a client may read none of the bytes that wait for it.
     pub(crate) idle_timeout: Duration,
     /// How many connections are held at once; further ones wait in the kernel's queue.
     pub(crate) max_connections: usize,
-    /// How many of them before their clients have shown the token, if clients must.
+    /// The limits for clients that have not shown the token, if clients must show it.
     pub(crate) unauthenticated: Option<UnauthenticatedLimits>,
-    /// How long a connection without a request stays open once the server stops, so that a request on its way is answered.
+    /// How long an idle connection stays open once the server stops, so that a request on its way
+    /// is answered.
     pub(crate) rest: Duration,
 }
 
-/// A listener at work.
+/// A running listener.
 #[derive(Debug)]
 pub(crate) struct Listener {
     stopping: watch::Sender<Option<Duration>>,
@@ -62,18 +63,20 @@ pub(crate) struct Listener {
     task: JoinHandle<bool>,
 }
 
-/// How long a connection may rest between two calls: longer than the pools of most clients keep one (Go and reqwest: 90 s),
-/// so that it is they who close it. A server that closes first may do so just when the next request comes.
+/// How long a connection may be idle between two calls: longer than the pools of most clients keep
+/// one (Go and reqwest: 90 s), so that clients close first. A server that closes first may do so
+/// just when the next request arrives.
 const KEEP_ALIVE: Duration = Duration::from_secs(120);
 
-/// How long to wait after an accept that failed for want of resources (such as file descriptors).
+/// The pause after an accept that failed because resources (such as file descriptors) are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Connections that are taken from the kernel's queue before the socket is closed: more than the queue holds.
+/// Connections that are taken from the kernel's queue before the socket is closed: more than the
+/// queue holds.
 const MAX_QUEUED: usize = 4096;
 
 impl Listener {
-    /// Begins to accept on `socket`; every request is answered by `answer`.
+    /// Accepts connections on `socket`; every request is answered by `answer`.
     pub(crate) fn start<A, F, B>(socket: TcpListener, limits: ListenLimits, answer: A) -> Listener
     where
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -88,15 +91,16 @@ impl Listener {
         Listener { stopping, rest: limits.rest, stop, task }
     }
 
-    /// From now on every answer announces that its connection is closed, and connections that rest are closed.
+    /// From now on every answer announces that its connection will be closed, and idle connections
+    /// are closed.
     pub(crate) fn announce_stop(&self) {
         self.stopping.send_replace(Some(self.rest));
     }
 
-    /// Accepts for as long as clients with open connections may need to hear of it, then no more. Lets the requests in flight
-    /// finish for `drain` in all, then cuts what is left. Says whether all finished.
+    /// Accepts until clients with open connections know of the stop, then no more. Lets requests in
+    /// flight finish for `drain` in all, then cuts the rest. Returns whether all finished.
     pub(crate) async fn stop(self, drain: Duration) -> bool {
-        // A connection that only rests must not count as one that was cut.
+        // An idle connection must not count as one that was cut.
         self.stopping.send_replace(Some(self.rest.min(drain / 2)));
         let _ = self.stop.send(drain);
         self.task.await.unwrap_or(false)
@@ -148,12 +152,12 @@ where
         let cut_at = Instant::now() + drain;
         self.finish_accepting(socket, cut_at.min(Instant::now() + self.limits.rest)).await;
         let finished = timeout(cut_at.saturating_duration_since(Instant::now()), self.all_ended()).await.is_ok();
-        // What is left is cut, and whatever those tasks held (the way to the recorder) is let go.
+        // The rest is cut, and releases its handles to the recorder.
         self.connections.shutdown().await;
         finished
     }
 
-    /// Accepts a connection, or cleans up after one that ended.
+    /// Accepts a connection, or removes one that ended.
     async fn work(&mut self, socket: &TcpListener) {
         tokio::select! {
             (stream, peer, permit) = accept(socket, &self.room) => self.serve(stream, peer, permit),
@@ -164,7 +168,8 @@ where
         }
     }
 
-    /// Accepts until `end`, or until nobody is connected: clients that are told of the close connect again at once.
+    /// Accepts until `end`, or until no client is connected: clients that are told of the close
+    /// connect again at once.
     async fn finish_accepting(&mut self, socket: TcpListener, end: Instant) {
         while !self.connections.is_empty() {
             tokio::select! {
@@ -172,7 +177,7 @@ where
                 () = self.work(&socket) => {}
             }
         }
-        // Closing the socket would reset the connections that nobody has accepted yet.
+        // Closing the socket would reset the connections in the kernel's queue.
         let Ok(socket) = socket.into_std() else { return };
         for _ in 0..MAX_QUEUED {
             let Ok((stream, peer)) = socket.accept() else { return };
@@ -191,34 +196,35 @@ where
         if stream.set_nodelay(true).is_err() {
             return;
         }
-        let exchange = Exchange::default();
+        let state = ConnectionState::default();
         let client = self.unauthenticated.is_some().then(|| Client::new(peer.ip()));
         let serving = Serving {
             server: self.server.clone(),
-            patience: self.patience(),
+            timeouts: self.timeouts(),
             answer: self.answer.clone(),
-            exchange: exchange.clone(),
+            state: state.clone(),
             client: client.clone(),
             stopping: self.stopping.clone(),
             permit,
         };
         let task = self.connections.spawn(serving.run(stream));
         if let (Some(all), Some(client)) = (&mut self.unauthenticated, client) {
-            all.add(Network::of(peer.ip()), Connection { client, exchange, task });
+            all.add(Network::of(peer.ip()), Connection { client, state, task });
         }
     }
 
-    fn patience(&self) -> Patience {
-        Patience { head: self.limits.header_timeout, taking: self.limits.idle_timeout }
+    fn timeouts(&self) -> Timeouts {
+        Timeouts { head: self.limits.header_timeout, taking: self.limits.idle_timeout, keep_alive: KEEP_ALIVE }
     }
 }
 
 fn http_server(limits: ListenLimits) -> http1::Builder {
     let mut server = http1::Builder::new();
     server
-        .timer(TokioTimer::new())
-        .header_read_timeout(KEEP_ALIVE.max(limits.header_timeout))
-        // The end of what a client sends is not the end of the client: `departure` finds out.
+        // `TimedStream` limits the wait for a head: hyper would arm a timer for every request.
+        .header_read_timeout(None)
+        // A client may stop sending and still wait for its answer: `client_gone` tells the two
+        // apart.
         .half_close(true)
         .max_header_size(limits.max_header_size);
     server
@@ -226,9 +232,10 @@ fn http_server(limits: ListenLimits) -> http1::Builder {
 
 type Accepted = (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>);
 
-/// The next connection, once there is room for it. Never gives up: running out of file descriptors passes.
+/// The next connection, once there is room for it. It retries for ever, because file descriptors
+/// become free again.
 async fn accept(socket: &TcpListener, room: &Arc<Semaphore>) -> Accepted {
-    // The semaphore is never closed, so there always is a permit.
+    // The semaphore is never closed, so there is always a permit.
     let permit = Arc::clone(room).acquire_owned().await.ok();
     loop {
         match socket.accept().await {
@@ -242,7 +249,7 @@ async fn accept(socket: &TcpListener, room: &Arc<Semaphore>) -> Accepted {
     }
 }
 
-/// Whether an accept failed only because its client was gone already.
+/// Whether an accept failed only because its client had gone already.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)

@@ -13,13 +13,13 @@ use web::Web;
 use crate::config::Config;
 use crate::listen::{self, InheritedSockets, ListenLimits, Listener, TimedBody, UnauthenticatedLimits, Wanted};
 
-/// How long idle connections of agents stay open after the stop is announced: agents that call at least this often get a
-/// last answer on each, and know from it that they must connect again.
+/// How long idle connections of agents stay open after the stop is announced: agents that call at
+/// least this often get a last answer on each, and know from it that they must connect again.
 const PROXY_REST: Duration = Duration::from_secs(2);
 /// How long idle connections of browsers and commands stay open.
 const DASHBOARD_REST: Duration = Duration::from_millis(200);
-/// A browser opens six connections at most, and all people behind one address must find room for a while. All together must
-/// leave enough of the 1,024 file descriptors that many systems allow.
+/// A browser opens six connections at most, and all people behind one address must find room for a
+/// while. All together must leave enough of the 1,024 file descriptors that many systems allow.
 const UNAUTHENTICATED: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 128, total: 256 };
 
 /// Starts the proxy.
@@ -27,7 +27,8 @@ pub(crate) fn start_proxy(socket: TcpListener, config: &Config, proxy: Proxy) ->
     Listener::start(socket, limits(config), move |request| proxy.handle(request))
 }
 
-/// Starts the dashboard. Whoever reaches it may send anything, so bodies must come in time and strangers get few connections.
+/// Starts the dashboard. Whoever reaches it may send anything, so bodies must come in time and
+/// strangers get few connections.
 pub(crate) fn start_dashboard(socket: TcpListener, config: &Config, web: Web) -> Listener {
     let limits = ListenLimits { unauthenticated: Some(UNAUTHENTICATED), rest: DASHBOARD_REST, ..limits(config) };
     let router = web::router(web);

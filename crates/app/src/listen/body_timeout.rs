@@ -1,5 +1,5 @@
-//! A request body that must arrive in time. For the dashboard: its bodies are small, and a client that sends half of one and
-//! waits must not hold a connection.
+//! A request body that must arrive in time. For the dashboard: its bodies are small, and a client
+//! that sends half of one and waits must not hold a connection.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -55,7 +55,8 @@ impl Lateness {
         if !self.0.load(Ordering::Relaxed) {
             return response;
         }
-        // The rest of the head stays: it keeps browsers from doing more with an answer than showing it.
+        // The rest of the head stays: it keeps browsers from doing more with an answer than showing
+        // it.
         let (mut head, _) = response.into_parts();
         head.status = StatusCode::REQUEST_TIMEOUT;
         head.headers.remove(CONTENT_LENGTH);

@@ -1,4 +1,5 @@
-//! The stream of a client: reads and writes as TCP does, but leaves out bytes of an answer that were sent ahead of it.
+//! The stream of a client: reads and writes as TCP does, but leaves out bytes of an answer that
+//! were sent ahead of it.
 
 use std::io;
 use std::pin::Pin;
@@ -8,13 +9,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 
-use super::exchange::Exchange;
+use super::connection_state::ConnectionState;
 
-/// The stream of a client. The other half stays with the watch over the client, and closes the stream when it is dropped.
+/// The stream of a client. The other half stays with the watch over the client, and closes the
+/// stream when it is dropped.
 #[derive(Debug)]
 pub(super) struct ClientStream {
     half: OwnedReadHalf,
-    exchange: Exchange,
+    state: ConnectionState,
 }
 
 /// A stream that can say whether bytes wait that its reader has not been told of.
@@ -23,8 +25,8 @@ pub(super) trait HasUnread {
 }
 
 impl ClientStream {
-    pub(super) fn new(half: OwnedReadHalf, exchange: Exchange) -> ClientStream {
-        ClientStream { half, exchange }
+    pub(super) fn new(half: OwnedReadHalf, state: ConnectionState) -> ClientStream {
+        ClientStream { half, state }
     }
 
     /// Writes with `write` once the socket takes bytes.
@@ -33,7 +35,7 @@ impl ClientStream {
         cx: &mut Context<'_>,
         write: impl Fn(&TcpStream) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        self.exchange.note_write();
+        self.state.note_write();
         let stream = self.half.as_ref();
         loop {
             ready!(stream.poll_write_ready(cx))?;
@@ -62,7 +64,7 @@ impl AsyncRead for ClientStream {
 
 impl AsyncWrite for ClientStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let early = self.exchange.take_sent_early(bytes.len());
+        let early = self.state.take_sent_early(bytes.len());
         if early > 0 {
             return Poll::Ready(Ok(early));
         }
@@ -74,7 +76,7 @@ impl AsyncWrite for ClientStream {
         cx: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let early = self.exchange.take_sent_early(pieces.iter().map(|piece| piece.len()).sum());
+        let early = self.state.take_sent_early(pieces.iter().map(|piece| piece.len()).sum());
         if early > 0 {
             return Poll::Ready(Ok(early));
         }
@@ -86,7 +88,7 @@ impl AsyncWrite for ClientStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.exchange.note_flush();
+        self.state.note_flush();
         Poll::Ready(Ok(()))
     }
 

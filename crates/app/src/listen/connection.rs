@@ -17,17 +17,17 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use web::Client;
 
+use super::client_gone::client_gone;
 use super::client_stream::ClientStream;
-use super::departure::client_gone;
-use super::exchange::{AtWork, Exchange};
-use super::patience::{Patience, Patient};
+use super::connection_state::{ConnectionState, RequestInProgress};
+use super::timeouts::{TimedStream, Timeouts};
 
 /// What a connection is served with.
 pub(super) struct Serving<A> {
     pub(super) server: http1::Builder,
-    pub(super) patience: Patience,
+    pub(super) timeouts: Timeouts,
     pub(super) answer: A,
-    pub(super) exchange: Exchange,
+    pub(super) state: ConnectionState,
     /// The client, if the requests are to carry it.
     pub(super) client: Option<Client>,
     /// Says when the server stops, and how long connections may rest then.
@@ -45,24 +45,25 @@ where
 {
     /// Serves the connection to its end.
     pub(super) async fn run(self, stream: TcpStream) {
-        let Serving { server, patience, answer, exchange, client, mut stopping, permit: _permit } = self;
+        let Serving { server, timeouts, answer, state, client, mut stopping, permit: _permit } = self;
         let (reading, writing) = stream.into_split();
-        let stream = Patient::new(ClientStream::new(reading, exchange.clone()), patience, exchange.clone());
+        let stream = TimedStream::new(ClientStream::new(reading, state.clone()), timeouts, state.clone());
         let service = {
-            let exchange = exchange.clone();
+            let state = state.clone();
             service_fn(move |mut request: Request<Incoming>| {
                 if let Some(client) = &client {
                     request.extensions_mut().insert(client.clone());
                 }
                 let may_be_chunked = request.version() == Version::HTTP_11 && request.method() != Method::HEAD;
-                // Boxed, so that a connection that idles holds none of the memory that a call needs.
+                // Boxed, so that a connection that idles holds none of the memory that a call
+                // needs.
                 let answered = Box::pin(answer(request));
-                finish_answer(answered, exchange.begin(), exchange.clone(), may_be_chunked)
+                finish_answer(answered, state.begin(), state.clone(), may_be_chunked)
             })
         };
         // Pinned here: handed over by value, its memory would be taken twice.
         let connection = pin!(server.serve_connection(TokioIo::new(stream), service));
-        drive(connection, writing.as_ref(), &exchange, &mut stopping).await;
+        drive(connection, writing.as_ref(), &state, &mut stopping).await;
     }
 }
 
@@ -70,12 +71,12 @@ where
 async fn drive(
     mut connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
     stream: &TcpStream,
-    exchange: &Exchange,
+    state: &ConnectionState,
     stopping: &mut watch::Receiver<Option<Duration>>,
 ) {
-    let mut gone = pin!(client_gone(stream, exchange));
+    let mut gone = pin!(client_gone(stream, state));
     if let Some(rest) = *stopping.borrow_and_update() {
-        exchange.set_stopping(rest);
+        state.set_stopping(rest);
     }
     loop {
         tokio::select! {
@@ -88,7 +89,7 @@ async fn drive(
                 return;
             }
             // The connection is polled again, and learns that it may not rest any longer.
-            Ok(()) = stopping.changed() => exchange.set_stopping(stopping.borrow_and_update().unwrap_or_default()),
+            Ok(()) = stopping.changed() => state.set_stopping(stopping.borrow_and_update().unwrap_or_default()),
             error = gone.as_mut() => {
                 tracing::debug!(%error, "the client is gone");
                 return;
@@ -97,11 +98,12 @@ async fn drive(
     }
 }
 
-/// The answer to one request, once it is there. The connection is at work on it until its body is written.
+/// The answer to one request, once it is there. The connection is at work on it until its body is
+/// written.
 async fn finish_answer<F, B>(
     answered: Pin<Box<F>>,
-    call: AtWork,
-    exchange: Exchange,
+    call: RequestInProgress,
+    state: ConnectionState,
     may_be_chunked: bool,
 ) -> Result<Response<impl Body<Data = Bytes, Error = B::Error>>, Infallible>
 where
@@ -109,7 +111,7 @@ where
     B: Body<Data = Bytes>,
 {
     let mut response = answered.await;
-    if exchange.is_stopping() {
+    if state.is_stopping() {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     call.begin_answer(may_be_chunked && is_chunked(&response));

@@ -1,4 +1,5 @@
-//! What a connection does at the moment. Its stream, its service and the watch over its client share it.
+//! What a connection does at the moment. Its stream, its service and the watch over its client
+//! share it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
@@ -8,12 +9,13 @@ use tokio::net::TcpStream;
 
 /// The begin of every answer, whatever its version and status.
 const ANSWER_BEGIN: &[u8] = b"HTTP/1.";
-/// Zeros that may stand before one chunk's size. Clients take 16 digits and more; a size has 8 at most.
+/// Zeros that may stand before one chunk's size. Clients take 16 digits and more; a size has 8 at
+/// most.
 const MAX_ZEROS: u8 = 4;
 
 /// What a connection does. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exchange(Arc<Shared>);
+pub(super) struct ConnectionState(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -45,12 +47,12 @@ pub(super) enum Probe {
     NotNow,
 }
 
-impl Exchange {
+impl ConnectionState {
     /// Begins to work on a request.
-    pub(super) fn begin(&self) -> AtWork {
+    pub(super) fn begin(&self) -> RequestInProgress {
         self.0.stage.store(WORKING, Relaxed);
         self.0.requests.fetch_add(1, Relaxed);
-        AtWork(self.clone())
+        RequestInProgress(self.clone())
     }
 
     /// Whether a request is worked on.
@@ -88,7 +90,8 @@ impl Exchange {
         self.0.waits_to_read.load(Relaxed) || self.0.waits_to_write.load(Relaxed)
     }
 
-    /// The server stops: answers announce the close, and the connection ends once it has rested for `rest`.
+    /// The server stops: answers announce the close, and the connection ends once it has rested for
+    /// `rest`.
     pub(super) fn set_stopping(&self, rest: Duration) {
         self.0.rest.store(u32::try_from(rest.as_millis()).unwrap_or(u32::MAX).max(1), Relaxed);
     }
@@ -103,8 +106,9 @@ impl Exchange {
         (millis != 0).then(|| Duration::from_millis(u64::from(millis)))
     }
 
-    /// Sends a byte that the client will get anyway, or that its HTTP parser ignores by the standard. The kernel of a client
-    /// that is gone answers with a reset; one that only closed its write side reads on. Nothing else tells the two apart.
+    /// Sends a byte that the client will get anyway, or that its HTTP parser ignores by the
+    /// standard. The kernel of a client that is gone answers with a reset; one that only closed its
+    /// write side reads on. Nothing else tells the two apart.
     pub(super) fn probe(&self, stream: &TcpStream) -> std::io::Result<Probe> {
         if self.0.is_unflushed.load(Relaxed) {
             // The bytes that wait to be written are a probe themselves.
@@ -148,16 +152,16 @@ impl Exchange {
 
 /// A request that is worked on.
 #[derive(Debug)]
-pub(super) struct AtWork(Exchange);
+pub(super) struct RequestInProgress(ConnectionState);
 
-impl AtWork {
+impl RequestInProgress {
     /// The answer's head is about to be sent.
     pub(super) fn begin_answer(&self, is_chunked: bool) {
         self.0.0.stage.store(if is_chunked { SENDING_CHUNKS } else { SENDING }, Relaxed);
     }
 }
 
-impl Drop for AtWork {
+impl Drop for RequestInProgress {
     fn drop(&mut self) {
         self.0.0.stage.store(IDLE, Relaxed);
     }

@@ -1,5 +1,6 @@
-//! Sockets that a service manager opened before the server started (socket activation, as systemd does it). They stay open
-//! while the server restarts, and connections wait in their queues: none is refused.
+//! Sockets that a service manager opened before the server started (socket activation, as systemd
+//! does it). They stay open while the server restarts, and connections wait in their queues: none
+//! is refused.
 
 use std::net::{SocketAddr, TcpListener};
 
@@ -26,7 +27,8 @@ pub(crate) struct Wanted {
 }
 
 impl InheritedSockets {
-    /// Takes what `LISTEN_FDS` says. Must run before there are threads, because it clears those variables.
+    /// Takes what `LISTEN_FDS` says. Must run before there are threads, because it clears those
+    /// variables.
     pub(crate) fn from_environment() -> anyhow::Result<InheritedSockets> {
         let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
         let mut names = names.split(':');
@@ -41,7 +43,8 @@ impl InheritedSockets {
         Ok(InheritedSockets(sockets))
     }
 
-    /// The socket with the wanted name, else the one on the wanted port. `None` if no socket was handed over at all.
+    /// The socket with the wanted name, else the one on the wanted port. `None` if no socket was
+    /// handed over at all.
     pub(crate) fn take(&mut self, wanted: Wanted) -> anyhow::Result<Option<TcpListener>> {
         let is_named = |it: &Inherited| it.name == wanted.name;
         let is_on_port = |it: &Inherited| {

@@ -1,6 +1,7 @@
-//! A connection that does not wait for its client for ever: a request's head that was begun must come in time, and bytes of
-//! an answer must be taken in time. Between two calls it may rest, which a header timeout alone would not let it. When the
-//! server stops, it may rest only so long that a request on its way still arrives.
+//! The timeouts of a connection: a request's head must arrive in time once it has begun, bytes of
+//! an answer must be taken in time, and between two calls a connection may be idle. When the server
+//! stops, it may be idle only so long that a request on its way still arrives. hyper's own header
+//! timeout would arm a timer for every request.
 
 use std::io;
 use std::pin::Pin;
@@ -11,46 +12,50 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::client_stream::HasUnread;
-use super::exchange::Exchange;
+use super::connection_state::ConnectionState;
 
-/// How long a client is waited for.
+/// How long a connection waits for its client.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// For the rest of a head.
+pub(super) struct Timeouts {
+    /// For the head of a request.
     pub(super) head: Duration,
-    /// For bytes to be taken.
+    /// For bytes of an answer to be taken.
     pub(super) taking: Duration,
+    /// For the next request.
+    pub(super) keep_alive: Duration,
 }
 
-/// A connection with a client.
+/// The stream of a client, with timeouts.
 #[derive(Debug)]
-pub(super) struct Patient<S> {
+pub(super) struct TimedStream<S> {
     stream: S,
-    exchange: Exchange,
-    /// The requests that were worked on when a byte was last waited for.
+    state: ConnectionState,
+    /// The number of requests at the last read.
     requests: u32,
-    /// Whether bytes of the next head came.
+    /// Whether bytes of the next head have arrived.
     head_began: bool,
     head: Wait,
     taking: Wait,
+    keep_alive: KeepAlive,
     rest: Wait,
 }
 
-impl<S> Patient<S> {
-    pub(super) fn new(stream: S, patience: Patience, exchange: Exchange) -> Patient<S> {
-        Patient {
+impl<S> TimedStream<S> {
+    pub(super) fn new(stream: S, timeouts: Timeouts, state: ConnectionState) -> TimedStream<S> {
+        TimedStream {
             stream,
-            exchange,
+            state,
             requests: 0,
             head_began: false,
-            head: Wait::new(patience.head),
-            taking: Wait::new(patience.taking),
+            head: Wait::new(timeouts.head),
+            taking: Wait::new(timeouts.taking),
+            keep_alive: KeepAlive::new(timeouts.keep_alive),
             rest: Wait::new(Duration::ZERO),
         }
     }
 
     fn taken<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        self.exchange.set_waits_to_write(written.is_pending());
+        self.state.set_waits_to_write(written.is_pending());
         if written.is_ready() {
             self.taking.is_over();
             return written;
@@ -58,21 +63,24 @@ impl<S> Patient<S> {
         self.taking.poll(cx, "the client stopped reading").map(Err)
     }
 
-    /// Begins anew with each request: what came before it belongs to no later head.
+    /// Restarts the timeouts with each request.
     fn forget_past_heads(&mut self) {
-        let requests = self.exchange.requests();
+        let requests = self.state.requests();
         if std::mem::replace(&mut self.requests, requests) != requests {
             self.head_began = false;
             self.head.is_over();
+            self.keep_alive.is_over();
             self.rest.is_over();
         }
     }
 }
 
-impl<S: HasUnread> Patient<S> {
-    /// Waits for a head. Ready with an error when it took too long, or with nothing to end a connection that rests.
+impl<S: HasUnread> TimedStream<S> {
+    /// Waits for a head. Ready with an error if it took too long, and with nothing to end an idle
+    /// connection.
     fn poll_wait_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A new connection is there to send a head; later ones begin with their first byte.
+        // On a new connection the time for the head begins at once; later it begins with the first
+        // byte.
         let is_new = self.requests == 0;
         if self.head_began || is_new {
             let late = self.head.poll(cx, "the request's head did not come in time");
@@ -80,13 +88,19 @@ impl<S: HasUnread> Patient<S> {
                 return Poll::Ready(Err(error));
             }
         }
-        let Some(rest) = self.exchange.rest().filter(|_| !self.head_began) else { return Poll::Pending };
+        if self.head_began {
+            return Poll::Pending;
+        }
+        if !is_new && self.keep_alive.poll(cx).is_ready() && !self.stream.has_unread() {
+            return Poll::Ready(Ok(()));
+        }
+        let Some(rest) = self.state.rest() else { return Poll::Pending };
         self.rest.limit = rest;
         if self.rest.poll(cx, "").is_pending() {
             return Poll::Pending;
         }
         if self.stream.has_unread() {
-            // A request came at the last moment: the runtime is about to say so.
+            // A request arrived at the last moment: the runtime is about to announce it.
             self.rest.is_over();
             return self.rest.poll(cx, "").map(|_| Ok(()));
         }
@@ -94,17 +108,17 @@ impl<S: HasUnread> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for TimedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         let has_received = buffer.filled().len() > before;
-        self.exchange.set_waits_to_read(read.is_pending());
+        self.state.set_waits_to_read(read.is_pending());
         if has_received {
-            self.exchange.set_has_received();
+            self.state.set_has_received();
         }
         self.forget_past_heads();
-        if self.exchange.is_at_work() {
+        if self.state.is_at_work() {
             return read;
         }
         self.head_began |= has_received;
@@ -112,7 +126,7 @@ impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.taken(cx, written)
@@ -140,7 +154,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 }
 
-/// One wait after another, with one timer that is made when somebody first has to wait.
+/// Successive waits with one timer, which is created at the first wait.
 #[derive(Debug)]
 struct Wait {
     limit: Duration,
@@ -157,7 +171,7 @@ impl Wait {
         self.waiting = false;
     }
 
-    /// Waits on. Ready when it took too long.
+    /// Continues the wait. Ready when it took too long.
     fn poll(&mut self, cx: &mut Context<'_>, why: &'static str) -> Poll<io::Error> {
         let deadline = Instant::now() + self.limit;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
@@ -165,6 +179,37 @@ impl Wait {
             timer.as_mut().reset(deadline);
         }
         timer.as_mut().poll(cx).map(|()| io::Error::new(io::ErrorKind::TimedOut, why))
+    }
+}
+
+/// The wait for the next request. Every call begins one, so its timer is moved only when it fires.
+#[derive(Debug)]
+struct KeepAlive {
+    limit: Duration,
+    waiting_since: Option<Instant>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl KeepAlive {
+    fn new(limit: Duration) -> KeepAlive {
+        KeepAlive { limit, waiting_since: None, timer: None }
+    }
+
+    fn is_over(&mut self) {
+        self.waiting_since = None;
+    }
+
+    /// Continues the wait. Ready when it took too long.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let deadline = *self.waiting_since.get_or_insert_with(Instant::now) + self.limit;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        while timer.as_mut().poll(cx).is_ready() {
+            if deadline <= Instant::now() {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(deadline);
+        }
+        Poll::Pending
     }
 }
 
@@ -176,7 +221,11 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Patience = Patience { head: Duration::from_secs(10), taking: Duration::from_secs(300) };
+    const TIMEOUTS: Timeouts = Timeouts {
+        head: Duration::from_secs(10),
+        taking: Duration::from_secs(300),
+        keep_alive: Duration::from_secs(7200),
+    };
     const REST: Duration = Duration::from_secs(2);
     const LONG: Duration = Duration::from_secs(3600);
 
@@ -186,10 +235,10 @@ mod tests {
         }
     }
 
-    fn connection() -> (DuplexStream, Patient<DuplexStream>, Exchange) {
+    fn connection() -> (DuplexStream, TimedStream<DuplexStream>, ConnectionState) {
         let (client, stream) = duplex(8);
-        let exchange = Exchange::default();
-        (client, Patient::new(stream, PATIENCE, exchange.clone()), exchange)
+        let state = ConnectionState::default();
+        (client, TimedStream::new(stream, TIMEOUTS, state.clone()), state)
     }
 
     async fn seconds_until_timeout(started: Instant, work: impl Future<Output = io::Result<usize>>) -> u64 {
@@ -198,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_must_come_in_time_however_it_trickles() {
+    async fn a_head_must_arrive_in_time_as_a_whole() {
         let (mut client, mut stream, _) = connection();
         let started = Instant::now();
         for _ in 0..3 {
@@ -211,9 +260,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_may_rest_between_two_calls() {
-        let (mut client, mut stream, exchange) = connection();
-        let call = exchange.begin();
+    async fn a_connection_may_be_idle_between_two_calls() {
+        let (mut client, mut stream, state) = connection();
+        let call = state.begin();
         assert!(timeout(LONG, stream.read(&mut [0; 8])).await.is_err(), "a call takes as long as it takes");
         drop(call);
         assert!(timeout(LONG, stream.read(&mut [0; 8])).await.is_err());
@@ -223,7 +272,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bytes_must_be_taken_in_time_however_slowly() {
+    async fn an_idle_connection_ends_after_the_keep_alive_time() {
+        let (mut client, mut stream, state) = connection();
+        drop(state.begin());
+        assert!(timeout(LONG, stream.read(&mut [0; 8])).await.is_err());
+        client.write_all(b"GET").await.unwrap();
+        assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 3);
+        drop(state.begin());
+        let started = Instant::now();
+        assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 0, "the end");
+        assert_eq!(started.elapsed().as_secs(), 7200, "counted from the last call");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_must_read_some_bytes_in_time() {
         let (mut client, mut stream, _) = connection();
         let started = Instant::now();
         assert_eq!(stream.write(&[0; 8]).await.unwrap(), 8);
@@ -235,30 +297,30 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_waits_for_its_client_to_send_and_to_read() {
-        let (mut client, mut stream, exchange) = connection();
+        let (mut client, mut stream, state) = connection();
         assert!(timeout(Duration::ZERO, stream.read(&mut [0; 8])).await.is_err());
-        assert!(exchange.waits_for_client());
+        assert!(state.waits_for_client());
         client.write_all(b"GET").await.unwrap();
         assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 3);
-        assert!(!exchange.waits_for_client());
+        assert!(!state.waits_for_client());
         assert!(timeout(Duration::ZERO, stream.write_all(&[0; 9])).await.is_err());
-        assert!(exchange.waits_for_client());
+        assert!(state.waits_for_client());
         assert_eq!(client.read(&mut [0; 8]).await.unwrap(), 8);
         stream.write_all(&[0]).await.unwrap();
-        assert!(!exchange.waits_for_client());
+        assert!(!state.waits_for_client());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_that_rests_ends_soon_after_the_server_stops() {
-        let (_client, mut stream, exchange) = connection();
-        drop(exchange.begin());
-        exchange.set_stopping(REST);
+    async fn an_idle_connection_ends_soon_after_the_server_stops() {
+        let (_client, mut stream, state) = connection();
+        drop(state.begin());
+        state.set_stopping(REST);
         let started = Instant::now();
         assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 0, "the end");
         assert_eq!(started.elapsed().as_secs(), 2);
 
-        let (mut late, mut stream, exchange) = connection();
-        exchange.set_stopping(REST);
+        let (mut late, mut stream, state) = connection();
+        state.set_stopping(REST);
         assert!(timeout(Duration::from_secs(1), stream.read(&mut [0; 8])).await.is_err());
         late.write_all(b"GET").await.unwrap();
         assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 3);

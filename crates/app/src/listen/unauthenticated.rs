@@ -1,5 +1,5 @@
-//! Bounds the connections of clients that have not shown the token. A further one is always accepted, since it may be the
-//! operator's: the oldest that waits for its client makes room.
+//! Bounds the connections of clients that have not shown the token. A further one is always
+//! accepted, since it may be the operator's: the oldest that waits for its client makes room.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 use web::{Client, Network};
 
-use super::exchange::Exchange;
+use super::connection_state::ConnectionState;
 
 /// The log tells of connections that are closed at most this often.
 const WARN_EVERY: Duration = Duration::from_secs(600);
@@ -25,7 +25,7 @@ pub(crate) struct UnauthenticatedLimits {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) client: Client,
-    pub(super) exchange: Exchange,
+    pub(super) state: ConnectionState,
     pub(super) task: AbortHandle,
 }
 
@@ -34,9 +34,10 @@ impl Connection {
         !self.task.is_finished() && !self.client.is_authenticated()
     }
 
-    /// Whether it may be closed: nothing is being answered. One that was not polled yet may hold a whole request.
+    /// Whether it may be closed: nothing is being answered. One that was not polled yet may hold a
+    /// whole request.
     fn may_end(&self) -> bool {
-        self.counts() && self.exchange.waits_for_client()
+        self.counts() && self.state.waits_for_client()
     }
 }
 
@@ -79,7 +80,8 @@ impl Unauthenticated {
         }
     }
 
-    /// Forgets connections that count no more, if they are many: what they held stays in memory until then.
+    /// Forgets connections that count no more, if they are many: what they held stays in memory
+    /// until then.
     pub(super) fn trim(&mut self, open: usize) {
         if self.entries > open + self.limits.per_network {
             self.forget_ended();
@@ -115,10 +117,11 @@ fn warn_once(warned_at: &mut Option<Instant>) {
     }
 }
 
-/// Ends the oldest connection that waits for its client, one that has sent something first: a client that has only just
-/// connected is about to send its request. Without one, all are being answered and end by themselves.
+/// Ends the oldest connection that waits for its client, one that has sent something first: a
+/// client that has only just connected is about to send its request. Without one, all are being
+/// answered and end by themselves.
 fn end_oldest(connections: &mut VecDeque<(u64, Connection)>) -> bool {
-    let has_begun = |(_, it): &(u64, Connection)| it.may_end() && it.exchange.has_received();
+    let has_begun = |(_, it): &(u64, Connection)| it.may_end() && it.state.has_received();
     let begun = connections.iter().position(has_begun);
     let place = begun.or_else(|| connections.iter().position(|(_, connection)| connection.may_end()));
     let ended = place.and_then(|place| connections.remove(place));
@@ -133,16 +136,16 @@ mod tests {
 
     const LIMITS: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 2, total: 4 };
 
-    struct Opened(Client, tokio::task::JoinHandle<()>, Exchange);
+    struct Opened(Client, tokio::task::JoinHandle<()>, ConnectionState);
 
     fn open(all: &mut Unauthenticated, last: u8, waits: bool) -> Opened {
         let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, last));
-        let (client, exchange) = (Client::new(address), Exchange::default());
-        exchange.set_waits_to_read(waits);
+        let (client, state) = (Client::new(address), ConnectionState::default());
+        state.set_waits_to_read(waits);
         let task = tokio::spawn(std::future::pending());
-        let connection = Connection { client: client.clone(), exchange: exchange.clone(), task: task.abort_handle() };
+        let connection = Connection { client: client.clone(), state: state.clone(), task: task.abort_handle() };
         all.add(Network::of(address), connection);
-        Opened(client, task, exchange)
+        Opened(client, task, state)
     }
 
     async fn is_ended(opened: &Opened) -> bool {
