@@ -14,12 +14,19 @@ use wire::Dialect;
 
 fn detection(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("detection");
-    let sizes = [("0.5 KB", 512, 64), ("32 KB", 32 * 1024, 64), ("400 KB", 400 * 1024, 64)];
-    // The same body again matches its whole window.
-    let repeated = [("0.5 KB, repeated", 512, 1), ("32 KB, repeated", 32 * 1024, 1)];
-    for (name, size, variants) in sizes.into_iter().chain(repeated) {
-        let bodies: Vec<String> =
-            (0..variants).map(|variant| conversation(Api::OpenAi, size, variant, false)).collect();
+    let of_size = |name, size, variants| (name, Api::OpenAi, size, variants);
+    let cases = [
+        of_size("0.5 KB", 512, 64),
+        of_size("32 KB", 32 * 1024, 64),
+        of_size("400 KB", 400 * 1024, 64),
+        // The same body again matches its whole window.
+        of_size("0.5 KB, repeated", 512, 1),
+        of_size("32 KB, repeated", 32 * 1024, 1),
+        ("32 KB, repeated, Anthropic", Api::Anthropic, 32 * 1024, 1),
+    ];
+    for (name, api, size, variants) in cases {
+        let dialect = if api == Api::OpenAi { Dialect::ChatCompletions } else { Dialect::Messages };
+        let bodies: Vec<String> = (0..variants).map(|variant| conversation(api, size, variant, false)).collect();
         let guard = Guard::new(GuardConfig::default());
         let agent = AgentId::parse("bench").expect("a name");
         let answered = Answered { text: "The importer skips empty rows.".to_owned(), tool_calls: Vec::new() };
@@ -29,7 +36,7 @@ fn detection(criterion: &mut Criterion) {
             bencher.iter(|| {
                 turn += 1;
                 let body = bodies[turn as usize % bodies.len()].as_bytes();
-                let asked = wire::read_request(Dialect::ChatCompletions, body).expect("a request");
+                let asked = wire::read_request(dialect, body).expect("a request");
                 let conversation_name = wire::conversation_of(&HeaderMap::new(), &asked);
                 let call = NewCall {
                     agent: &agent,

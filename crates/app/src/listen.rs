@@ -197,7 +197,8 @@ where
             return;
         }
         let state = ConnectionState::default();
-        let client = self.unauthenticated.is_some().then(|| Client::new(peer.ip()));
+        let can_authenticate = self.limits.unauthenticated.is_some_and(|limits| limits.can_authenticate);
+        let client = can_authenticate.then(|| Client::new(peer.ip()));
         let serving = Serving {
             server: self.server.clone(),
             timeouts: self.timeouts(),
@@ -208,7 +209,7 @@ where
             permit,
         };
         let task = self.connections.spawn(serving.run(stream));
-        if let (Some(all), Some(client)) = (&mut self.unauthenticated, client) {
+        if let Some(all) = &mut self.unauthenticated {
             all.add(Network::of(peer.ip()), Connection { client, state, task });
         }
     }

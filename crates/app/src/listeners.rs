@@ -20,11 +20,18 @@ const PROXY_REST: Duration = Duration::from_secs(2);
 const DASHBOARD_REST: Duration = Duration::from_millis(200);
 /// A browser opens six connections at most, and all people behind one address must find room for a
 /// while. All together must leave enough of the 1,024 file descriptors that many systems allow.
-const UNAUTHENTICATED: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 128, total: 256 };
+const UNAUTHENTICATED: UnauthenticatedLimits =
+    UnauthenticatedLimits { per_network: 128, total: 256, can_authenticate: true };
 
 /// Starts the proxy.
 pub(crate) fn start_proxy(socket: TcpListener, config: &Config, proxy: Proxy) -> Listener {
-    Listener::start(socket, limits(config), move |request| proxy.handle(request))
+    let max_connections = config.limits.max_connections;
+    // One address leaves a quarter of all connections to the others. Agents often share one
+    // address, so less would be too little.
+    let per_network = (max_connections - max_connections / 4).max(1);
+    let by_address = UnauthenticatedLimits { per_network, total: usize::MAX, can_authenticate: false };
+    let limits = ListenLimits { unauthenticated: Some(by_address), ..limits(config) };
+    Listener::start(socket, limits, move |request| proxy.handle(request))
 }
 
 /// Starts the dashboard. Whoever reaches it may send anything, so bodies must come in time and

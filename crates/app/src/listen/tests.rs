@@ -15,7 +15,7 @@ const LIMITS: ListenLimits = ListenLimits {
     rest: Duration::from_millis(50),
 };
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
-const PATIENCE: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(60);
 
 /// A listener whose answers wait until they may go, and a connection to it.
 struct Scene {
@@ -61,7 +61,7 @@ async fn calls_in_flight_finish_when_it_stops() {
     let scene = Scene::with(LIMITS).await;
     let stream = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
-    let stopping = tokio::spawn(scene.listener.stop(PATIENCE));
+    let stopping = tokio::spawn(scene.listener.stop(LONG));
     scene.may_go.notify_one();
     let answer = rest(stream).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("done"), "{answer}");
@@ -77,12 +77,12 @@ async fn connections_that_idle_do_not_hold_it_up() {
     let mut answer = vec![0; 15];
     stream.read_exact(&mut answer).await.unwrap();
     assert_eq!(answer, b"HTTP/1.1 200 OK");
-    assert!(scene.listener.stop(PATIENCE).await);
+    assert!(scene.listener.stop(LONG).await);
 }
 
 #[tokio::test]
 async fn idle_connections_get_a_last_answer_that_announces_the_close() {
-    let scene = Scene::with(ListenLimits { rest: PATIENCE, ..LIMITS }).await;
+    let scene = Scene::with(ListenLimits { rest: LONG, ..LIMITS }).await;
     let mut idle = scene.connect(REQUEST).await;
     scene.may_go.notify_one();
     let mut answer = [0; 512];
@@ -97,11 +97,11 @@ async fn idle_connections_get_a_last_answer_that_announces_the_close() {
 
 #[tokio::test]
 async fn clients_that_connect_again_are_answered_while_others_are_connected() {
-    let scene = Scene::with(ListenLimits { rest: PATIENCE, ..LIMITS }).await;
+    let scene = Scene::with(ListenLimits { rest: LONG, ..LIMITS }).await;
     let in_flight = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
     scene.listener.announce_stop();
-    let stopping = tokio::spawn(scene.listener.stop(PATIENCE));
+    let stopping = tokio::spawn(scene.listener.stop(LONG));
     let mut again = TcpStream::connect(scene.address).await.unwrap();
     again.write_all(REQUEST).await.unwrap();
     scene.arrived.notified().await;
@@ -119,7 +119,7 @@ async fn clients_that_connect_again_are_answered_while_others_are_connected() {
 }
 
 #[tokio::test]
-async fn what_does_not_finish_in_time_is_cut() {
+async fn calls_that_do_not_finish_in_time_are_cut() {
     let scene = Scene::with(LIMITS).await;
     let stream = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
@@ -144,7 +144,7 @@ async fn a_client_that_stops_reading_ends_the_connection() {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(REQUEST).await.unwrap();
     stream.readable().await.unwrap();
-    assert!(listener.stop(PATIENCE).await, "nobody should wait for it any more");
+    assert!(listener.stop(LONG).await, "the server must not wait for it");
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn a_head_that_is_too_large_is_refused() {
 }
 
 #[tokio::test]
-async fn one_more_than_it_holds_waits_for_its_turn() {
+async fn connections_over_the_limit_wait() {
     let scene = Scene::with(ListenLimits { max_connections: 1, ..LIMITS }).await;
     let first = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
@@ -168,7 +168,7 @@ async fn one_more_than_it_holds_waits_for_its_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_rests_for_too_long_is_closed() {
+async fn an_idle_connection_is_closed_after_the_keep_alive_time() {
     let scene = Scene::with(LIMITS).await;
     let mut stream = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
@@ -179,4 +179,24 @@ async fn a_connection_that_rests_for_too_long_is_closed() {
     let answered = tokio::time::Instant::now();
     assert_eq!(rest(stream).await, "");
     assert_eq!(answered.elapsed(), KEEP_ALIVE);
+}
+
+#[tokio::test]
+async fn one_address_cannot_hold_all_connections() {
+    let by_address = UnauthenticatedLimits { per_network: 2, total: usize::MAX, can_authenticate: false };
+    let scene = Scene::with(ListenLimits { unauthenticated: Some(by_address), ..LIMITS }).await;
+    let mut idle = scene.connect(REQUEST).await;
+    scene.arrived.notified().await;
+    scene.may_go.notify_one();
+    let length = idle.read(&mut [0; 512]).await.unwrap();
+    assert!(length > 0);
+
+    let busy = scene.connect(b"GET / HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").await;
+    scene.arrived.notified().await;
+    let third = scene.connect(REQUEST).await;
+    assert_eq!(rest(idle).await, "", "the idle connection is closed");
+    scene.arrived.notified().await;
+    scene.may_go.notify_one();
+    assert!(rest(busy).await.ends_with("done"), "a call in flight goes on");
+    drop(third);
 }

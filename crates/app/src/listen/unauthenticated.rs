@@ -1,5 +1,6 @@
-//! Bounds the connections of clients that have not shown the token. A further one is always
-//! accepted, since it may be the operator's: the oldest that waits for its client makes room.
+//! Limits the connections of clients that have not shown the token, by address. A further one is
+//! always accepted, because it may be the operator's: the oldest one that waits for its client is
+//! closed.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,26 +13,32 @@ use super::connection_state::ConnectionState;
 /// The log tells of connections that are closed at most this often.
 const WARN_EVERY: Duration = Duration::from_secs(600);
 
-/// How many connections clients may hold before they have shown the token.
+/// Ended connections that are remembered at most.
+const MAX_ENDED: usize = 128;
+
+/// How many connections clients without the token may hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnauthenticatedLimits {
     /// From one network.
     pub(crate) per_network: usize,
     /// From all together.
     pub(crate) total: usize,
+    /// Whether clients can show the token. On the proxy's port they cannot, and always count.
+    pub(crate) can_authenticate: bool,
 }
 
 /// An open connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) client: Client,
+    /// The client, if it can show the token.
+    pub(super) client: Option<Client>,
     pub(super) state: ConnectionState,
     pub(super) task: AbortHandle,
 }
 
 impl Connection {
     fn counts(&self) -> bool {
-        !self.task.is_finished() && !self.client.is_authenticated()
+        !self.task.is_finished() && !self.client.as_ref().is_some_and(Client::is_authenticated)
     }
 
     /// Whether it may be closed: nothing is being answered. One that was not polled yet may hold a
@@ -68,22 +75,21 @@ impl Unauthenticated {
             self.entries -= own.len();
             own.retain(|(_, connection)| connection.counts());
             while own.len() > self.limits.per_network && end_oldest(own) {
-                warn_once(&mut self.warned_at);
+                warn_once(&mut self.warned_at, self.limits);
             }
             self.entries += own.len();
         }
         if self.entries > self.limits.total {
             self.forget_ended();
             while self.entries > self.limits.total && self.end_oldest_of_all() {
-                warn_once(&mut self.warned_at);
+                warn_once(&mut self.warned_at, self.limits);
             }
         }
     }
 
-    /// Forgets connections that count no more, if they are many: what they held stays in memory
-    /// until then.
+    /// Forgets ended connections once they are many: their memory is held until then.
     pub(super) fn trim(&mut self, open: usize) {
-        if self.entries > open + self.limits.per_network {
+        if self.entries > open + self.limits.per_network.min(MAX_ENDED) {
             self.forget_ended();
         }
     }
@@ -109,11 +115,16 @@ impl Unauthenticated {
     }
 }
 
-/// Says now and then that connections are closed: an operator may look for whoever opens them.
-fn warn_once(warned_at: &mut Option<Instant>) {
-    if warned_at.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
-        *warned_at = Some(Instant::now());
+/// Logs at long intervals that connections are closed, so that an operator can look for the cause.
+fn warn_once(warned_at: &mut Option<Instant>, limits: UnauthenticatedLimits) {
+    if warned_at.is_some_and(|warned| warned.elapsed() < WARN_EVERY) {
+        return;
+    }
+    *warned_at = Some(Instant::now());
+    if limits.can_authenticate {
         tracing::warn!("clients without the token open too many connections to the dashboard: the oldest are closed");
+    } else {
+        tracing::warn!("one address opens too many connections to the proxy: its oldest idle ones are closed");
     }
 }
 
@@ -134,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 2, total: 4 };
+    const LIMITS: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 2, total: 4, can_authenticate: true };
 
     struct Opened(Client, tokio::task::JoinHandle<()>, ConnectionState);
 
@@ -143,7 +154,7 @@ mod tests {
         let (client, state) = (Client::new(address), ConnectionState::default());
         state.set_waits_to_read(waits);
         let task = tokio::spawn(std::future::pending());
-        let connection = Connection { client: client.clone(), state: state.clone(), task: task.abort_handle() };
+        let connection = Connection { client: Some(client.clone()), state: state.clone(), task: task.abort_handle() };
         all.add(Network::of(address), connection);
         Opened(client, task, state)
     }
