@@ -8,14 +8,25 @@ pub(crate) type Slot = u32;
 
 /// Half of a window of the usual size.
 const CHUNK: usize = 10;
+/// The first chunk is cut in two: most of very many agents have made a call or two.
+const FIRST: usize = 2;
 
 /// Entries by slot. A slot that was let go is used again.
 #[derive(Debug, Default)]
 #[allow(clippy::vec_box, reason = "chunks must not move when the list of them grows")]
 pub(crate) struct Slots {
-    chunks: Vec<Box<[Entry; CHUNK]>>,
+    chunks: Vec<Box<[Entry]>>,
     used: usize,
     free: Vec<Slot>,
+}
+
+/// In which chunk a slot lies, and where in it.
+fn place(slot: Slot) -> (usize, usize) {
+    match slot as usize {
+        slot if slot >= CHUNK => (1 + slot / CHUNK, slot % CHUNK),
+        slot if slot >= FIRST => (1, slot - FIRST),
+        slot => (0, slot),
+    }
 }
 
 impl Slots {
@@ -26,8 +37,13 @@ impl Slots {
             return slot;
         }
         let slot = self.used as Slot;
-        if self.used == self.chunks.len() * CHUNK {
-            self.chunks.push(Box::new([entry; CHUNK]));
+        if place(slot).0 == self.chunks.len() {
+            let length = match self.chunks.len() {
+                0 => FIRST,
+                1 => CHUNK - FIRST,
+                _ => CHUNK,
+            };
+            self.chunks.push(vec![entry; length].into_boxed_slice());
         }
         self.used += 1;
         *self.get_mut(slot) = entry;
@@ -41,12 +57,14 @@ impl Slots {
 
     /// What lies there.
     pub(crate) fn get(&self, slot: Slot) -> &Entry {
-        &self.chunks[slot as usize / CHUNK][slot as usize % CHUNK]
+        let (chunk, index) = place(slot);
+        &self.chunks[chunk][index]
     }
 
     /// What lies there.
     pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Entry {
-        &mut self.chunks[slot as usize / CHUNK][slot as usize % CHUNK]
+        let (chunk, index) = place(slot);
+        &mut self.chunks[chunk][index]
     }
 
     /// How many slots there were at most at one time.

@@ -37,7 +37,7 @@ pub(super) fn of_results<'t>(results: impl Iterator<Item = &'t str>) -> (ResultP
 }
 
 fn of_result(result: &str) -> (ResultPrint, u16) {
-    let mut lights = Lights::default();
+    let mut lights = Lights::new();
     words_of([result], Numbers::Kept, &mut lights);
     lights.settle(b"");
     let waited = lights.waited;
@@ -45,17 +45,15 @@ fn of_result(result: &str) -> (ResultPrint, u16) {
 }
 
 /// The lights as the words of a result pass.
-#[derive(Debug, Default)]
 struct Lights {
+    keys: &'static Keys,
     shape: u64,
     kept: u64,
     numbers: Trend,
     /// The word before, if it ended with a number that may turn out to be a duration.
     waiting: Option<Waiting>,
-    /// The hash of the word before, which may say what the next number is.
-    before: u64,
-    /// Whether the word before says that an id follows.
-    names_id: bool,
+    /// What the word before says of this one.
+    before: Says,
     /// Whether the word before is part of a list of volatile numbers that goes on.
     list_goes_on: bool,
     /// How many words there are that are no tags.
@@ -92,6 +90,22 @@ struct Waiting {
 }
 
 impl Lights {
+    fn new() -> Lights {
+        Lights {
+            keys: &KEYS,
+            shape: 0,
+            kept: 0,
+            numbers: Trend::default(),
+            waiting: None,
+            before: 0,
+            list_goes_on: false,
+            words: 0,
+            is_headed: false,
+            is_aside: false,
+            waited: 0,
+        }
+    }
+
     fn add(&mut self, shape: u64, kept: u64) {
         self.shape = fold(self.shape, shape);
         self.kept = fold(self.kept, kept);
@@ -131,10 +145,10 @@ impl Lights {
     /// A word with digits in it: what is volatile is masked, the other numbers are looked at.
     fn word_with_digits(&mut self, bytes: &[u8]) {
         let (mut shape, mut kept, mut last) = (0, 0, None);
-        let is_volatile = self.list_goes_on || KEYS.is_volatile(self.before);
+        let is_volatile = self.list_goes_on || self.before & VOLATILE != 0;
         self.list_goes_on = is_volatile && bytes.ends_with(b",");
         let (bytes, is_bracketed) = volatile::without_bracket(bytes);
-        for token in tokens(bytes, is_volatile || KEYS.is_calendar(self.before)) {
+        for token in tokens(bytes, is_volatile || self.before & CALENDAR != 0) {
             if let Some((hash, value)) = last.take() {
                 self.numbers.add(value);
                 kept = fold(kept, hash);
@@ -150,8 +164,8 @@ impl Lights {
         }
         match last {
             Some(number) => {
-                let is_wait = KEYS.says_wait(self.before);
-                let is_epoch = volatile::is_epoch_seconds(number.1) && !KEYS.is_amount(self.before);
+                let is_wait = self.before & WAIT != 0;
+                let is_epoch = volatile::is_epoch_seconds(number.1) && self.before & AMOUNT == 0;
                 self.waiting = Some(Waiting { shape, kept, number, is_wait, is_bracketed, is_epoch });
             }
             None => self.add(shape, kept),
@@ -161,7 +175,7 @@ impl Lights {
 
 impl Words for Lights {
     fn word(&mut self, word: Word<'_>) {
-        if word.bytes == ASIDE.0 || self.is_aside {
+        if self.is_aside || word.bytes == ASIDE.0 {
             self.is_aside = word.bytes != ASIDE.1;
             return;
         }
@@ -176,17 +190,17 @@ impl Words for Lights {
         if self.waiting.is_some() {
             self.settle(word.bytes);
         }
-        if self.names_id && volatile::may_be_id(word.bytes, word.has_digits) {
+        let says = self.keys.says(word.hash);
+        if self.before & ID != 0 && volatile::may_be_id(word.bytes, word.has_digits) {
             self.add(MASKED, MASKED);
         } else if word.has_digits {
             self.word_with_digits(volatile::without_temporary_name(word.bytes));
-        } else if KEYS.is_calendar(word.hash) {
+        } else if says & CALENDAR != 0 {
             self.add(MASKED, MASKED);
         } else {
             self.add(word.hash, word.hash);
         }
-        self.before = word.hash;
-        self.names_id = KEYS.is_id(word.hash) || volatile::names_id(word.bytes);
+        self.before = says | if volatile::names_id(word.bytes) { ID } else { 0 };
     }
 }
 
@@ -213,55 +227,73 @@ impl Trend {
     }
 }
 
-/// Words by their hashes: what they say of the number behind them.
+/// What a word says of the word behind it: a bit for each.
+type Says = u8;
+
+const VOLATILE: Says = 1;
+const CALENDAR: Says = 1 << 1;
+const ID: Says = 1 << 2;
+const WAIT: Says = 1 << 3;
+const AMOUNT: Says = 1 << 4;
+
+/// Words by their hashes.
 struct Keys {
-    volatile: Vec<u64>,
-    calendar: Vec<u64>,
-    ids: Vec<u64>,
-    waits: Vec<u64>,
-    amounts: Vec<u64>,
+    /// A bit for each hash that may be known, by its upper bits: nearly every word is in no list, which is soon told.
+    filter: Vec<u64>,
+    known: Vec<(u64, Says)>,
 }
 
+/// How many of the upper bits of a hash choose its bit.
+const FILTER_BITS: u32 = 14;
+
 static KEYS: LazyLock<Keys> = LazyLock::new(|| {
-    let hashes = |words: &[&str], ends: &[&str]| {
-        let forms = |word: &&str| {
-            ends.iter().flat_map(|end| ["", "(", "["].map(|start| format!("{start}{word}{end}"))).collect::<Vec<_>>()
-        };
-        let mut hashes: Vec<u64> = words.iter().flat_map(forms).map(|form| word_hash(&form)).collect();
-        hashes.sort_unstable();
-        hashes
-    };
-    Keys {
-        volatile: hashes(&volatile::KEYS, &["", ":", "="]),
-        waits: hashes(&["time", "waited", "slept"], &["", ":"]),
-        amounts: hashes(
-            &["size", "processed", "bytes", "total", "count", "offset", "rows", "copied", "read"],
-            &["", ":"],
-        ),
-        calendar: hashes(&volatile::CALENDAR, &["", ","]),
-        ids: hashes(&["id", "hash", "commit", "sha", "digest", "token", "session", "revision"], &["", ":", "="]),
-    }
+    let mut keys = Keys { filter: vec![0; 1 << (FILTER_BITS - 6)], known: Vec::new() };
+    keys.add(VOLATILE, &volatile::KEYS, &["", ":", "="]);
+    keys.add(WAIT, &["time", "waited", "slept"], &["", ":"]);
+    keys.add(
+        AMOUNT,
+        &["size", "processed", "bytes", "total", "count", "offset", "rows", "copied", "read"],
+        &["", ":"],
+    );
+    keys.add(CALENDAR, &volatile::CALENDAR, &["", ","]);
+    keys.add(
+        ID,
+        &["id", "hash", "commit", "sha", "digest", "token", "session", "revision"],
+        &["", ":", "="],
+    );
+    keys.known.sort_unstable();
+    keys
 });
 
 impl Keys {
-    fn is_volatile(&self, hash: u64) -> bool {
-        self.volatile.binary_search(&hash).is_ok()
+    fn add(&mut self, says: Says, words: &[&str], ends: &[&str]) {
+        for word in words {
+            for form in ends.iter().flat_map(|end| ["", "(", "["].map(|start| format!("{start}{word}{end}"))) {
+                let hash = word_hash(&form);
+                let (place, bit) = Keys::place(hash);
+                self.filter[place] |= bit;
+                self.known.push((hash, says));
+            }
+        }
     }
 
-    fn is_id(&self, hash: u64) -> bool {
-        self.ids.binary_search(&hash).is_ok()
+    /// Where the bit of a hash stands.
+    fn place(hash: u64) -> (usize, u64) {
+        let number = hash >> (u64::BITS - FILTER_BITS);
+        ((number / 64) as usize, 1 << (number % 64))
     }
 
-    fn is_amount(&self, hash: u64) -> bool {
-        self.amounts.binary_search(&hash).is_ok()
+    #[inline]
+    fn says(&self, hash: u64) -> Says {
+        let (place, bit) = Keys::place(hash);
+        if self.filter[place] & bit == 0 { 0 } else { self.look_up(hash) }
     }
 
-    fn says_wait(&self, hash: u64) -> bool {
-        self.waits.binary_search(&hash).is_ok()
-    }
-
-    fn is_calendar(&self, hash: u64) -> bool {
-        self.calendar.binary_search(&hash).is_ok()
+    #[inline(never)]
+    fn look_up(&self, hash: u64) -> Says {
+        let first = self.known.partition_point(|(known, _)| *known < hash);
+        let same = self.known[first..].iter().take_while(|(known, _)| *known == hash);
+        same.fold(0, |all, (_, says)| all | says)
     }
 }
 
