@@ -250,17 +250,9 @@ static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     let mut keys = Keys { filter: vec![0; 1 << (FILTER_BITS - 6)], known: Vec::new() };
     keys.add(VOLATILE, &volatile::KEYS, &["", ":", "="]);
     keys.add(WAIT, &["time", "waited", "slept"], &["", ":"]);
-    keys.add(
-        AMOUNT,
-        &["size", "processed", "bytes", "total", "count", "offset", "rows", "copied", "read"],
-        &["", ":"],
-    );
+    keys.add(AMOUNT, &["size", "processed", "bytes", "total", "count", "offset", "rows", "copied", "read"], &["", ":"]);
     keys.add(CALENDAR, &volatile::CALENDAR, &["", ","]);
-    keys.add(
-        ID,
-        &["id", "hash", "commit", "sha", "digest", "token", "session", "revision"],
-        &["", ":", "="],
-    );
+    keys.add(ID, &["id", "hash", "commit", "sha", "digest", "token", "session", "revision"], &["", ":", "="]);
     keys.known.sort_unstable();
     keys
 });

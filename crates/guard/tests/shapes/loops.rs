@@ -245,3 +245,43 @@ fn the_same_message_sent_again_under_another_number() {
         client.tool("send_email", &arguments, &format!("sent as message {}", 34 + round));
     });
 }
+
+#[test]
+fn a_search_that_repeats_its_query_and_finds_nothing() {
+    check(9, |client, round| {
+        let query = words(round, 3);
+        client.tool("search", &json!({ "query": query }), &format!("No results found for \"{query}\"."));
+    });
+}
+
+#[test]
+fn an_empty_page_that_repeats_its_number() {
+    check(9, |client, round| {
+        let result = format!(r#"{{"page": {round}, "items": []}}"#);
+        client.tool("list_orders", &json!({ "page": round }), &result);
+    });
+}
+
+#[test]
+fn answers_that_are_empty() {
+    check(12, |client, _| {
+        client.say("Please continue.");
+        client.hear("");
+    });
+}
+
+#[test]
+fn the_report_of_one_sub_agent_after_the_other() {
+    check(9, |client, round| {
+        let report = "I was not able to find a leak in the code that you gave me.";
+        client.tool("Task", &json!({"prompt": words(round, 9)}), report);
+    });
+}
+
+#[test]
+fn a_complaint_that_is_answered_with_words() {
+    check(8, |client, round| {
+        client.say("ERROR! Your patch is empty. Please provide a patch that fixes the issue.");
+        client.hear(&words(round, 30));
+    });
+}

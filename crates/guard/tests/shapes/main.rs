@@ -2,6 +2,7 @@
 //! read by `wire`, judged with the default settings.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on should say where")]
 
+mod batches;
 mod client;
 mod healthy;
 mod loops;
