@@ -1,11 +1,13 @@
 //! The dialects in which conversations are written.
 
 use model::Format;
+use strum::{EnumString, IntoStaticStr};
 
 use crate::json::{Cursor, Malformed};
 
 /// One form of requests, responses and streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Dialect {
     /// OpenAI Chat Completions.
     ChatCompletions,
@@ -40,21 +42,12 @@ impl Dialect {
 
     /// Its name, as it is written to disk.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Dialect::ChatCompletions => "chat_completions",
-            Dialect::Completions => "completions",
-            Dialect::Responses => "responses",
-            Dialect::Messages => "messages",
-            Dialect::Gemini => "gemini",
-            Dialect::Ollama => "ollama",
-            Dialect::Converse => "converse",
-            Dialect::Cohere => "cohere",
-        }
+        self.into()
     }
 
     /// Reads the name.
     pub fn parse(name: &str) -> Option<Dialect> {
-        Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == name)
+        name.parse().ok()
     }
 
     /// The format whose error shape clients of this dialect expect.
@@ -109,5 +102,20 @@ impl Dialect {
             _ if kind.starts_with("response.") => Some(Dialect::Responses),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_on_disk_do_not_change() {
+        let names = Dialect::ALL.map(Dialect::as_str);
+        let expected =
+            ["chat_completions", "completions", "responses", "messages", "gemini", "ollama", "converse", "cohere"];
+        assert_eq!(names, expected);
+        assert_eq!(names.map(Dialect::parse), Dialect::ALL.map(Some));
+        assert_eq!(Dialect::parse("Chat"), None);
     }
 }

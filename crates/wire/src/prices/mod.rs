@@ -28,7 +28,8 @@ const REMEMBERED: usize = 4096;
 const RESELLERS: [&str; 1] = ["openrouter"];
 
 /// What a call to an unpriced model counts towards a budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum Unpriced {
     /// The cost with the most expensive known model of its provider.
     #[default]
@@ -40,11 +41,7 @@ pub enum Unpriced {
 impl Unpriced {
     /// Parses the name.
     pub fn parse(word: &str) -> Option<Unpriced> {
-        match word {
-            "most_expensive" => Some(Unpriced::MostExpensive),
-            "free" => Some(Unpriced::Free),
-            _ => None,
-        }
+        word.parse().ok()
     }
 }
 
