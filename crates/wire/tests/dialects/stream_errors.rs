@@ -63,6 +63,21 @@ fn a_client_reads_the_error_wherever_the_stream_broke() {
 }
 
 #[test]
+fn a_broken_event_of_another_dialect_hides_no_error() {
+    for dialect in Dialect::ALL {
+        for broken in
+            [r#"{"choices":["#, r#"{"type":"message_start","#, r#"{"candidates":"#, r#"{"type":"message-end","#]
+        {
+            let mut reader = AnswerReader::new(dialect, &headers("text/event-stream"), 1 << 20);
+            reader.feed(format!("data: {broken}").as_bytes());
+            let error = reader.stream_error("died").unwrap();
+            reader.feed(&error);
+            assert_eq!(reader.finish().error.as_deref(), Some("died"), "{dialect:?} after {broken}");
+        }
+    }
+}
+
+#[test]
 fn an_array_stays_valid_json_wherever_it_broke() {
     let mut told = 0;
     for at in 1..GEMINI_ARRAY.trim_end().len() {

@@ -10,6 +10,7 @@ mod responses;
 
 use crate::Dialect;
 use crate::answer::Answer;
+use crate::json::Json;
 use chat_completions::ChatAnswer;
 use cohere::CohereAnswer;
 use converse::ConverseAnswer;
@@ -70,8 +71,8 @@ impl PartialAnswer {
         self.look_at(data);
         match &mut self.answer {
             ByDialect::Chat(answer) => {
-                if let Some(other) = answer.event(data) {
-                    self.turn_to(other);
+                let other = answer.event(data);
+                if other.is_some_and(|other| self.turn_to(other, data)) {
                     self.read_event(data);
                 }
             }
@@ -95,8 +96,8 @@ impl PartialAnswer {
         self.look_at(body);
         match &mut self.answer {
             ByDialect::Chat(answer) => {
-                if let Some(other) = answer.body(body) {
-                    self.turn_to(other);
+                let other = answer.body(body);
+                if other.is_some_and(|other| self.turn_to(other, body)) {
                     self.read_body(body);
                 }
             }
@@ -154,16 +155,22 @@ impl PartialAnswer {
             return;
         }
         if let Some(dialect) = Dialect::of_answer(text) {
-            self.turn_to(dialect);
+            self.turn_to(dialect, text);
         }
     }
 
-    fn turn_to(&mut self, dialect: Dialect) {
-        self.is_shown = true;
+    /// Switches to the dialect that `text` shows, and says whether it did. An invalid text switches
+    /// nothing: it may be the broken end of a stream, and the error that follows is in the dialect
+    /// so far.
+    fn turn_to(&mut self, dialect: Dialect, text: &str) -> bool {
         if dialect == self.dialect {
-            return;
+            self.is_shown = true;
+            return false;
         }
-        self.dialect = dialect;
-        self.answer = ByDialect::new(dialect, self.limit);
+        if Json::parse(text).is_err() {
+            return false;
+        }
+        *self = PartialAnswer { is_shown: true, ..PartialAnswer::new(dialect, self.limit) };
+        true
     }
 }
