@@ -1,8 +1,8 @@
-//! Rules that are looked at every minute: agents that fell silent, calls that fail, budgets that are spent, kills that last. All of it from figures that
-//! are kept for it, never from the events; what was said is in the store, so that a restart neither repeats nor forgets.
+//! Evaluates the rules every minute: silent agents, failing calls, spent budgets, kills that last. It reads only sums, never
+//! events. What each rule last announced is in the store, so a restart neither repeats nor forgets an alert.
 
 mod budgets;
-mod look;
+mod conditions;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use model::{AgentId, AlertData, AlertRule, Clock, ClockWatch, Policy, RecoveredD
 use store::{AlertChange, AlertState, AlertTurn, Change, Recorder, Store, StoreError, Turn};
 use tokio::sync::watch;
 
-/// How often rules are looked at.
-const EVERY: Duration = Duration::from_secs(60);
+/// How often the rules are evaluated.
+const INTERVAL: Duration = Duration::from_secs(60);
 
-/// What all rules last said, by rule and agent.
+/// What each rule last announced, by rule and agent.
 type States = HashMap<(RuleId, AgentId), AlertState>;
 
-/// What looks at the rules.
+/// Evaluates the rules.
 pub(crate) struct Evaluator {
     pub(crate) store: Store,
     pub(crate) recorder: Recorder,
@@ -27,11 +27,11 @@ pub(crate) struct Evaluator {
 }
 
 impl Evaluator {
-    /// Looks at the rules every minute until it is told to stop.
+    /// Evaluates the rules every minute until it is told to stop.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut started = self.clock.now();
         let mut clock_watch = ClockWatch::new(self.clock.clone());
-        let mut ticks = tokio::time::interval(EVERY);
+        let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut well = true;
         loop {
@@ -43,16 +43,16 @@ impl Evaluator {
                 // Time that did not pass does not count as silence of any agent.
                 started = jump.now;
             }
-            match self.look_at_rules(started).await {
+            match self.evaluate_rules(started).await {
                 Ok(()) => well = true,
-                Err(error) if std::mem::take(&mut well) => tracing::warn!("rules cannot be looked at: {error}"),
+                Err(error) if std::mem::take(&mut well) => tracing::warn!("alert rules cannot be evaluated: {error}"),
                 Err(_) => {}
             }
         }
     }
 
-    /// Looks at every rule once. The server was started at `started`.
-    async fn look_at_rules(&self, started: Timestamp) -> Result<(), StoreError> {
+    /// Evaluates every rule once. The server was started at `started`.
+    async fn evaluate_rules(&self, started: Timestamp) -> Result<(), StoreError> {
         let (store, now) = (&self.store, self.clock.now());
         let rules: Vec<AlertRule> = store.alert_rules().await?.into_iter().filter(|rule| rule.enabled).collect();
         if rules.is_empty() {
@@ -63,7 +63,7 @@ impl Evaluator {
         let states: States = states.map(|state| ((state.rule, state.agent.clone()), state)).collect();
         let mut turns = Vec::new();
         for rule in &rules {
-            for (agent, finding) in look::findings(self, rule, &states, (started, now)).await? {
+            for (agent, finding) in conditions::findings(self, rule, &states, (started, now)).await? {
                 let state = states.get(&(rule.id, agent.clone()));
                 if let Some(turn) = turn(rule, &agent, state, finding, now) {
                     turns.push(AlertTurn { rule: rule.id, agent, turn });
@@ -78,18 +78,18 @@ impl Evaluator {
     }
 }
 
-/// What a look at an agent gave.
+/// What a rule found about an agent.
 #[derive(Clone, Debug, PartialEq)]
 enum Finding {
-    /// It is so.
+    /// The condition holds.
     Bad(AlertData),
-    /// It is not so.
+    /// The condition does not hold.
     Good,
-    /// There is nothing to say: the agent is inactive, or made no calls.
+    /// The condition cannot be judged: the agent is inactive, or made no calls.
     Nothing,
 }
 
-/// What follows from it: normal → firing → recovered.
+/// The next state of the alert: normal → firing → recovered.
 fn turn(
     rule: &AlertRule,
     agent: &AgentId,
@@ -97,7 +97,7 @@ fn turn(
     finding: Finding,
     now: Timestamp,
 ) -> Option<Turn> {
-    // After the clock was set back nobody knows how long ago it was told: once too often is better than never.
+    // After the clock was set back, the time since the last alert is unknown: one alert too many is better than none.
     let past =
         |told_at: Timestamp, minutes: u32| now < told_at || now.millis_since(told_at) >= u64::from(minutes) * 60_000;
     match (state.filter(|state| state.firing), finding) {

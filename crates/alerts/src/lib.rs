@@ -1,5 +1,5 @@
-//! How people are told: rules that are looked at every minute, and a worker that empties the outbox through webhooks,
-//! mail and chats. The only crate that calls out on its own, all of it through `egress` and `mailer`.
+//! Notifies people: rules that are evaluated every minute, and a worker that delivers the outbox through webhooks, mail
+//! and chats. The only crate that makes outgoing calls of its own, all of them through `egress` and `mailer`.
 
 mod chat;
 mod egress;
@@ -8,7 +8,7 @@ mod mailer;
 mod message;
 mod retry;
 #[cfg(test)]
-mod rig;
+mod test_support;
 mod send;
 mod webhook;
 mod worker;
@@ -32,7 +32,7 @@ use send::Sender;
 use worker::Worker;
 
 /// How long deliveries under way may take when the server stops. One that is cut is sent again after the next start.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How alerts are delivered.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct Alerts {
 }
 
 impl Alerts {
-    /// Starts to deliver what is queued, and to look at the rules every minute.
+    /// Starts delivering the outbox and evaluating the rules.
     pub fn start(config: AlertsConfig, store: Store, recorder: Recorder, clock: Clock) -> Alerts {
         let sender = Sender {
             egress: Egress::new(config.allow_private_targets),
@@ -79,6 +79,6 @@ impl Alerts {
             let _ = self.worker.await;
             let _ = self.evaluator.await;
         };
-        let _ = tokio::time::timeout(STOP_PATIENCE, both).await;
+        let _ = tokio::time::timeout(STOP_TIMEOUT, both).await;
     }
 }

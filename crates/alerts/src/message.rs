@@ -6,7 +6,7 @@ use model::{
 use serde_json::{Value, json};
 use store::DeliveryRow;
 
-/// An alert that is to be told.
+/// An alert to deliver.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) id: DeliveryId,
@@ -17,7 +17,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// What `delivery` tells, with links below `public_url`; none if it cannot be read.
+    /// The message of `delivery`, with links below `public_url`; `None` if its data cannot be read.
     pub(crate) fn of(delivery: &DeliveryRow, public_url: &str) -> Option<Message> {
         Some(Message {
             id: delivery.id,
@@ -28,7 +28,7 @@ impl Message {
         })
     }
 
-    /// It in one sentence.
+    /// The alert in one sentence.
     pub(crate) fn title(&self) -> String {
         self.data.summary()
     }
@@ -72,7 +72,7 @@ impl Message {
         !matches!(self.alert_type, AlertType::Recovered | AlertType::Test)
     }
 
-    /// It as webhooks carry it.
+    /// The body of a webhook.
     pub(crate) fn body(&self) -> Value {
         let mut data = serde_json::to_value(&self.data).unwrap_or_default();
         if let Some(fields) = data.as_object_mut() {

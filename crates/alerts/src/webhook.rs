@@ -14,7 +14,7 @@ use crate::message::Message;
 
 const PREFIX: &str = "whsec_";
 
-/// The request that tells `message` at `now`; none if the secret is none.
+/// The request that carries `message`, signed at `now`; `None` if the secret is invalid.
 pub(crate) fn post(target: Target, secret: &SecretString, message: &Message, now: Timestamp) -> Option<Post> {
     let body = message.body().to_string();
     let seconds = now.as_millis().div_euclid(1000);

@@ -12,10 +12,10 @@ use tokio::task::{Id, JoinSet};
 use crate::retry;
 use crate::send::Sender;
 
-/// How long to wait at most before the outbox is looked at again, whatever it said: clocks jump.
-const LOOK: Duration = Duration::from_secs(15);
+/// The longest wait before the outbox is read again, because clocks jump.
+const MAX_WAIT: Duration = Duration::from_secs(15);
 /// How long to wait after the database could not be read or written.
-const TROUBLE: Duration = Duration::from_secs(1);
+const RETRY_WAIT: Duration = Duration::from_secs(1);
 
 /// Delivers what is queued.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Worker {
                     if std::mem::take(&mut well) {
                         tracing::warn!("alerts wait, because the outbox cannot be read: {error}");
                     }
-                    TROUBLE
+                    RETRY_WAIT
                 }
             };
             tokio::select! {
@@ -71,7 +71,8 @@ impl Worker {
         self.under_way.remove(&id);
     }
 
-    /// What was queued later than now was queued before the clock was set back, nobody knows how long ago: it is due.
+    /// An alert queued in the future was queued before the clock was set back while the server was down. Its age is
+    /// unknown, so it is due.
     async fn notice_clock_set_while_down(&mut self) {
         let now = self.clock.now();
         let newest = self.store.newest_queued().await.ok().flatten();
@@ -92,7 +93,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Begins what is due, and says when to look again.
+    /// Starts every delivery that is due, and returns how long to wait before the next.
     async fn dispatch(&mut self) -> Result<Duration, StoreError> {
         self.follow_clock().await?;
         let now = self.clock.now();
@@ -100,7 +101,7 @@ impl Worker {
             self.dispatch_channel(channel).await?;
         }
         let next = self.store.next_due(now).await?;
-        Ok(next.map_or(LOOK, |due| Duration::from_millis(due.millis_since(now))).min(LOOK))
+        Ok(next.map_or(MAX_WAIT, |due| Duration::from_millis(due.millis_since(now))).min(MAX_WAIT))
     }
 
     async fn dispatch_channel(&mut self, id: ChannelId) -> Result<(), StoreError> {
@@ -109,7 +110,7 @@ impl Worker {
         let channel = self.store.channel(id).await?.map(Arc::new);
         let limit = channel.as_ref().map_or(1, |channel| at_a_time(channel.kind));
         let now = self.clock.now();
-        // One more than there is room for tells whether several wait for the same digest.
+        // One more than can be started shows whether several wait for the same digest.
         let mut due = self.store.due(id, now, limit + running.len() + 1).await?;
         due.retain(|delivery| !running.contains(&delivery.id));
         if let Some(window) = shared_window(&due) {
@@ -140,19 +141,19 @@ fn at_a_time(kind: ChannelKind) -> usize {
     }
 }
 
-/// The window in which several of these wait.
+/// The digest window that several of these deliveries wait in.
 fn shared_window(due: &[DeliveryRow]) -> Option<model::Timestamp> {
     let mut windows = HashSet::new();
     due.iter().filter_map(|delivery| delivery.waits_in).find(|window| !windows.insert(*window))
 }
 
-/// Records what came of an attempt, however long that takes: until it is on record it counts as under way, so that it is
-/// not sent twice while the database is out of order.
+/// Records the outcome of an attempt, however long that takes: until it is recorded the delivery counts as under way, so that
+/// it is not sent twice while the database cannot be written.
 async fn record(recorder: &Recorder, delivery: DeliveryId, attempt: Attempt) {
     loop {
         let change = AlertChange::Attempted { delivery, attempt: attempt.clone() };
         match recorder.change(Change::Alerts(change)).await {
-            Err(StoreError::Unavailable(_)) => tokio::time::sleep(TROUBLE).await,
+            Err(StoreError::Unavailable(_)) => tokio::time::sleep(RETRY_WAIT).await,
             Ok(_) | Err(_) => return,
         }
     }

@@ -1,4 +1,4 @@
-//! What rules about money find: agents that spent an amount, or so much of the budgets that their policies set.
+//! Conditions about money: agents that spent an amount, or a share of the budgets in their policies.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use store::{AgentBudget, AlertState, Spent, StoreError};
 
 use super::{Evaluator, Finding};
 
-/// For how long a new period is not looked at, but the end of the one before: two looks, because one may be late.
+/// How long after a period ends it is still evaluated instead of the new one: two intervals, because one may be late.
 const LOOKED_BACK_MS: i64 = 120_000;
 
 /// What agents spent.
 type Sums = HashMap<AgentId, NanoUsd>;
 
-/// What `rule` finds of every agent that has spent something, and of those of which it has said so before.
+/// What `rule` finds for every agent that has spent something or has a firing alert.
 pub(super) async fn findings(
     evaluator: &Evaluator,
     rule: &AlertRule,
@@ -24,7 +24,7 @@ pub(super) async fn findings(
 ) -> Result<Vec<(AgentId, Finding)>, StoreError> {
     match limit {
         BudgetLimit::Amount { amount_usd, period } => {
-            let period_start = looked_at(rule, period, now);
+            let period_start = evaluated_period(rule, period, now);
             let spent = spent_in(evaluator, period_start, Zone::default().period(period, now).start).await?;
             let data = |agent_id, spent_usd| BudgetData {
                 agent_id,
@@ -45,9 +45,9 @@ pub(super) async fn findings(
     }
 }
 
-/// The start of the period that a look at `now` is about. At first that is the one before, if there was the rule: what was
-/// spent at its very end would never be looked at.
-fn looked_at(rule: &AlertRule, period: BudgetPeriod, now: Timestamp) -> Timestamp {
+/// The start of the period that is evaluated at `now`. Shortly after a period began, that is the one before it: its last
+/// minute would otherwise never be evaluated.
+fn evaluated_period(rule: &AlertRule, period: BudgetPeriod, now: Timestamp) -> Timestamp {
     let back = Timestamp::from_millis(now.as_millis() - LOOKED_BACK_MS);
     Zone::default().period(period, back.max(rule.created_at)).start
 }
@@ -67,7 +67,7 @@ async fn spent_in(evaluator: &Evaluator, start: Timestamp, current: Timestamp) -
     Ok(sums)
 }
 
-/// Agents that spent more than the amount. That a new period begins is not told: it is no news.
+/// Agents that spent more than the amount. The start of a new period is no news, so it ends an alert silently.
 fn overspent(
     rule: &AlertRule,
     firing: &[&AlertState],
@@ -80,15 +80,15 @@ fn overspent(
     }
     let finding = |(agent, sum): (AgentId, NanoUsd)| {
         let data = data(agent.clone(), sum);
-        // What was told of the period before ends first, or this one would pass for the same.
-        let is_old = |it: &&AlertState| it.agent == agent && looked_at(rule, data.period, it.since) < data.period_start;
+        // The alert of the period before ends first; otherwise this period would count as already announced.
+        let is_old = |it: &&AlertState| it.agent == agent && evaluated_period(rule, data.period, it.since) < data.period_start;
         let over = data.spent_usd >= data.amount_usd && !firing.iter().any(is_old);
         (agent, if over { Finding::Bad(AlertData::Budget(data)) } else { Finding::Nothing })
     };
     spent.into_iter().map(finding).collect()
 }
 
-/// What part of a budget is told.
+/// The share of a budget that fires.
 struct Share<'a> {
     percent: f64,
     default: &'a Policy,
@@ -112,13 +112,13 @@ fn near_their_budget(
         };
         findings.push((agent, finding));
     }
-    // These have the default now, and have spent nothing of it.
+    // These agents have the default policy now, and have spent nothing of it.
     findings.extend(since.into_iter().map(|(agent, since)| (agent, share.not_reached(share.default, Some(since)))));
     findings
 }
 
 impl Share<'_> {
-    /// The budget of which most is spent, if that is enough to tell.
+    /// The budget with the largest spent share, if that share fires.
     fn reached(&self, agent: &AgentId, policy: &Policy, spending: &Spending) -> Option<BudgetData> {
         let spent = BudgetPeriod::ALL.into_iter().filter_map(|period| {
             let limit = policy.budget(period).filter(|limit| *limit > NanoUsd::ZERO)?;
@@ -135,7 +135,7 @@ impl Share<'_> {
         })
     }
 
-    /// Good news if the budget was raised since it was told; that a new period has begun is no news.
+    /// A recovery if the budget was raised since the alert; a new period ends it silently.
     fn not_reached(&self, policy: &Policy, since: Option<Timestamp>) -> Finding {
         let Some(since) = since else { return Finding::Nothing };
         let has_begun = |period: BudgetPeriod| {

@@ -3,13 +3,13 @@
 mod budgets;
 
 use super::*;
-use crate::rig::{Rig, clock};
+use crate::test_support::{TestStore, clock};
 use model::{Condition, KillSwitch, PolicyChange};
 use store::Grouping;
 
 /// Every alert by itself, a clock of our own, and a server that was started an hour ago.
 struct Minutes {
-    rig: Rig,
+    fixture: TestStore,
     started: Timestamp,
     configured_policy: Policy,
 }
@@ -21,139 +21,139 @@ fn policy(json: &str) -> Policy {
 impl Minutes {
     async fn new() -> Minutes {
         let alone = Grouping { window: Duration::ZERO, quiet: Duration::ZERO };
-        let rig = Rig::new(clock(), alone).await;
-        rig.webhook("ops", "https://example.com/hook").await;
-        let started = Timestamp::from_millis(rig.clock.now().as_millis() - 3_600_000);
-        Minutes { rig, started, configured_policy: Policy::default() }
+        let fixture = TestStore::new(clock(), alone).await;
+        fixture.webhook("ops", "https://example.com/hook").await;
+        let started = Timestamp::from_millis(fixture.clock.now().as_millis() - 3_600_000);
+        Minutes { fixture, started, configured_policy: Policy::default() }
     }
 
     /// Lets minutes pass, with a look at the rules in each.
     async fn pass(&self, minutes: u32) {
         for _ in 0..minutes {
-            self.rig.clock.advance(60_000);
+            self.fixture.clock.advance(60_000);
             self.look().await;
         }
     }
 
     async fn look(&self) {
-        self.evaluator().look_at_rules(self.started).await.unwrap();
+        self.evaluator().evaluate_rules(self.started).await.unwrap();
     }
 
     fn evaluator(&self) -> Evaluator {
-        let Rig { store, recorder, clock, .. } = &self.rig;
+        let TestStore { store, recorder, clock, .. } = &self.fixture;
         let configured_policy = self.configured_policy.clone();
         Evaluator { store: store.clone(), recorder: recorder.clone(), clock: clock.clone(), configured_policy }
     }
 
     async fn set_policy(&self, agent: &str, json: &str) {
-        let (agent, at) = (AgentId::parse(agent).unwrap(), self.rig.clock.now());
+        let (agent, at) = (AgentId::parse(agent).unwrap(), self.fixture.clock.now());
         let change = Change::SetPolicy { agent, policy: policy(json).into(), kill_switch: KillSwitch::default(), at };
-        self.rig.recorder.change(change).await.unwrap();
+        self.fixture.recorder.change(change).await.unwrap();
     }
 
     async fn set_active(&self, agent: &str, active: bool) {
-        let (agent, at) = (AgentId::parse(agent).unwrap(), self.rig.clock.now());
+        let (agent, at) = (AgentId::parse(agent).unwrap(), self.fixture.clock.now());
         let change = match active {
             true => Change::Activate { agent, epoch: model::Epoch(0), by: model::ActivatedBy::Api, at },
             false => Change::Deactivate { agent, at },
         };
-        self.rig.recorder.change(change).await.unwrap();
+        self.fixture.recorder.change(change).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn an_agent_that_falls_silent_is_told_once_and_its_return_too() {
     let minutes = Minutes::new().await;
-    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
-    minutes.rig.calls("quiet", &[200]).await;
+    minutes.fixture.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.fixture.calls("quiet", &[200]).await;
     minutes.pass(4).await;
-    assert_eq!(minutes.rig.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.told().await, [""; 0]);
     minutes.pass(10).await;
-    assert_eq!(minutes.rig.told().await, ["agent.down quiet"]);
-    minutes.rig.calls("quiet", &[200]).await;
+    assert_eq!(minutes.fixture.told().await, ["agent.down quiet"]);
+    minutes.fixture.calls("quiet", &[200]).await;
     minutes.pass(2).await;
-    assert_eq!(minutes.rig.told().await, ["agent.down quiet", "agent.recovered quiet"]);
+    assert_eq!(minutes.fixture.told().await, ["agent.down quiet", "agent.recovered quiet"]);
 }
 
 #[tokio::test]
 async fn inactive_agents_are_not_down() {
     let minutes = Minutes::new().await;
-    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
-    minutes.rig.calls("stopped", &[200]).await;
+    minutes.fixture.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.fixture.calls("stopped", &[200]).await;
     minutes.set_active("stopped", false).await;
     minutes.pass(10).await;
-    assert_eq!(minutes.rig.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.told().await, [""; 0]);
 
     minutes.set_active("stopped", true).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await, ["agent.down stopped"], "active again, and silent");
+    assert_eq!(minutes.fixture.told().await, ["agent.down stopped"], "active again, and silent");
     minutes
-        .rig
+        .fixture
         .recorder
-        .change(Change::Deactivate { agent: AgentId::parse("stopped").unwrap(), at: minutes.rig.clock.now() })
+        .change(Change::Deactivate { agent: AgentId::parse("stopped").unwrap(), at: minutes.fixture.clock.now() })
         .await
         .unwrap();
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await.len(), 1, "no return is told of one that was switched off");
+    assert_eq!(minutes.fixture.told().await.len(), 1, "no return is told of one that was switched off");
 }
 
 #[tokio::test]
 async fn agents_that_were_silent_before_a_rule_for_all_are_not_what_it_is_for() {
     let minutes = Minutes::new().await;
-    minutes.rig.calls("old", &[200]).await;
+    minutes.fixture.calls("old", &[200]).await;
     minutes.pass(60).await;
-    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.fixture.rule("*", Condition::AgentDown { minutes: 5 }).await;
     minutes.pass(10).await;
-    assert_eq!(minutes.rig.told().await, [""; 0]);
-    minutes.rig.rule("old", Condition::AgentDown { minutes: 5 }).await;
+    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    minutes.fixture.rule("old", Condition::AgentDown { minutes: 5 }).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await, ["agent.down old"], "a rule of its own is");
+    assert_eq!(minutes.fixture.told().await, ["agent.down old"], "a rule of its own is");
 }
 
 #[tokio::test]
 async fn the_time_while_the_server_was_down_does_not_count() {
     let mut minutes = Minutes::new().await;
-    minutes.rig.rule("*", Condition::AgentDown { minutes: 5 }).await;
-    minutes.rig.calls("patient", &[200]).await;
-    minutes.rig.clock.advance(3_600_000);
-    minutes.started = minutes.rig.clock.now();
+    minutes.fixture.rule("*", Condition::AgentDown { minutes: 5 }).await;
+    minutes.fixture.calls("patient", &[200]).await;
+    minutes.fixture.clock.advance(3_600_000);
+    minutes.started = minutes.fixture.clock.now();
     minutes.pass(4).await;
-    assert_eq!(minutes.rig.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.told().await, [""; 0]);
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await, ["agent.down patient"]);
-    minutes.rig.clock.advance(3_600_000);
-    minutes.started = minutes.rig.clock.now();
+    assert_eq!(minutes.fixture.told().await, ["agent.down patient"]);
+    minutes.fixture.clock.advance(3_600_000);
+    minutes.started = minutes.fixture.clock.now();
     minutes.pass(10).await;
-    assert_eq!(minutes.rig.told().await.len(), 1, "a restart neither repeats nor forgets");
+    assert_eq!(minutes.fixture.told().await.len(), 1, "a restart neither repeats nor forgets");
 }
 
 #[tokio::test]
 async fn calls_that_fail_are_told_from_ten_calls_on() {
     let minutes = Minutes::new().await;
-    minutes.rig.rule("flaky", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
-    minutes.rig.calls("flaky", &[500; 9]).await;
-    minutes.rig.calls("other", &[500; 20]).await;
+    minutes.fixture.rule("flaky", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
+    minutes.fixture.calls("flaky", &[500; 9]).await;
+    minutes.fixture.calls("other", &[500; 20]).await;
     minutes.look().await;
-    assert_eq!(minutes.rig.told().await, [""; 0]);
-    minutes.rig.calls("flaky", &[200]).await;
+    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    minutes.fixture.calls("flaky", &[200]).await;
     minutes.look().await;
     minutes.look().await;
-    assert_eq!(minutes.rig.told().await, ["agent.error_rate flaky"]);
-    let summary = minutes.rig.history().await[0].data.as_ref().unwrap().summary();
+    assert_eq!(minutes.fixture.told().await, ["agent.error_rate flaky"]);
+    let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "flaky: 90% of its calls failed (9 of 10 in 5 minutes)");
 
-    minutes.rig.calls("flaky", &[200; 9]).await;
+    minutes.fixture.calls("flaky", &[200; 9]).await;
     minutes.look().await;
-    assert_eq!(minutes.rig.told().await, ["agent.error_rate flaky", "agent.recovered flaky"]);
-    minutes.rig.calls("flaky", &[500; 20]).await;
+    assert_eq!(minutes.fixture.told().await, ["agent.error_rate flaky", "agent.recovered flaky"]);
+    minutes.fixture.calls("flaky", &[500; 20]).await;
     minutes.look().await;
-    assert_eq!(minutes.rig.told().await.len(), 2, "it cools down");
+    assert_eq!(minutes.fixture.told().await.len(), 2, "it cools down");
     for _ in 0..15 {
         minutes.pass(1).await;
-        minutes.rig.calls("flaky", &[500; 20]).await;
+        minutes.fixture.calls("flaky", &[500; 20]).await;
     }
-    assert_eq!(minutes.rig.told().await.last().unwrap(), "agent.error_rate flaky");
-    assert_eq!(minutes.rig.told().await.len(), 3);
+    assert_eq!(minutes.fixture.told().await.last().unwrap(), "agent.error_rate flaky");
+    assert_eq!(minutes.fixture.told().await.len(), 3);
 }
 
 /// Calls with their statuses, at some seconds.
@@ -162,20 +162,20 @@ type Calls<'a> = &'a [(i64, &'a [u16])];
 /// How often failures are told, with these calls and a look at `second` of every minute.
 async fn told_of(calls: Calls<'_>, second: i64) -> usize {
     let minutes = Minutes::new().await;
-    minutes.rig.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 1 }).await;
-    let clock = &minutes.rig.clock;
+    minutes.fixture.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 1 }).await;
+    let clock = &minutes.fixture.clock;
     let begin = (clock.now().as_millis() / 60_000 + 1) * 60_000;
     let go_to = |second: i64| clock.advance(begin + second * 1000 - clock.now().as_millis());
     let mut calls = calls.iter().peekable();
     for look in (0..4).map(|minute| minute * 60 + second) {
         while let Some((at, statuses)) = calls.next_if(|(at, _)| *at < look) {
             go_to(*at);
-            minutes.rig.calls("flaky", statuses).await;
+            minutes.fixture.calls("flaky", statuses).await;
         }
         go_to(look);
         minutes.look().await;
     }
-    minutes.rig.told().await.iter().filter(|it| *it == "agent.error_rate flaky").count()
+    minutes.fixture.told().await.iter().filter(|it| *it == "agent.error_rate flaky").count()
 }
 
 #[tokio::test]
@@ -197,33 +197,33 @@ async fn no_failure_falls_between_two_looks_wherever_in_the_minute_they_are() {
 #[tokio::test]
 async fn an_agent_that_stopped_calling_has_not_recovered() {
     let minutes = Minutes::new().await;
-    minutes.rig.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
-    minutes.rig.calls("flaky", &[500; 10]).await;
+    minutes.fixture.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
+    minutes.fixture.calls("flaky", &[500; 10]).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await, ["agent.error_rate flaky"]);
+    assert_eq!(minutes.fixture.told().await, ["agent.error_rate flaky"]);
     minutes.pass(10).await;
-    assert_eq!(minutes.rig.told().await.len(), 1);
-    assert!(!minutes.rig.store.alert_states().await.unwrap()[0].firing);
+    assert_eq!(minutes.fixture.told().await.len(), 1);
+    assert!(!minutes.fixture.store.alert_states().await.unwrap()[0].firing);
 }
 
 #[tokio::test]
 async fn what_lasts_is_told_again_if_the_rule_says_so() {
     let minutes = Minutes::new().await;
     for condition in [Condition::AgentDown { minutes: 5 }, Condition::KillSwitch] {
-        let rule = minutes.rig.rule("*", condition).await;
+        let rule = minutes.fixture.rule("*", condition).await;
         let rule = AlertRule { repeat_minutes: Some(10), ..rule };
-        minutes.rig.change(AlertChange::PutRule { rule: rule.into() }).await;
+        minutes.fixture.change(AlertChange::PutRule { rule: rule.into() }).await;
     }
-    minutes.rig.calls("quiet", &[200]).await;
-    minutes.rig.kill("killed").await;
+    minutes.fixture.calls("quiet", &[200]).await;
+    minutes.fixture.kill("killed").await;
     minutes.pass(5).await;
-    let killed = || async { minutes.rig.told().await.iter().filter(|it| *it == "agent.killed killed").count() };
-    let down = || async { minutes.rig.told().await.iter().filter(|it| *it == "agent.down quiet").count() };
+    let killed = || async { minutes.fixture.told().await.iter().filter(|it| *it == "agent.killed killed").count() };
+    let down = || async { minutes.fixture.told().await.iter().filter(|it| *it == "agent.down quiet").count() };
     assert_eq!((killed().await, down().await), (1, 1));
     minutes.pass(10).await;
     assert_eq!((killed().await, down().await), (2, 2));
     minutes.set_active("killed", true).await;
     minutes.pass(20).await;
     assert_eq!(killed().await, 2, "it is over");
-    assert_eq!(minutes.rig.told().await.iter().filter(|it| *it == "agent.recovered killed").count(), 1);
+    assert_eq!(minutes.fixture.told().await.iter().filter(|it| *it == "agent.recovered killed").count(), 1);
 }

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::rig::Rig;
+use crate::test_support::TestStore;
 use crate::{Alerts, AlertsConfig};
 
 /// What a receiver got.
@@ -59,21 +59,21 @@ async fn receiver(
     (url, got)
 }
 
-fn start(rig: &Rig) -> Alerts {
+fn start(fixture: &TestStore) -> Alerts {
     let config = AlertsConfig {
         public_url: "http://gazer.test".to_owned(),
         allow_private_targets: true,
         smtp: None,
         configured_policy: Default::default(),
     };
-    Alerts::start(config, rig.store.clone(), rig.recorder.clone(), rig.clock.clone())
+    Alerts::start(config, fixture.store.clone(), fixture.recorder.clone(), fixture.clock.clone())
 }
 
 /// Waits until the history is as `done` wants it.
-async fn until(rig: &Rig, done: impl Fn(&[DeliveryRow]) -> bool) -> Vec<DeliveryRow> {
-    let mut outbox = rig.recorder.outbox();
+async fn until(fixture: &TestStore, done: impl Fn(&[DeliveryRow]) -> bool) -> Vec<DeliveryRow> {
+    let mut outbox = fixture.recorder.outbox();
     loop {
-        let history = rig.history().await;
+        let history = fixture.history().await;
         if done(&history) {
             return history;
         }
@@ -87,15 +87,15 @@ fn alone() -> Grouping {
 
 #[tokio::test]
 async fn a_kill_arrives_and_the_history_has_the_answer() {
-    let rig = Rig::new(Clock::System, Grouping::default()).await;
+    let fixture = TestStore::new(Clock::System, Grouping::default()).await;
     let (url, mut got) = receiver(|_| Some((StatusCode::ACCEPTED, None))).await;
-    let _alerts = start(&rig);
-    rig.webhook("ops", &url).await;
-    let incident = rig.kill("looper").await;
+    let _alerts = start(&fixture);
+    fixture.webhook("ops", &url).await;
+    let incident = fixture.kill("looper").await;
     let heard = got.recv().await.unwrap();
     assert_eq!((&heard.body["type"], &heard.body["data"]["agent_id"]), (&"agent.killed".into(), &"looper".into()));
     assert_eq!(heard.body["data"]["url"], format!("http://gazer.test/incidents/{incident}"));
-    let history = until(&rig, |history| history[0].state == DeliveryState::Delivered).await;
+    let history = until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
     assert_eq!(history[0].id.to_string(), heard.id);
     let attempt = &history[0].attempts[0];
     assert_eq!((attempt.status, attempt.answer.as_str()), (Some(202), "said the receiver"));
@@ -103,77 +103,77 @@ async fn a_kill_arrives_and_the_history_has_the_answer() {
 
 #[tokio::test]
 async fn what_failed_is_tried_again_with_the_same_id() {
-    let rig = Rig::new(crate::rig::clock(), alone()).await;
+    let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
     let (url, mut got) = receiver(|number| {
         Some(if number == 0 { (StatusCode::SERVICE_UNAVAILABLE, Some("120")) } else { (StatusCode::OK, None) })
     })
     .await;
-    rig.webhook("ops", &url).await;
-    let alerts = start(&rig);
-    rig.kill("looper").await;
+    fixture.webhook("ops", &url).await;
+    let alerts = start(&fixture);
+    fixture.kill("looper").await;
     let first = got.recv().await.unwrap();
-    let history = until(&rig, |history| history[0].tries == 1).await;
-    let wait = history[0].due_at.millis_since(rig.clock.now());
+    let history = until(&fixture, |history| history[0].tries == 1).await;
+    let wait = history[0].due_at.millis_since(fixture.clock.now());
     assert_eq!(wait, 120_000, "the target asked for it");
     alerts.stop().await;
 
-    rig.clock.advance(120_000);
-    let _alerts = start(&rig);
+    fixture.clock.advance(120_000);
+    let _alerts = start(&fixture);
     let second = got.recv().await.unwrap();
     assert_eq!((first.id, first.body), (second.id, second.body));
-    until(&rig, |history| history[0].state == DeliveryState::Delivered).await;
+    until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
 }
 
 #[tokio::test]
 async fn retry_is_sent_in_time_though_the_clock_was_set_back() {
     for while_running in [true, false] {
-        let rig = Rig::new(crate::rig::clock(), alone()).await;
+        let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
         let (url, mut got) =
             receiver(|number| Some((if number == 0 { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK }, None)))
                 .await;
-        rig.webhook("ops", &url).await;
-        let mut alerts = Some(start(&rig));
-        rig.kill("looper").await;
+        fixture.webhook("ops", &url).await;
+        let mut alerts = Some(start(&fixture));
+        fixture.kill("looper").await;
         got.recv().await.unwrap();
-        until(&rig, |history| history[0].tries == 1).await;
+        until(&fixture, |history| history[0].tries == 1).await;
         if !while_running {
             alerts.take().unwrap().stop().await;
         }
-        rig.clock.set_by(-24 * 3_600_000);
-        rig.clock.advance(10_000);
-        let _alerts = alerts.unwrap_or_else(|| start(&rig));
+        fixture.clock.set_by(-24 * 3_600_000);
+        fixture.clock.advance(10_000);
+        let _alerts = alerts.unwrap_or_else(|| start(&fixture));
         // A test of another channel makes the worker look.
-        rig.webhook("other", &url).await;
+        fixture.webhook("other", &url).await;
         got.recv().await.unwrap();
-        until(&rig, |history| history[0].state == DeliveryState::Delivered).await;
+        until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
     }
 }
 
 #[tokio::test]
 async fn a_redirect_is_no_delivery_and_gone_switches_the_channel_off() {
-    let rig = Rig::new(crate::rig::clock(), alone()).await;
+    let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
     let (moved, _a) = receiver(|_| Some((StatusCode::FOUND, None))).await;
     let (gone, _b) = receiver(|_| Some((StatusCode::GONE, None))).await;
-    rig.webhook("moved", &moved).await;
-    let channel = rig.webhook("gone", &gone).await;
-    let _alerts = start(&rig);
-    rig.kill("looper").await;
-    let history = until(&rig, |history| history.iter().all(|row| !row.attempts.is_empty())).await;
+    fixture.webhook("moved", &moved).await;
+    let channel = fixture.webhook("gone", &gone).await;
+    let _alerts = start(&fixture);
+    fixture.kill("looper").await;
+    let history = until(&fixture, |history| history.iter().all(|row| !row.attempts.is_empty())).await;
     let states: HashMap<_, _> = history.iter().map(|row| (row.channel_name.as_str(), row.state)).collect();
     assert_eq!((states["moved"], states["gone"]), (DeliveryState::Queued, DeliveryState::Failed));
-    assert!(!rig.store.channel(channel).await.unwrap().unwrap().enabled);
+    assert!(!fixture.store.channel(channel).await.unwrap().unwrap().enabled);
 }
 
 #[tokio::test]
 async fn a_target_that_never_answers_delays_nobody_else() {
-    let rig = Rig::new(Clock::System, alone()).await;
+    let fixture = TestStore::new(Clock::System, alone()).await;
     let (slow, mut slow_got) = receiver(|_| None).await;
     let (quick, mut quick_got) = receiver(|_| Some((StatusCode::OK, None))).await;
-    rig.webhook("slow", &slow).await;
-    rig.webhook("quick", &quick).await;
-    let _alerts = start(&rig);
+    fixture.webhook("slow", &slow).await;
+    fixture.webhook("quick", &quick).await;
+    let _alerts = start(&fixture);
     for agent in 0..20 {
-        rig.kill(&format!("agent-{agent}")).await;
+        fixture.kill(&format!("agent-{agent}")).await;
     }
     for _ in 0..20 {
         quick_got.recv().await.unwrap();
@@ -186,23 +186,23 @@ async fn a_target_that_never_answers_delays_nobody_else() {
 
 #[tokio::test]
 async fn a_storm_is_one_alert_at_once_and_one_digest() {
-    let rig = Rig::new(crate::rig::clock(), Grouping::default()).await;
+    let fixture = TestStore::new(crate::test_support::clock(), Grouping::default()).await;
     let (url, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
-    rig.webhook("ops", &url).await;
-    let alerts = start(&rig);
+    fixture.webhook("ops", &url).await;
+    let alerts = start(&fixture);
     for agent in 0..10 {
-        rig.kill(&format!("agent-{agent}")).await;
+        fixture.kill(&format!("agent-{agent}")).await;
     }
     assert_eq!(got.recv().await.unwrap().body["type"], "agent.killed");
     alerts.stop().await;
     assert!(got.try_recv().is_err(), "the others wait");
 
-    rig.clock.advance(5_000);
-    let _alerts = start(&rig);
+    fixture.clock.advance(5_000);
+    let _alerts = start(&fixture);
     let digest = got.recv().await.unwrap().body;
     assert_eq!((&digest["type"], &digest["data"]["count"]), (&"alerts.digest".into(), &10.into()));
     assert_eq!(digest["data"]["alerts"].as_array().unwrap().len(), 10);
-    let history = until(&rig, |history| history.iter().all(|row| row.state != DeliveryState::Queued)).await;
+    let history = until(&fixture, |history| history.iter().all(|row| row.state != DeliveryState::Queued)).await;
     let digested = history.iter().filter(|row| row.state == DeliveryState::Digested).count();
     assert_eq!((history.len(), digested), (11, 9));
     assert!(got.try_recv().is_err());
@@ -210,36 +210,36 @@ async fn a_storm_is_one_alert_at_once_and_one_digest() {
 
 #[tokio::test]
 async fn a_private_target_is_refused_and_says_why() {
-    let rig = Rig::new(Clock::System, alone()).await;
+    let fixture = TestStore::new(Clock::System, alone()).await;
     let (url, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
-    rig.webhook("ops", &url).await;
+    fixture.webhook("ops", &url).await;
     let config = AlertsConfig {
         public_url: String::new(),
         allow_private_targets: false,
         smtp: None,
         configured_policy: Default::default(),
     };
-    let _alerts = Alerts::start(config, rig.store.clone(), rig.recorder.clone(), Clock::System);
-    rig.kill("looper").await;
-    let history = until(&rig, |history| history[0].state == DeliveryState::Failed).await;
+    let _alerts = Alerts::start(config, fixture.store.clone(), fixture.recorder.clone(), Clock::System);
+    fixture.kill("looper").await;
+    let history = until(&fixture, |history| history[0].state == DeliveryState::Failed).await;
     assert!(history[0].reason.as_ref().unwrap().contains("--allow-private-targets"), "{:?}", history[0].reason);
     assert!(got.try_recv().is_err());
 }
 
 #[tokio::test]
 async fn what_is_on_its_way_when_the_channel_goes_arrives_and_is_on_record() {
-    let rig = Rig::new(crate::rig::clock(), alone()).await;
-    let channel = rig.webhook("ops", "http://127.0.0.1:9/").await;
-    rig.kill("looper").await;
-    let delivery = rig.history().await[0].id;
-    rig.change(AlertChange::RemoveChannel { channel, at: rig.clock.now() }).await;
+    let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
+    let channel = fixture.webhook("ops", "http://127.0.0.1:9/").await;
+    fixture.kill("looper").await;
+    let delivery = fixture.history().await[0].id;
+    fixture.change(AlertChange::RemoveChannel { channel, at: fixture.clock.now() }).await;
     let attempt = Attempt {
-        at: rig.clock.now(),
+        at: fixture.clock.now(),
         took_ms: 1,
         status: Some(200),
         answer: String::new(),
         outcome: Outcome::Delivered,
     };
-    record(&rig.recorder, delivery, attempt).await;
-    assert_eq!(rig.history().await[0].state, DeliveryState::Delivered);
+    record(&fixture.recorder, delivery, attempt).await;
+    assert_eq!(fixture.history().await[0].state, DeliveryState::Delivered);
 }

@@ -5,22 +5,22 @@ use model::{BudgetLimit, BudgetPeriod, NanoUsd};
 async fn a_budget_is_told_once_in_its_period() {
     let minutes = Minutes::new().await;
     let amount = BudgetLimit::Amount { amount_usd: NanoUsd::new(1_000_000_000), period: BudgetPeriod::Day };
-    minutes.rig.rule("*", Condition::Budget(amount)).await;
-    minutes.rig.spend("dear", 999_999_999).await;
+    minutes.fixture.rule("*", Condition::Budget(amount)).await;
+    minutes.fixture.spend("dear", 999_999_999).await;
     minutes.look().await;
-    assert_eq!(minutes.rig.told().await, [""; 0]);
-    minutes.rig.spend("dear", 1).await;
+    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    minutes.fixture.spend("dear", 1).await;
     minutes.look().await;
     minutes.pass(30).await;
-    assert_eq!(minutes.rig.told().await, ["agent.budget dear"]);
-    let summary = minutes.rig.history().await[0].data.as_ref().unwrap().summary();
+    assert_eq!(minutes.fixture.told().await, ["agent.budget dear"]);
+    let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "dear has spent $1.00 today; the limit is $1.00");
-    minutes.rig.clock.advance(24 * 3_600_000);
+    minutes.fixture.clock.advance(24 * 3_600_000);
     minutes.look().await;
-    minutes.rig.spend("dear", 2_000_000_000).await;
+    minutes.fixture.spend("dear", 2_000_000_000).await;
     minutes.look().await;
     assert_eq!(
-        minutes.rig.told().await,
+        minutes.fixture.told().await,
         ["agent.budget dear"; 2],
         "the next day is another one, and its start is no news"
     );
@@ -31,36 +31,36 @@ async fn what_is_spent_in_the_last_moment_of_a_period_is_told_and_the_next_perio
     let minutes = Minutes::new().await;
     let amount = BudgetLimit::Amount { amount_usd: NanoUsd::new(1_000_000_000), period: BudgetPeriod::Day };
     let rule = async |scope: &str| {
-        let rule = AlertRule { cooldown_minutes: 0, ..minutes.rig.rule(scope, Condition::Budget(amount)).await };
-        minutes.rig.change(AlertChange::PutRule { rule: rule.into() }).await;
+        let rule = AlertRule { cooldown_minutes: 0, ..minutes.fixture.rule(scope, Condition::Budget(amount)).await };
+        minutes.fixture.change(AlertChange::PutRule { rule: rule.into() }).await;
     };
     rule("*").await;
-    let clock = &minutes.rig.clock;
+    let clock = &minutes.fixture.clock;
     let day_ms = 24 * 3_600_000;
     clock.advance(day_ms - clock.now().as_millis() % day_ms - 20_000);
     minutes.look().await;
     clock.advance(10_000);
-    minutes.rig.spend("late", 1_000_000_000).await;
-    minutes.rig.spend("early", 999_999_999).await;
+    minutes.fixture.spend("late", 1_000_000_000).await;
+    minutes.fixture.spend("early", 999_999_999).await;
     clock.advance(20_000);
-    minutes.rig.spend("early", 1).await;
+    minutes.fixture.spend("early", 1).await;
     rule("late").await;
     clock.advance(30_000);
     minutes.look().await;
     assert_eq!(
-        minutes.rig.told().await,
+        minutes.fixture.told().await,
         ["agent.budget late"],
         "neither a rule of today, nor what today cost, is about yesterday"
     );
 
-    minutes.rig.spend("late", 1_000_000_000).await;
+    minutes.fixture.spend("late", 1_000_000_000).await;
     minutes.pass(10).await;
-    assert_eq!(minutes.rig.told().await, ["agent.budget late"; 3], "of today, by both rules");
+    assert_eq!(minutes.fixture.told().await, ["agent.budget late"; 3], "of today, by both rules");
 }
 
 /// A rule about four fifths of a budget.
 async fn watch_budgets(minutes: &Minutes) {
-    minutes.rig.rule("*", Condition::Budget(BudgetLimit::Share { percent: 80.0 })).await;
+    minutes.fixture.rule("*", Condition::Budget(BudgetLimit::Share { percent: 80.0 })).await;
 }
 
 #[tokio::test]
@@ -68,24 +68,24 @@ async fn most_of_a_budget_is_told_once_and_that_it_was_raised() {
     let minutes = Minutes::new().await;
     watch_budgets(&minutes).await;
     minutes.set_policy("saver", r#"{"budget_daily_usd":1,"budget_weekly_usd":100}"#).await;
-    minutes.rig.spend("saver", 799_999_999).await;
-    minutes.rig.spend("free", 999_000_000_000).await;
+    minutes.fixture.spend("saver", 799_999_999).await;
+    minutes.fixture.spend("free", 999_000_000_000).await;
     minutes.look().await;
-    assert_eq!(minutes.rig.told().await, [""; 0]);
-    minutes.rig.spend("saver", 50_000_001).await;
+    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    minutes.fixture.spend("saver", 50_000_001).await;
     minutes.look().await;
     minutes.pass(30).await;
-    assert_eq!(minutes.rig.told().await, ["agent.budget saver"]);
-    let summary = minutes.rig.history().await[0].data.as_ref().unwrap().summary();
+    assert_eq!(minutes.fixture.told().await, ["agent.budget saver"]);
+    let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "saver has spent 85% of its budget of $1.00 for the day");
 
     minutes.set_policy("saver", r#"{"budget_daily_usd":2}"#).await;
     minutes.pass(2).await;
-    assert_eq!(minutes.rig.told().await, ["agent.budget saver", "agent.recovered saver"]);
-    minutes.rig.spend("saver", 900_000_000).await;
+    assert_eq!(minutes.fixture.told().await, ["agent.budget saver", "agent.recovered saver"]);
+    minutes.fixture.spend("saver", 900_000_000).await;
     minutes.pass(15).await;
-    assert_eq!(minutes.rig.told().await.last().unwrap(), "agent.budget saver");
-    assert_eq!(minutes.rig.told().await.len(), 3);
+    assert_eq!(minutes.fixture.told().await.last().unwrap(), "agent.budget saver");
+    assert_eq!(minutes.fixture.told().await.len(), 3);
 }
 
 #[tokio::test]
@@ -93,17 +93,17 @@ async fn a_restart_neither_repeats_nor_forgets_a_budget_that_was_told() {
     let mut minutes = Minutes::new().await;
     watch_budgets(&minutes).await;
     minutes.set_policy("saver", r#"{"budget_weekly_usd":1}"#).await;
-    minutes.rig.spend("saver", 1_000_000_000).await;
+    minutes.fixture.spend("saver", 1_000_000_000).await;
     minutes.look().await;
     for _ in 0..3 {
-        minutes.rig.clock.advance(3_600_000);
-        minutes.started = minutes.rig.clock.now();
+        minutes.fixture.clock.advance(3_600_000);
+        minutes.started = minutes.fixture.clock.now();
         minutes.pass(1).await;
     }
-    assert_eq!(minutes.rig.told().await, ["agent.budget saver"]);
+    assert_eq!(minutes.fixture.told().await, ["agent.budget saver"]);
     minutes.set_policy("saver", r#"{"budget_weekly_usd":5}"#).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await, ["agent.budget saver", "agent.recovered saver"]);
+    assert_eq!(minutes.fixture.told().await, ["agent.budget saver", "agent.recovered saver"]);
 }
 
 #[tokio::test]
@@ -111,18 +111,18 @@ async fn the_budgets_of_the_default_policy_are_watched_and_a_new_day_is_no_news(
     let mut minutes = Minutes::new().await;
     minutes.configured_policy = policy(r#"{"budget_daily_usd":100}"#);
     let set = policy(r#"{"budget_daily_usd":1,"time_zone":"Asia/Tokyo"}"#);
-    minutes.rig.recorder.change(Change::SetDefaultPolicy { policy: Some(set.into()) }).await.unwrap();
+    minutes.fixture.recorder.change(Change::SetDefaultPolicy { policy: Some(set.into()) }).await.unwrap();
     watch_budgets(&minutes).await;
-    minutes.rig.spend("anyone", 1_000_000_000).await;
+    minutes.fixture.spend("anyone", 1_000_000_000).await;
     minutes.set_policy("free", "{}").await;
-    minutes.rig.spend("free", 1_000_000_000).await;
+    minutes.fixture.spend("free", 1_000_000_000).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await, ["agent.budget anyone"]);
-    minutes.rig.clock.advance(24 * 3_600_000);
+    assert_eq!(minutes.fixture.told().await, ["agent.budget anyone"]);
+    minutes.fixture.clock.advance(24 * 3_600_000);
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await.len(), 1);
-    assert!(!minutes.rig.store.alert_states().await.unwrap()[0].firing);
-    minutes.rig.spend("anyone", 2_000_000_000).await;
+    assert_eq!(minutes.fixture.told().await.len(), 1);
+    assert!(!minutes.fixture.store.alert_states().await.unwrap()[0].firing);
+    minutes.fixture.spend("anyone", 2_000_000_000).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.rig.told().await, ["agent.budget anyone"; 2]);
+    assert_eq!(minutes.fixture.told().await, ["agent.budget anyone"; 2]);
 }

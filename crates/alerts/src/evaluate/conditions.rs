@@ -1,4 +1,4 @@
-//! What a rule finds of the agents it is for.
+//! The conditions of rules: which agents are silent, failing, over budget or still stopped.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use store::{AgentRow, AlertState, CallFigures, Calls, Store, StoreError};
 
 use super::{Evaluator, Finding, States, budgets};
 
-/// What `rule` finds, of every agent of which it has something to say. The times are the server's start and now.
+/// What `rule` finds for each agent in its scope. The times are the server's start and now.
 pub(super) async fn findings(
     evaluator: &Evaluator,
     rule: &AlertRule,
@@ -28,7 +28,7 @@ pub(super) async fn findings(
     }
 }
 
-/// Kills that last. That they end is told when the agent is activated.
+/// Agents that are still stopped. The recovery is announced when the agent is activated.
 async fn killed(store: &Store, firing: &[&AlertState]) -> Result<Vec<(AgentId, Finding)>, StoreError> {
     let mut findings = Vec::new();
     for state in firing {
@@ -53,7 +53,7 @@ async fn killed(store: &Store, firing: &[&AlertState]) -> Result<Vec<(AgentId, F
     Ok(findings)
 }
 
-/// Agents that made no call for so long. The time while the server was down does not count: it could not have heard them.
+/// Agents that made no call for `minutes`. Time while the server was down does not count.
 async fn silent(
     store: &Store,
     rule: &AlertRule,
@@ -65,7 +65,7 @@ async fn silent(
     let mut agents: HashMap<AgentId, Option<AgentRow>> = HashMap::new();
     match &rule.scope {
         RuleScope::One(agent) => drop(agents.insert(agent.clone(), store.agent(agent).await?)),
-        // Those that had been silent for longer when the rule was made are not what it was made for.
+        // Agents that were silent before the rule was made are not news.
         RuleScope::All if started <= before => {
             let from = Timestamp::from_millis(rule.created_at.as_millis() - span);
             let found = store.agents_last_seen(from, before).await?;
@@ -83,7 +83,7 @@ async fn silent(
         let finding = match active.and_then(|row| row.last_seen) {
             None => Finding::Nothing,
             Some(at) if at > before => Finding::Good,
-            // It has not called since it was told, or it has had its time.
+            // Already announced, or silent for the whole span since the start.
             Some(at) if started <= before || firing.iter().any(|state| state.agent == agent) => {
                 let data = SilenceData { agent_id: agent.clone(), last_seen: Some(at), minutes };
                 Finding::Bad(AlertData::Silence(data))
@@ -95,7 +95,7 @@ async fn silent(
     Ok(agents.into_iter().map(|(agent, row)| finding(agent, row)).collect())
 }
 
-/// Agents of whose calls too many failed.
+/// Agents whose share of failed calls is too high.
 async fn failing(
     store: &Store,
     rule: &AlertRule,
@@ -130,11 +130,11 @@ async fn failing(
     Ok(findings)
 }
 
-/// The span in which most calls failed. Too few say nothing, unless it is about whether it is over.
+/// The span with the highest error rate. Spans with too few calls are ignored, except to see whether an alert is over.
 fn worst(figures: &CallFigures, is_firing: bool) -> Option<Calls> {
     let enough = |span: &Calls| is_firing || span.calls >= Condition::MIN_CALLS;
     let rate = |span: &Calls| error_percent(span.calls, span.errors);
-    // Of equals the last one is taken: those that are as long as the rule says, the newest first.
+    // `max_by` takes the last of equals, so the newest span of the rule's own length comes last.
     let spans = [figures.all, figures.before, figures.latest].into_iter().filter(enough);
     spans.max_by(|one, other| rate(one).total_cmp(&rate(other)))
 }

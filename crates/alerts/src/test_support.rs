@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! A store with its writer and a clock of our own, for tests.
+//! A store with its writer and a manual clock, for tests.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use store::{
 /// The secret of every webhook.
 pub(crate) const SECRET: &str = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 
-pub(crate) struct Rig {
+pub(crate) struct TestStore {
     pub(crate) store: Store,
     pub(crate) recorder: Recorder,
     pub(crate) handle: RecorderHandle,
@@ -23,15 +23,15 @@ pub(crate) struct Rig {
     pub(crate) _directory: tempfile::TempDir,
 }
 
-impl Rig {
-    pub(crate) async fn new(clock: Clock, grouping: Grouping) -> Rig {
+impl TestStore {
+    pub(crate) async fn new(clock: Clock, grouping: Grouping) -> TestStore {
         let directory = tempfile::tempdir().unwrap();
         let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
         (config.clock, config.grouping) = (clock.clone(), grouping);
         let store = Store::open(config).await.unwrap();
         let (handle, inbox) = RecorderHandle::new(10_000);
         let (recorder, _) = Recorder::start(store.clone(), inbox);
-        Rig { store, recorder, handle, clock, _directory: directory }
+        TestStore { store, recorder, handle, clock, _directory: directory }
     }
 
     pub(crate) async fn change(&self, change: AlertChange) {
@@ -138,7 +138,7 @@ impl Rig {
         items
     }
 
-    /// What was to be told of which agent, oldest first.
+    /// The type and agent of every alert that was queued, oldest first.
     pub(crate) async fn told(&self) -> Vec<String> {
         let name = |row: &DeliveryRow| row.agent.as_ref().map(AgentId::to_string).unwrap_or_default();
         self.history().await.iter().map(|row| format!("{} {}", row.alert_type.as_str(), name(row))).collect()
