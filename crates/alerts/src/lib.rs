@@ -7,9 +7,9 @@ mod evaluate;
 mod mailer;
 mod message;
 mod retry;
+mod send;
 #[cfg(test)]
 mod test_support;
-mod send;
 mod webhook;
 mod worker;
 

@@ -81,7 +81,8 @@ fn overspent(
     let finding = |(agent, sum): (AgentId, NanoUsd)| {
         let data = data(agent.clone(), sum);
         // The alert of the period before ends first; otherwise this period would count as already announced.
-        let is_old = |it: &&AlertState| it.agent == agent && evaluated_period(rule, data.period, it.since) < data.period_start;
+        let is_old =
+            |it: &&AlertState| it.agent == agent && evaluated_period(rule, data.period, it.since) < data.period_start;
         let over = data.spent_usd >= data.amount_usd && !firing.iter().any(is_old);
         (agent, if over { Finding::Bad(AlertData::Budget(data)) } else { Finding::Nothing })
     };
