@@ -43,7 +43,8 @@ pub(crate) struct EvidenceView {
     pub(crate) response_chars: u64,
     /// Whether a body is missing or cut.
     pub(crate) truncated: bool,
-    /// Why its bodies are missing: `restart` (they were in memory only) or `budget` (they did not fit); else `null`.
+    /// Why its bodies are missing: `restart` (they were in memory only) or `budget` (they did not
+    /// fit); else `null`.
     #[schema(value_type = Option<String>)]
     pub(crate) missing: Option<MissingBodies>,
 }
