@@ -4,12 +4,13 @@ use super::Browser;
 use super::safety::with_a_kill;
 use crate::server::Server;
 
-/// What differs from run to run is masked: ids, and the version of the files.
+/// Masks what differs from run to run: ids, the time between two calls, and the version of the files.
 fn masked(html: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in html.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
         let released = concat!("<dd>", env!("CARGO_PKG_VERSION"), "</dd>");
-        lines.push(mask_version(&mask_ids(&line.replace(released, "<dd><RELEASE></dd>"))));
+        let line = mask_gap(&line.replace(released, "<dd><RELEASE></dd>"));
+        lines.push(mask_version(&mask_ids(&line)));
     }
     lines.join("\n")
 }
@@ -38,6 +39,13 @@ fn uuid_like(text: &str) -> bool {
         8 | 13 | 18 | 23 => byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     })
+}
+
+fn mask_gap(line: &str) -> String {
+    match line.split_once("</time>, ").and_then(|(before, rest)| Some((before, rest.split_once(" after call ")?.1))) {
+        Some((before, after)) => format!("{before}</time>, <GAP> after call {after}"),
+        None => line.to_owned(),
+    }
 }
 
 fn mask_version(line: &str) -> String {
