@@ -18,6 +18,7 @@ mod looks;
 mod policy;
 mod scene;
 mod screenshots;
+mod start;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the integration tests, which use all of it")]
 mod support;

@@ -185,6 +185,8 @@ async fn read(
     let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
     let failing = health::failing_channels(app).await?;
+    // A line of a digest is told in the digest's own line, unless it is asked for.
+    let is_shown = |row: &DeliveryRow| query.state.is_some() || row.state != DeliveryState::Digested;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
     let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();
     Ok(AlertsPage {
@@ -201,11 +203,6 @@ async fn read(
         local_links: Some(status::read(app)).filter(|status| status.links_are_local).map(|status| status.public_url),
         news,
     })
-}
-
-/// A line of a digest is told in the digest's own line, unless it is asked for.
-fn is_shown(row: &DeliveryRow) -> bool {
-    row.state != DeliveryState::Digested
 }
 
 /// What the rules say of kills, as far as it leads to a channel that is on.
