@@ -22,15 +22,11 @@ pub(super) fn between(old: &str, new: &str) -> String {
 }
 
 fn steps<'a>(old: &[&str], new: impl Iterator<Item = &'a str>) -> Vec<Step<'a>> {
-    // The first place of each line after the last one that was used; lists only grow shorter or move, so that is enough.
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (place, line) in old.iter().enumerate().rev() {
-        places.entry(line).or_default().push(place);
-    }
+    let places = unique_places(old);
     let (mut steps, mut at) = (Vec::new(), 0);
     for line in new {
-        let place = if old.get(at) == Some(&line) { Some(at) } else { next_place(&mut places, line, at) };
-        match place {
+        let follows = (old.get(at) == Some(&line)).then_some(at);
+        match follows.or_else(|| places.get(line).copied().flatten()) {
             Some(place) => {
                 copy(&mut steps, place);
                 at = place + 1;
@@ -41,14 +37,14 @@ fn steps<'a>(old: &[&str], new: impl Iterator<Item = &'a str>) -> Vec<Step<'a>> 
     steps
 }
 
-/// The first place of `line` from `at` on. Earlier ones are not needed again: pages keep their order.
-fn next_place(places: &mut HashMap<&str, Vec<usize>>, line: &str, at: usize) -> Option<usize> {
-    let found = places.get_mut(line)?;
-    while found.last().is_some_and(|place| *place < at) {
-        found.pop();
+/// Where each line stands that stands there only. A line that many rows share says nothing about
+/// which of them goes on: jumping to it would lose the place.
+fn unique_places<'a>(old: &[&'a str]) -> HashMap<&'a str, Option<usize>> {
+    let mut places = HashMap::with_capacity(old.len());
+    for (place, line) in old.iter().enumerate() {
+        places.entry(*line).and_modify(|found| *found = None).or_insert(Some(place));
     }
-    // A line as short as a closing tag is everywhere: jumping to it would skip what follows.
-    found.last().copied().filter(|_| line.len() > 24)
+    places
 }
 
 fn copy(steps: &mut Vec<Step<'_>>, place: usize) {
@@ -106,8 +102,10 @@ mod tests {
     }
 
     fn table(rows: std::ops::Range<u32>) -> String {
-        let rows =
-            rows.rev().map(|row| format!("  <tr data-key=\"row-{row}\">\n    <td>the call number {row}</td>\n  </tr>"));
+        let rows = rows.rev().map(|row| {
+            let shared = "    <td class=\"event\">Call 200</td>";
+            format!("  <tr data-key=\"row-{row}\">\n{shared}\n    <td>the call number {row}</td>\n  </tr>")
+        });
         let rows: Vec<String> = rows.collect();
         format!("<h1>Calls</h1>\n<table>\n{}\n</table>\n<p>All of them are shown here.</p>", rows.join("\n"))
     }
@@ -126,8 +124,8 @@ mod tests {
     fn one_new_row_costs_one_row() {
         let (old, new) = (table(0..50), table(1..51));
         let delta = between(&old, &new);
-        assert!(delta.len() < 200, "{delta}");
-        assert_eq!(between(&old, &old), "[[0,154]]");
+        assert!(delta.len() < 250, "{delta}");
+        assert_eq!(between(&old, &old), "[[0,204]]");
     }
 
     #[test]
