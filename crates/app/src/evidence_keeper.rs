@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::config::Config;
+use crate::recording::Recording;
 
 /// How often the copy is brought up to date. What leaves the windows sooner is never written.
 const EVERY: Duration = Duration::from_secs(1);
@@ -28,28 +29,25 @@ pub(crate) struct EvidenceKeeper {
 }
 
 impl EvidenceKeeper {
-    /// Gives `proxy` the bodies back that were in the windows of `guard`, and begins to write. `None` if the configuration says
-    /// so, or the file cannot be used: evidence is then kept in memory only.
-    pub(crate) async fn start(config: &Config, guard: &Guard, proxy: &Proxy) -> Option<EvidenceKeeper> {
-        if !config.keep_evidence_on_disk {
-            if let Err(error) = EvidenceFile::delete(&config.data_dir) {
-                tracing::warn!("bodies of earlier calls are still on disk: {error}");
-            }
+    /// Gives `proxy` the bodies back that were in the windows of `guard`, and begins to write. `None` if there is nothing to be
+    /// written: the configuration says so, or the file cannot be used, and evidence is kept in memory only.
+    pub(crate) async fn start(
+        config: &Config,
+        guard: &Guard,
+        proxy: &Proxy,
+        recording: Option<Recording>,
+    ) -> Option<EvidenceKeeper> {
+        let file = evidence_file(config, guard, proxy).await;
+        if file.is_none() && recording.is_none() {
             return None;
         }
-        match restore(config, guard, proxy).await {
-            Ok(file) => Some(EvidenceKeeper::run(proxy.clone(), file)),
-            Err(error) => {
-                tracing::warn!("a restart will lose the bodies of the calls in the windows: {error}");
-                None
-            }
-        }
+        let (proxy, unwritten) = (proxy.clone(), KeptCalls::default());
+        Some(EvidenceKeeper::run(Copy { proxy, file, recording, unwritten, is_failing: false }))
     }
 
-    fn run(proxy: Proxy, file: EvidenceFile) -> EvidenceKeeper {
+    fn run(mut copy: Copy) -> EvidenceKeeper {
         let (stop, mut stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
-            let mut copy = Copy { proxy, file, unwritten: KeptCalls::default(), is_failing: false };
             let mut ticks = tokio::time::interval(EVERY);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
@@ -59,7 +57,7 @@ impl EvidenceKeeper {
                 };
             }
             while copy.write_part().await {}
-            copy.file.close().await;
+            copy.close().await;
         });
         EvidenceKeeper { stop, task }
     }
@@ -73,6 +71,20 @@ impl EvidenceKeeper {
     }
 }
 
+/// The file, with what it held given back to `proxy`.
+async fn evidence_file(config: &Config, guard: &Guard, proxy: &Proxy) -> Option<EvidenceFile> {
+    if !config.keep_evidence_on_disk {
+        if let Err(error) = EvidenceFile::delete(&config.data_dir) {
+            tracing::warn!("bodies of earlier calls are still on disk: {error}");
+        }
+        return None;
+    }
+    let restored = restore(config, guard, proxy).await;
+    restored
+        .inspect_err(|error| tracing::warn!("a restart will lose the bodies of the calls in the windows: {error}"))
+        .ok()
+}
+
 async fn restore(config: &Config, guard: &Guard, proxy: &Proxy) -> Result<EvidenceFile, StoreError> {
     let file = EvidenceFile::open(&config.data_dir).await?;
     let in_windows = guard.calls_in_windows(&file.calls().await?);
@@ -83,7 +95,8 @@ async fn restore(config: &Config, guard: &Guard, proxy: &Proxy) -> Result<Eviden
 /// The copy, and what of it could not be written yet.
 struct Copy {
     proxy: Proxy,
-    file: EvidenceFile,
+    file: Option<EvidenceFile>,
+    recording: Option<Recording>,
     unwritten: KeptCalls,
     is_failing: bool,
 }
@@ -95,22 +108,40 @@ impl Copy {
             let proxy = self.proxy.clone();
             let taken = tokio::task::spawn_blocking(move || proxy.take_kept_calls(PART)).await;
             self.unwritten = taken.unwrap_or_default();
+            if let Some(recording) = &mut self.recording {
+                recording.take(&self.unwritten);
+            }
         }
-        if self.unwritten.is_empty() {
-            return false;
-        }
-        match self.file.write(&self.unwritten).await {
+        match self.write().await {
             Ok(()) => {
-                self.unwritten = KeptCalls::default();
                 self.is_failing = false;
-                true
+                !std::mem::take(&mut self.unwritten).is_empty()
             }
             Err(error) => {
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    tracing::warn!("bodies of the calls in the windows cannot be written to disk: {error}");
+                    tracing::warn!("bodies of calls cannot be written to disk: {error}");
                 }
                 false
             }
+        }
+    }
+
+    async fn write(&mut self) -> Result<(), StoreError> {
+        if let Some(file) = self.file.as_ref().filter(|_| !self.unwritten.is_empty()) {
+            file.write(&self.unwritten).await?;
+        }
+        match &mut self.recording {
+            Some(recording) => recording.write().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn close(&self) {
+        if let Some(file) = &self.file {
+            file.close().await;
+        }
+        if let Some(recording) = &self.recording {
+            recording.file.close().await;
         }
     }
 }

@@ -16,6 +16,7 @@ mod listeners;
 mod log;
 mod policy_text;
 mod recorded_body;
+mod recording;
 mod replay;
 mod server;
 mod signals;

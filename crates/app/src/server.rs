@@ -12,7 +12,7 @@ use guard::{Guard, GuardConfig};
 use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
-use store::{ClaimDirectory, Recorder, Store, StoreConfig, Unpriced};
+use store::{ClaimDirectory, Recorder, RecordingFile, Store, StoreConfig, Unpriced};
 use tokio::task::JoinHandle;
 use web::{AlertTargets, Drills, Names, SessionStorage, Web};
 
@@ -23,6 +23,7 @@ use crate::data_dir::{Addresses, DataDir, repair_mode};
 use crate::evidence_keeper::EvidenceKeeper;
 use crate::listen::{InheritedSockets, Listener};
 use crate::listeners;
+use crate::recording::{self, Recording};
 
 /// How many events may wait for the disk before further ones are dropped and counted.
 const RECORDER_CAPACITY: usize = 65_536;
@@ -71,9 +72,12 @@ impl Server {
         let proxy = parts.proxy(config);
         let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
         web.detection_failures = proxy.detection_failures();
-        let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy).await;
         web.sessions = data_dir.sessions();
         web.drills = drill::for_dashboard(addresses.clone());
+        let recordings = recording::open(config).await;
+        web.recordings = recordings.clone();
+        let recording = recordings.map(|file| parts.recording(config, file));
+        let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy, recording).await;
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let proxy = listeners::start_proxy(proxy_socket, config, proxy);
@@ -227,13 +231,17 @@ impl Parts {
             first_byte_timeout: limits.first_byte_timeout,
             idle_timeout: limits.idle_timeout,
             evidence_budget: config.evidence_budget,
-            copy_evidence: config.keep_evidence_on_disk,
+            copy_evidence: config.keep_evidence_on_disk || config.recording.is_on(),
             kill_commit_timeout: limits.kill_commit_timeout,
             prices: Arc::clone(&config.prices),
             include_usage: config.include_usage.clone(),
         };
         let guard = Arc::clone(&self.guard);
         Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)
+    }
+
+    fn recording(&self, config: &Config, file: RecordingFile) -> Recording {
+        Recording::new(config.recording.clone(), file, self.store.clone(), self.recorder.clone())
     }
 
     fn control(&self, config: &Config, token: Token) -> Control {
@@ -267,6 +275,7 @@ impl Parts {
             token,
             sessions: SessionStorage::default(),
             drills: Drills::default(),
+            recordings: None,
             detection_failures: Failures::default(),
             hosts: self.hosts.clone(),
             draining,

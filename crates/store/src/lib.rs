@@ -43,7 +43,7 @@ pub use read::{
 };
 pub use recorder::{Notice, Recorder};
 pub use settings::{Retention, RetentionChange, Settings, SettingsChange};
-pub use sqlite::EvidenceFile;
+pub use sqlite::{EvidenceFile, RecordingFile};
 pub use stats::{AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Spent, Step, Totals};
 // The names that the dashboard still uses.
 pub use stats::{Step as Span, Totals as Tally};

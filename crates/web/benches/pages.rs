@@ -188,6 +188,7 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         providers: Providers::default(),
         alerts: web::AlertTargets::default(),
         names: web::Names::System,
+        recordings: None,
         proxy_url: "http://127.0.0.1:18900".into(),
         public_url: "http://127.0.0.1:18880".into(),
         token,

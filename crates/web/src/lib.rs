@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 use control::Control;
 use guard::Guard;
 use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle};
-use store::{Recorder, Store};
+use store::{Recorder, RecordingFile, Store};
 
 pub use drill::{DrillLine, DrillReport, Drills};
 pub use gate::{Client, Network, SessionStorage};
@@ -57,6 +57,8 @@ pub struct Web {
     pub proxy_url: String,
     /// What links in alerts begin with.
     pub public_url: String,
+    /// Requests and responses of recorded agents, if there is a recording.
+    pub recordings: Option<RecordingFile>,
     /// The token of the dashboard and the API.
     pub token: control::Token,
     /// Where sessions are kept over a restart.

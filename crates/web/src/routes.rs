@@ -137,6 +137,7 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/incidents/{id}/evidence/{call}/{which}", get(incident::actions::body))
         .route("/requests", get(requests::show))
         .route("/requests/{id}", get(request::show))
+        .route("/requests/{id}/{which}", get(request::body))
         .route("/search", get(search::show))
         .route("/alerts", get(alerts::show))
         .route("/alerts/channels", post(alerts::actions::add_channel))

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use model::{KillSwitch, Policy, Provider};
+use model::{AgentId, KillSwitch, Policy, Provider};
 use secrecy::SecretString;
 use store::Retention;
 use wire::{Price, Prices, RefusalStatus};
@@ -60,6 +60,8 @@ pub struct Config {
     pub evidence_budget: usize,
     /// Whether those bodies are also on disk, so that a restart does not lose them.
     pub keep_evidence_on_disk: bool,
+    /// Whose requests and responses are recorded.
+    pub recording: RecordingConfig,
     /// The kill switch of agents not yet seen.
     pub kill_switch: KillSwitch,
     /// The policy of agents that have none of their own.
@@ -105,6 +107,42 @@ impl RefusalStatuses {
             gemini: self.gemini.unwrap_or(base.gemini),
             ollama: self.ollama.unwrap_or(base.ollama),
         }
+    }
+}
+
+/// Whose requests and responses are recorded, and for how long.
+#[derive(Clone, Debug)]
+pub struct RecordingConfig {
+    /// The agents.
+    pub agents: Vec<AgentId>,
+    /// Whether all agents are recorded.
+    pub all: bool,
+    /// How long a call is kept.
+    pub keep: Duration,
+    /// How many bytes all of them may take, compressed.
+    pub max_size: u64,
+}
+
+impl Default for RecordingConfig {
+    fn default() -> Self {
+        RecordingConfig {
+            agents: Vec::new(),
+            all: false,
+            keep: Duration::from_secs(7 * 24 * 60 * 60),
+            max_size: 1 << 30,
+        }
+    }
+}
+
+impl RecordingConfig {
+    /// Whether anything is recorded.
+    pub fn is_on(&self) -> bool {
+        self.all || !self.agents.is_empty()
+    }
+
+    /// Whether this agent is recorded.
+    pub fn includes(&self, agent: &AgentId) -> bool {
+        self.all || self.agents.contains(agent)
     }
 }
 
@@ -184,6 +222,7 @@ impl Config {
             drain: Duration::from_secs(30),
             evidence_budget: 256 << 20,
             keep_evidence_on_disk: true,
+            recording: RecordingConfig::default(),
             kill_switch: guard.defaults,
             policy: Policy::default(),
             retention: Retention::default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use model::{ANY, Action, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit};
+use model::{ANY, Action, AgentId, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit};
 use wire::{Prices, Unpriced};
 
 use super::price_file;
@@ -46,7 +46,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 56] = settings! {
+const SINGLE: [Setting; 58] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -62,6 +62,8 @@ const SINGLE: [Setting; 56] = settings! {
     "drain" => |config, text| config.drain = value::duration_or_zero(text)?;
     "evidence_budget" => |config, text| config.evidence_budget = value::size(text)?;
     "evidence.keep_on_disk" => |config, text| config.keep_evidence_on_disk = value::switch(text)?;
+    "recording.keep" => |config, text| config.recording.keep = value::duration(text)?;
+    "recording.max_size" => |config, text| config.recording.max_size = value::size(text)? as u64;
     "kill_switch.enabled" => |config, text| config.kill_switch.enabled = value::switch(text)?;
     "kill_switch.window_size" => |config, text| change(config, KillSwitchChange {
         window_size: Some(value::parsed(text, "a whole number from 2 to 500")?), ..Default::default()
@@ -136,7 +138,7 @@ const SINGLE: [Setting; 56] = settings! {
     "log.level" => |config, text| config.log.level = log_level(text)?;
 };
 
-const LISTS: [Setting; 5] = [
+const LISTS: [Setting; 6] = [
     Setting {
         key: "allow_hosts",
         shape: Shape::List,
@@ -150,6 +152,16 @@ const LISTS: [Setting; 5] = [
         shape: Shape::List,
         apply: |config, values, _| {
             config.allow_origins = values.iter().map(|origin| proxy::Origin::parse(origin)).collect::<Read<_>>()?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "recording.agents",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            config.recording.all = values.iter().any(|name| name == ANY);
+            let agents = values.iter().filter(|name| *name != ANY).map(|name| AgentId::parse(name));
+            config.recording.agents = agents.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
             Ok(())
         },
     },

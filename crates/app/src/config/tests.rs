@@ -62,6 +62,10 @@ fn every_kind_of_value_is_read() {
         evidence_budget = "1MiB"
         [evidence]
         keep_on_disk = false
+        [recording]
+        agents = ["scribe", "*"]
+        keep = "2d"
+        max_size = "1MiB"
         [proxy]
         allow_origins = ["https://app.example", "http://localhost:3000"]
         refusal_status.gemini = 409
@@ -92,6 +96,9 @@ fn every_kind_of_value_is_read() {
     let read = [statuses.openai, statuses.anthropic, statuses.gemini, statuses.ollama].map(|status| status.as_u16());
     assert_eq!(read, [403, 403, 409, 403], "one for all, and one of its own");
     assert_eq!((config.evidence_budget, config.keep_evidence_on_disk), (1 << 20, false));
+    let recording = &config.recording;
+    assert_eq!((recording.all, recording.agents.len(), recording.max_size), (true, 1, 1 << 20));
+    assert_eq!(recording.keep, Duration::from_secs(2 * 24 * 60 * 60));
     let expected =
         KillSwitch { enabled: true, window_size: 7, threshold: 5.0, action: Action::Block, ..Default::default() };
     assert_eq!(config.kill_switch, expected);

@@ -141,3 +141,30 @@ async fn request_page_of_a_kill_says_that_it_was_refused_and_where_its_body_is()
     browser.wait_for(&format!("details.evidence#call-{call}[open]")).await;
     assert!(browser.path().await.starts_with(&format!("/incidents/{id}")));
 }
+
+#[tokio::test]
+async fn requests_of_a_recorded_agent_are_shown_with_their_bodies() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).arguments(&["--set", "recording.agents=scribe"]).start();
+    let ask = async |agent: &str| {
+        server.agent(agent).ask("Which rivers flow through Prague?").await;
+        let calls = server.events(agent, "llm_call").await;
+        calls[0]["id"].as_str().unwrap().to_owned()
+    };
+    let (recorded, other) = (ask("scribe").await, ask("passer-by").await);
+    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
+    // It is written within a second or two.
+    crate::support::eventually("the call is recorded", async || {
+        browser.go(&format!("/requests/{recorded}")).await;
+        browser.find("#recorded").await
+    })
+    .await;
+    browser.click("#recorded [data-show^=request]").await;
+    browser.wait_for_text("#recorded pre[id^=request]", "Which rivers flow through Prague?").await;
+    browser.click("#recorded [data-show^=response]").await;
+    browser.wait_for_text("#recorded pre[id^=response]", "\"choices\": [").await;
+
+    browser.go(&format!("/requests/{other}")).await;
+    browser.wait_for_text("#bodies", "for good only as evidence").await;
+    assert_eq!(browser.find("#recorded").await, None, "no other agent is recorded");
+}

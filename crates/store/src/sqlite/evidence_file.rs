@@ -44,13 +44,14 @@ impl EvidenceFile {
     /// Opens the file in `data_dir`. One that cannot be read is made anew: what it held was a copy
     /// of what was in memory.
     pub async fn open(data_dir: &Path) -> Result<EvidenceFile, StoreError> {
-        match EvidenceFile::connect(data_dir).await {
-            Ok(file) => Ok(file),
+        let connection = match connect(&path(data_dir), TABLE).await {
+            Ok(connection) => connection,
             Err(_) => {
                 EvidenceFile::delete(data_dir)?;
-                EvidenceFile::connect(data_dir).await
+                connect(&path(data_dir), TABLE).await?
             }
-        }
+        };
+        Ok(EvidenceFile { connection })
     }
 
     /// Deletes the file and all that is in it, if there is one.
@@ -64,21 +65,6 @@ impl EvidenceFile {
             }
         }
         Ok(())
-    }
-
-    async fn connect(data_dir: &Path) -> Result<EvidenceFile, StoreError> {
-        let path = path(data_dir);
-        create_private_file(&path)?;
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Normal)
-            .pragma("secure_delete", SECURE_DELETE)
-            .pragma("journal_size_limit", "0")
-            .disable_statement_logging();
-        let connection = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
-        sqlx::query(TABLE).execute(&connection).await?;
-        Ok(EvidenceFile { connection })
     }
 
     /// The calls that it holds.
@@ -115,18 +101,7 @@ impl EvidenceFile {
             query.execute(&mut *transaction).await?;
         }
         for call in &difference.changed {
-            let response = call.response.as_ref();
-            let query = sqlx::query(INSERT)
-                .bind(call.call.to_string())
-                .bind(call.time.as_millis())
-                .bind(&call.dialect)
-                .bind(&call.request.bytes)
-                .bind(length(&call.request))
-                .bind(response.map(|response| &response.body.bytes))
-                .bind(response.and_then(|response| length(&response.body)))
-                .bind(response.and_then(|response| response.content_type.as_deref()))
-                .bind(response.is_some_and(|response| response.cut));
-            query.execute(&mut *transaction).await?;
+            bind_bodies(sqlx::query(INSERT), call).execute(&mut *transaction).await?;
         }
         Ok(transaction.commit().await?)
     }
@@ -142,6 +117,38 @@ const INSERT: &str = "
         (call_id, timestamp, dialect, request, request_length, response, response_length, content_type, cut)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
+/// Opens a file of bodies, made private if it does not exist, with its `table`.
+pub(crate) async fn connect(path: &Path, table: &'static str) -> Result<SqlitePool, StoreError> {
+    create_private_file(path)?;
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal)
+        .pragma("secure_delete", SECURE_DELETE)
+        .pragma("journal_size_limit", "0")
+        .disable_statement_logging();
+    let connection = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
+    sqlx::query(table).execute(&connection).await?;
+    Ok(connection)
+}
+
+type SqliteQuery<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
+
+/// Binds a call to the first nine places of an insertion.
+pub(crate) fn bind_bodies<'q>(query: SqliteQuery<'q>, call: &'q KeptCall) -> SqliteQuery<'q> {
+    let response = call.response.as_ref();
+    query
+        .bind(call.call.to_string())
+        .bind(call.time.as_millis())
+        .bind(&call.dialect)
+        .bind(&call.request.bytes)
+        .bind(length(&call.request))
+        .bind(response.map(|response| &response.body.bytes))
+        .bind(response.and_then(|response| length(&response.body)))
+        .bind(response.and_then(|response| response.content_type.as_deref()))
+        .bind(response.is_some_and(|response| response.cut))
+}
+
 fn path(data_dir: &Path) -> PathBuf {
     data_dir.join(NAME)
 }
@@ -150,7 +157,7 @@ fn length(body: &KeptBody) -> Option<i64> {
     body.unpacked_length.and_then(|length| i64::try_from(length).ok())
 }
 
-fn kept_call(row: SqliteRow) -> Result<KeptCall, sqlx::Error> {
+pub(crate) fn kept_call(row: SqliteRow) -> Result<KeptCall, sqlx::Error> {
     let unpacked_length = |column: &str| -> Result<Option<usize>, sqlx::Error> {
         Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|length| usize::try_from(length).ok()))
     };

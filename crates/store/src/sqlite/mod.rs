@@ -12,6 +12,7 @@ mod file_watch;
 mod files;
 mod generation;
 pub(crate) mod migrate;
+mod recording_file;
 pub(crate) mod rescue;
 mod session;
 mod size;
@@ -32,6 +33,7 @@ pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, may_pass}
 pub use self::evidence_file::EvidenceFile;
 pub(crate) use self::generation::Generation;
 pub(crate) use self::migrate::{create_private_dir, create_private_file, migrate};
+pub use self::recording_file::RecordingFile;
 pub(crate) use self::rescue::KillsInMemory;
 pub(crate) use self::session::Session;
 pub(crate) use self::size::used_bytes;

@@ -35,6 +35,7 @@ mod start_list;
 pub(crate) mod theme;
 mod undo;
 pub(crate) mod wall;
+mod whole_body;
 mod words;
 
 use askama::Template;

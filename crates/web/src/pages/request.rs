@@ -1,20 +1,22 @@
 //! One call: everything that is on record of it.
 
 use askama::Template;
-use axum::extract::State;
-use model::EventType;
+use axum::extract::{Path, State};
+use model::{CallId, EventType};
 use store::{Cursor, EventFilter, EventRow, PageRequest};
 
 use super::frame::Frame;
-use super::number::{Money, grouped};
+use super::number::{Count, Money, grouped};
 use super::plain::cut;
 use super::requests::{self, RequestLine};
 use super::score_bar::ScoreBar;
+use super::whole_body::{BodyQuery, which_body};
 use super::words::labels::{request as labels, yes_or_no};
+use super::words::problem::NO_BODY;
 use super::words::units::duration;
 use super::{Drawn, assets, draw, words};
 use crate::app::App;
-use crate::input::EventPath;
+use crate::input::{EventPath, Filters};
 use crate::problem::Problem;
 
 /// Texts of the record are short; what is longer came from a client that plays.
@@ -39,6 +41,10 @@ struct RequestPage {
     evidence: String,
     /// Where its bodies are.
     bodies: &'static str,
+    /// Whether its request and its response are recorded, if it is.
+    recorded: Option<(bool, bool)>,
+    /// Recorded bodies are not counted.
+    no_count: Option<Count>,
     bar: Option<ScoreBar>,
     why: String,
     requests: Vec<RequestLine>,
@@ -50,6 +56,10 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): Ev
     let row = app.web().store.event(id).await?;
     let row = row.ok_or_else(|| Problem::not_found(words::problem::no_request(id)))?;
     let bar = score_bar(&app, &row).await?;
+    let recorded = match &app.web().recordings {
+        Some(recordings) => recordings.bodies(id).await?,
+        None => None,
+    };
     let event = &row.event;
     let of_agent = EventFilter { agent: Some(event.agent.clone()), ..EventFilter::default() };
     let older = PageRequest { limit: BEFORE, cursor: Some(Cursor::after(&id.to_string())) };
@@ -70,11 +80,26 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): Ev
         story: words::log::story(event.event_type),
         refused: words::log::refused(event.event_type, event.block_reason, row.count),
         evidence: if event.event_type == EventType::KillSwitch { format!("#call-{id}") } else { String::new() },
-        bodies: words::log::bodies(event.event_type),
+        bodies: if recorded.is_some() { words::log::RECORDED } else { words::log::bodies(event.event_type) },
+        recorded,
+        no_count: None,
         bar,
         why: event.score.map(|score| words::why(&score.signals.into())).unwrap_or_default(),
         requests: lines,
     })
+}
+
+/// One whole body of a recorded call.
+pub(crate) async fn body(
+    State(app): State<App>,
+    Path((call, which)): Path<(String, String)>,
+    Filters(query): Filters<BodyQuery>,
+) -> Drawn {
+    let gone = || Problem::not_found(NO_BODY);
+    let (call, which_body) = CallId::parse(&call).zip(which_body(&which)).ok_or_else(gone)?;
+    let recordings = app.web().recordings.as_ref().ok_or_else(gone)?;
+    let body = recordings.body(call, which_body).await?.ok_or_else(gone)?;
+    Ok(query.answer(call, &which, body))
 }
 
 /// The score against the threshold that the agent has now: the one of that time is not on record.

@@ -102,6 +102,7 @@ impl Server {
             providers,
             alerts: web::AlertTargets { allow_private: false, mail: true },
             names: names(),
+            recordings: None,
             proxy_url: "http://127.0.0.1:18900".into(),
             public_url: "http://127.0.0.1:18880".into(),
             token,

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod evidence_file;
 mod migrations;
+mod recording_file;
 mod setup;
 mod size_limit;
 

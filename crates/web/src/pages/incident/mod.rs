@@ -58,6 +58,8 @@ struct IncidentPage {
     total: String,
     timeline: Timeline,
     evidence: Vec<EvidenceLine>,
+    /// Where the whole bodies of its calls are.
+    bodies_at: String,
     comparison: Option<Comparison>,
 }
 
@@ -111,6 +113,7 @@ async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) 
         total: format!("{:.1}", incident.score),
         comparison: comparison::read(app, id, &evidence, query).await?,
         evidence,
+        bodies_at: format!("/incidents/{id}/evidence"),
         timeline,
     })
 }

@@ -74,6 +74,10 @@ pub(in crate::pages) fn refused(event_type: EventType, reason: Option<BlockReaso
     }
 }
 
+/// Of an agent that is recorded.
+pub(in crate::pages) const RECORDED: &str = "What was asked and answered is recorded (recording.agents), and deleted when it is \
+     older than recording.keep or does not fit into recording.max_size.";
+
 /// Where the bodies of a request are.
 pub(in crate::pages) fn bodies(event_type: EventType) -> &'static str {
     match event_type {

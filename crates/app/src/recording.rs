@@ -1,0 +1,96 @@
+//! Records what some agents ask and are answered, if the operator wants that: for them the bodies that the evidence keeper sees are
+//! written to a file of their own, with an end by age and by size.
+
+use std::time::{Duration, Instant};
+
+use model::{AgentId, Clock, KeptCall, KeptCalls, Timestamp};
+use store::{Recorder, RecordingFile, Store, StoreError};
+
+use crate::config::{Config, RecordingConfig};
+
+/// How often what is too old or too much is deleted.
+const CLEANUP: Duration = Duration::from_secs(60);
+/// A call is looked for among the events so many times: they are written a moment after it ends.
+const TRIES: u8 = 5;
+/// How many calls wait for that at most.
+const WAITING: usize = 4096;
+
+/// The recording of some agents.
+pub(crate) struct Recording {
+    config: RecordingConfig,
+    pub(crate) file: RecordingFile,
+    store: Store,
+    recorder: Recorder,
+    waiting: Vec<Waiting>,
+    cleaned: Option<Instant>,
+}
+
+/// The file with recordings: if there is to be one, or there was, so that what is in it still ends.
+pub(crate) async fn open(config: &Config) -> Option<RecordingFile> {
+    if !config.recording.is_on() && !RecordingFile::exists(&config.data_dir) {
+        return None;
+    }
+    let file = RecordingFile::open(&config.data_dir).await;
+    file.inspect_err(|error| tracing::warn!("nothing is recorded: {error}")).ok()
+}
+
+/// A call of which it is not known yet whose it is.
+struct Waiting {
+    call: KeptCall,
+    tries: u8,
+}
+
+impl Recording {
+    pub(crate) fn new(config: RecordingConfig, file: RecordingFile, store: Store, recorder: Recorder) -> Recording {
+        Recording { config, file, store, recorder, waiting: Vec::new(), cleaned: None }
+    }
+
+    /// Takes note of calls that came or were answered.
+    pub(crate) fn take(&mut self, calls: &KeptCalls) {
+        let room = WAITING.saturating_sub(self.waiting.len());
+        let new = calls.changed.iter().take(room).map(|call| Waiting { call: call.clone(), tries: 0 });
+        self.waiting.extend(new);
+    }
+
+    /// Writes the calls of recorded agents, and deletes what is too old or too much.
+    pub(crate) async fn write(&mut self) -> Result<(), StoreError> {
+        if !self.waiting.is_empty() {
+            self.recorder.catch_up().await;
+            let recorded = self.recorded().await?;
+            if !recorded.is_empty() {
+                self.file.write(&recorded).await?;
+            }
+        }
+        if self.cleaned.is_none_or(|cleaned| cleaned.elapsed() >= CLEANUP) {
+            self.cleaned = Some(Instant::now());
+            self.clean_up().await?;
+        }
+        Ok(())
+    }
+
+    /// The waiting calls that are of a recorded agent; those without an event yet go on waiting.
+    async fn recorded(&mut self) -> Result<Vec<(AgentId, KeptCall)>, StoreError> {
+        let mut recorded = Vec::new();
+        for Waiting { call, tries } in std::mem::take(&mut self.waiting) {
+            match self.store.event(call.call).await? {
+                Some(row) if self.config.includes(&row.event.agent) => recorded.push((row.event.agent, call)),
+                None if tries < TRIES => self.waiting.push(Waiting { call, tries: tries + 1 }),
+                _ => {}
+            }
+        }
+        Ok(recorded)
+    }
+
+    async fn clean_up(&self) -> Result<(), StoreError> {
+        let keep_ms = i64::try_from(self.config.keep.as_millis()).unwrap_or(i64::MAX);
+        let before = Clock::System.now().as_millis().saturating_sub(keep_ms);
+        self.file.expire(Timestamp::from_millis(before), self.config.max_size).await?;
+        for agent in self.file.agents().await? {
+            // Who deletes an agent means its recordings, too.
+            if self.store.agent(&agent).await?.is_none() {
+                self.file.delete_agent(&agent).await?;
+            }
+        }
+        Ok(())
+    }
+}

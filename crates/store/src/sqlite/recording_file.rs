@@ -1,0 +1,129 @@
+//! What recorded agents asked and were answered, in a file of its own beside the database: bounded
+//! by age and by size, and empty unless the operator asks for it.
+
+use std::path::Path;
+
+use model::{AgentId, CallId, KeptBody, KeptCall, Timestamp};
+use sqlx::{Row, SqlitePool};
+
+use super::evidence_file::{bind_bodies, connect, kept_call};
+use crate::columns::{self, signed, unsigned};
+use crate::{EvidenceBody, StoreError};
+
+const NAME: &str = "recordings.db";
+
+/// How many calls are deleted at a time while there is too much.
+const PORTION: i64 = 100;
+
+/// The small columns come first, so that counting does not read the bodies.
+const TABLE: &str = "
+    create table if not exists recordings (
+        call_id text primary key not null,
+        agent_id text not null,
+        size bigint not null,
+        timestamp bigint not null,
+        dialect text not null,
+        request blob not null,
+        -- The length of a body as it came, if it is compressed.
+        request_length bigint,
+        response blob,
+        response_length bigint,
+        content_type text,
+        cut integer not null
+    ) without rowid";
+
+const INSERT: &str = "
+    insert or replace into recordings
+        (call_id, timestamp, dialect, request, request_length, response, response_length, content_type, cut,
+         agent_id, size)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+/// The file. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct RecordingFile {
+    connection: SqlitePool,
+}
+
+impl RecordingFile {
+    /// Opens the file in `data_dir`.
+    pub async fn open(data_dir: &Path) -> Result<RecordingFile, StoreError> {
+        Ok(RecordingFile { connection: connect(&data_dir.join(NAME), TABLE).await? })
+    }
+
+    /// Whether there is one in `data_dir`.
+    pub fn exists(data_dir: &Path) -> bool {
+        data_dir.join(NAME).exists()
+    }
+
+    /// Writes calls, each with its agent. One that is there already is replaced.
+    pub async fn write(&self, calls: &[(AgentId, KeptCall)]) -> Result<(), StoreError> {
+        let mut transaction = self.connection.begin().await?;
+        for (agent, call) in calls {
+            let query = bind_bodies(sqlx::query(INSERT), call);
+            let query = query.bind(agent.as_str()).bind(signed(call.stored() as u64));
+            query.execute(&mut *transaction).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Whether the request and the response of a call are here; `None` if the call is not.
+    pub async fn bodies(&self, call: CallId) -> Result<Option<(bool, bool)>, StoreError> {
+        let query = sqlx::query("select response is not null as answered from recordings where call_id = $1");
+        let row = query.bind(call.to_string()).fetch_optional(&self.connection).await?;
+        Ok(row.map(|row| row.try_get("answered").map(|answered| (true, answered))).transpose()?)
+    }
+
+    /// One body of a call as it came.
+    pub async fn body(&self, call: CallId, which: EvidenceBody) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = sqlx::query("select * from recordings where call_id = $1").bind(call.to_string());
+        let Some(kept) = query.try_map(kept_call).fetch_optional(&self.connection).await? else { return Ok(None) };
+        let body = match which {
+            EvidenceBody::Request => Some(kept.request),
+            EvidenceBody::Response => kept.response.map(|response| response.body),
+        };
+        Ok(body.and_then(unpacked))
+    }
+
+    /// Deletes what came before `before`, and the oldest as long as all bodies take more than `bytes`.
+    pub async fn expire(&self, before: Timestamp, bytes: u64) -> Result<(), StoreError> {
+        let query = sqlx::query("delete from recordings where timestamp < $1").bind(before.as_millis());
+        query.execute(&self.connection).await?;
+        while self.size().await? > bytes {
+            // Ids sort by time.
+            let query = "delete from recordings where call_id in (
+                select call_id from recordings order by call_id limit $1)";
+            sqlx::query(query).bind(PORTION).execute(&self.connection).await?;
+        }
+        Ok(())
+    }
+
+    async fn size(&self) -> Result<u64, StoreError> {
+        let query = sqlx::query_scalar("select coalesce(sum(size), 0) from recordings");
+        Ok(unsigned(query.fetch_one(&self.connection).await?))
+    }
+
+    /// The agents that something is recorded of.
+    pub async fn agents(&self) -> Result<Vec<AgentId>, StoreError> {
+        let query = sqlx::query("select distinct agent_id from recordings");
+        Ok(query.try_map(|row| columns::agent_id(&row, "agent_id")).fetch_all(&self.connection).await?)
+    }
+
+    /// Deletes all that is recorded of an agent.
+    pub async fn delete_agent(&self, agent: &AgentId) -> Result<(), StoreError> {
+        let query = sqlx::query("delete from recordings where agent_id = $1").bind(agent.as_str());
+        query.execute(&self.connection).await?;
+        Ok(())
+    }
+
+    /// Closes it; what was written is on disk.
+    pub async fn close(&self) {
+        self.connection.close().await;
+    }
+}
+
+fn unpacked(body: KeptBody) -> Option<Vec<u8>> {
+    match body.unpacked_length {
+        Some(length) => zstd::bulk::decompress(&body.bytes, length).ok(),
+        None => Some(body.bytes),
+    }
+}
