@@ -65,9 +65,20 @@ fn a_client_reads_the_error_wherever_the_stream_broke() {
 #[test]
 fn a_broken_event_of_another_dialect_hides_no_error() {
     for dialect in Dialect::ALL {
-        for broken in
-            [r#"{"choices":["#, r#"{"type":"message_start","#, r#"{"candidates":"#, r#"{"type":"message-end","#]
-        {
+        for broken in [
+            r#"{"choices":["#,
+            r#"{"type":"message_start","#,
+            r#"{"candidates":"#,
+            r#"{"type":"message-end","#,
+            // Valid, but without the empty line that ends an event.
+            r#"{"choices":[]}"#,
+            r#"{"type":"message_start","message":{}}"#,
+            r#"{"type":"response.created"}"#,
+            r#"{"candidates":[]}"#,
+            r#"{"done":false}"#,
+            r#"{"contentBlockIndex":0}"#,
+            r#"{"type":"message-start"}"#,
+        ] {
             let mut reader = AnswerReader::new(dialect, &headers("text/event-stream"), 1 << 20);
             reader.feed(format!("data: {broken}").as_bytes());
             let error = reader.stream_error("died").unwrap();

@@ -95,8 +95,8 @@ impl MessagesAnswer {
             }
             Some("message_stop") => self.saw_end = true,
             Some("error") => self.error = Some(event.error.map(error_text).unwrap_or_default()),
-            // Gateways send errors without a type.
-            None if event.error.is_some() => self.error = event.error.map(error_text),
+            // Gateways send errors without a type, or with one of another dialect.
+            _ if event.error.is_some() => self.error = event.error.map(error_text),
             // Pings, ends of blocks and unknown events.
             _ => {}
         }

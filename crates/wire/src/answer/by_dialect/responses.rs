@@ -109,8 +109,8 @@ impl ResponsesAnswer {
             }
             Some("response.completed" | "response.incomplete" | "response.failed") => self.end(event),
             Some("error") => self.error = Some(event.error.or(event.message).map(error_text).unwrap_or_default()),
-            // Gateways send errors without a type.
-            None if event.error.is_some() => self.error = event.error.map(error_text),
+            // Gateways send errors without a type, or with one of another dialect.
+            _ if event.error.is_some() => self.error = event.error.map(error_text),
             // Progress of the response, pieces of items and unknown events.
             _ => {
                 if let Some(response) = event.response {
