@@ -46,9 +46,10 @@ async fn check_incident(server: &Server, browser: &Browser) -> String {
     let evidence = evidence["items"].as_array().unwrap();
     assert_eq!(browser.run("return document.querySelectorAll('details.evidence').length").await, evidence.len());
     for call in evidence {
-        let summary = browser.text(&format!("[id='call-{}'] summary", call["call_id"].as_str().unwrap())).await;
-        let characters = format!("{} / {} characters", call["request_chars"], call["response_chars"]);
-        assert!(summary.contains(&characters), "{summary}: {characters}");
+        let shown = format!("[id='call-{}']", call["call_id"].as_str().unwrap());
+        assert!(browser.text(&format!("{shown} summary")).await.starts_with("Call "), "{shown}");
+        let prompt = browser.run(&format!("return document.querySelector(\"{shown} pre\").textContent")).await;
+        assert!(prompt.as_str().is_some_and(|prompt| prompt.contains(QUESTION)), "{shown}: {prompt}");
     }
     id
 }

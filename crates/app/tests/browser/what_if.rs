@@ -9,11 +9,28 @@ use crate::support::{Server, ServerBuilder, eventually, provider};
 /// Holds back the next request of the page until `window.release` is called, and says when its answer has come.
 const HOLD_THE_NEXT: &str = "
     const send = XMLHttpRequest.prototype.send;
+    const ask = window.fetch;
     window.answered = false;
-    XMLHttpRequest.prototype.send = function (...fields) {
+    const restore = () => {
         XMLHttpRequest.prototype.send = send;
+        window.fetch = ask;
+    };
+    XMLHttpRequest.prototype.send = function (...fields) {
+        restore();
         this.addEventListener('loadend', () => (window.answered = true));
         window.release = () => send.apply(this, fields);
+    };
+    window.fetch = (...fields) => {
+        restore();
+        return new Promise((resolve) => {
+            window.release = async () => {
+                const answer = await ask(...fields);
+                const copy = answer.clone();
+                resolve(answer);
+                await copy.text();
+                setTimeout(() => (window.answered = true));
+            };
+        });
     };";
 
 /// A server whose agent has asked the same six times, and its page.

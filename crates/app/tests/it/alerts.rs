@@ -30,7 +30,7 @@ async fn a_kill_is_told_without_any_rule_and_the_commands_show_it() {
     let provider = provider().await;
     let receiver = Receiver::start(StatusCode::OK, Duration::ZERO).await;
     let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
-    assert!(server.run(&["alerts"]).said().contains("nobody is told"));
+    assert!(server.run(&["alerts"]).said().contains("no one is notified"));
     let made = channel(&server, "ops", &receiver.url).await;
     let said = server.run(&["alerts", "test", "ops"]);
     assert_eq!(said.said(), "ops took the test: 200 thank you\n");
