@@ -37,7 +37,8 @@ pub(crate) enum Command {
         /// The files.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// Ids of the runs that solved their task, as a JSON list or one per line, where the files do not say it.
+        /// Ids of the runs that solved their task, as a JSON list or one per line, where the files
+        /// do not say it.
         #[arg(long)]
         solved: Option<PathBuf>,
     },
@@ -60,8 +61,9 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct ScoreArgs {
-    /// agentgazer, literal, identical-3, identical-5, openhands, gemini-cli, or NAME=COMMAND for any program that reads
-    /// replay lines from the file it is given and prints {"id","killed_at"} for each.
+    /// agentgazer, literal, identical-3, identical-5, openhands, gemini-cli, or NAME=COMMAND for
+    /// any program that reads replay lines from the file it is given and prints {"id","killed_at"}
+    /// for each.
     #[arg(long, required = true, value_delimiter = ',')]
     pub(crate) detector: Vec<String>,
     /// The program that the detector agentgazer is.

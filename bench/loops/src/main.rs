@@ -1,4 +1,5 @@
-//! LoopBench: writes healthy look-alikes and loops, and measures how well a detector tells them apart.
+//! LoopBench: writes healthy look-alikes and loops, and measures how well a detector tells them
+//! apart.
 
 mod baselines;
 mod check;

@@ -1,6 +1,7 @@
-//! The one way out for everything that the server calls on its own. It looks a name up itself, refuses what is not public
-//! unless that is allowed, and connects to the very address it checked: a name that leads elsewhere a moment later gains
-//! nothing. Redirects are not followed, and of an answer only the beginning is read.
+//! The one way out for everything that the server calls on its own. It looks a name up itself,
+//! refuses what is not public unless that is allowed, and connects to the very address it checked:
+//! a name that leads elsewhere a moment later gains nothing. Redirects are not followed, and of an
+//! answer only the beginning is read.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -222,8 +223,8 @@ fn broken(error: hyper::Error) -> EgressError {
     failed(format!("the connection broke: {error}"))
 }
 
-/// TLS for a client: it trusts the machine's certificates, else those of Mozilla, because a bare container image has
-/// none of its own.
+/// TLS for a client: it trusts the machine's certificates, else those of Mozilla, because a bare
+/// container image has none of its own.
 pub fn tls_config() -> ClientConfig {
     let builder = || ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
     let native = builder().with_safe_default_protocol_versions().map(ConfigBuilderExt::with_native_roots);

@@ -1,5 +1,6 @@
-//! Evaluates the rules every minute: silent agents, failing calls, spent budgets, kills that last. It reads only sums, never
-//! events. What each rule last announced is in the store, so a restart neither repeats nor forgets an alert.
+//! Evaluates the rules every minute: silent agents, failing calls, spent budgets, kills that last.
+//! It reads only sums, never events. What each rule last announced is in the store, so a restart
+//! neither repeats nor forgets an alert.
 
 mod budgets;
 mod conditions;
@@ -97,7 +98,8 @@ fn turn(
     finding: Finding,
     now: Timestamp,
 ) -> Option<Turn> {
-    // After the clock was set back, the time since the last alert is unknown: one alert too many is better than none.
+    // After the clock was set back, the time since the last alert is unknown: one alert too many is
+    // better than none.
     let past =
         |told_at: Timestamp, minutes: u32| now < told_at || now.millis_since(told_at) >= u64::from(minutes) * 60_000;
     match (state.filter(|state| state.firing), finding) {

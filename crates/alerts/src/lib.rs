@@ -1,5 +1,6 @@
-//! Notifies people: rules that are evaluated every minute, and a worker that delivers the outbox through webhooks, mail
-//! and chats. The only crate that makes outgoing calls of its own, all of them through `egress` and `mailer`.
+//! Notifies people: rules that are evaluated every minute, and a worker that delivers the outbox
+//! through webhooks, mail and chats. The only crate that makes outgoing calls of its own, all of
+//! them through `egress` and `mailer`.
 
 mod chat;
 mod egress;
@@ -31,7 +32,8 @@ use mailer::Mailer;
 use send::Sender;
 use worker::Worker;
 
-/// How long deliveries under way may take when the server stops. One that is cut is sent again after the next start.
+/// How long deliveries under way may take when the server stops. One that is cut is sent again
+/// after the next start.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How alerts are delivered.
@@ -43,7 +45,8 @@ pub struct AlertsConfig {
     pub allow_private_targets: bool,
     /// The server that mails go through.
     pub smtp: Option<SmtpConfig>,
-    /// The policy of agents that have none of their own, unless people have set another. For rules about budgets.
+    /// The policy of agents that have none of their own, unless people have set another. For rules
+    /// about budgets.
     pub configured_policy: Policy,
 }
 

@@ -1,4 +1,5 @@
-//! Mail through the configured SMTP server: a text and an HTML part, the same message id on every attempt.
+//! Mail through the configured SMTP server: a text and an HTML part, the same message id on every
+//! attempt.
 
 use std::time::{Duration, SystemTime};
 
@@ -131,7 +132,8 @@ impl Mailer {
         if let Some(certificate) = &self.config.certificate {
             builder = builder.add_root_certificate(Certificate::from_pem(certificate)?);
         }
-        // A machine without certificates of its own, such as a bare container image, trusts those of Mozilla.
+        // A machine without certificates of its own, such as a bare container image, trusts those
+        // of Mozilla.
         let native = builder.clone().build_rustls();
         Ok(match native {
             Ok(native) => native,

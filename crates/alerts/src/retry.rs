@@ -1,5 +1,5 @@
-//! When a delivery is tried again: often in the first minutes, so that a target that restarts is told soon, then on the schedule
-//! of Standard Webhooks, spread over three days.
+//! When a delivery is tried again: often in the first minutes, so that a target that restarts is
+//! told soon, then on the schedule of Standard Webhooks, spread over three days.
 
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ const PAUSES: [Duration; 13] = [
 /// The longest pause that a target can ask for.
 const MAX_PAUSE: Duration = seconds(24 * 3600);
 
-/// When the next attempt is after `tries` that failed; none if that was the last. `asked` is the pause that the target asked
-/// for; `chance`, from 0 to 1, spreads those who failed together.
+/// When the next attempt is after `tries` that failed; none if that was the last. `asked` is the
+/// pause that the target asked for; `chance`, from 0 to 1, spreads those who failed together.
 pub(crate) fn next(tries: u64, now: Timestamp, asked: Option<Duration>, chance: f64) -> Option<Timestamp> {
     let usual = *PAUSES.get(usize::try_from(tries).ok()?.checked_sub(1)?)?;
     let pause = usual.mul_f64(1.0 + chance.clamp(0.0, 1.0) / 5.0).max(asked.unwrap_or_default().min(MAX_PAUSE));

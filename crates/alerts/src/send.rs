@@ -115,7 +115,8 @@ fn post(settings: &ChannelSettings, message: &Message, now: Timestamp) -> Option
     }
 }
 
-/// What an answer means. Only 2xx is success: a redirect that is not followed has not delivered anything.
+/// What an answer means. Only 2xx is success: a redirect that is not followed has not delivered
+/// anything.
 fn judged(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Sent {
     let taken = kind != ChannelKind::Telegram || chat::telegram_is_ok(&reply.body);
     let verdict = match reply.status {
@@ -127,7 +128,8 @@ fn judged(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Sent {
     Sent { status: Some(reply.status.as_u16()), answer, verdict }
 }
 
-/// The pause that the target asked for: in a header, as seconds or as a date, or in the body of a chat's answer.
+/// The pause that the target asked for: in a header, as seconds or as a date, or in the body of a
+/// chat's answer.
 fn asked_pause(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Option<Duration> {
     let header = reply.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = header.and_then(|value| value.parse().ok()).map(Duration::from_secs);

@@ -1,4 +1,5 @@
-//! Webhooks by Standard Webhooks: the id, the time and a signature in headers, the same id on every attempt.
+//! Webhooks by Standard Webhooks: the id, the time and a signature in headers, the same id on every
+//! attempt.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -43,7 +44,8 @@ mod tests {
     use super::*;
     use crate::message::tests::killed;
 
-    /// Made with OpenSSL: `printf '%s' "$id.$seconds.$body" | openssl dgst -sha256 -mac HMAC -macopt hexkey:… -binary | base64`.
+    /// Made with OpenSSL: `printf '%s' "$id.$seconds.$body" | openssl dgst -sha256 -mac HMAC
+    /// -macopt hexkey:… -binary | base64`.
     #[test]
     fn the_signature_is_that_of_the_standard() {
         let secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=".into();

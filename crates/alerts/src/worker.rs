@@ -1,4 +1,5 @@
-//! Empties the outbox: every channel by itself, a few deliveries at a time, so that a slow target delays nobody else.
+//! Empties the outbox: every channel by itself, a few deliveries at a time, so that a slow target
+//! delays nobody else.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -71,8 +72,8 @@ impl Worker {
         self.under_way.remove(&id);
     }
 
-    /// An alert queued in the future was queued before the clock was set back while the server was down. Its age is
-    /// unknown, so it is due.
+    /// An alert queued in the future was queued before the clock was set back while the server was
+    /// down. Its age is unknown, so it is due.
     async fn notice_clock_set_while_down(&mut self) {
         let now = self.clock.now();
         let newest = self.store.newest_queued().await.ok().flatten();
@@ -80,7 +81,8 @@ impl Worker {
         self.set_back_ms = if set_back > 0 { set_back + retry::longest_ms() } else { 0 };
     }
 
-    /// Pauses end when they would have ended if the clock had not been set back. Set forth, they are over sooner.
+    /// Pauses end when they would have ended if the clock had not been set back. Set forth, they
+    /// are over sooner.
     async fn follow_clock(&mut self) -> Result<(), StoreError> {
         if let Some(jump) = self.clock_watch.look() {
             self.set_back_ms += jump.expected.millis_since(jump.now);
@@ -147,8 +149,8 @@ fn shared_window(due: &[DeliveryRow]) -> Option<model::Timestamp> {
     due.iter().filter_map(|delivery| delivery.waits_in).find(|window| !windows.insert(*window))
 }
 
-/// Records the outcome of an attempt, however long that takes: until it is recorded the delivery counts as under way, so that
-/// it is not sent twice while the database cannot be written.
+/// Records the outcome of an attempt, however long that takes: until it is recorded the delivery
+/// counts as under way, so that it is not sent twice while the database cannot be written.
 async fn record(recorder: &Recorder, delivery: DeliveryId, attempt: Attempt) {
     loop {
         let change = AlertChange::Attempted { delivery, attempt: attempt.clone() };

@@ -1,13 +1,15 @@
-//! The options of the allocator. It reads them from the environment before `main` begins, so a process that needs others
-//! has to start again.
+//! The options of the allocator. It reads them from the environment before `main` begins, so a
+//! process that needs others has to start again.
 
 use std::io;
 
-/// A page of memory that another thread frees a block of goes back to all threads. With the default, the freeing thread takes
-/// the page over and keeps it: two thirds of what thousands of streams took was never given back.
+/// A page of memory that another thread frees a block of goes back to all threads. With the
+/// default, the freeing thread takes the page over and keeps it: two thirds of what thousands of
+/// streams took was never given back.
 const OPTIONS: [(&str, &str); 1] = [("MIMALLOC_PAGE_RECLAIM_ON_FREE", "-1")];
 
-/// Starts this process again, under the same id, with the options of the allocator, unless they are set.
+/// Starts this process again, under the same id, with the options of the allocator, unless they are
+/// set.
 pub fn ensure_options() {
     if OPTIONS.iter().all(|(name, _)| std::env::var_os(name).is_none()) {
         // It returns only if it fails. Then the process goes on and gives back less memory.

@@ -1,4 +1,5 @@
-//! Notices that the clock of the machine was set, says so once, and keeps budgets from beginning anew because of it.
+//! Notices that the clock of the machine was set, says so once, and keeps budgets from beginning
+//! anew because of it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The data directory: private to its user, held by one server at a time, home of the token and of the note that tells
-//! the other commands where the server is.
+//! The data directory: private to its user, held by one server at a time, home of the token and of
+//! the note that tells the other commands where the server is.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -18,8 +18,20 @@ const LOCK: &str = "agentgazer.lock";
 const SESSIONS: &str = "agentgazer.sessions";
 
 /// Files of the data directory that hold secrets, or what agents say.
-const PRIVATE: [&str; 7] =
-    [TOKEN, LOCK, SESSIONS, "agentgazer.key", "agentgazer.db", "agentgazer.db-wal", "agentgazer.db-shm"];
+const PRIVATE: [&str; 9] = [
+    TOKEN,
+    LOCK,
+    SESSIONS,
+    "agentgazer.key",
+    "agentgazer.db",
+    "agentgazer.db-wal",
+    "agentgazer.db-shm",
+    "evidence.db",
+    "recordings.db",
+];
+
+/// What the names of all files of a server begin with.
+const OWN_NAMES: [&str; 5] = ["agentgazer", TOKEN, SERVER, "evidence.db", "recordings.db"];
 
 /// The data directory of a running server. Nobody else can open it until this is dropped.
 #[derive(Debug)]
@@ -31,7 +43,8 @@ pub(crate) struct DataDir {
     addresses: Mutex<Option<Addresses>>,
 }
 
-/// The directory itself and a file in it. The file can be deleted, the directory cannot without what is in it.
+/// The directory itself and a file in it. The file can be deleted, the directory cannot without
+/// what is in it.
 #[derive(Debug)]
 struct Locks {
     directory: File,
@@ -55,8 +68,8 @@ impl DataDir {
         Ok(DataDir { path: path.to_owned(), locks, token: Mutex::default(), addresses: Mutex::default() })
     }
 
-    /// Makes the directory again if it was deleted or replaced while the server ran, with what it knows of its files. An error
-    /// if another server has it.
+    /// Makes the directory again if it was deleted or replaced while the server ran, with what it
+    /// knows of its files. An error if another server has it.
     pub(crate) fn claim_again(&self) -> anyhow::Result<()> {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         if !locks.are_of(&self.path) {
@@ -101,7 +114,8 @@ impl DataDir {
         *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
     }
 
-    /// Where the dashboard keeps its sessions. Unreadable ones are lost, which only asks people to log in again.
+    /// Where the dashboard keeps its sessions. Unreadable ones are lost, which only asks people to
+    /// log in again.
     pub(crate) fn sessions(&self) -> SessionStorage {
         let path = self.path.join(SESSIONS);
         let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -173,7 +187,8 @@ fn unusable(path: &Path, error: &io::Error) -> anyhow::Error {
     }
 }
 
-/// Takes the rights of everybody else from the directory and its files, and says so. An error if that is not possible.
+/// Takes the rights of everybody else from the directory and its files, and says so. An error if
+/// that is not possible.
 fn make_private(path: &Path) -> anyhow::Result<()> {
     if holds_only_ours(path) {
         repair_mode(path, 0o700)?;
@@ -183,9 +198,10 @@ fn make_private(path: &Path) -> anyhow::Result<()> {
     PRIVATE.iter().try_for_each(|name| repair_mode(&path.join(name), 0o600))
 }
 
-/// Whether the directory is ours alone: nobody wants `/tmp` or a home directory to be taken from everybody else.
+/// Whether the directory is ours alone: nobody wants `/tmp` or a home directory to be taken from
+/// everybody else.
 fn holds_only_ours(path: &Path) -> bool {
-    let is_ours = |name: &str| name.starts_with("agentgazer") || name.starts_with(TOKEN) || name.starts_with(SERVER);
+    let is_ours = |name: &str| OWN_NAMES.iter().any(|own| name.starts_with(own));
     let is_shared = std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o1000 != 0);
     let entries = std::fs::read_dir(path).map(|entries| entries.flatten().collect::<Vec<_>>());
     !is_shared && entries.is_ok_and(|all| all.iter().all(|entry| entry.file_name().to_str().is_some_and(is_ours)))
@@ -247,7 +263,8 @@ pub(crate) fn read_token(path: &Path) -> anyhow::Result<Option<SecretString>> {
     }
 }
 
-/// Writes a file that only its user can read. A reader sees the old one, none, or all of the new one.
+/// Writes a file that only its user can read. A reader sees the old one, none, or all of the new
+/// one.
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
@@ -319,7 +336,7 @@ mod tests {
         std::fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
         let _directory = DataDir::open(&path).unwrap();
         assert_eq!(mode(&path), 0o700);
-        assert_eq!(PRIVATE.map(|name| mode(&path.join(name))), [0o600; 7]);
+        assert_eq!(PRIVATE.map(|name| mode(&path.join(name))), [0o600; 9]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Keeps a copy of the bodies in the windows on disk, so that the evidence of a kill after a restart is whole. It follows the
-//! proxy at its own pace: no call ever waits for it.
+//! Keeps a copy of the bodies in the windows on disk, so that the evidence of a kill after a
+//! restart is whole. It follows the proxy at its own pace: no call ever waits for it.
 
 use std::time::Duration;
 
@@ -29,8 +29,9 @@ pub(crate) struct EvidenceKeeper {
 }
 
 impl EvidenceKeeper {
-    /// Gives `proxy` the bodies back that were in the windows of `guard`, and begins to write. `None` if there is nothing to be
-    /// written: the configuration says so, or the file cannot be used, and evidence is kept in memory only.
+    /// Gives `proxy` the bodies back that were in the windows of `guard`, and begins to write.
+    /// `None` if there is nothing to be written: the configuration says so, or the file cannot be
+    /// used, and evidence is kept in memory only.
     pub(crate) async fn start(
         config: &Config,
         guard: &Guard,

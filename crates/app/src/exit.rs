@@ -1,9 +1,11 @@
-//! How a run of the program ends: a small set of exit codes that scripts can rely on, and the failure that leads to one.
+//! How a run of the program ends: a small set of exit codes that scripts can rely on, and the
+//! failure that leads to one.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// The exit codes. A second SIGINT or SIGTERM while the server drains ends it at once with 130 or 143 instead.
+/// The exit codes. A second SIGINT or SIGTERM while the server drains ends it at once with 130 or
+/// 143 instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.

@@ -1,5 +1,5 @@
-//! The program `agentgazer`: command line, configuration, wiring, the built-in provider and the demo. All rules live in
-//! the crates it puts together.
+//! The program `agentgazer`: command line, configuration, wiring, the built-in provider and the
+//! demo. All rules live in the crates it puts together.
 
 pub mod allocator;
 pub mod cli;

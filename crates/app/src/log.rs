@@ -1,4 +1,5 @@
-//! The log: on stderr, for people or as JSON. Nothing here or anywhere logs keys, bodies or query strings.
+//! The log: on stderr, for people or as JSON. Nothing here or anywhere logs keys, bodies or query
+//! strings.
 
 use std::io::IsTerminal;
 

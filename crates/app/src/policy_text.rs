@@ -1,4 +1,5 @@
-//! Policies as people write them on one line, in the configuration and on the command line. Every error says what it must be.
+//! Policies as people write them on one line, in the configuration and on the command line. Every
+//! error says what it must be.
 
 use model::{ANY, AllowedHours, ModelOverride, RateLimit, TimeOfDay, Weekday};
 

@@ -1,5 +1,5 @@
-//! Recorded bodies as JSON on one line, however they were laid out. An answer that is no JSON, a stream, becomes the message
-//! that it told.
+//! Recorded bodies as JSON on one line, however they were laid out. An answer that is no JSON, a
+//! stream, becomes the message that it told.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
@@ -21,8 +21,9 @@ pub(crate) fn answer(body: &[u8]) -> Option<Box<RawValue>> {
     }
 }
 
-/// The same value without line ends and indentation. In JSON a line end is never part of a text, so neither is the space
-/// around it; all else stays as it was written, numbers and the order of keys included.
+/// The same value without line ends and indentation. In JSON a line end is never part of a text, so
+/// neither is the space around it; all else stays as it was written, numbers and the order of keys
+/// included.
 fn on_one_line(json: Box<RawValue>) -> Option<Box<RawValue>> {
     if !json.get().contains(['\n', '\r']) {
         return Some(json);

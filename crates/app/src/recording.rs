@@ -1,5 +1,6 @@
-//! Records what some agents ask and are answered, if the operator wants that: for them the bodies that the evidence keeper sees are
-//! written to a file of their own, with an end by age and by size.
+//! Records what some agents ask and are answered, if the operator wants that: for them the bodies
+//! that the evidence keeper sees are written to a file of their own, with an end by age and by
+//! size.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The whole server, wired together: store, guard, recorder, proxy, dashboard and their two listeners. `start` and `demo`
-//! run the same one.
+//! The whole server, wired together: store, guard, recorder, proxy, dashboard and their two
+//! listeners. `start` and `demo` run the same one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +58,8 @@ impl Server {
 
     /// Starts everything, on sockets that were handed over where there are some.
     pub(crate) async fn start_on(config: &Config, mut sockets: InheritedSockets) -> anyhow::Result<Server> {
-        // Ports first: a port that is taken is the likeliest mistake, and clients that connect early wait in the queue.
+        // Ports first: a port that is taken is the likeliest mistake, and clients that connect
+        // early wait in the queue.
         let proxy_socket = listeners::open_socket(config, &mut sockets, "proxy").await?;
         let web_socket = listeners::open_socket(config, &mut sockets, "dashboard").await?;
         sockets.ensure_all_taken()?;
@@ -127,12 +128,14 @@ impl Server {
         self.kills_new_agents
     }
 
-    /// A link to `path` of the dashboard that logs in. The token is in the fragment, which browsers never send.
+    /// A link to `path` of the dashboard that logs in. The token is in the fragment, which browsers
+    /// never send.
     pub fn login_link(&self, path: &str) -> String {
         format!("{}{path}#token={}", self.addresses.dashboard, self.token.expose_secret())
     }
 
-    /// Stops: readiness goes down, no new calls, those in flight may finish for `drain`, everything is on disk.
+    /// Stops: readiness goes down, no new calls, those in flight may finish for `drain`, everything
+    /// is on disk.
     pub async fn stop(self, drain: Duration) -> anyhow::Result<()> {
         // The dashboard stays up while calls finish: it is what says that we are not ready.
         self.draining.store(true, Ordering::SeqCst);
@@ -284,7 +287,8 @@ impl Parts {
     }
 }
 
-/// The token that the operator set, else the one in the data directory, which can be replaced while the server runs.
+/// The token that the operator set, else the one in the data directory, which can be replaced while
+/// the server runs.
 fn token(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<(SecretString, Token)> {
     if let Some(token) = &config.token {
         return Ok((token.clone(), Token::configured(token.clone())));

@@ -1,4 +1,5 @@
-//! Text from agents and models on its way to a terminal: without the characters that a terminal would obey.
+//! Text from agents and models on its way to a terminal: without the characters that a terminal
+//! would obey.
 
 /// `text` on one line, without control characters, escapes and marks that reorder what is read.
 pub(crate) fn printable(text: &str) -> String {
@@ -19,7 +20,8 @@ pub(crate) fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
-/// JSON with the dangerous characters escaped: they can only stand inside its strings, so it means the same.
+/// JSON with the dangerous characters escaped: they can only stand inside its strings, so it means
+/// the same.
 pub(crate) fn printable_json(json: &str) -> String {
     let mut printed = String::with_capacity(json.len());
     for c in json.chars() {
@@ -41,7 +43,8 @@ pub(crate) fn shell_word(text: &str) -> String {
     }
 }
 
-/// C0 and C1 controls, DEL, and everything that changes the direction of text or cannot be seen in it.
+/// C0 and C1 controls, DEL, and everything that changes the direction of text or cannot be seen in
+/// it.
 fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -1,4 +1,5 @@
-//! How long detection takes: a 32 KB agent request from its parts to its verdict, and hashing alone.
+//! How long detection takes: a 32 KB agent request from its parts to its verdict, and hashing
+//! alone.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark")]
 
 use std::hint::black_box;
@@ -47,7 +48,8 @@ fn hashing(criterion: &mut Criterion) {
     }
 }
 
-/// A coding agent in the middle of its work: a task, a tool step with an output, the rest is older history.
+/// A coding agent in the middle of its work: a task, a tool step with an output, the rest is older
+/// history.
 fn agent_request(criterion: &mut Criterion) {
     let (task, output, body) = (prose(2 * 1024), prose(4 * 1024), prose(32 * 1024));
     let call = ToolCall { name: "bash".into(), arguments: r#"{"timeout":30,"command":"cat src/main.rs"}"#.into() };

@@ -69,8 +69,8 @@ impl Agent {
         }
     }
 
-    /// The agent as it was saved. Its calls are replayed in their order, then judged as they stand: so the current score
-    /// and an episode that has its incident survive a restart.
+    /// The agent as it was saved. Its calls are replayed in their order, then judged as they stand:
+    /// so the current score and an episode that has its incident survive a restart.
     pub(crate) fn restored(saved: SavedAgent, config: &GuardConfig) -> Agent {
         let mut agent = Agent {
             kill_switch: saved.kill_switch,
@@ -206,7 +206,8 @@ impl Agent {
         self.windows.newest().map(|print| print.novelty).unwrap_or_default()
     }
 
-    /// The larger of the scores of the two windows that end with `print`; that of the agent's window if they are equal.
+    /// The larger of the scores of the two windows that end with `print`; that of the agent's
+    /// window if they are equal.
     fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {
             let calls = self.calls_of(window, print.conversation);
@@ -296,7 +297,8 @@ impl Agent {
         self.deactivation
     }
 
-    /// Starts `epoch`. One that has begun already is not begun again: that would lift a kill made in it.
+    /// Starts `epoch`. One that has begun already is not begun again: that would lift a kill made
+    /// in it.
     pub(crate) fn activate(&mut self, epoch: Epoch) {
         if epoch <= self.epoch {
             return;

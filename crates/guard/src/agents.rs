@@ -1,4 +1,5 @@
-//! All agents by name: found under a read lock, locked one by one, forgotten when there are too many.
+//! All agents by name: found under a read lock, locked one by one, forgotten when there are too
+//! many.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +40,8 @@ pub(crate) struct Agents {
 struct Seat {
     /// A copy of the agent's state that can be asked without its lock. Changed only under it.
     inactive: AtomicBool,
-    /// Whether the agent holds what may be taken from it: windows, or just its place if nothing need be remembered.
+    /// Whether the agent holds what may be taken from it: windows, or just its place if nothing
+    /// need be remembered.
     taken: AtomicBool,
     last_use: AtomicU64,
     occupant: Mutex<Occupant>,
@@ -48,7 +50,8 @@ struct Seat {
 #[derive(Debug)]
 struct Occupant {
     agent: Agent,
-    /// The seat is no longer in the map: whoever found it there before must look again, or a kill would be lost.
+    /// The seat is no longer in the map: whoever found it there before must look again, or a kill
+    /// would be lost.
     gone: bool,
 }
 
@@ -76,7 +79,8 @@ impl Agents {
         *self.defaults.write() = defaults;
     }
 
-    /// Does something with an agent, which is created if it is unknown. The agent is locked meanwhile.
+    /// Does something with an agent, which is created if it is unknown. The agent is locked
+    /// meanwhile.
     pub(crate) fn with<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent) -> R) -> R {
         let result = loop {
             let seat = self.find(id).unwrap_or_else(|| self.create(id));
@@ -170,7 +174,8 @@ impl Agents {
         }
     }
 
-    /// Takes their seats from the least recently used, some more than needed so that it is seldom done.
+    /// Takes their seats from the least recently used, some more than needed so that it is seldom
+    /// done.
     fn make_room(&self) {
         let Some(_only_one) = self.clearing.try_lock() else {
             return;
@@ -215,7 +220,8 @@ impl Agents {
             occupant.gone = true;
             shard.remove(id);
         }
-        // A kill, an epoch or a setting never depends on memory: only the windows go, and the bodies of their calls.
+        // A kill, an epoch or a setting never depends on memory: only the windows go, and the
+        // bodies of their calls.
         occupant.agent.let_go();
         self.orphans.add(occupant.agent.take_left());
         self.give_back(&seat);
@@ -229,8 +235,8 @@ impl Seat {
     }
 }
 
-/// An agent at work. However it is left, also by a panic, its seat says whether it is inactive: a kill that was decided
-/// holds.
+/// An agent at work. However it is left, also by a panic, its seat says whether it is inactive: a
+/// kill that was decided holds.
 struct Left<'a> {
     seat: &'a Seat,
     agent: &'a mut Agent,

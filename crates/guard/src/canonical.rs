@@ -1,16 +1,18 @@
 //! Canonical JSON: keys sorted, no white space between tokens, numbers as they were written.
-//! Written by hand, because a parsed value would forget how a number was written and how keys are sorted depends on
-//! features that other crates switch on.
+//! Written by hand, because a parsed value would forget how a number was written and how keys are
+//! sorted depends on features that other crates switch on.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-/// Deeper nesting is taken as it was written: sorting costs a copy of what is inside, at each depth.
+/// Deeper nesting is taken as it was written: sorting costs a copy of what is inside, at each
+/// depth.
 const DEEPEST: usize = 32;
 
-/// The canonical form of `json`, or `json` itself if it is none (models write broken arguments too).
+/// The canonical form of `json`, or `json` itself if it is none (models write broken arguments
+/// too).
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     let json = json.trim();
     if json.is_empty() {
@@ -27,7 +29,8 @@ pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether valid `json` is canonical as it stands, as far as that is soon told: a flat object mostly is.
+/// Whether valid `json` is canonical as it stands, as far as that is soon told: a flat object
+/// mostly is.
 fn is_canonical(json: &str) -> bool {
     let mut rest = json.as_bytes();
     let (mut last_key, mut objects): (&[u8], usize) = (&[], 0);
@@ -58,7 +61,8 @@ fn plain_string(json: &[u8]) -> Option<usize> {
     (inside[end] == b'"').then_some(end + 2)
 }
 
-/// Reads JSON that is known to be valid and writes it again. `None`: too deep, or not valid after all.
+/// Reads JSON that is known to be valid and writes it again. `None`: too deep, or not valid after
+/// all.
 struct Writer<'j> {
     json: &'j str,
     at: usize,
@@ -135,7 +139,8 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// A string with its escapes undone, except those of quotes and backslashes: `\n` must part words like a line end.
+    /// A string with its escapes undone, except those of quotes and backslashes: `\n` must part
+    /// words like a line end.
     fn string(&mut self) -> Option<()> {
         let start = self.at;
         let bytes = self.json.as_bytes();
@@ -145,7 +150,8 @@ impl Writer<'_> {
         }
         self.at += 1;
         let written = self.json.get(start..self.at)?;
-        // A lone surrogate is valid to a parser that skips it and no text: it stays as it was written.
+        // A lone surrogate is valid to a parser that skips it and no text: it stays as it was
+        // written.
         let escaped = written.contains('\\').then(|| serde_json::from_str::<String>(written).ok());
         match escaped.flatten() {
             Some(text) => {

@@ -1,5 +1,6 @@
-//! A fingerprint as it lies in memory: 144 bytes instead of 208, because there are twenty and more for each of a
-//! hundred thousand agents. Calls are judged as they lie there: a whole window is never unpacked to be scored.
+//! A fingerprint as it lies in memory: 144 bytes instead of 208, because there are twenty and more
+//! for each of a hundred thousand agents. Calls are judged as they lie there: a whole window is
+//! never unpacked to be scored.
 
 use model::{
     CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash,

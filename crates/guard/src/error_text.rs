@@ -1,4 +1,5 @@
-//! Whether a tool's result says that something went wrong. Most formats have no sign for it, so the words must tell.
+//! Whether a tool's result says that something went wrong. Most formats have no sign for it, so the
+//! words must tell.
 
 /// How much is looked at, from each end: tools put the error first, runtimes last.
 const EDGE: usize = 200;
@@ -31,7 +32,8 @@ const WORDS: [&str; 21] = [
 /// By how many bytes words are recognised at first: those of all words fit into one number.
 const FIRST: usize = 3;
 
-/// For each byte, in which words and where in their first bytes it stands: a bit for each of those places.
+/// For each byte, in which words and where in their first bytes it stands: a bit for each of those
+/// places.
 const PLACES: [u64; 256] = {
     let mut places = [0; 256];
     let mut place = 0;
@@ -107,7 +109,8 @@ fn starts_with_one(text: &[u8], at: usize, mut begun: u64) -> bool {
     false
 }
 
-/// Whether what stands before the word of an error says that there is none: `No syntax errors`, `0 failed`, `without error`.
+/// Whether what stands before the word of an error says that there is none: `No syntax errors`, `0
+/// failed`, `without error`.
 fn denies(before: &[u8]) -> bool {
     let clause =
         before.rsplit(|byte| matches!(byte, b'.' | b';' | b',' | b':' | b'\n' | b'(')).next().unwrap_or_default();
@@ -115,7 +118,8 @@ fn denies(before: &[u8]) -> bool {
     words.any(|word| [&b"no"[..], b"0", b"zero", b"without"].iter().any(|none| word.eq_ignore_ascii_case(none)))
 }
 
-/// Whether what follows the word of an error says that there is none: `Error: (none)`, `"error": null`, `errors=0`.
+/// Whether what follows the word of an error says that there is none: `Error: (none)`, `"error":
+/// null`, `errors=0`.
 fn says_none(rest: &[u8]) -> bool {
     let marks = rest.iter().take(5).take_while(|byte| matches!(byte, b's' | b':' | b'=' | b'"' | b' ')).count();
     let rest = &rest[marks..];

@@ -1,5 +1,5 @@
-//! What does not count for one agent. Takes marks away after the rules have been asked, so that whoever has no exemption
-//! pays nothing for them.
+//! What does not count for one agent. Takes marks away after the rules have been asked, so that
+//! whoever has no exemption pays nothing for them.
 
 use model::{Counting, Exempt, ExemptKind, Exemption, Fingerprint, SignalCounts};
 
@@ -18,7 +18,8 @@ impl From<Vec<Exemption>> for Exemptions {
     }
 }
 
-/// The score of the last call of `window` as it would have been with `exemptions`: the same rules as live.
+/// The score of the last call of `window` as it would have been with `exemptions`: the same rules
+/// as live.
 pub fn rescore(window: &[Fingerprint], counting: Counting, exemptions: &[Exemption]) -> SignalCounts {
     let entries: Vec<Entry> = window.iter().map(Entry::from).collect();
     score::signals(entries.iter().collect(), counting, &Exemptions(exemptions.into()))
@@ -30,7 +31,8 @@ impl Exemptions {
         self.0.is_empty()
     }
 
-    /// Takes away what does not count, of the `marks` that `judge` gave to the calls that it considered.
+    /// Takes away what does not count, of the `marks` that `judge` gave to the calls that it
+    /// considered.
     pub(crate) fn lift(&self, judge: &Judge<'_>, marks: &mut [Marks]) {
         if self.is_empty() {
             return;
@@ -72,8 +74,8 @@ impl InForce {
         self.has(call, ExemptKind::ToolCall)
     }
 
-    /// Whether what was answered to `call` is the answer to something exempt. What is said in the middle of work on an
-    /// exempt prompt is not: an agent may get stuck in there.
+    /// Whether what was answered to `call` is the answer to something exempt. What is said in the
+    /// middle of work on an exempt prompt is not: an agent may get stuck in there.
     fn has_answer(&self, call: &Fingerprint) -> bool {
         self.has_step(call) || (call.tools.is_none() && self.has_prompt(call))
     }

@@ -129,8 +129,8 @@ fn attachments_hash(attachments: &[&str]) -> u64 {
     attachments.iter().fold(0, |hash, attachment| fold(hash, XxHash3_64::oneshot(attachment.as_bytes())))
 }
 
-/// Turning the bits over by a hash keeps the distances of texts with the same attachments, and takes those with others
-/// far away. Attachments without words are a prompt too.
+/// Turning the bits over by a hash keeps the distances of texts with the same attachments, and
+/// takes those with others far away. Attachments without words are a prompt too.
 fn with_attachments(text: Option<TextHash>, attachments: u64) -> Option<TextHash> {
     match text {
         Some(TextHash(text)) => Some(TextHash(text ^ attachments)),
@@ -138,7 +138,8 @@ fn with_attachments(text: Option<TextHash>, attachments: u64) -> Option<TextHash
     }
 }
 
-/// A tool step is known by what was called and what came of it, since clients rewrite the messages that carry it.
+/// A tool step is known by what was called and what came of it, since clients rewrite the messages
+/// that carry it.
 fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     match tools.filter(|step| !step.is_written) {
         Some(step) => fold(step.adaptive, u64::from(step.result.kept)),
@@ -161,11 +162,13 @@ fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
     let is_report =
         || asked.tool_results.iter().map(|result| result.split_whitespace().count()).sum::<usize>() >= REPORT;
     let kind = match kind::of_calls(&asked.tool_calls) {
-        // A sub-agent that reports was asked for what it found; one that says that it is done has done something.
+        // A sub-agent that reports was asked for what it found; one that says that it is done has
+        // done something.
         StepKind::Other if asked.tool_calls.iter().all(kind::is_delegation) && is_report() => StepKind::Look,
         kind => kind,
     };
-    // A file that was changed may well speak of errors: only the head of the result tells whether it was.
+    // A file that was changed may well speak of errors: only the head of the result tells whether
+    // it was.
     let says = |result: &str| match kind {
         StepKind::Change => says_error_at_once(result),
         // So may a file that is read.
@@ -254,8 +257,8 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     let (is_short, literal, has_numbers) = said(Numbers::Masked);
     let literal = literal?;
     let TextHash(adaptive) = if has_numbers { said(Numbers::Kept).1? } else { literal };
-    // Turned over by what the calls aim at: the same header written to another file is another answer, however long
-    // the header is.
+    // Turned over by what the calls aim at: the same header written to another file is another
+    // answer, however long the header is.
     let aims = calls.iter().fold(0, |aims, (_, arguments)| {
         let arguments = without_volatile(arguments);
         aims ^ targets(&arguments) ^ chosen(&arguments)

@@ -92,8 +92,8 @@ pub struct Scored {
     pub kill_switch: KillSwitch,
     /// What to do.
     pub verdict: Verdict,
-    /// Calls that have left all windows of this agent since its last call, or whose agent was forgotten: their bodies are
-    /// needed no more.
+    /// Calls that have left all windows of this agent since its last call, or whose agent was
+    /// forgotten: their bodies are needed no more.
     pub left: Vec<CallId>,
 }
 
@@ -166,8 +166,9 @@ impl Guard {
         &self.policies
     }
 
-    /// Restores one agent. Call it before the first call is accepted. As many as [`RECALL`](SavedAgent::RECALL) fingerprints
-    /// make the windows what they were; calls that had not ended are in none.
+    /// Restores one agent. Call it before the first call is accepted. As many as
+    /// [`RECALL`](SavedAgent::RECALL) fingerprints make the windows what they were; calls that had
+    /// not ended are in none.
     pub fn restore(&self, saved: SavedAgent) {
         let config = self.agents.config();
         self.agents.with(&saved.id.clone(), |agent| *agent = Agent::restored(saved, &config));
@@ -183,12 +184,14 @@ impl Guard {
         });
     }
 
-    /// Why the agent is refused right now, if it is. Cheap: asked before a body is read and again before dialling.
+    /// Why the agent is refused right now, if it is. Cheap: asked before a body is read and again
+    /// before dialling.
     pub fn refuses(&self, agent: &AgentId) -> Option<Deactivation> {
         self.agents.refuses(agent)
     }
 
-    /// Records a call that is not scored (passed through, unread): it shows that the agent is alive.
+    /// Records a call that is not scored (passed through, unread): it shows that the agent is
+    /// alive.
     pub fn on_unscored_call(&self, agent: &AgentId, now: Timestamp) -> Epoch {
         self.agents.with(agent, |agent| {
             agent.on_sight(now);
@@ -201,7 +204,8 @@ impl Guard {
         self.on_prepared_call(call.prepare(), now)
     }
 
-    /// The same for a call whose fingerprint has been made, for callers who hold a lock of their own meanwhile.
+    /// The same for a call whose fingerprint has been made, for callers who hold a lock of their
+    /// own meanwhile.
     pub fn on_prepared_call(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
         let PreparedCall { agent, call, print } = call;
         let mut decision = self.agents.with(agent, |state| state.on_call(Arrival { agent, call, print, now }));
@@ -213,9 +217,9 @@ impl Guard {
         decision
     }
 
-    /// Records the answer to a call, which has come now, and returns the fingerprint to store. `None`: the call has ended
-    /// before, has left the windows or belongs to an older epoch, so nothing was scored; the fingerprint in its [`Scored`]
-    /// is the one to store then.
+    /// Records the answer to a call, which has come now, and returns the fingerprint to store.
+    /// `None`: the call has ended before, has left the windows or belongs to an older epoch, so
+    /// nothing was scored; the fingerprint in its [`Scored`] is the one to store then.
     pub fn on_answer(&self, ticket: &Ticket, answered: &Answered, now: Timestamp) -> Option<Fingerprint> {
         let ended = Ended { outcome: Outcome::Answered, response: fingerprint::of_answer(answered), at: now };
         self.agents.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
@@ -232,8 +236,8 @@ impl Guard {
         self.agents.with(agent, |agent| agent.deactivate(now))
     }
 
-    /// Starts `epoch` with empty windows. Call it once the activation is stored. An epoch that has begun already is not
-    /// begun again.
+    /// Starts `epoch` with empty windows. Call it once the activation is stored. An epoch that has
+    /// begun already is not begun again.
     pub fn activate(&self, agent: &AgentId, epoch: Epoch) {
         self.agents.with(agent, |agent| agent.activate(epoch));
     }
@@ -246,15 +250,15 @@ impl Guard {
         })
     }
 
-    /// The floor of an agent's windows after a change to `kill_switch`. Changes nothing: it is stored with the settings
-    /// before [`configure_above`](Guard::configure_above) makes them hold.
+    /// The floor of an agent's windows after a change to `kill_switch`. Changes nothing: it is
+    /// stored with the settings before [`configure_above`](Guard::configure_above) makes them hold.
     pub fn window_floor_after(&self, agent: &AgentId, kill_switch: KillSwitch) -> u64 {
         self.agents.with_known(agent, |agent| agent.window_floor_after(kill_switch)).unwrap_or_default()
     }
 
     /// Changes the settings of an agent as they were stored, with the floor of
-    /// [`window_floor_after`](Guard::window_floor_after); an unknown agent is created. A window that grows does not get
-    /// back calls that left it between the two.
+    /// [`window_floor_after`](Guard::window_floor_after); an unknown agent is created. A window
+    /// that grows does not get back calls that left it between the two.
     pub fn configure_above(&self, agent: &AgentId, kill_switch: KillSwitch, window_floor: u64) {
         self.agents.with(agent, |agent| agent.configure(kill_switch, window_floor));
     }
@@ -264,7 +268,8 @@ impl Guard {
         self.agents.with(agent, |agent| agent.exempt(exemptions));
     }
 
-    /// Stops an agent for nothing while its data is deleted: a kill that is recorded after that would bring it back.
+    /// Stops an agent for nothing while its data is deleted: a kill that is recorded after that
+    /// would bring it back.
     pub fn spare(&self, agent: &AgentId, spared: bool) {
         self.agents.with_known(agent, |agent| agent.spare(spared));
     }
@@ -282,7 +287,8 @@ impl Guard {
         found
     }
 
-    /// The calls of agents that were forgotten or evicted since this was last asked, or since the last call of any agent.
+    /// The calls of agents that were forgotten or evicted since this was last asked, or since the
+    /// last call of any agent.
     pub fn take_released_calls(&self) -> Vec<CallId> {
         self.agents.orphans.take()
     }
@@ -292,7 +298,8 @@ impl Guard {
         self.agents.with_known(agent, |agent| agent.view())
     }
 
-    /// Every inactive agent as it stands, without its windows: what a database must hold that has lost them.
+    /// Every inactive agent as it stands, without its windows: what a database must hold that has
+    /// lost them.
     pub fn inactive_agents(&self) -> Vec<SavedAgent> {
         let mut inactive = Vec::new();
         self.agents.for_each(|id, agent| {
@@ -313,8 +320,8 @@ impl Guard {
         inactive
     }
 
-    /// The active agents whose score is nearest to their threshold, at most `limit`, the nearest first; those without any
-    /// score are not among them.
+    /// The active agents whose score is nearest to their threshold, at most `limit`, the nearest
+    /// first; those without any score are not among them.
     pub fn nearest(&self, limit: usize) -> Vec<AgentId> {
         let mut nearest: Vec<(f64, AgentId)> = Vec::new();
         self.agents.for_each(|id, agent| {
@@ -331,8 +338,9 @@ impl Guard {
         nearest.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Changes the settings of agents not yet seen. Those it knows keep their own; one that is stored and has left memory
-    /// must be [configured](Guard::configure) before, or it would come back with the new ones.
+    /// Changes the settings of agents not yet seen. Those it knows keep their own; one that is
+    /// stored and has left memory must be [configured](Guard::configure) before, or it would come
+    /// back with the new ones.
     pub fn set_defaults(&self, defaults: KillSwitch) {
         self.agents.set_defaults(defaults);
     }

@@ -109,7 +109,8 @@ impl<'w> Judge<'w> {
         counts
     }
 
-    /// The standstill that the current call is part of, if it is longer than what this call alone repeats.
+    /// The standstill that the current call is part of, if it is longer than what this call alone
+    /// repeats.
     fn standstill(&self) -> Option<Standstill> {
         if self.counting == Counting::Literal {
             return None;
@@ -117,8 +118,8 @@ impl<'w> Judge<'w> {
         rules::standstill(&self.calls)
     }
 
-    /// Whether the current call passes on that something went wrong: the same complaint again says that the work in between
-    /// was in vain.
+    /// Whether the current call passes on that something went wrong: the same complaint again says
+    /// that the work in between was in vain.
     fn is_complaint(&self) -> bool {
         let is_result = self.current.tools().is_some_and(|step| step.is_written);
         self.counting == Counting::Adaptive && self.current.prompt_is_error() && !is_result
@@ -132,7 +133,8 @@ impl<'w> Judge<'w> {
         rules::small_talk(&self.calls)
     }
 
-    /// The places of the calls whose answers led to the steps of `standstill` and are like earlier answers.
+    /// The places of the calls whose answers led to the steps of `standstill` and are like earlier
+    /// answers.
     fn similar_answers(&self, standstill: &Standstill) -> impl Iterator<Item = usize> {
         let before = |step: &usize| {
             (0..*step).rev().find(|place| self.calls[*place].conversation() == self.calls[*step].conversation())
@@ -212,7 +214,8 @@ impl<'w> Judge<'w> {
         }
     }
 
-    /// Goes from call to call that counts, back from the one at `from`, as far as they are parts of one loop.
+    /// Goes from call to call that counts, back from the one at `from`, as far as they are parts of
+    /// one loop.
     // Not inlined: three of them in one function would not have enough registers.
     #[inline(never)]
     fn trace(&self, from: usize, until: Until, counts: impl Fn(usize, &Entry) -> bool, mut mark: impl FnMut(usize)) {

@@ -1,5 +1,5 @@
-//! How AgentGazer decides: normalise, hash, compare with the windows, score, verdict. Synchronous and deterministic:
-//! no IO, no clock of its own; the same calls give the same verdicts.
+//! How AgentGazer decides: normalise, hash, compare with the windows, score, verdict. Synchronous
+//! and deterministic: no IO, no clock of its own; the same calls give the same verdicts.
 
 mod agent;
 mod agents;

@@ -1,11 +1,12 @@
-//! Hashes agents' names for the maps that they are looked up in, several times for each call: XXH3 takes a third of the
-//! time of the standard library's hash.
+//! Hashes agents' names for the maps that they are looked up in, several times for each call: XXH3
+//! takes a third of the time of the standard library's hash.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use twox_hash::XxHash3_64;
 
-/// Makes hashes with a seed of its own, since names come from outside: nobody can know which fall together.
+/// Makes hashes with a seed of its own, since names come from outside: nobody can know which fall
+/// together.
 #[derive(Clone, Debug)]
 pub(crate) struct NameHash {
     seed: u64,
@@ -35,7 +36,8 @@ impl Hasher for NameHasher {
         self.hash = XxHash3_64::oneshot_with_seed(self.hash, bytes);
     }
 
-    /// The end of a string. It is all that is hashed, so that it need not be told from what follows.
+    /// The end of a string. It is all that is hashed, so that it need not be told from what
+    /// follows.
     fn write_u8(&mut self, _end: u8) {}
 
     fn finish(&self) -> u64 {

@@ -1,5 +1,6 @@
-//! Takes out of a text what changes although nothing new is said: case, ids, times, numbers, white space.
-//! One linear pass that hands out words as it goes, so that a long text is never copied as a whole.
+//! Takes out of a text what changes although nothing new is said: case, ids, times, numbers, white
+//! space. One linear pass that hands out words as it goes, so that a long text is never copied as a
+//! whole.
 
 mod fold;
 mod ids;
@@ -27,8 +28,9 @@ pub fn normalise(text: &str, numbers: Numbers) -> String {
     String::from_utf8_lossy(&spelled.0).into_owned()
 }
 
-/// Hands the words of the normalised `pieces` to `words`. Pieces are apart, as if a line end stood between them.
-/// Says whether a number was masked: if not, they are the same words with numbers kept.
+/// Hands the words of the normalised `pieces` to `words`. Pieces are apart, as if a line end stood
+/// between them. Says whether a number was masked: if not, they are the same words with numbers
+/// kept.
 pub(crate) fn words_of<'t>(
     pieces: impl IntoIterator<Item = &'t str>,
     numbers: Numbers,

@@ -1,4 +1,5 @@
-//! Calls of agents that were forgotten or evicted: whoever holds their bodies is told with the next scored call, of whichever agent.
+//! Calls of agents that were forgotten or evicted: whoever holds their bodies is told with the next
+//! scored call, of whichever agent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

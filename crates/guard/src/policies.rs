@@ -1,5 +1,5 @@
-//! The policies of all agents and what their calls have used of them. An agent that nothing limits is not in here: finding
-//! that out takes no lock.
+//! The policies of all agents and what their calls have used of them. An agent that nothing limits
+//! is not in here: finding that out takes no lock.
 
 mod budget;
 mod hours;
@@ -37,8 +37,8 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// No agent has a policy of its own. With a `default`, up to `max_agents` others are counted; the least recently used are
-    /// forgotten first.
+    /// No agent has a policy of its own. With a `default`, up to `max_agents` others are counted;
+    /// the least recently used are forgotten first.
     pub fn new(default: Policy, max_agents: usize) -> Policies {
         Policies {
             default: ArcSwapOption::new((!default.is_empty()).then(|| Arc::new(default))),
@@ -81,8 +81,8 @@ impl Policies {
         self.shard(agent).load().get(agent).cloned()
     }
 
-    /// Gives an agent a policy of its own, which holds from the next call on. `spending` is what it has spent so far; none
-    /// if what is counted here is right.
+    /// Gives an agent a policy of its own, which holds from the next call on. `spending` is what it
+    /// has spent so far; none if what is counted here is right.
     pub fn put(&self, agent: &AgentId, policy: Policy, spending: Option<&Spending>, now: Timestamp) {
         let policy = Arc::new(policy);
         let new = || Limits::new(Arc::clone(&policy), true, now);
@@ -93,7 +93,8 @@ impl Policies {
         limits.change(policy, spending, now);
     }
 
-    /// Takes an agent's own policy away: from the next call on it has the default. `spending` as in [`Policies::put`].
+    /// Takes an agent's own policy away: from the next call on it has the default. `spending` as in
+    /// [`Policies::put`].
     pub fn reset(&self, agent: &AgentId, spending: Option<&Spending>, now: Timestamp) {
         let Some(default) = self.default.load_full() else { return self.forget(agent) };
         let Some(limits) = self.counted(agent) else { return };
@@ -103,15 +104,16 @@ impl Policies {
         limits.change(default, spending, now);
     }
 
-    /// Tells what an agent has spent by now, after its policy was given to it: calls that ended while that was done count, too.
+    /// Tells what an agent has spent by now, after its policy was given to it: calls that ended
+    /// while that was done count, too.
     pub fn raise(&self, agent: &AgentId, spending: &Spending, now: Timestamp) {
         if let Some(limits) = self.counted(agent) {
             limits.raise(spending, now);
         }
     }
 
-    /// Changes the policy of agents that have none of their own, from the next call on. What they have spent in the days of
-    /// another time zone is to be [restored](Policies::restore).
+    /// Changes the policy of agents that have none of their own, from the next call on. What they
+    /// have spent in the days of another time zone is to be [restored](Policies::restore).
     pub fn set_default(&self, policy: Policy, now: Timestamp) {
         let before = self.default_policy();
         let spending = (before.time_zone != policy.time_zone).then(Spending::default);
@@ -143,15 +145,16 @@ impl Policies {
         }
     }
 
-    /// Tells how many calls an agent made at a provider before the start, the oldest first, and their tokens: rates go on.
+    /// Tells how many calls an agent made at a provider before the start, the oldest first, and
+    /// their tokens: rates go on.
     pub fn recount(&self, agent: &AgentId, provider: &str, at: Timestamp, calls_and_tokens: (u64, u64)) {
         if let Some(limits) = self.of(agent, at) {
             limits.recount(provider, at, calls_and_tokens);
         }
     }
 
-    /// Notes what a call did take, whatever was reserved for it. The policy may have come, gone or changed in the meantime:
-    /// what the call cost counts where it is asked for now.
+    /// Notes what a call did take, whatever was reserved for it. The policy may have come, gone or
+    /// changed in the meantime: what the call cost counts where it is asked for now.
     pub fn settle(&self, agent: &AgentId, reservation: Option<Reservation>, actual: &Charge) {
         match (reservation, self.counted(agent)) {
             (Some(reservation), Some(limits)) if reservation.is_of(&limits) => reservation.settle(actual),
@@ -199,7 +202,8 @@ impl Policies {
         limits
     }
 
-    /// Forgets the least recently used of those with the default policy, some at once so that it is seldom done.
+    /// Forgets the least recently used of those with the default policy, some at once so that it is
+    /// seldom done.
     fn make_room(&self) {
         let Some(_only_one) = self.clearing.try_lock() else { return };
         let mut oldest: Vec<(u64, AgentId)> = Vec::new();

@@ -1,17 +1,19 @@
-//! The one notion that all rules follow from: progress. An agent gets further when it does something new that succeeds, or
-//! sees something new. What it does again with the same outcome, whatever it looks like, is a repetition; waiting is
-//! neither.
+//! The one notion that all rules follow from: progress. An agent gets further when it does
+//! something new that succeeds, or sees something new. What it does again with the same outcome,
+//! whatever it looks like, is a repetition; waiting is neither.
 
 use model::{Novelty, ResultPrint, StepKind, ToolStep, Turn};
 
 use crate::entry::Entry;
 
-/// How long an agent must have been silent between two looks for them to be polls: who loops looks again at once.
+/// How long an agent must have been silent between two looks for them to be polls: who loops looks
+/// again at once.
 const POLL_SILENCE_S: u16 = 20;
 /// How long before it runs or does the same again: tests and builds take a while by themselves.
 const RUN_SILENCE_S: u16 = 60;
 
-/// What `step` brought. `earlier` are the calls of its conversation before it, oldest first; it came after `silence` seconds.
+/// What `step` brought. `earlier` are the calls of its conversation before it, oldest first; it
+/// came after `silence` seconds.
 pub(crate) fn novelty<'e>(
     earlier: impl DoubleEndedIterator<Item = &'e Entry> + Clone,
     step: &ToolStep,
@@ -66,8 +68,8 @@ fn against_earlier<'e>(earlier: impl Iterator<Item = &'e Entry> + Clone, step: &
     movement(alike, step.result)
 }
 
-/// Whether the user asked for something else before each of the same looks, and got it: a customer comes back to an order,
-/// notes are read at the beginning of every turn.
+/// Whether the user asked for something else before each of the same looks, and got it: a customer
+/// comes back to an order, notes are read at the beginning of every turn.
 fn is_asked_anew<'e>(mut same: impl Iterator<Item = (&'e Entry, ToolStep)>, step: &ToolStep, turn: Turn) -> bool {
     let is_plain = !step.is_written && !step.is_error;
     is_plain && same.all(|(call, other)| !other.is_error && call.turn().message != turn.message)
@@ -118,7 +120,8 @@ fn of_new_call(mut steps: impl Iterator<Item = (bool, ToolStep)>, step: &ToolSte
     }
 }
 
-/// Whether the result says in words that nothing was found. A program without any output may well have done something.
+/// Whether the result says in words that nothing was found. A program without any output may well
+/// have done something.
 fn says_nothing(step: &ToolStep) -> bool {
     step.result.is_empty && step.result.gist != step.result.shape
 }
@@ -127,14 +130,15 @@ fn is_same_nothing(one: &ToolStep, other: &ToolStep) -> bool {
     says_nothing(one) && one.kind == other.kind && one.result.gist == other.result.gist
 }
 
-/// Whether another look, or another note, gave what is known already. Two things may well be in the same state.
+/// Whether another look, or another note, gave what is known already. Two things may well be in the
+/// same state.
 pub(crate) fn is_same_finding(one: &ToolStep, other: &ToolStep) -> bool {
     let says_something = one.kind == StepKind::Plan || one.result.is_empty || !one.result.is_short;
     one.kind == other.kind && says_something && one.result.finding() == other.result.finding()
 }
 
-/// Whether the agent waited before it made the same call again: silence counts wherever it was spent, in this call or in
-/// one before it (`sleep 60`, then a look).
+/// Whether the agent waited before it made the same call again: silence counts wherever it was
+/// spent, in this call or in one before it (`sleep 60`, then a look).
 fn is_poll<'e>(earlier: impl DoubleEndedIterator<Item = &'e Entry>, step: &ToolStep, silence: u16) -> bool {
     let enough = match step.kind {
         StepKind::Look | StepKind::Wait | StepKind::Other => POLL_SILENCE_S,
@@ -150,8 +154,8 @@ fn is_poll<'e>(earlier: impl DoubleEndedIterator<Item = &'e Entry>, step: &ToolS
     false
 }
 
-/// Whether something new was seen since the same wait before: who waits between looks at what moves is not stuck. So it
-/// is with notes, which agents read again and again by design.
+/// Whether something new was seen since the same wait before: who waits between looks at what moves
+/// is not stuck. So it is with notes, which agents read again and again by design.
 fn is_wait_between<'e>(earlier: impl DoubleEndedIterator<Item = &'e Entry> + Clone, step: &ToolStep) -> bool {
     if !matches!(step.kind, StepKind::Wait | StepKind::Plan) {
         return false;
@@ -169,8 +173,9 @@ fn is_wait_between<'e>(earlier: impl DoubleEndedIterator<Item = &'e Entry> + Clo
     false
 }
 
-/// How the numbers move from result to result, oldest first, up to `newest`: those that go one way for a while, or go far,
-/// are new; those that go back and forth within narrow bounds jitter. Until that shows, they say nothing.
+/// How the numbers move from result to result, oldest first, up to `newest`: those that go one way
+/// for a while, or go far, are new; those that go back and forth within narrow bounds jitter. Until
+/// that shows, they say nothing.
 fn movement(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> Novelty {
     let all = all_series(earlier, newest);
     if all.iter().any(Series::moves) {

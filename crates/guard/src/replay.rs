@@ -1,5 +1,6 @@
-//! Recorded calls judged again, under any settings: what the kill switch would have done. The same windows and rules as
-//! live; the only difference is that a recorded answer is known before the next call, also where calls overlapped.
+//! Recorded calls judged again, under any settings: what the kill switch would have done. The same
+//! windows and rules as live; the only difference is that a recorded answer is known before the
+//! next call, also where calls overlapped.
 
 use std::hash::Hasher as _;
 
@@ -39,7 +40,8 @@ impl Replay {
         self
     }
 
-    /// Takes the next call. They come in the order of their numbers, and of one epoch: an activation starts a new replay.
+    /// Takes the next call. They come in the order of their numbers, and of one epoch: an
+    /// activation starts a new replay.
     pub fn take(&mut self, recorded: &Fingerprint) -> Judged {
         let score = self.agent.on_recorded(recorded);
         Judged { score, is_stopped: score.value > self.threshold }
@@ -51,8 +53,9 @@ impl Replay {
     }
 }
 
-/// Judges `recorded` calls of one epoch, in the order of their numbers, as if the kill switch only observed: every call that
-/// scores above the threshold is one that would have been stopped, had the agent got that far.
+/// Judges `recorded` calls of one epoch, in the order of their numbers, as if the kill switch only
+/// observed: every call that scores above the threshold is one that would have been stopped, had
+/// the agent got that far.
 pub fn what_if<'f>(
     recorded: impl IntoIterator<Item = &'f Fingerprint>,
     kill_switch: KillSwitch,
@@ -83,7 +86,8 @@ pub struct PastCall<'a> {
     pub is_sample: bool,
 }
 
-/// The past calls of one run. Most of them have the prompt of the call before, which is then not hashed again.
+/// The past calls of one run. Most of them have the prompt of the call before, which is then not
+/// hashed again.
 #[derive(Debug, Default)]
 pub struct PastCalls {
     newest: Option<KnownPrompt>,

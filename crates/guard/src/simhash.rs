@@ -1,5 +1,5 @@
-//! SimHash: a 64-bit hash of a text that moves little when the text changes little, made from its word triples.
-//! Stored with every fingerprint, so what it gives never changes; the tests pin it.
+//! SimHash: a 64-bit hash of a text that moves little when the text changes little, made from its
+//! word triples. Stored with every fingerprint, so what it gives never changes; the tests pin it.
 
 use model::TextHash;
 
@@ -11,8 +11,8 @@ const BORDER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Builds a SimHash from the hashes of words in order.
 ///
-/// Triples of words rather than single words: common words make all English alike, and a long template in which only
-/// a sentence changes must not look unchanged.
+/// Triples of words rather than single words: common words make all English alike, and a long
+/// template in which only a sentence changes must not look unchanged.
 #[derive(Debug)]
 pub(crate) struct SimHash {
     /// The two words before those that wait.
@@ -84,8 +84,9 @@ impl SimHash {
     }
 }
 
-/// How often each of the 64 bits was set, for all bits at once: plane `k` holds bit `k` of every count, and words are
-/// added eight at a time through carry-save adders. Sixty-four single counters would take ten times as long.
+/// How often each of the 64 bits was set, for all bits at once: plane `k` holds bit `k` of every
+/// count, and words are added eight at a time through carry-save adders. Sixty-four single counters
+/// would take ten times as long.
 #[derive(Debug, Default)]
 struct BitCounts {
     planes: [u64; 32],

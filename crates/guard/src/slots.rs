@@ -1,5 +1,5 @@
-//! Where the fingerprints of one agent lie: in small chunks that are never moved, because growing by moving would leave
-//! holes of every size in the memory of very many agents.
+//! Where the fingerprints of one agent lie: in small chunks that are never moved, because growing
+//! by moving would leave holes of every size in the memory of very many agents.
 
 use crate::entry::Entry;
 

@@ -1,5 +1,5 @@
-//! Since when an agent gets nowhere, and which cycle it goes round. Asked once a loop was found: it explains the kill and
-//! decides nothing.
+//! Since when an agent gets nowhere, and which cycle it goes round. Asked once a loop was found: it
+//! explains the kill and decides nothing.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -13,7 +13,8 @@ use crate::rules;
 /// Fewer calls than this are no cycle, whatever they are like.
 const FEWEST_CALLS: usize = 3;
 
-/// The part of `window` in which the agent gets nowhere. `matches` are the calls that made the score of its last call.
+/// The part of `window` in which the agent gets nowhere. `matches` are the calls that made the
+/// score of its last call.
 pub(crate) fn stuck(window: &[&Entry], matches: &[MatchedCall], counting: Counting) -> Stuck {
     let Some(current) = window.last() else { return Stuck::default() };
     let judge = Judge::new(window.to_vec(), counting);
@@ -35,7 +36,8 @@ pub(crate) fn stuck(window: &[&Entry], matches: &[MatchedCall], counting: Counti
     from_calls(&calls, None)
 }
 
-/// The calls after the last rest: what comes back after one is no part of the loop before it, and does not count either.
+/// The calls after the last rest: what comes back after one is no part of the loop before it, and
+/// does not count either.
 fn since_rest<'c, 'w>(calls: &'c [&'w Entry], counting: Counting) -> &'c [&'w Entry] {
     let is_rest = |pair: &[&Entry]| counting == Counting::Adaptive && rules::is_after_rest(pair[1], pair[0]);
     calls.windows(2).rposition(is_rest).map_or(calls, |place| &calls[place + 1..])
@@ -53,7 +55,8 @@ fn from_calls(calls: &[&Entry], cycle: Option<Cycle>) -> Stuck {
     Stuck { since, calls: calls.iter().map(|call| call.call).collect(), cycle }
 }
 
-/// Whether two calls can be the same place of two laps: they report the same tool calls, or ask alike and report none.
+/// Whether two calls can be the same place of two laps: they report the same tool calls, or ask
+/// alike and report none.
 fn is_same_place(one: &Entry, other: &Entry, counting: Counting) -> bool {
     let signature = |call: &Entry| match counting {
         Counting::Literal => call.tools().filter(|step| !step.is_written).map(|step| step.literal),
@@ -68,7 +71,8 @@ fn is_same_place(one: &Entry, other: &Entry, counting: Counting) -> bool {
     }
 }
 
-/// The cycle that `calls` end with, and where it begins: of all that go round twice the longest, of those the tightest.
+/// The cycle that `calls` end with, and where it begins: of all that go round twice the longest, of
+/// those the tightest.
 fn cycle<T>(calls: &[T], is_same: impl Fn(&T, &T) -> bool) -> Option<(Cycle, usize)> {
     let length_of = |period: usize| {
         let places = (period..calls.len()).rev();

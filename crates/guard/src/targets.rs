@@ -1,5 +1,6 @@
-//! What tool calls aim at: the arguments that are one word each, such as paths, ids, numbers and switches.
-//! A long text that is the same but for its target (a licence header for the next file) is no repetition.
+//! What tool calls aim at: the arguments that are one word each, such as paths, ids, numbers and
+//! switches. A long text that is the same but for its target (a licence header for the next file)
+//! is no repetition.
 
 use std::borrow::Cow;
 
@@ -13,7 +14,8 @@ const SHORTEST_ID: usize = 6;
 /// A longer word is content (encoded data, minified code), not a target.
 const LONGEST: usize = 256;
 
-/// One hash of all one-word values of `canonical` JSON with their keys; 0 if there are none. Times and ids are masked.
+/// One hash of all one-word values of `canonical` JSON with their keys; 0 if there are none. Times
+/// and ids are masked.
 pub(crate) fn targets(canonical: &str) -> u64 {
     let mut hash = 0;
     let mut key = "";
@@ -59,15 +61,16 @@ pub(crate) fn without_volatile(canonical: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// One hash of the ids and times among the arguments: what the model chose to work on. 0 if there are none. Names of temporary
-/// files are made anew for every call and choose nothing.
+/// One hash of the ids and times among the arguments: what the model chose to work on. 0 if there
+/// are none. Names of temporary files are made anew for every call and choose nothing.
 pub(crate) fn chosen(canonical: &str) -> u64 {
     let is_part = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '/' | '.');
     let words = canonical.split(|character: char| !is_part(character));
     words.filter(|word| is_chosen(word)).fold(0, |hash, word| fold(hash, XxHash3_64::oneshot(word.as_bytes())))
 }
 
-/// Whether a word of arguments has letters or signs, and digits, and is long enough for an id or a time.
+/// Whether a word of arguments has letters or signs, and digits, and is long enough for an id or a
+/// time.
 fn is_chosen(word: &str) -> bool {
     let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
     let is_temporary = word.contains("/tmp/") || word.contains("tmp.") || word.starts_with("tmp");
@@ -87,7 +90,8 @@ enum Token<'j> {
     Value(&'j str),
 }
 
-/// The keys and scalar values of canonical JSON, in order. Of what is no JSON, whatever looks like them.
+/// The keys and scalar values of canonical JSON, in order. Of what is no JSON, whatever looks like
+/// them.
 struct Tokens<'j>(&'j str);
 
 impl<'j> Iterator for Tokens<'j> {

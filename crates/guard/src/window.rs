@@ -1,5 +1,6 @@
-//! The windows of one agent: one over all its calls, one for each of its conversations. A call that stands in two of
-//! them is kept once, so that an answer reaches both and its body is let go when it has left both.
+//! The windows of one agent: one over all its calls, one for each of its conversations. A call that
+//! stands in two of them is kept once, so that an answer reaches both and its body is let go when
+//! it has left both.
 
 use std::collections::VecDeque;
 
@@ -8,7 +9,8 @@ use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp,
 use crate::entry::Entry;
 use crate::slots::{Slot, Slots};
 
-/// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an entry holds is left.
+/// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an
+/// entry holds is left.
 const LAST_FIRST_NUMBER: u64 = 1 << 42;
 
 /// The windows of one agent.
@@ -18,7 +20,8 @@ pub(crate) struct Windows {
     all: VecDeque<Slot>,
     /// Least recently used first.
     conversations: Vec<Conversation>,
-    /// Those that have not ended. Few of many: an agent's answers are found without a look at all its calls.
+    /// Those that have not ended. Few of many: an agent's answers are found without a look at all
+    /// its calls.
     in_flight: Vec<Slot>,
     newest: u64,
     floor: u64,
@@ -46,8 +49,9 @@ impl Windows {
         Windows { floor, newest: floor, ..Windows::default() }
     }
 
-    /// The number that a call gets which comes now. The first gets the time, not 1: an agent that was forgotten to make
-    /// room and comes back goes on above what is stored of it, or a restart would take its old calls for its newest.
+    /// The number that a call gets which comes now. The first gets the time, not 1: an agent that
+    /// was forgotten to make room and comes back goes on above what is stored of it, or a restart
+    /// would take its old calls for its newest.
     pub(crate) fn next_number(&self, now: Timestamp) -> u64 {
         match self.newest {
             0 => u64::try_from(now.as_millis()).unwrap_or_default().clamp(1, LAST_FIRST_NUMBER),
@@ -103,8 +107,8 @@ impl Windows {
         self.of_conversation(conversation) == Some(&self.all)
     }
 
-    /// The calls that `print` can be compared with, oldest first: those of its conversation, and newer ones of others that
-    /// were begun with the same words.
+    /// The calls that `print` can be compared with, oldest first: those of its conversation, and
+    /// newer ones of others that were begun with the same words.
     pub(crate) fn comparable_calls(&self, print: &Fingerprint) -> impl DoubleEndedIterator<Item = &Entry> + Clone {
         let first = self.all.front().map_or(u64::MAX, |slot| self.slots.get(*slot).number());
         let own = self.of_conversation(print.conversation).into_iter().flatten().map(|slot| self.slots.get(*slot));
@@ -126,7 +130,8 @@ impl Windows {
         self.all.back().map(|slot| Fingerprint::from(self.slots.get(*slot)))
     }
 
-    /// Ends `call`, if it is in flight and still stands in a window: `end` changes what is known of it.
+    /// Ends `call`, if it is in flight and still stands in a window: `end` changes what is known of
+    /// it.
     pub(crate) fn end(&mut self, call: CallId, end: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
         let place = self.in_flight.iter().position(|slot| self.slots.get(*slot).call == call)?;
         let entry = self.slots.get_mut(self.in_flight[place]);
@@ -161,8 +166,9 @@ impl Windows {
         }
     }
 
-    /// The floor after a change of the window size. It is the same for both sizes, so that a restart agrees with memory
-    /// on what is in the windows: no window reaches further back than the smaller one did.
+    /// The floor after a change of the window size. It is the same for both sizes, so that a
+    /// restart agrees with memory on what is in the windows: no window reaches further back than
+    /// the smaller one did.
     pub(crate) fn floor_after(&self, before: u16, after: u16) -> u64 {
         if before == after {
             return self.floor;
@@ -170,7 +176,8 @@ impl Windows {
         self.floor.max(self.newest.saturating_sub(u64::from(before.min(after))))
     }
 
-    /// Removes the calls numbered up to `floor` from all windows, for good, and those that `window_size` has no room for.
+    /// Removes the calls numbered up to `floor` from all windows, for good, and those that
+    /// `window_size` has no room for.
     pub(crate) fn resize(&mut self, floor: u64, window_size: usize) {
         self.floor = self.floor.max(floor);
         // An agent that was evicted meanwhile goes on counting above what is stored.
@@ -248,7 +255,8 @@ impl Windows {
         }
     }
 
-    /// The conversation, taken out to be put back as the most recently used one; room is made for a new one.
+    /// The conversation, taken out to be put back as the most recently used one; room is made for a
+    /// new one.
     fn take_conversation(&mut self, id: ConversationId, max_conversations: usize) -> Conversation {
         if let Some(place) = self.conversations.iter().position(|conversation| conversation.id == id) {
             return self.conversations.remove(place);

@@ -22,7 +22,8 @@ pub(crate) trait Words {
     fn word(&mut self, word: Word<'_>);
 }
 
-/// One hash of two: a multiplication to 128 bits, folded. Part of every stored hash: it never changes.
+/// One hash of two: a multiplication to 128 bits, folded. Part of every stored hash: it never
+/// changes.
 pub(crate) fn fold(one: u64, other: u64) -> u64 {
     let product = u128::from(one ^ 0x9e37_79b9_7f4a_7c15) * u128::from(other ^ 0xd1b5_4a32_d192_ed03);
     product as u64 ^ (product >> 64) as u64
@@ -53,13 +54,15 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
-    /// A text with fewer words than this, and fewer bytes than [`SHORT_BYTES`](Self::SHORT_BYTES), is short: “continue”,
-    /// “done”, the output of a command that printed nothing in its usual frame.
+    /// A text with fewer words than this, and fewer bytes than [`SHORT_BYTES`](Self::SHORT_BYTES),
+    /// is short: “continue”, “done”, the output of a command that printed nothing in its usual
+    /// frame.
     const SHORT_WORDS: u64 = 8;
     /// Text without spaces (minified JSON, a path) can be long in one word.
     const SHORT_BYTES: usize = 64;
 
-    /// Buttons and first questions have fewer words than this; tasks that agents are given have more.
+    /// Buttons and first questions have fewer words than this; tasks that agents are given have
+    /// more.
     const COMMON_WORDS: u64 = 20;
     const COMMON_BYTES: usize = 120;
 

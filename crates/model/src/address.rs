@@ -1,5 +1,5 @@
-//! Which addresses are of the public internet. Everything that is not known to be is not: lists of bad ranges have always
-//! been one range short.
+//! Which addresses are of the public internet. Everything that is not known to be is not: lists of
+//! bad ranges have always been one range short.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -41,7 +41,8 @@ fn is_global_v6(address: Ipv6Addr) -> bool {
         let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
         return is_global_v4(Ipv4Addr::new(a, b, c, d));
     }
-    // Only 2000::/3 is given out; of that, not the protocol assignments (Teredo, ORCHID), documentation and 6to4.
+    // Only 2000::/3 is given out; of that, not the protocol assignments (Teredo, ORCHID),
+    // documentation and 6to4.
     let given_out = segments[0] & 0xe000 == 0x2000;
     let special = match segments[0] {
         0x2001 => segments[1] < 0x200 || segments[1] == 0xdb8,

@@ -90,7 +90,8 @@ pub struct SavedAgent {
 }
 
 impl SavedAgent {
-    /// How far back an agent's windows reach, in its calls: as many of its fingerprints are restored, so that a conversation
-    /// that rests while others go on has the same window before and after a restart.
+    /// How far back an agent's windows reach, in its calls: as many of its fingerprints are
+    /// restored, so that a conversation that rests while others go on has the same window before
+    /// and after a restart.
     pub const RECALL: u64 = 2_000;
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// What a request asks, as far as the detector cares. Borrowed from the body where the body allows it.
+/// What a request asks, as far as the detector cares. Borrowed from the body where the body allows
+/// it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked<'a> {
     /// The model that is asked.
@@ -11,27 +12,30 @@ pub struct Asked<'a> {
     pub streamed: bool,
     /// The most tokens that it may have.
     pub max_output: Option<u64>,
-    /// The text of the last message that the user wrote, in the pieces it came in. Empty: there is none.
+    /// The text of the last message that the user wrote, in the pieces it came in. Empty: there is
+    /// none.
     pub prompt: Vec<Cow<'a, str>>,
     /// The raw JSON of what else that message carries: images, audio, files.
     pub attachments: Vec<&'a str>,
-    /// The text that tells the turn, where the prompt does not: the task inside a prompt that holds its whole history, or the
-    /// message that is worked on when the prompt only follows a tool's results (a reminder, queued input).
+    /// The text that tells the turn, where the prompt does not: the task inside a prompt that holds
+    /// its whole history, or the message that is worked on when the prompt only follows a tool's
+    /// results (a reminder, queued input).
     pub turn_message: Option<Vec<Cow<'a, str>>>,
-    /// How many turns there were before this one. A user's message that follows a tool's results begins none.
+    /// How many turns there were before this one. A user's message that follows a tool's results
+    /// begins none.
     pub turn_position: u32,
-    /// How many messages follow the one that began the turn (the steps of work on it); for a prompt that holds its history,
-    /// how many actions it shows.
+    /// How many messages follow the one that began the turn (the steps of work on it); for a prompt
+    /// that holds its history, how many actions it shows.
     pub depth: u32,
     /// The raw JSON of the newest message, whatever it is.
     pub newest_message: &'a str,
     /// The tool calls of the turn's newest step, which this request answers with results.
     pub tool_calls: Vec<ToolCall<'a>>,
-    /// The texts of those results, in the order of the calls where it can be told. Results without calls are of calls that
-    /// the earlier answer made which this request goes on from.
+    /// The texts of those results, in the order of the calls where it can be told. Results without
+    /// calls are of calls that the earlier answer made which this request goes on from.
     pub tool_results: Vec<Cow<'a, str>>,
-    /// Whether those calls are written as text: in the message before the prompt, which is their result, or inside a prompt
-    /// that holds its history.
+    /// Whether those calls are written as text: in the message before the prompt, which is their
+    /// result, or inside a prompt that holds its history.
     pub calls_are_written: bool,
     /// The text of the first message that the user wrote, if that is not the prompt itself.
     pub first_user_message: Option<Vec<Cow<'a, str>>>,
@@ -39,7 +43,8 @@ pub struct Asked<'a> {
     pub session: Option<Cow<'a, str>>,
     /// What this request goes on from, if it carries only what is new.
     pub continues: Option<Continues<'a>>,
-    /// The items of earlier answers, kept by the provider, that stand in the place of tool calls (`item_reference`).
+    /// The items of earlier answers, kept by the provider, that stand in the place of tool calls
+    /// (`item_reference`).
     pub referenced_items: Vec<Cow<'a, str>>,
     /// Whether the provider keeps the answer for later requests to go on from.
     pub is_kept: bool,
@@ -95,9 +100,10 @@ impl Answered {
     }
 }
 
-/// Tokens of one call, as the provider reported them, with one meaning whatever the format: parts are always included in
-/// their whole. So a call costs `(input - cached - cache_write)` at the price of input, `cached` and `cache_write` at their
-/// own, and `output` at the price of output; `reasoning` has no price of its own. `None`: the provider did not say.
+/// Tokens of one call, as the provider reported them, with one meaning whatever the format: parts
+/// are always included in their whole. So a call costs `(input - cached - cache_write)` at the
+/// price of input, `cached` and `cache_write` at their own, and `output` at the price of output;
+/// `reasoning` has no price of its own. `None`: the provider did not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// All input tokens, cached ones included.
@@ -108,7 +114,8 @@ pub struct Usage {
     pub cached: Option<u64>,
     /// The part of the input that was written to the provider's cache.
     pub cache_write: Option<u64>,
-    /// The part of that which was written to be kept for long, at a higher price (Anthropic's hour instead of minutes).
+    /// The part of that which was written to be kept for long, at a higher price (Anthropic's hour
+    /// instead of minutes).
     pub cache_write_long: Option<u64>,
     /// The part of the output that was reasoning.
     pub reasoning: Option<u64>,

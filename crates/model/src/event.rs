@@ -152,7 +152,8 @@ impl Event {
     /// What it says if the client went away before the answer was over.
     pub const CLIENT_LEFT: &'static str = "client went away";
 
-    /// Whether a forwarded call came to nothing by the provider's or the proxy's doing. A client that goes away is no error.
+    /// Whether a forwarded call came to nothing by the provider's or the proxy's doing. A client
+    /// that goes away is no error.
     pub fn is_error(&self) -> bool {
         let is_noted = |error: &str| {
             [Event::UNREAD, Event::UNSUPPORTED].iter().any(|prefix| error.starts_with(prefix))

@@ -59,8 +59,8 @@ impl ExemptKind {
 /// What does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exempt {
-    /// Calls with exactly this prompt (numbers, times and ids aside), and the answers to it; not the tool calls that are
-    /// made in working on it.
+    /// Calls with exactly this prompt (numbers, times and ids aside), and the answers to it; not
+    /// the tool calls that are made in working on it.
     Prompt(TextHash),
     /// Calls that report exactly these tool calls, and the answers to those.
     ToolCall {

@@ -14,7 +14,8 @@ impl TextHash {
 
     /// Whether the two texts count as alike: a distance below 3.
     pub fn is_similar(self, other: TextHash) -> bool {
-        // Two bits taken away leave none. Asked of every call in a window: counting them all takes three times as long.
+        // Two bits taken away leave none. Asked of every call in a window: counting them all takes
+        // three times as long.
         let differing = self.0 ^ other.0;
         let but_one = differing & differing.wrapping_sub(1);
         but_one & but_one.wrapping_sub(1) == 0
@@ -26,8 +27,9 @@ impl TextHash {
 pub struct Fingerprint {
     /// The call.
     pub call: CallId,
-    /// Orders the agent's calls of this epoch: one more than that of the call before. The first has the time it came, so
-    /// that an agent that left memory and comes back is numbered above what is stored of it.
+    /// Orders the agent's calls of this epoch: one more than that of the call before. The first has
+    /// the time it came, so that an agent that left memory and comes back is numbered above what is
+    /// stored of it.
     pub number: u64,
     /// When it came.
     pub time: Timestamp,
@@ -101,11 +103,14 @@ pub struct ToolStep {
 pub struct ResultPrint {
     /// A hash without ids, times and numbers.
     pub shape: u32,
-    /// A hash with numbers, without what is volatile: ids, clocks, durations, process ids, ports, temporary names.
+    /// A hash with numbers, without what is volatile: ids, clocks, durations, process ids, ports,
+    /// temporary names.
     pub kept: u32,
-    /// A hash without what the calls themselves said: what kind of error it is, if it is one, or which nothing.
+    /// A hash without what the calls themselves said: what kind of error it is, if it is one, or
+    /// which nothing.
     pub gist: u32,
-    /// The first two of those numbers, and all of them weighed together: how they move tells progress from jitter.
+    /// The first two of those numbers, and all of them weighed together: how they move tells
+    /// progress from jitter.
     pub numbers: [f32; 3],
     /// Whether nothing was given, or the result says that nothing was found.
     pub is_empty: bool,

@@ -1,9 +1,10 @@
-//! Which `Host` both listeners answer to: a web page that rebinds its name to this machine gets nothing.
+//! Which `Host` both listeners answer to: a web page that rebinds its name to this machine gets
+//! nothing.
 
 use std::net::IpAddr;
 
-/// The names that may stand in a `Host` header: loopback names, the bound address, `host.docker.internal` and those
-/// given by the operator.
+/// The names that may stand in a `Host` header: loopback names, the bound address,
+/// `host.docker.internal` and those given by the operator.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedHosts {
     bound: Option<IpAddr>,

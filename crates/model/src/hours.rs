@@ -94,7 +94,8 @@ impl<'de> Deserialize<'de> for TimeOfDay {
     }
 }
 
-/// Hours in which an agent may call, on some days of the week. A range that ends before it begins ends on the next day.
+/// Hours in which an agent may call, on some days of the week. A range that ends before it begins
+/// ends on the next day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AllowedHours {

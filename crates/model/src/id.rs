@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use crate::Timestamp;
 
-/// The name of an agent: `1..=128` characters of `A-Z a-z 0-9 . _ - : @`, the first one alphanumeric.
+/// The name of an agent: `1..=128` characters of `A-Z a-z 0-9 . _ - : @`, the first one
+/// alphanumeric.
 ///
 /// Cloning is a reference count, because one travels with every call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -137,7 +138,8 @@ impl fmt::Display for IncidentId {
 pub struct ConversationId(pub u64);
 
 impl ConversationId {
-    /// How the name of a conversation begins that no client named: it is told apart by the words it begins with.
+    /// How the name of a conversation begins that no client named: it is told apart by the words it
+    /// begins with.
     pub const BY_FIRST_WORDS: &'static str = "first-";
 }
 

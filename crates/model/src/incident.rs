@@ -91,7 +91,8 @@ pub struct Likeness {
     pub by: Matched,
     /// The later call: the one that was stopped, or the one with the newest response.
     pub with: CallId,
-    /// In how many bits the hashes differ; none where there is no near or far, only the same (tool calls).
+    /// In how many bits the hashes differ; none where there is no near or far, only the same (tool
+    /// calls).
     pub distance: Option<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! The bodies of a call in the windows as they are written beside the database, so that a restart does not lose them.
+//! The bodies of a call in the windows as they are written beside the database, so that a restart
+//! does not lose them.
 
 use crate::{CallId, Timestamp};
 

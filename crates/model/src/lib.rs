@@ -1,5 +1,5 @@
-//! What AgentGazer talks about: agents, calls, fingerprints, incidents, events. Data and its validation only: no IO,
-//! no SQL, no HTTP; every other crate speaks in these words.
+//! What AgentGazer talks about: agents, calls, fingerprints, incidents, events. Data and its
+//! validation only: no IO, no SQL, no HTTP; every other crate speaks in these words.
 
 mod address;
 mod agent;

@@ -1,4 +1,5 @@
-//! Money: whole billionths of a US dollar, so that a million small calls add up to exactly what they cost.
+//! Money: whole billionths of a US dollar, so that a million small calls add up to exactly what
+//! they cost.
 
 use std::fmt;
 use std::iter::Sum;
@@ -8,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const NANOS_PER_USD: f64 = 1e9;
 
-/// An amount in billionths of a US dollar. Sums stop at the largest amount and never wrap. Written as a number of dollars.
+/// An amount in billionths of a US dollar. Sums stop at the largest amount and never wrap. Written
+/// as a number of dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NanoUsd(i64);
 

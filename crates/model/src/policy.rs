@@ -66,7 +66,8 @@ pub struct ModelOverride {
     pub used: String,
 }
 
-/// What an agent has spent so far in the day, week and month of its policy's time zone, and in its conversations.
+/// What an agent has spent so far in the day, week and month of its policy's time zone, and in its
+/// conversations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spending {
     /// Today.
@@ -122,14 +123,15 @@ impl Policy {
         self.budget_conversation.is_some() || BudgetPeriod::ALL.iter().any(|period| self.budget(*period).is_some())
     }
 
-    /// Whether what was spent under this policy is what `other` asks for: the same days, and conversations if it wants them.
+    /// Whether what was spent under this policy is what `other` asks for: the same days, and
+    /// conversations if it wants them.
     pub fn counts_like(&self, other: &Policy) -> bool {
         let conversations = self.budget_conversation.is_some() || other.budget_conversation.is_none();
         self.time_zone == other.time_zone && conversations
     }
 
-    /// The model to use where `asked` is asked for, if it is another one. What names provider and model goes before what
-    /// names only one of them; of those, the provider before the model.
+    /// The model to use where `asked` is asked for, if it is another one. What names provider and
+    /// model goes before what names only one of them; of those, the provider before the model.
     pub fn model_for(&self, provider: &str, asked: Option<&str>) -> Option<&str> {
         let covers = |it: &&ModelOverride| {
             (it.provider == ANY || it.provider == provider) && (it.model == ANY || Some(it.model.as_str()) == asked)

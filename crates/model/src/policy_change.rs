@@ -1,4 +1,5 @@
-//! A change of a policy, and the rules that it must keep: a bad value is told by its field, and nothing is changed.
+//! A change of a policy, and the rules that it must keep: a bad value is told by its field, and
+//! nothing is changed.
 
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -47,15 +47,18 @@ impl fmt::Display for Format {
 /// An upstream LLM API.
 #[derive(Clone, Debug)]
 pub struct Provider {
-    /// The name it has in the proxy's paths: `1..=64` characters of `a-z 0-9 . _ -`, the first one alphanumeric.
+    /// The name it has in the proxy's paths: `1..=64` characters of `a-z 0-9 . _ -`, the first one
+    /// alphanumeric.
     pub name: String,
-    /// Where it is: `http` or `https`, a host, maybe a port and a path; no query, no trailing slash.
+    /// Where it is: `http` or `https`, a host, maybe a port and a path; no query, no trailing
+    /// slash.
     pub base_url: String,
     /// How it speaks.
     pub format: Format,
     /// The credential that replaces the client's, if one is stored.
     pub key: Option<SecretString>,
-    /// Whether one is stored that cannot be read. Then no call may go there: the client's own credential was never meant to.
+    /// Whether one is stored that cannot be read. Then no call may go there: the client's own
+    /// credential was never meant to.
     pub key_is_lost: bool,
 }
 
@@ -98,7 +101,8 @@ impl Provider {
     }
 }
 
-/// The providers that are known right now: read with every call, replaced as a whole when one changes.
+/// The providers that are known right now: read with every call, replaced as a whole when one
+/// changes.
 #[derive(Clone, Debug, Default)]
 pub struct Providers(Arc<ArcSwap<BTreeMap<String, Arc<Provider>>>>);
 

@@ -1,4 +1,5 @@
-//! The way from whoever sees things happen to whoever writes them down. The sender never waits, except for a kill.
+//! The way from whoever sees things happen to whoever writes them down. The sender never waits,
+//! except for a kill.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,8 +30,8 @@ pub enum Record {
 /// Where the recorder reads.
 #[derive(Debug)]
 pub struct RecorderInbox {
-    /// Events, in the order they were sent. Bounded: what does not fit is dropped and counted. Each stays where it is in
-    /// memory, however often it is handed on.
+    /// Events, in the order they were sent. Bounded: what does not fit is dropped and counted. Each
+    /// stays where it is in memory, however often it is handed on.
     pub events: mpsc::Receiver<Arc<Event>>,
     /// Kills and incidents. Unbounded, since each is rare and none may be lost.
     pub records: mpsc::UnboundedReceiver<Record>,

@@ -1,4 +1,5 @@
-//! What a loop looks like in the window it was found in: since when the agent gets nowhere, and which cycle it goes round.
+//! What a loop looks like in the window it was found in: since when the agent gets nowhere, and
+//! which cycle it goes round.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,8 @@ pub struct Stuck {
     pub cycle: Option<Cycle>,
 }
 
-/// What an hour costs at the pace at which `cost` was spent in `millis`; none if that is too short to tell.
+/// What an hour costs at the pace at which `cost` was spent in `millis`; none if that is too short
+/// to tell.
 pub fn cost_per_hour(cost: NanoUsd, millis: u64) -> Option<NanoUsd> {
     if millis < SHORTEST_MS {
         return None;

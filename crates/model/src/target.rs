@@ -1,5 +1,5 @@
-//! Addresses that the server calls by itself. Read by one parser, the same that is used to call them, so that nobody can
-//! write one that is checked as one host and called as another.
+//! Addresses that the server calls by itself. Read by one parser, the same that is used to call
+//! them, so that nobody can write one that is checked as one host and called as another.
 
 use std::net::IpAddr;
 

@@ -114,8 +114,8 @@ impl Clock {
     }
 }
 
-/// How long the machine has been up. Linux counts the time that it slept, which must not look like a clock that was set;
-/// elsewhere sleep is not counted.
+/// How long the machine has been up. Linux counts the time that it slept, which must not look like
+/// a clock that was set; elsewhere sleep is not counted.
 #[allow(clippy::disallowed_methods, reason = "this is where the time comes from")]
 fn uptime() -> Duration {
     static STARTED: OnceLock<Instant> = OnceLock::new();

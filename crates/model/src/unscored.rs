@@ -38,7 +38,8 @@ pub enum Unscored {
     NoConversation,
     /// Housekeeping of its client, such as Codex shortening its history.
     Housekeeping,
-    /// OpenAI's threads: the provider keeps the conversation, and the calls that run it do not carry it.
+    /// OpenAI's threads: the provider keeps the conversation, and the calls that run it do not
+    /// carry it.
     Threads,
     /// A batch: many conversations in one request, answered later.
     Batch,

@@ -1,5 +1,5 @@
-//! Time zones by their IANA names, and the days, weeks and months that begin and end in them. The machine's own rules are
-//! used where it has them, else those that are built in.
+//! Time zones by their IANA names, and the days, weeks and months that begin and end in them. The
+//! machine's own rules are used where it has them, else those that are built in.
 
 use std::fmt;
 use std::ops::Range;
@@ -39,7 +39,8 @@ impl Zone {
         (weekday(local.date()), minute)
     }
 
-    /// The day, week or month there that `at` lies in. Days have 23 or 25 hours where clocks are changed.
+    /// The day, week or month there that `at` lies in. Days have 23 or 25 hours where clocks are
+    /// changed.
     pub fn period(&self, period: BudgetPeriod, at: Timestamp) -> Range<Timestamp> {
         let today = self.local(at).date();
         // The calendar ends with the year 9999: then it is the same day for ever.

@@ -88,8 +88,8 @@ impl Proxy {
         }
     }
 
-    /// How the cached bodies differ from what was taken or restored before, with about `bytes` of them at
-    /// most. Compresses them: call it on a thread that may block.
+    /// How the cached bodies differ from what was taken or restored before, with about `bytes` of
+    /// them at most. Compresses them: call it on a thread that may block.
     pub fn take_kept_calls(&self, bytes: usize) -> KeptCalls {
         // An agent that was deleted may have been the last to call.
         self.core.evidence.release(&self.core.guard.take_released_calls());

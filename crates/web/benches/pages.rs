@@ -1,5 +1,6 @@
-//! How long the server takes for each page with a million events of a thousand agents, and how large the pages are. Prints a
-//! table; an answer over 50 ms, or a page over 150 KB with all its files, ends it with an error.
+//! How long the server takes for each page with a million events of a thousand agents, and how
+//! large the pages are. Prints a table; an answer over 50 ms, or a page over 150 KB with all its
+//! files, ends it with an error.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -76,8 +77,8 @@ async fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Waits until the writer has nothing left to write or to add up: then it answers at once, every time. (A month of hours
-/// ends here within a minute; a server has one hour at a time to add up.)
+/// Waits until the writer has nothing left to write or to add up: then it answers at once, every
+/// time. (A month of hours ends here within a minute; a server has one hour at a time to add up.)
 async fn written(recorder: &Recorder) {
     let mut at_once = 0;
     while at_once < 20 {

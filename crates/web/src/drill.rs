@@ -1,4 +1,5 @@
-//! A drill as the dashboard runs it. The program that wires the server gives it: it has the fake provider and the proxy.
+//! A drill as the dashboard runs it. The program that wires the server gives it: it has the fake
+//! provider and the proxy.
 
 use std::fmt;
 use std::future::Future;

@@ -1,5 +1,6 @@
-//! The two rules of gemini-cli that need no model: five identical tool calls in a row, and the same fifty characters ten
-//! times close together in what the model writes ("chanting"). Its third rule asks a model and is left out.
+//! The two rules of gemini-cli that need no model: five identical tool calls in a row, and the same
+//! fifty characters ten times close together in what the model writes ("chanting"). Its third rule
+//! asks a model and is left out.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! N identical tool calls in a row, name and arguments: what most agents have (opencode 3, Cline 3 and 5, Roo Code 4).
+//! N identical tool calls in a row, name and arguments: what most agents have (opencode 3, Cline 3
+//! and 5, Roo Code 4).
 
 use std::collections::HashMap;
 

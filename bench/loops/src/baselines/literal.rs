@@ -1,6 +1,6 @@
-//! The formula taken literally: every request counts, every number is masked.
-//! `score = similar prompts × 1.0 + similar responses × 2.0 + repeated tool calls × 1.5` over the last 20 calls, of the agent
-//! and of each conversation; more than 10 stops.
+//! The formula taken literally: every request counts, every number is masked. `score = similar
+//! prompts × 1.0 + similar responses × 2.0 + repeated tool calls × 1.5` over the last 20 calls, of
+//! the agent and of each conversation; more than 10 stops.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 

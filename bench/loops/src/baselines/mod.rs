@@ -1,4 +1,5 @@
-//! Detectors that others describe, written anew from their public descriptions, to have something to compare with.
+//! Detectors that others describe, written anew from their public descriptions, to have something
+//! to compare with.
 
 mod gemini_cli;
 mod identical_calls;
@@ -57,8 +58,8 @@ impl Baseline {
         }
     }
 
-    /// The call of a run at which it would be stopped, counted from 0. The calls behind it are seen all the same, so that
-    /// the time per call is that of whole runs.
+    /// The call of a run at which it would be stopped, counted from 0. The calls behind it are seen
+    /// all the same, so that the time per call is that of whole runs.
     pub(crate) fn killed_at(self, line: &Line<'_>) -> serde_json::Result<Option<usize>> {
         let mut detector = self.detector();
         let mut killed_at = None;
@@ -95,7 +96,8 @@ mod tests {
     #[test]
     fn every_baseline_stops_the_plainest_loop() {
         for baseline in Baseline::ALL {
-            // Not in every form: the headers that Codex writes above results hide the loop from some.
+            // Not in every form: the headers that Codex writes above results hide the loop from
+            // some.
             assert!(killed_at(baseline, "same_call_same_result").iter().any(Option::is_some), "{baseline:?}");
         }
     }

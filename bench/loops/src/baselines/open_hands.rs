@@ -1,6 +1,7 @@
-//! The stuck rules of OpenHands: over the last 20 events since the user's last message, the same action and observation four
-//! times, the same action with an error four times (three bring a nudge), three equal messages of the agent in a row, or
-//! two actions and observations that alternate over six steps. Thoughts belong to actions.
+//! The stuck rules of OpenHands: over the last 20 events since the user's last message, the same
+//! action and observation four times, the same action with an error four times (three bring a
+//! nudge), three equal messages of the agent in a row, or two actions and observations that
+//! alternate over six steps. Thoughts belong to actions.
 
 use std::collections::{HashMap, VecDeque};
 

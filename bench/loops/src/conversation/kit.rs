@@ -181,8 +181,8 @@ impl Kit {
         }
     }
 
-    /// Puts the wrapper around a result of a shell tool that has one and lacks it: a client writes it around everything
-    /// that a command prints.
+    /// Puts the wrapper around a result of a shell tool that has one and lacks it: a client writes
+    /// it around everything that a command prints.
     pub(crate) fn wrap(rng: &mut Rng, tool: &Tool, text: String, code: u8) -> String {
         match tool.name.as_str() {
             "exec_command" if !text.starts_with("Chunk ID: ") => Kit { client: Client::Codex }.output(rng, &text, code),

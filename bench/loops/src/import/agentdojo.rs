@@ -1,4 +1,5 @@
-//! AgentDojo: one run per file. Tool calls are `{function, args, id}`; a failed call has its reason in `error`.
+//! AgentDojo: one run per file. Tool calls are `{function, args, id}`; a failed call has its reason
+//! in `error`.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Claude Code: a session file has one entry per line. An answer is split into an entry per block; they share the id of their
-//! message. Side chains (sub-agents) are left to files of their own.
+//! Claude Code: a session file has one entry per line. An answer is split into an entry per block;
+//! they share the id of their message. Side chains (sub-agents) are left to files of their own.
 
 use serde_json::{Value, json};
 

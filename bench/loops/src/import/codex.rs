@@ -1,4 +1,5 @@
-//! Codex: a rollout file has one entry per line; those of type `response_item` are the items of the conversation.
+//! Codex: a rollout file has one entry per line; those of type `response_item` are the items of the
+//! conversation.
 
 use serde_json::{Value, json};
 

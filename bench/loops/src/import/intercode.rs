@@ -1,5 +1,5 @@
-//! InterCode: runs by number, each with a `query` and a `turn_history` of actions, observations and rewards. The prompts are
-//! not kept; they are written here as the environment words them.
+//! InterCode: runs by number, each with a `query` and a `turn_history` of actions, observations and
+//! rewards. The prompts are not kept; they are written here as the environment words them.
 
 use anyhow::Context;
 use serde_json::{Value, json};

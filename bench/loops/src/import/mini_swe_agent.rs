@@ -1,4 +1,5 @@
-//! mini-swe-agent: `messages` with role and content. How a run ended stands in other files (`--solved`).
+//! mini-swe-agent: `messages` with role and content. How a run ended stands in other files
+//! (`--solved`).
 
 use serde_json::{Value, json};
 

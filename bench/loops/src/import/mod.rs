@@ -1,5 +1,5 @@
-//! `import`: rebuilds public runs as replay lines from the files of their sources. No such data is part of this repository;
-//! the README says where each source is.
+//! `import`: rebuilds public runs as replay lines from the files of their sources. No such data is
+//! part of this repository; the README says where each source is.
 
 mod agentdojo;
 mod claude_code;
@@ -97,7 +97,8 @@ impl Imported {
     }
 }
 
-/// Prints the runs of some files. `solved` names a list of ids for sources that do not say how a run ended.
+/// Prints the runs of some files. `solved` names a list of ids for sources that do not say how a
+/// run ended.
 pub(crate) fn import(source: Source, files: &[PathBuf], solved: Option<&Path>) -> anyhow::Result<()> {
     let solved = solved.map(read_ids).transpose()?;
     let mut out = std::io::stdout().lock();

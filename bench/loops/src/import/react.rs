@@ -1,6 +1,6 @@
-//! Logs of ReAct agents as Reflexion writes them: `BEGIN CORRECT AGENTS` and the like head a list of scratchpads, each from
-//! `Question:` to `Correct answer:`. Every step was two calls, one for the thought and one for the action, each with the
-//! whole history in one prompt.
+//! Logs of ReAct agents as Reflexion writes them: `BEGIN CORRECT AGENTS` and the like head a list
+//! of scratchpads, each from `Question:` to `Correct answer:`. Every step was two calls, one for
+//! the thought and one for the action, each with the whole history in one prompt.
 
 use serde_json::{Value, json};
 

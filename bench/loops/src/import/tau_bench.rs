@@ -1,4 +1,5 @@
-//! tau-bench: a list of runs with `task_id`, `trial`, `reward` and `traj`, the messages of Chat Completions.
+//! tau-bench: a list of runs with `task_id`, `trial`, `reward` and `traj`, the messages of Chat
+//! Completions.
 
 use anyhow::Context;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! TRAE agent: `llm_interactions`, each with the messages that were new in `input_messages` and with the `response`.
+//! TRAE agent: `llm_interactions`, each with the messages that were new in `input_messages` and
+//! with the `response`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! What runs are made of: words, code, outputs of programs, and the parts of them that differ every time.
+//! What runs are made of: words, code, outputs of programs, and the parts of them that differ every
+//! time.
 
 pub(crate) mod code;
 pub(crate) mod outputs;

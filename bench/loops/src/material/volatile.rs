@@ -1,4 +1,5 @@
-//! Parts of a text that differ every time and mean nothing: ids, hashes, clocks, addresses, durations.
+//! Parts of a text that differ every time and mean nothing: ids, hashes, clocks, addresses,
+//! durations.
 
 use crate::clock::written;
 use crate::rng::{BASE36, BASE62, BASE64, CROCKFORD, DIGITS, HEX, Rng, UPPER_HEX, URL_SAFE};

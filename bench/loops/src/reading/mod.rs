@@ -1,5 +1,5 @@
-//! Reads replay lines: what a call asked and what was answered, whatever its form. Only what baselines need is read, so that
-//! long histories cost little.
+//! Reads replay lines: what a call asked and what was answered, whatever its form. Only what
+//! baselines need is read, so that long histories cost little.
 
 mod content;
 mod turn;

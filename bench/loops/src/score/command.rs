@@ -1,4 +1,5 @@
-//! Detectors that are programs: they read replay lines and print a JSON object per run with `id` and `killed_at`.
+//! Detectors that are programs: they read replay lines and print a JSON object per run with `id`
+//! and `killed_at`.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! Browser agents: the page is written anew into every prompt, and the action is read from the text of the answer.
+//! Browser agents: the page is written anew into every prompt, and the action is read from the text
+//! of the answer.
 
 use crate::clock::rfc3339;
 use crate::conversation::{Answer, Conversation};

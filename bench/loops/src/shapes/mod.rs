@@ -1,4 +1,5 @@
-//! The catalogue of shapes: what a healthy run or a loop looks like, each as a small function that writes one run.
+//! The catalogue of shapes: what a healthy run or a loop looks like, each as a small function that
+//! writes one run.
 
 mod browser;
 mod healthy;

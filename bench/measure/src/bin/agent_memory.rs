@@ -1,4 +1,5 @@
-//! How much memory 100,000 agents with full windows take: `cargo run --release -p measure --bin agent_memory`.
+//! How much memory 100,000 agents with full windows take: `cargo run --release -p measure --bin
+//! agent_memory`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "run by hand to see what it prints")]
 
 use guard::{Decision, Guard, GuardConfig, NewCall};
@@ -11,7 +12,8 @@ const CALLS: u32 = 25;
 fn main() {
     let guard = Guard::new(GuardConfig::default());
     let before = resident();
-    // One conversation after the other: the older one's window is full, too, and nothing of it is in the agent's.
+    // One conversation after the other: the older one's window is full, too, and nothing of it is
+    // in the agent's.
     for conversation in ["first", "second"] {
         (0..AGENTS).for_each(|agent| (0..CALLS).for_each(|number| exchange(&guard, agent, conversation, number)));
         let used = resident().saturating_sub(before);

@@ -1,6 +1,7 @@
-//! How well the SimHash tells texts apart, measured on what users wrote in recorded runs (JSON Lines with `messages`, as
-//! `agentgazer replay` reads them, unpacked): `cargo run --release -p measure --bin simhash_quality -- FILE…`.
-//! What differs only in numbers must be at a distance below 3, unrelated texts above 5.
+//! How well the SimHash tells texts apart, measured on what users wrote in recorded runs (JSON
+//! Lines with `messages`, as `agentgazer replay` reads them, unpacked): `cargo run --release -p
+//! measure --bin simhash_quality -- FILE…`. What differs only in numbers must be at a distance
+//! below 3, unrelated texts above 5.
 
 #![allow(clippy::print_stdout, reason = "a tool for people")]
 
@@ -46,8 +47,8 @@ fn texts(file: &str) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(texts.into_iter().filter(|text| text.split_whitespace().count() >= FEWEST_WORDS).collect())
 }
 
-/// Every number turned into another one, parts of dates, clock times and ids aside: a 13th month is no month any more.
-/// None if there is nothing to change.
+/// Every number turned into another one, parts of dates, clock times and ids aside: a 13th month is
+/// no month any more. None if there is nothing to change.
 fn with_other_numbers(text: &str) -> Option<String> {
     let mut changed = String::with_capacity(text.len());
     let mut rest = text;

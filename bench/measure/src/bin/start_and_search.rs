@@ -1,5 +1,5 @@
-//! Measures a start and a search for a text on a large database.
-//! `cargo run --release -p measure --bin start_and_search [EVENTS [AGENTS]]`, 1,000,000 and 400,000 without.
+//! Measures a start and a search for a text on a large database. `cargo run --release -p measure
+//! --bin start_and_search [EVENTS [AGENTS]]`, 1,000,000 and 400,000 without.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a tool for developers")]
 
 use std::time::{Duration, Instant};

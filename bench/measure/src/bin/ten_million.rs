@@ -1,5 +1,6 @@
-//! Writes many events as a month of many agents would, and measures what reading them costs afterwards.
-//! `cargo run --release -p measure --bin ten_million [EVENTS [AGENTS]]`, 10,000,000 and 200 without.
+//! Writes many events as a month of many agents would, and measures what reading them costs
+//! afterwards. `cargo run --release -p measure --bin ten_million [EVENTS [AGENTS]]`, 10,000,000 and
+//! 200 without.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a tool for developers")]
 
 use std::time::{Duration, Instant};

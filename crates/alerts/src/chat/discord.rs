@@ -1,4 +1,5 @@
-//! Discord webhooks: one embed (title 256, description 4096 characters), Markdown escaped, nobody mentioned.
+//! Discord webhooks: one embed (title 256, description 4096 characters), Markdown escaped, nobody
+//! mentioned.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Chats: what Slack, Discord and Telegram take, within their documented limits and with their escaping. Names of models come
-//! from clients and must not become markup, mentions or links.
+//! Chats: what Slack, Discord and Telegram take, within their documented limits and with their
+//! escaping. Names of models come from clients and must not become markup, mentions or links.
 
 mod discord;
 mod slack;
@@ -31,8 +31,8 @@ fn cut(text: &str, limit: usize) -> String {
     text.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// As many of `lines` as fit into `limit` characters, and how many more there are. Lines are whole: half an escape would be
-/// something else.
+/// As many of `lines` as fit into `limit` characters, and how many more there are. Lines are whole:
+/// half an escape would be something else.
 fn fitting(lines: Vec<String>, limit: usize, more: u64) -> String {
     /// Room for the last line.
     const LAST: usize = 40;

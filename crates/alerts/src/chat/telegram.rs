@@ -1,4 +1,5 @@
-//! Telegram bots: `sendMessage` with HTML of at most 4096 UTF-16 units, `& < >` escaped. The bot's token is part of the path.
+//! Telegram bots: `sendMessage` with HTML of at most 4096 UTF-16 units, `& < >` escaped. The bot's
+//! token is part of the path.
 
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use super::{cut, details, fitting, json_post};
 use crate::egress::Post;
 use crate::message::Message;
 
-/// Telegram counts after it has read the markup, in UTF-16 units; characters of two units are rare enough to halve for.
+/// Telegram counts after it has read the markup, in UTF-16 units; characters of two units are rare
+/// enough to halve for.
 const MAX_TEXT: usize = 2000;
 
 /// The request that tells `message` to a chat through the Bot API server at `server`.

@@ -45,7 +45,8 @@ async fn a_private_target_is_refused_before_anything_is_sent() {
     assert!(requests.recv().await.unwrap().starts_with("POST / HTTP/1.1\r\n"));
 }
 
-/// The name leads to an address that may be called when it is checked, and to another one a moment later.
+/// The name leads to an address that may be called when it is checked, and to another one a moment
+/// later.
 #[tokio::test]
 async fn a_name_that_is_rebound_gains_nothing() {
     let (checked, other) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::LOCALHOST);

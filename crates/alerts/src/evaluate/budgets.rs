@@ -1,4 +1,5 @@
-//! Conditions about money: agents that spent an amount, or a share of the budgets in their policies.
+//! Conditions about money: agents that spent an amount, or a share of the budgets in their
+//! policies.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,8 @@ use store::{AgentBudget, AlertState, Spent, StoreError};
 
 use super::{Evaluator, Finding};
 
-/// How long after a period ends it is still evaluated instead of the new one: two intervals, because one may be late.
+/// How long after a period ends it is still evaluated instead of the new one: two intervals,
+/// because one may be late.
 const LOOKED_BACK_MS: i64 = 120_000;
 
 /// What agents spent.
@@ -45,8 +47,8 @@ pub(super) async fn findings(
     }
 }
 
-/// The start of the period that is evaluated at `now`. Shortly after a period began, that is the one before it: its last
-/// minute would otherwise never be evaluated.
+/// The start of the period that is evaluated at `now`. Shortly after a period began, that is the
+/// one before it: its last minute would otherwise never be evaluated.
 fn evaluated_period(rule: &AlertRule, period: BudgetPeriod, now: Timestamp) -> Timestamp {
     let back = Timestamp::from_millis(now.as_millis() - LOOKED_BACK_MS);
     Zone::default().period(period, back.max(rule.created_at)).start
@@ -67,7 +69,8 @@ async fn spent_in(evaluator: &Evaluator, start: Timestamp, current: Timestamp) -
     Ok(sums)
 }
 
-/// Agents that spent more than the amount. The start of a new period is no news, so it ends an alert silently.
+/// Agents that spent more than the amount. The start of a new period is no news, so it ends an
+/// alert silently.
 fn overspent(
     rule: &AlertRule,
     firing: &[&AlertState],
@@ -80,7 +83,8 @@ fn overspent(
     }
     let finding = |(agent, sum): (AgentId, NanoUsd)| {
         let data = data(agent.clone(), sum);
-        // The alert of the period before ends first; otherwise this period would count as already announced.
+        // The alert of the period before ends first; otherwise this period would count as already
+        // announced.
         let is_old =
             |it: &&AlertState| it.agent == agent && evaluated_period(rule, data.period, it.since) < data.period_start;
         let over = data.spent_usd >= data.amount_usd && !firing.iter().any(is_old);

@@ -130,7 +130,8 @@ async fn failing(
     Ok(findings)
 }
 
-/// The span with the highest error rate. Spans with too few calls are ignored, except to see whether an alert is over.
+/// The span with the highest error rate. Spans with too few calls are ignored, except to see
+/// whether an alert is over.
 fn worst(figures: &CallFigures, is_firing: bool) -> Option<Calls> {
     let enough = |span: &Calls| is_firing || span.calls >= Condition::MIN_CALLS;
     let rate = |span: &Calls| error_percent(span.calls, span.errors);

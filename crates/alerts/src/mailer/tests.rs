@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! Mail through a real server, small as it is: it speaks SMTP over real sockets, in the clear, with STARTTLS and over TLS.
+//! Mail through a real server, small as it is: it speaks SMTP over real sockets, in the clear, with
+//! STARTTLS and over TLS.
 
 mod server;
 

@@ -7,7 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 /// Which server a command talks to.
 #[derive(Debug, Default, Args)]
 pub struct ServerArgs {
-    /// The server's dashboard address [env: AGENTGAZER_URL] [default: the server running on this data directory]
+    /// The server's dashboard address [env: AGENTGAZER_URL] [default: the server running on this
+    /// data directory]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// The server's token [env: AGENTGAZER_TOKEN] [default: the one in the data directory]
@@ -275,7 +276,8 @@ fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a number".to_owned())
 }
 
-/// The arguments of `policy`. Without any change, the present policy is shown; `none` takes a limit away.
+/// The arguments of `policy`. Without any change, the present policy is shown; `none` takes a limit
+/// away.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
     /// The agent, or * for all that have no policy of their own
@@ -298,7 +300,8 @@ pub struct PolicyArgs {
     /// When it may call, like "mon-fri 09:00-18:00" (repeatable; replaces all)
     #[arg(long, value_name = "HOURS")]
     pub hours: Vec<String>,
-    /// The most calls and tokens per minute, like openai=60 or *=60,100000 (repeatable; replaces all)
+    /// The most calls and tokens per minute, like openai=60 or *=60,100000 (repeatable; replaces
+    /// all)
     #[arg(long = "rate", value_name = "PROVIDER=RATES")]
     pub rates: Vec<String>,
     /// Replace the model asked for, like openai/*=gpt-5-mini (repeatable; replaces all)

@@ -1,4 +1,5 @@
-//! The command line as it is typed. What the settings mean is found out by `config`, together with the other layers.
+//! The command line as it is typed. What the settings mean is found out by `config`, together with
+//! the other layers.
 
 mod client;
 mod recordings;
@@ -32,7 +33,8 @@ Settings come from agentgazer.toml, from AGENTGAZER_… in the environment and f
 pub enum Command {
     /// Run the proxy, the dashboard and the API
     Start(SettingArgs),
-    /// See a kill in ten seconds: a real server, a built-in provider, three agents, one of them stuck
+    /// See a kill in ten seconds: a real server, a built-in provider, three agents, one of them
+    /// stuck
     Demo(DemoArgs),
     /// Run the detector over recorded conversations and say what it would have stopped
     Replay(ReplayArgs),
@@ -56,9 +58,11 @@ pub enum Command {
     KillSwitch(KillSwitchArgs),
     /// List the channels and rules, or send a test through a channel
     Alerts(AlertsArgs),
-    /// Rehearse a kill: a fake agent loops until the server stops it; shows which channels were reached
+    /// Rehearse a kill: a fake agent loops until the server stops it; shows which channels were
+    /// reached
     Drill(DrillArgs),
-    /// Show or change what an agent may spend, when and how often it may call, and which models it gets
+    /// Show or change what an agent may spend, when and how often it may call, and which models it
+    /// gets
     Policy(Box<PolicyArgs>),
     /// Print the token that the dashboard and the API ask for
     Token(TokenArgs),

@@ -19,7 +19,8 @@ pub struct ReplayArgs {
     /// What counts as a repetition
     #[arg(long, value_name = "COUNTING", value_delimiter = ',', default_values_t = [CountingArg::Adaptive])]
     pub counting: Vec<CountingArg>,
-    /// Also sum up each half of the runs, split by a hash of their ids: a rule that fits by chance fits only one half
+    /// Also sum up each half of the runs, split by a hash of their ids: a rule that fits by chance
+    /// fits only one half
     #[arg(long)]
     pub halves: bool,
     /// Print one JSON object per run, and a last one with the totals

@@ -24,19 +24,22 @@ pub struct SettingArgs {
     /// Where everything is kept [default: the user's data directory]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<String>,
-    /// The token for dashboard and API; better set as AGENTGAZER_TOKEN [default: made at the first start]
+    /// The token for dashboard and API; better set as AGENTGAZER_TOKEN [default: made at the first
+    /// start]
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
     /// Another host name to answer to (repeatable)
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allow_hosts: Vec<String>,
-    /// The origin of a web page that may call through the proxy, like `https://app.example` (repeatable)
+    /// The origin of a web page that may call through the proxy, like `https://app.example`
+    /// (repeatable)
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     pub allow_origins: Vec<String>,
     /// Point a provider elsewhere (NAME=URL) or add one (NAME=FORMAT+URL) (repeatable)
     #[arg(long = "provider", value_name = "NAME=URL")]
     pub providers: Vec<String>,
-    /// The status of calls refused because the agent is inactive, a budget is spent or the hour is not allowed [default: 400, for the format anthropic 403]
+    /// The status of calls refused because the agent is inactive, a budget is spent or the hour is
+    /// not allowed [default: 400, for the format anthropic 403]
     #[arg(long, value_name = "STATUS")]
     pub refusal_status: Option<String>,
     /// How long calls in flight may take to finish after SIGTERM [default: 30s]
@@ -45,7 +48,8 @@ pub struct SettingArgs {
     /// Write both addresses to this file once both listeners accept
     #[arg(long, value_name = "FILE")]
     pub ready_file: Option<String>,
-    /// The file with the key that encrypts provider keys and channels [default: agentgazer.key in the data directory]
+    /// The file with the key that encrypts provider keys and channels [default: agentgazer.key in
+    /// the data directory]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<String>,
     /// How log lines look: text or json [default: text]
@@ -113,7 +117,8 @@ pub struct DemoArgs {
     /// Exit when the demo is over, with code 0 only if exactly the stuck agent was stopped
     #[arg(long)]
     pub once: bool,
-    /// The server's settings; ports are free ones and the data directory is a temporary one unless given.
+    /// The server's settings; ports are free ones and the data directory is a temporary one unless
+    /// given.
     #[command(flatten)]
     pub settings: SettingArgs,
 }

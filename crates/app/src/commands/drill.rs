@@ -1,5 +1,5 @@
-//! `drill`: a fake agent loops through the running server's real path until it is killed, and every channel is watched. Says what
-//! arrived where and after how long, and leaves nothing behind.
+//! `drill`: a fake agent loops through the running server's real path until it is killed, and every
+//! channel is watched. Says what arrived where and after how long, and leaves nothing behind.
 
 use std::time::{Duration, Instant};
 
@@ -291,7 +291,8 @@ fn verdict(lines: &[Line], activated: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why none of these channels was told, and what to do. Without any rule, all that are on would have been.
+/// Why none of these channels was told, and what to do. Without any rule, all that are on would
+/// have been.
 fn what_is_missing(untold: &[Line]) -> &'static str {
     match untold {
         [] => "add a channel",

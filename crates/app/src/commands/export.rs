@@ -1,5 +1,6 @@
-//! `export`: what was recorded, in the form that `replay` reads. Bodies are kept only of the calls that made an incident;
-//! of all other calls there are fingerprints, which can be judged again but not read.
+//! `export`: what was recorded, in the form that `replay` reads. Bodies are kept only of the calls
+//! that made an incident; of all other calls there are fingerprints, which can be judged again but
+//! not read.
 
 use std::io::Write;
 

@@ -41,7 +41,8 @@ pub fn kill_switch(args: &KillSwitchArgs) -> Result<(), Failure> {
     print::line(&words(agent.as_str(), &client::read(&answer)?))
 }
 
-/// The body of the change; empty if nothing is to change. Ranges and words are the server's to judge.
+/// The body of the change; empty if nothing is to change. Ranges and words are the server's to
+/// judge.
 fn change(args: &KillSwitchArgs) -> Map<String, Value> {
     let fields = [
         ("enabled", args.state.map(|state| Value::from(state == OnOff::On))),

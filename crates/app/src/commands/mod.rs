@@ -74,7 +74,8 @@ fn resolve_layers(file: Option<PathBuf>, flags: Vec<Entry>, for_server: bool) ->
         environment: environment.collect(),
         flags,
         known: &known,
-        // Only a process without a home has none, such as a service: beside its own files is where it would be looked for.
+        // Only a process without a home has none, such as a service: beside its own files is where
+        // it would be looked for.
         default_data_dir: default_data_dir.unwrap_or_else(|| PathBuf::from("agentgazer-data")),
         for_server,
     })
@@ -133,7 +134,8 @@ pub(crate) fn on_one_thread<T>(work: impl Future<Output = Result<T, Failure>>) -
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-/// Runs a command that serves. With one core there is nobody to share the work with, and sharing costs.
+/// Runs a command that serves. With one core there is nobody to share the work with, and sharing
+/// costs.
 pub(crate) fn on_all_cores<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1) {
         return on_one_thread(work);

@@ -1,5 +1,5 @@
-//! A setting for an agent that does not exist yet: the server's API creates the agent, so a mistyped name would create
-//! one that nobody calls. The command line asks first.
+//! A setting for an agent that does not exist yet: the server's API creates the agent, so a
+//! mistyped name would create one that nobody calls. The command line asks first.
 
 use std::io::{IsTerminal, Write};
 
@@ -15,7 +15,8 @@ struct Known {
     agent_id: String,
 }
 
-/// An error unless `agent` exists or may be created: with `--create`, or when a person at the terminal agrees.
+/// An error unless `agent` exists or may be created: with `--create`, or when a person at the
+/// terminal agrees.
 pub(super) async fn ensure_meant(client: &Client, agent: &AgentId, create: bool) -> Result<(), Failure> {
     if create {
         return Ok(());

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use crate::exit::Failure;
 use crate::text;
 
-/// Styles. They are written as they are; the stream drops them where they are not wanted (no terminal, `NO_COLOR`).
+/// Styles. They are written as they are; the stream drops them where they are not wanted (no
+/// terminal, `NO_COLOR`).
 pub(crate) const BOLD: &str = "\x1b[1m";
 pub(crate) const DIM: &str = "\x1b[2m";
 pub(crate) const RED: &str = "\x1b[31m";
@@ -48,7 +49,8 @@ pub(crate) fn width() -> usize {
     terminal.map_or(120, |(terminal_size::Width(columns), _)| usize::from(columns))
 }
 
-/// A time of the API, for people: to the second, without the `T` and `Z`. Columns say that it is UTC.
+/// A time of the API, for people: to the second, without the `T` and `Z`. Columns say that it is
+/// UTC.
 pub(crate) fn time(rfc3339: &str) -> String {
     rfc3339.get(..19).map_or_else(|| rfc3339.to_owned(), |time| time.replace('T', " "))
 }

@@ -1,4 +1,5 @@
-//! The settings about alerts: where they may go, how they are linked, and the server that mails go through.
+//! The settings about alerts: where they may go, how they are linked, and the server that mails go
+//! through.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -77,12 +78,14 @@ impl Alerting {
         Grouping { window: self.digest_window, quiet: usual.quiet.min(self.digest_window) }
     }
 
-    /// What links in alerts begin with: where the dashboard listens, unless another address was set.
+    /// What links in alerts begin with: where the dashboard listens, unless another address was
+    /// set.
     pub(crate) fn public_url(&self, dashboard: &str) -> String {
         self.public_url.clone().unwrap_or_else(|| dashboard.to_owned())
     }
 
-    /// The configuration of worker and evaluator, with links to `dashboard` unless another address was set.
+    /// The configuration of worker and evaluator, with links to `dashboard` unless another address
+    /// was set.
     pub(crate) fn config(&self, dashboard: &str, configured_policy: &Policy) -> anyhow::Result<AlertsConfig> {
         Ok(AlertsConfig {
             public_url: self.public_url(dashboard),

@@ -1,4 +1,5 @@
-//! What is wrong with settings taken together. Told with all other mistakes, but not of settings that could not be read.
+//! What is wrong with settings taken together. Told with all other mistakes, but not of settings
+//! that could not be read.
 
 use control::Token;
 use secrecy::ExposeSecret;
@@ -30,8 +31,8 @@ pub(super) fn mistakes(config: &Config, entries: &[Entry], known: &[Mistake]) ->
     contradictions(config).into_iter().filter(both_read).map(told).collect()
 }
 
-/// A token of the operator that could be guessed. A token in the data directory is not refused: the server made it, and a
-/// server that no longer starts after an update helps nobody.
+/// A token of the operator that could be guessed. A token in the data directory is not refused: the
+/// server made it, and a server that no longer starts after an update helps nobody.
 pub(super) fn short_token(config: &Config, entries: &[Entry], known: &[Mistake]) -> Option<Mistake> {
     let is_told = known.iter().any(|mistake| mistake.key == "token");
     let length = config.token.as_ref()?.expose_secret().len();

@@ -8,8 +8,9 @@ const PREFIX: &str = "AGENTGAZER_";
 /// Variables with our prefix that are no settings: they say where the settings or the server are.
 const OTHERS: [&str; 2] = ["AGENTGAZER_CONFIG", "AGENTGAZER_URL"];
 
-/// The settings made in `variables`, and the names with our prefix that are none. Those are no mistakes, unlike unknown
-/// keys of our own file: the environment is shared, and images and scripts put names of their own into it.
+/// The settings made in `variables`, and the names with our prefix that are none. Those are no
+/// mistakes, unlike unknown keys of our own file: the environment is shared, and images and scripts
+/// put names of their own into it.
 pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> (Vec<Entry>, Vec<String>) {
     let (mut entries, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in variables {
@@ -46,7 +47,8 @@ fn split(shape: Shape, value: &str) -> std::vec::IntoIter<Vec<String>> {
     entries.into_iter()
 }
 
-/// Kubernetes sets `AGENTGAZER_PORT=tcp://…` and more in every pod beside a service that is named `agentgazer`.
+/// Kubernetes sets `AGENTGAZER_PORT=tcp://…` and more in every pod beside a service that is named
+/// `agentgazer`.
 fn is_service_link(suffix: &str, value: &str) -> bool {
     let address = suffix == "PORT" && value.contains("://");
     address || suffix.starts_with("PORT_") || suffix.starts_with("SERVICE_")

@@ -1,4 +1,5 @@
-//! The TOML file as a layer: every value becomes an entry with its line, so that a mistake can be pointed at.
+//! The TOML file as a layer: every value becomes an entry with its line, so that a mistake can be
+//! pointed at.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,8 +12,8 @@ use super::layer::{Entry, Mistake, Origin};
 /// The key of what is no TOML.
 pub(super) const SYNTAX: &str = "TOML";
 
-/// The settings made in `text`, the content of the file at `path`. Broken lines are mistakes; the others still count, so
-/// that all mistakes are told at once.
+/// The settings made in `text`, the content of the file at `path`. Broken lines are mistakes; the
+/// others still count, so that all mistakes are told at once.
 pub(super) fn layer(path: &Path, text: &str) -> (Vec<Entry>, Vec<Mistake>) {
     let mut reader = Reader { path, text, entries: Vec::new(), mistakes: Vec::new() };
     let (document, errors) = DeTable::parse_recoverable(text);

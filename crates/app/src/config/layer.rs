@@ -1,4 +1,5 @@
-//! What was said, layer by layer, before it is known what it means: a list of entries, each a key, a text and its origin.
+//! What was said, layer by layer, before it is known what it means: a list of entries, each a key,
+//! a text and its origin.
 
 use std::fmt;
 use std::path::PathBuf;

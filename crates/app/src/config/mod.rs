@@ -1,5 +1,6 @@
-//! The configuration: defaults, then the TOML file, then the environment, then flags. Each layer is first read as text
-//! (`layer`), then put in its place (`setting`); all mistakes are told together and nothing starts.
+//! The configuration: defaults, then the TOML file, then the environment, then flags. Each layer is
+//! first read as text (`layer`), then put in its place (`setting`); all mistakes are told together
+//! and nothing starts.
 
 mod alerting;
 mod contradictions;
@@ -52,7 +53,8 @@ pub struct Config {
     pub allow_origins: Vec<proxy::Origin>,
     /// Providers that are added or pointed elsewhere.
     pub providers: Vec<Provider>,
-    /// The status of the standard inactive response, and of calls that a spent budget or the hours refuse.
+    /// The status of the standard inactive response, and of calls that a spent budget or the hours
+    /// refuse.
     pub refusal_status: RefusalStatuses,
     /// How long calls in flight may take to finish when the server is stopped.
     pub drain: Duration,
@@ -260,8 +262,8 @@ impl Config {
     }
 }
 
-/// The prices that are built in. That of a drill is under a vendor's name: a drill's provider has another name each time, and
-/// is taken for a gateway.
+/// The prices that are built in. That of a drill is under a vendor's name: a drill's provider has
+/// another name each time, and is taken for a gateway.
 fn prices() -> Prices {
     let mut prices = Prices::builtin();
     prices.put("openai", DRILL_MODEL, Price::default());
@@ -319,7 +321,8 @@ pub fn count_mistakes(text: &str) -> usize {
 const UNREAD_FILE: [&str; 2] = [FILE, file::SYNTAX];
 const FILE: &str = "config";
 
-/// The file's entries: of the one that was named (which must exist), else of the one in the data directory (which may).
+/// The file's entries: of the one that was named (which must exist), else of the one in the data
+/// directory (which may).
 fn file_layer(sources: &Sources<'_>, above: &[Entry], mistakes: &mut Vec<Mistake>) -> Vec<Entry> {
     let named = sources.file.clone().or_else(|| variable(sources, "AGENTGAZER_CONFIG").map(PathBuf::from));
     let path = named.clone().unwrap_or_else(|| {
@@ -356,7 +359,8 @@ fn variable(sources: &Sources<'_>, name: &str) -> Option<String> {
     sources.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
 }
 
-/// The platform's directory for a user's data, as far as the environment tells; `None` without a home.
+/// The platform's directory for a user's data, as far as the environment tells; `None` without a
+/// home.
 pub fn default_data_dir(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = absolute("HOME");

@@ -1,4 +1,5 @@
-//! The operator's own prices: a TOML file with a table for each provider and model, in dollars per million tokens.
+//! The operator's own prices: a TOML file with a table for each provider and model, in dollars per
+//! million tokens.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -246,7 +246,8 @@ fn refusal_status(text: &str) -> Read<StatusCode> {
     status.ok_or_else(|| format!("must be a status from 400 to 499, not {text:?}"))
 }
 
-/// A word alone must be a level: the filter would take any other for the name of a module, and log nothing else.
+/// A word alone must be a level: the filter would take any other for the name of a module, and log
+/// nothing else.
 fn log_level(text: &str) -> Read<String> {
     let is_level =
         |word: &str| ["error", "warn", "info", "debug", "trace"].contains(&word.to_ascii_lowercase().as_str());

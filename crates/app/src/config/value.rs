@@ -1,4 +1,5 @@
-//! How the text of a setting is read: durations, sizes, addresses, providers. Every error says what it must be.
+//! How the text of a setting is read: durations, sizes, addresses, providers. Every error says what
+//! it must be.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -85,7 +86,8 @@ pub(super) fn token(text: &str) -> Read<SecretString> {
     Ok(SecretString::from(text))
 }
 
-/// Where people find the dashboard: `http` or `https`, without query and fragment. A slash at its end is dropped.
+/// Where people find the dashboard: `http` or `https`, without query and fragment. A slash at its
+/// end is dropped.
 pub(super) fn web_address(text: &str) -> Read<String> {
     let target = model::Target::parse(text.trim());
     if target.is_err() || text.contains(['?', '#']) {

@@ -1,5 +1,5 @@
-//! The three agents of the demo and what the built-in provider says to them. Each makes real HTTP calls through the proxy,
-//! in the shape its SDK would.
+//! The three agents of the demo and what the built-in provider says to them. Each makes real HTTP
+//! calls through the proxy, in the shape its SDK would.
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -19,7 +19,8 @@ const PATIENCE: usize = 2;
 /// What an agent is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Works through one task with many different tool calls: the same user message each time, and healthy.
+    /// Works through one task with many different tool calls: the same user message each time, and
+    /// healthy.
     Researcher,
     /// Talks about something else each time.
     SupportChat,

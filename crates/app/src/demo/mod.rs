@@ -1,5 +1,6 @@
-//! `demo`: the real server against the built-in provider, with three agents that make real calls. One of them is stuck;
-//! the terminal tells how its score climbs and how it is stopped, while the other two go on.
+//! `demo`: the real server against the built-in provider, with three agents that make real calls.
+//! One of them is stuck; the terminal tells how its score climbs and how it is stopped, while the
+//! other two go on.
 
 mod cast;
 mod story;
@@ -24,7 +25,8 @@ use cast::Actor;
 use fake_provider::FakeProvider;
 use story::Story;
 
-/// The agents make this many rounds of calls: enough for the stuck one to be stopped and for the others to go on.
+/// The agents make this many rounds of calls: enough for the stuck one to be stopped and for the
+/// others to go on.
 const ROUNDS: usize = 9;
 /// Between two calls, so that a person can follow.
 const PAUSE: Duration = Duration::from_millis(220);
@@ -83,7 +85,8 @@ fn settings(args: &DemoArgs, directory: &Path, provider: &str) -> Result<Config,
     resolve_for_server(args.settings.config.clone(), entries)
 }
 
-/// What can be done now. The command in the refusal is for the user's own server; this one finds the demo's.
+/// What can be done now. The command in the refusal is for the user's own server; this one finds
+/// the demo's.
 fn while_it_runs(config: &Config) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "agentgazer".to_owned());
     let place = std::path::absolute(&config.data_dir).unwrap_or_else(|_| config.data_dir.clone());

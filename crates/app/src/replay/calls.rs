@@ -1,4 +1,5 @@
-//! Runs recorded call by call: bodies as they were sent and answered, in any format that the proxy reads.
+//! Runs recorded call by call: bodies as they were sent and answered, in any format that the proxy
+//! reads.
 
 use std::borrow::Cow;
 
@@ -71,7 +72,8 @@ impl Recorded<'_> {
         }
     }
 
-    /// How the request is written: the format says whose it is, and its fields say which of that one's endpoints it is for.
+    /// How the request is written: the format says whose it is, and its fields say which of that
+    /// one's endpoints it is for.
     fn dialect(&self) -> Result<Dialect, String> {
         let fields: Fields<'_> =
             serde_json::from_str(self.request.get()).map_err(|error| format!("request: {error}"))?;
@@ -95,8 +97,8 @@ impl Recorded<'_> {
 /// No model answers within so many milliseconds.
 const AT_ONCE_MS: i64 = 100;
 
-/// Whether the same request came so shortly before that it was not answered yet: recordings do not say which calls were in
-/// flight together.
+/// Whether the same request came so shortly before that it was not answered yet: recordings do not
+/// say which calls were in flight together.
 fn is_sample(calls: &[Fingerprint], call: &Fingerprint) -> bool {
     let is_at_once = |other: &&Fingerprint| call.time.as_millis() - other.time.as_millis() <= AT_ONCE_MS;
     calls.iter().rev().take_while(is_at_once).any(|other| other.body == call.body)

@@ -27,7 +27,8 @@ pub(super) fn size(file: &Path) -> u64 {
 }
 
 impl Lines {
-    /// Opens a file. How it is compressed is told by its first bytes, so that standard input may be, too.
+    /// Opens a file. How it is compressed is told by its first bytes, so that standard input may
+    /// be, too.
     pub(super) fn open(file: &Path, progress: &ProgressBar) -> Result<Lines, Failure> {
         let (name, source) = source(file)?;
         let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{name}: {error}"));

@@ -1,5 +1,5 @@
-//! Runs recorded as one list of messages: each assistant message is the response to the messages before it. Every message
-//! is read once, however many calls follow it.
+//! Runs recorded as one list of messages: each assistant message is the response to the messages
+//! before it. Every message is read once, however many calls follow it.
 
 use guard::{GrowingBody, PastCall, PastCalls};
 use http::HeaderMap;

@@ -1,5 +1,6 @@
-//! `replay`: runs the detector over recorded conversations and says what it would have stopped. Bodies are read by `wire`
-//! and judged by `guard`, as live; each run is a fresh agent with the kill switch on.
+//! `replay`: runs the detector over recorded conversations and says what it would have stopped.
+//! Bodies are read by `wire` and judged by `guard`, as live; each run is a fresh agent with the
+//! kill switch on.
 
 mod calls;
 mod judged;

@@ -89,8 +89,8 @@ impl Run {
 }
 
 impl Kind {
-    /// What was read through counts more than how it ended: a run can reach its goal after it paid the same bill fifteen
-    /// times.
+    /// What was read through counts more than how it ended: a run can reach its goal after it paid
+    /// the same bill fifteen times.
     fn of(label: Option<Label>, verdict: Option<Verdict>) -> Kind {
         match (label, verdict) {
             (_, Some(Verdict::Loop)) | (Some(Label::Loop), None) => Kind::Loop,

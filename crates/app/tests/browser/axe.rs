@@ -1,4 +1,5 @@
-//! Every page, in both themes and at every width, has no problem that axe finds. `scripts/axe` downloads it.
+//! Every page, in both themes and at every width, has no problem that axe finds. `scripts/axe`
+//! downloads it.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! A person sets limits for all agents in Settings, and agents that nobody has heard of before meet them.
+//! A person sets limits for all agents in Settings, and agents that nobody has heard of before meet
+//! them.
 
 use model::Clock;
 use serde_json::json;

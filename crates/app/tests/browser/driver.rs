@@ -1,4 +1,5 @@
-//! A browser, driven through WebDriver: a few JSON requests to chromedriver, and no more of the protocol than is used here.
+//! A browser, driven through WebDriver: a few JSON requests to chromedriver, and no more of the
+//! protocol than is used here.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -179,8 +180,8 @@ impl Browser {
         STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()
     }
 
-    /// The messages of the browser's log since the last time: what was refused, what failed. An answer of ours that says
-    /// so by its status is no failure.
+    /// The messages of the browser's log since the last time: what was refused, what failed. An
+    /// answer of ours that says so by its status is no failure.
     pub(crate) async fn log(&self) -> Vec<String> {
         let entries = self.post("/se/log", json!({"type": "browser"})).await;
         let entries = entries.as_array().unwrap().iter();
@@ -225,7 +226,8 @@ impl Drop for Browser {
 /// How often the driver is started until it is up.
 const STARTS: usize = 5;
 
-/// Starts the driver; `None` if it ended at once. It takes a free port of IPv4 and wants the same of IPv6, which may be taken.
+/// Starts the driver; `None` if it ended at once. It takes a free port of IPv4 and wants the same
+/// of IPv6, which may be taken.
 fn start_driver() -> Option<(Child, u16)> {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")

@@ -1,4 +1,5 @@
-//! The way of a person from a false alarm to an agent that may repeat itself: the incident explains, the exemption lets pass.
+//! The way of a person from a false alarm to an agent that may repeat itself: the incident
+//! explains, the exemption lets pass.
 
 use fake_provider::FakeProvider;
 use serde_json::{Value, json};

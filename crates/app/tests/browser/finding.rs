@@ -1,4 +1,5 @@
-//! Finding things: the list of requests with its filters and files, the search for anything, the charts.
+//! Finding things: the list of requests with its filters and files, the search for anything, the
+//! charts.
 
 use fake_provider::{Behaviour, FakeProvider, Fault, Script};
 use http::StatusCode;

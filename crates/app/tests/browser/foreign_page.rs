@@ -1,4 +1,5 @@
-//! A page of another origin in a real browser: it cannot use the proxy, unless its origin is allowed.
+//! A page of another origin in a real browser: it cannot use the proxy, unless its origin is
+//! allowed.
 
 use fake_provider::FakeProvider;
 use serde_json::{Value, json};
@@ -90,7 +91,8 @@ async fn a_foreign_page_spends_no_key_and_kills_no_agent() {
         let said: Vec<&str> = said.as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
         assert!(said.contains(&"opaque") && said.contains(&"socket") && !said.contains(&"read"), "{said:?}");
     }
-    // A call of a program goes through: the agent is as it was, and the provider has heard of nothing before.
+    // A call of a program goes through: the agent is as it was, and the provider has heard of
+    // nothing before.
     assert_eq!(server.agent("victim").ask("Is anybody there?").await.status, 200);
     assert_eq!(requests(&provider), 1);
     let victim = server.get("/api/agents/victim").await;

@@ -71,8 +71,8 @@ async fn session_survives_a_restart_and_ends_with_another_token() {
     drop(server);
 }
 
-/// The person who is woken by an alert: from the link to an active agent. Typing the token is not counted, since a
-/// password manager does it.
+/// The person who is woken by an alert: from the link to an active agent. Typing the token is not
+/// counted, since a password manager does it.
 async fn taps_to_activate(is_logged_in: bool) -> u32 {
     let upstream = provider().await;
     let server = ServerBuilder::new(&upstream.url()).start();

@@ -1,4 +1,5 @@
-//! Text of agents and models is text: payloads that want to be more, through every field that is shown, in a real browser.
+//! Text of agents and models is text: payloads that want to be more, through every field that is
+//! shown, in a real browser.
 
 use fake_provider::{Behaviour, FakeProvider, Script};
 use serde_json::json;
@@ -6,7 +7,8 @@ use serde_json::json;
 use crate::driver::{Browser, Kind};
 use crate::support::{Receiver, Server, ServerBuilder, eventually};
 
-/// What attackers write. Each tries to set `window.pwned`, to ask another host, or to hide something.
+/// What attackers write. Each tries to set `window.pwned`, to ask another host, or to hide
+/// something.
 fn payloads() -> Vec<String> {
     let mut payloads: Vec<String> = [
         "<script>window.pwned=1</script>",
@@ -28,7 +30,8 @@ fn payloads() -> Vec<String> {
     payloads
 }
 
-/// Nothing ran, nothing was asked of another host, nothing was refused by the policy because nothing tried.
+/// Nothing ran, nothing was asked of another host, nothing was refused by the policy because
+/// nothing tried.
 async fn check(browser: &Browser, path: &str) {
     browser.go(path).await;
     browser.wait_for("#main h1").await;
@@ -82,7 +85,8 @@ async fn hostile_text_stays_text_in_every_field() {
     }
 }
 
-/// Lets an agent say `payload` in every field it can, until it is stopped; returns its incident and one of its calls.
+/// Lets an agent say `payload` in every field it can, until it is stopped; returns its incident and
+/// one of its calls.
 async fn attack(server: &Server, agent: &str, payload: &str) -> (String, String) {
     server.kill_switch(agent, json!({"enabled": true, "threshold": 1.0, "counting": "literal"})).await;
     let name: String = payload.chars().filter(|character| !character.is_control()).take(150).collect();

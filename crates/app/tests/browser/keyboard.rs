@@ -1,4 +1,5 @@
-//! A person without a pointer: what is to be operated is reached with the tabulator, and its focus can be seen.
+//! A person without a pointer: what is to be operated is reached with the tabulator, and its focus
+//! can be seen.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! What can be measured of how the pages look: contrast, width on a phone, names for what can be operated, size, keyboard.
+//! What can be measured of how the pages look: contrast, width on a phone, names for what can be
+//! operated, size, keyboard.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! The dashboard in a real browser, over the real binary with real traffic. Needs Debian's chromium and chromium-driver.
+//! The dashboard in a real browser, over the real binary with real traffic. Needs Debian's chromium
+//! and chromium-driver.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 mod axe;

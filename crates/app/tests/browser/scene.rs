@@ -1,4 +1,5 @@
-//! A system with something of everything: agents that work, rest, repeat themselves, and one that was stopped.
+//! A system with something of everything: agents that work, rest, repeat themselves, and one that
+//! was stopped.
 
 use fake_provider::{Behaviour, FakeProvider, Script};
 use model::{Clock, Timestamp};
@@ -70,7 +71,8 @@ async fn alerts(server: &Server, url: &str) {
     .await;
 }
 
-/// Gives an agent a policy, with a budget in whole cents of which it has spent this share or a little more.
+/// Gives an agent a policy, with a budget in whole cents of which it has spent this share or a
+/// little more.
 async fn limit(server: &Server, agent: &str, share: f64) {
     let path = format!("/api/agents/{agent}/policy");
     let spent = server.get(&path).await["spent_daily_usd"].as_f64().unwrap();
@@ -83,7 +85,8 @@ async fn limit(server: &Server, agent: &str, share: f64) {
     server.api(http::Method::PUT, &path, Some(policy)).await;
 }
 
-/// Asks one question, of a model whose price is known, with as much to read before it as agents carry around.
+/// Asks one question, of a model whose price is known, with as much to read before it as agents
+/// carry around.
 async fn ask(server: &Server, agent: &str, question: &str) {
     let context = "Work only with the files of this project, and say what you changed. ".repeat(600);
     let messages = json!([{"role": "system", "content": context}, {"role": "user", "content": question}]);
@@ -113,7 +116,8 @@ pub(crate) async fn kill(server: &Server, agent: &str) -> String {
     incident["id"].as_str().unwrap().to_owned()
 }
 
-/// Has the incident of the agent that is only watched called a false alarm, and its prompt exempt; returns the incident.
+/// Has the incident of the agent that is only watched called a false alarm, and its prompt exempt;
+/// returns the incident.
 pub(crate) async fn false_alarm(server: &Server) -> String {
     let id = server.incidents(WATCHED).await[0]["id"].as_str().unwrap().to_owned();
     let feedback = format!("/api/incidents/{id}/feedback");

@@ -1,5 +1,5 @@
-//! Pictures of every page, light and dark, at four widths: full, empty, crowded, and when something is wrong. Run by
-//! `scripts/screenshots`.
+//! Pictures of every page, light and dark, at four widths: full, empty, crowded, and when something
+//! is wrong. Run by `scripts/screenshots`.
 
 use std::path::PathBuf;
 
@@ -154,7 +154,8 @@ impl Camera {
         self.browser.wait_for("[role=alert]").await;
     }
 
-    /// Every page of a system where nothing has happened yet, and what is asked of who turns the first switch on.
+    /// Every page of a system where nothing has happened yet, and what is asked of who turns the
+    /// first switch on.
     async fn nothing_yet(&self, server: &Server) {
         for page in ["overview", "agents", "incidents", "requests", "alerts", "costs"] {
             let path = if page == "overview" { "/".to_owned() } else { format!("/{page}") };

@@ -6,7 +6,8 @@ use crate::driver::{Browser, Kind};
 use crate::journey::{AGENT, QUESTION};
 use crate::support::{Server, ServerBuilder, eventually, provider};
 
-/// Holds back the next request of the page until `window.release` is called, and says when its answer has come.
+/// Holds back the next request of the page until `window.release` is called, and says when its
+/// answer has come.
 const HOLD_THE_NEXT: &str = "
     const send = XMLHttpRequest.prototype.send;
     const ask = window.fetch;
@@ -104,7 +105,8 @@ async fn a_late_answer_sets_nothing_back() {
     let server = ServerBuilder::new(&provider.url()).start();
     let browser = open(&server).await;
 
-    // The page asks for itself because of a call, and has its answer only after the sliders were moved twice.
+    // The page asks for itself because of a call, and has its answer only after the sliders were
+    // moved twice.
     browser.run(HOLD_THE_NEXT).await;
     server.agent(AGENT).ask("Are you there?").await;
     is_held(&browser).await;

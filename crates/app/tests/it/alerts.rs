@@ -119,7 +119,8 @@ async fn a_drill_tells_what_arrived_where_and_leaves_nothing() {
     assert_eq!((&stats["cost_usd"], &stats["unpriced_requests"]), (&json!(0.0), &json!(0)), "a drill costs nothing");
 }
 
-/// A thousand kills are queued, the server dies in the middle of telling them, and every one is told all the same.
+/// A thousand kills are queued, the server dies in the middle of telling them, and every one is
+/// told all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_loses_no_alert_and_repeats_only_with_the_same_id() {
     const KILLS: usize = 1000;

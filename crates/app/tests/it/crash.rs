@@ -110,7 +110,8 @@ async fn activate(server: &Server, ledger: &mut Ledger) -> Result<(), String> {
     Ok(())
 }
 
-/// After a restart: everything acknowledged is there. What was in doubt may be there or not, and is settled now.
+/// After a restart: everything acknowledged is there. What was in doubt may be there or not, and is
+/// settled now.
 async fn check(server: &Server, ledger: &mut Ledger, round: u64) {
     let answer = server.try_api(Method::GET, &format!("/api/agents/{}", ledger.name), None).await.unwrap();
     if answer.status == 404 {

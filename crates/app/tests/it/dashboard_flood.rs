@@ -123,7 +123,8 @@ async fn clients_that_do_not_read_their_answers_are_ended_too() {
         stream.write_all(requests.as_bytes()).await.unwrap();
         held.push(stream);
     }
-    // Room is made when somebody connects, and a connection shows that it is closed when it is written to.
+    // Room is made when somebody connects, and a connection shows that it is closed when it is
+    // written to.
     eventually("the oldest is ended", async || {
         drop(connect_from(&server, 1).await.unwrap());
         let written = held[0].try_write(b"x");

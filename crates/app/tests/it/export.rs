@@ -27,7 +27,8 @@ async fn reciter(body: String) -> String {
     url
 }
 
-/// An agent is stopped at its fourth call of `path`; its incident comes out on one line and is replayed as it was live.
+/// An agent is stopped at its fourth call of `path`; its incident comes out on one line and is
+/// replayed as it was live.
 async fn check(path: &str, request: Value, answer: Value) {
     let pretty = |json: &Value| serde_json::to_string_pretty(json).unwrap() + "\n";
     let url = reciter(pretty(&answer)).await;

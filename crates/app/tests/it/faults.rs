@@ -1,4 +1,5 @@
-//! The database is out of order: traffic flows, kills hold, the log says it once, readiness says why.
+//! The database is out of order: traffic flows, kills hold, the log says it once, readiness says
+//! why.
 //!
 //! `LOCK_SECONDS=60 cargo test --test it locked` for a lock of a minute.
 
@@ -194,7 +195,8 @@ async fn readiness(server: &Server) -> String {
     if answer.status == 200 { String::new() } else { String::from_utf8_lossy(&answer.body).into_owned() }
 }
 
-/// Files that nobody can write to: root ignores their mode and open files keep it, so they are made immutable.
+/// Files that nobody can write to: root ignores their mode and open files keep it, so they are made
+/// immutable.
 struct ReadOnly(Vec<PathBuf>);
 
 impl ReadOnly {

@@ -1,4 +1,5 @@
-//! Clients that close their write side after the request still get their answer; clients that are gone let their provider go.
+//! Clients that close their write side after the request still get their answer; clients that are
+//! gone let their provider go.
 
 use std::time::Duration;
 
@@ -111,7 +112,8 @@ async fn leaves(fault: Fault, body: &str) {
     assert!(is_served(&server).await);
 }
 
-/// Reads until nothing is left: a client that leaves bytes unread resets the connection, which is easy to notice.
+/// Reads until nothing is left: a client that leaves bytes unread resets the connection, which is
+/// easy to notice.
 async fn read_some(stream: &TcpStream) {
     stream.readable().await.unwrap();
     while tokio::time::timeout(Duration::from_millis(200), stream.readable()).await.is_ok() {

@@ -1,4 +1,5 @@
-//! Clients and providers that mean harm, or are broken enough to look like it: raw bytes over raw sockets.
+//! Clients and providers that mean harm, or are broken enough to look like it: raw bytes over raw
+//! sockets.
 
 mod bodies;
 mod connections;

@@ -1,5 +1,6 @@
-//! The files of the database are deleted, replaced or damaged while the server runs. Every acknowledged kill and change holds
-//! after kill -9 and a restart, and the server says what happened.
+//! The files of the database are deleted, replaced or damaged while the server runs. Every
+//! acknowledged kill and change holds after kill -9 and a restart, and the server says what
+//! happened.
 
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
@@ -91,7 +92,8 @@ async fn change_right_after_the_loss_is_refused_or_kept() {
     }
 }
 
-/// There is no room for a second copy of the events: the kills are in the new database all the same.
+/// There is no room for a second copy of the events: the kills are in the new database all the
+/// same.
 #[tokio::test]
 async fn deleted_database_on_a_full_disk_loses_no_kill() {
     let Some(disk) = SmallDisk::mount("3m") else { return };
@@ -120,7 +122,8 @@ async fn deleted_database_on_a_full_disk_loses_no_kill() {
     assert_eq!(server.get(path).await["threshold"], 5.0, "what was refused was not changed");
 }
 
-/// Another server has started on a new directory of the same name: the first one does not touch it, and says so.
+/// Another server has started on a new directory of the same name: the first one does not touch it,
+/// and says so.
 #[tokio::test]
 async fn directory_of_another_server_is_left_alone() {
     let provider = provider().await;

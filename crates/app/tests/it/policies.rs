@@ -148,7 +148,7 @@ async fn the_default_policy_is_for_agents_without_their_own() {
 async fn the_command_line_shows_and_changes_a_policy() {
     let provider = FakeProvider::start(0, Behaviour::text("Done.")).await.unwrap();
     let server = ServerBuilder::new(&provider.url()).start();
-    let said = server.run(&["policy", "bot", "--budget-daily", "5", "--model", "openai/*=gpt-5-nano"]);
+    let said = server.run(&["policy", "bot", "--create", "--budget-daily", "5", "--model", "openai/*=gpt-5-nano"]);
     assert_eq!(
         said.said(),
         "bot: time zone UTC\n  budget per day $5.00, $0.00 spent\n  model openai/* becomes gpt-5-nano\n"
@@ -157,7 +157,7 @@ async fn the_command_line_shows_and_changes_a_policy() {
     let event = &server.events("bot", "llm_call").await[0];
     assert_eq!((&event["model"], &event["details"]["model_asked"]), (&json!("gpt-5-nano"), &json!("gpt-5-mini")));
     assert_eq!(
-        server.run(&["policy", "bot", "--budget-daily", "none", "--json"]).json()["budget_daily_usd"],
+        server.run(&["policy", "bot", "--create", "--budget-daily", "none", "--json"]).json()["budget_daily_usd"],
         Value::Null
     );
     assert_eq!(server.run(&["policy", "bot", "--reset"]).said(), "bot: no limits\n");

@@ -42,7 +42,8 @@ impl Manager {
         format!("http://{}", self.proxy.local_addr().unwrap())
     }
 
-    /// A shell gives the sockets the numbers that the protocol wants; only standard streams can be handed over safely.
+    /// A shell gives the sockets the numbers that the protocol wants; only standard streams can be
+    /// handed over safely.
     fn start(&self) -> Child {
         let inherited = |socket: &TcpListener| Stdio::from(OwnedFd::from(socket.try_clone().unwrap()));
         let mut command = Command::new("sh");

@@ -1,4 +1,5 @@
-//! What the kill switch promises, through the whole product; the detector's own scenarios are tested in `guard`.
+//! What the kill switch promises, through the whole product; the detector's own scenarios are
+//! tested in `guard`.
 
 use serde_json::json;
 

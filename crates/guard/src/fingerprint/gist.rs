@@ -1,5 +1,5 @@
-//! What kind of error a result tells of, whatever it was tried with: tools quote the path or the query that they were given,
-//! and the same refusal for another path is the same refusal.
+//! What kind of error a result tells of, whatever it was tried with: tools quote the path or the
+//! query that they were given, and the same refusal for another path is the same refusal.
 
 use model::ToolCall;
 use twox_hash::XxHash3_64;
@@ -13,7 +13,8 @@ const SHORTEST_ECHO: usize = 3;
 /// Longer arguments are content, in which any word may stand.
 const LONGEST_ARGUMENTS: usize = 2_048;
 
-/// A hash of the words of `results` that do not stand in the arguments of `calls`; none if the results are long.
+/// A hash of the words of `results` that do not stand in the arguments of `calls`; none if the
+/// results are long.
 pub(super) fn of_error<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<u32> {
     let mut hash = 0;
     for (count, word) in results.flat_map(str::split_whitespace).enumerate() {

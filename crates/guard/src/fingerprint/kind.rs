@@ -1,5 +1,6 @@
-//! What a tool call is for, read from its name and, for a shell, from its command: whether it looks at something, changes
-//! something, runs something or keeps the agent's own notes. Only a change is progress whatever it gives.
+//! What a tool call is for, read from its name and, for a shell, from its command: whether it looks
+//! at something, changes something, runs something or keeps the agent's own notes. Only a change is
+//! progress whatever it gives.
 
 use model::{StepKind, ToolCall};
 
@@ -219,7 +220,8 @@ pub(super) fn is_patch(call: &ToolCall<'_>) -> bool {
         || (text.contains("--- ") && text.contains("+++ "))
 }
 
-/// Whether a message is about a patch and not about what came of it: harnesses answer a patch with the output of tests.
+/// Whether a message is about a patch and not about what came of it: harnesses answer a patch with
+/// the output of tests.
 pub(super) fn is_about_patch(result: &str) -> bool {
     let head = result[..result.floor_char_boundary(200)].to_ascii_lowercase();
     ["search/replace", "edit format", "patch", "hunk", "block"].iter().any(|word| head.contains(word))

@@ -1,5 +1,5 @@
-//! Whether a result says that nothing was found. Search tools repeat the query or the page that they were asked for, so the
-//! same nothing looks new each time.
+//! Whether a result says that nothing was found. Search tools repeat the query or the page that
+//! they were asked for, so the same nothing looks new each time.
 
 use model::ToolCall;
 

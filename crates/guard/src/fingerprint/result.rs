@@ -1,5 +1,6 @@
-//! What a tool gave, seen in three lights: as it is, without what is volatile, and without any number. How its numbers
-//! move from one time to the next tells progress (failures that fall, a percentage that rises) from jitter.
+//! What a tool gave, seen in three lights: as it is, without what is volatile, and without any
+//! number. How its numbers move from one time to the next tells progress (failures that fall, a
+//! percentage that rises) from jitter.
 
 use std::sync::LazyLock;
 
@@ -15,8 +16,8 @@ use volatile::{Token, tokens};
 /// Stands for what is volatile, and in the light without numbers for every number.
 const MASKED: u64 = 0x6d61_736b_6564_0001;
 
-/// What is kept of the results of one step, and how many seconds they say that was waited. Their order says nothing:
-/// parallel calls come back in any.
+/// What is kept of the results of one step, and how many seconds they say that was waited. Their
+/// order says nothing: parallel calls come back in any.
 pub(super) fn of_results<'t>(results: impl Iterator<Item = &'t str>) -> (ResultPrint, u16) {
     let mut prints: Vec<(ResultPrint, u16)> = results.map(of_result).collect();
     if let [print] = prints[..] {
@@ -204,7 +205,8 @@ impl Words for Lights {
     }
 }
 
-/// The numbers of a result, as much of them as tells whether they move: the first two, and all of them weighed together.
+/// The numbers of a result, as much of them as tells whether they move: the first two, and all of
+/// them weighed together.
 #[derive(Debug, Default)]
 struct Trend {
     first: [f32; 2],
@@ -218,7 +220,8 @@ impl Trend {
             *place = value as f32;
         }
         self.count += 1;
-        // Weights that fall with the place: two numbers that change against each other do not cancel out.
+        // Weights that fall with the place: two numbers that change against each other do not
+        // cancel out.
         self.blend += value / f64::from(self.count);
     }
 
@@ -238,7 +241,8 @@ const AMOUNT: Says = 1 << 4;
 
 /// Words by their hashes.
 struct Keys {
-    /// A bit for each hash that may be known, by its upper bits: nearly every word is in no list, which is soon told.
+    /// A bit for each hash that may be known, by its upper bits: nearly every word is in no list,
+    /// which is soon told.
     filter: Vec<u64>,
     known: Vec<(u64, Says)>,
 }

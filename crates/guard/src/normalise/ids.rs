@@ -1,10 +1,12 @@
-//! Recognises generated ids: hashes, tokens, request ids, ULIDs, nanoids, IPv6 addresses. They are made anew for every
-//! request and say nothing, so a text that differs only in them is the same text.
+//! Recognises generated ids: hashes, tokens, request ids, ULIDs, nanoids, IPv6 addresses. They are
+//! made anew for every request and say nothing, so a text that differs only in them is the same
+//! text.
 //!
-//! An id is told from a word by how often its letters and digits take turns. Each test looks at one run of letters and
-//! digits and consumes it if it is an id, which keeps the pass linear.
+//! An id is told from a word by how often its letters and digits take turns. Each test looks at one
+//! run of letters and digits and consumes it if it is an id, which keeps the pass linear.
 
-/// The shortest hexadecimal run that is an id: an abbreviated git hash has seven digits, chunk ids have six.
+/// The shortest hexadecimal run that is an id: an abbreviated git hash has seven digits, chunk ids
+/// have six.
 const SHORTEST_HEX: usize = 6;
 /// The shortest run of any letters and digits that is an id by itself.
 const SHORTEST_ID: usize = 12;
@@ -71,8 +73,8 @@ impl Run {
             || (is_prefixed && self.length >= SHORTEST_PREFIXED && self.turns >= 2)
     }
 
-    /// How often letters and digits must take turns in a run of medium length: few names begin with a digit, or have
-    /// capital letters only.
+    /// How often letters and digits must take turns in a run of medium length: few names begin with
+    /// a digit, or have capital letters only.
     fn fewest_turns(&self) -> usize {
         if self.begins_with_digit || !self.has_small { 2 } else { 3 }
     }
@@ -87,8 +89,9 @@ impl Run {
     }
 }
 
-/// The end of the encoded data that starts at `at`: a run of the characters of base64 in which small letters, capital ones
-/// and digits take turns as chance would have it. In names and paths they do so less often.
+/// The end of the encoded data that starts at `at`: a run of the characters of base64 in which
+/// small letters, capital ones and digits take turns as chance would have it. In names and paths
+/// they do so less often.
 fn encoded(text: &[u8], at: usize) -> Option<usize> {
     let is_part = |byte: &u8| matches!(byte, b'-' | b'_' | b'+' | b'/');
     if at.checked_sub(1).is_some_and(|before| is_part(&text[before])) {
@@ -112,7 +115,8 @@ fn is_prefixed(text: &[u8], at: usize) -> bool {
     before[1] == b'_' && before[0].is_ascii_alphabetic()
 }
 
-/// Past what still belongs to an id that ends at `end`: runs behind `-`, `_` or `+` that are no words, and padding.
+/// Past what still belongs to an id that ends at `end`: runs behind `-`, `_` or `+` that are no
+/// words, and padding.
 fn past_tail(text: &[u8], mut end: usize) -> usize {
     while matches!(text.get(end), Some(b'-' | b'_' | b'+')) {
         let run = Run::at(text, end + 1);
@@ -134,7 +138,8 @@ fn has_vowel(text: &[u8], at: usize, length: usize) -> bool {
         .any(|byte| matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y'))
 }
 
-/// The end of the IPv6 or hardware address that starts at `at`: groups of hexadecimal digits between colons.
+/// The end of the IPv6 or hardware address that starts at `at`: groups of hexadecimal digits
+/// between colons.
 fn ipv6(text: &[u8], at: usize) -> Option<usize> {
     // A byte or two tell nearly everything else from an address.
     let head = text.get(at..)?.iter().take(5).position(|byte| *byte == b':')?;

@@ -1,5 +1,5 @@
-//! Recognises UUIDs, ISO-8601 times and numbers at a place of a text. Each looks ahead a bounded way or consumes what it
-//! looked at, which keeps the whole pass linear.
+//! Recognises UUIDs, ISO-8601 times and numbers at a place of a text. Each looks ahead a bounded
+//! way or consumes what it looked at, which keeps the whole pass linear.
 
 /// Stands for a UUID.
 pub const ID_MASK: &str = "<ID>";
@@ -96,7 +96,8 @@ fn offset(text: &[u8], at: usize) -> Option<usize> {
     Some(minutes.or(apart).unwrap_or(hours))
 }
 
-/// The end of the number that starts at `at`, where a digit stands: `12`, `3.14`, `1,000`, `10.0.0.7`, `0x1f`, `1e-5`.
+/// The end of the number that starts at `at`, where a digit stands: `12`, `3.14`, `1,000`,
+/// `10.0.0.7`, `0x1f`, `1e-5`.
 pub(super) fn number(text: &[u8], at: usize) -> usize {
     if let Some(end) = hexadecimal(text, at) {
         return end;
@@ -129,7 +130,8 @@ fn exponent(text: &[u8], at: usize) -> Option<usize> {
     (end > start && ends).then_some(end)
 }
 
-/// Whether the sign at `at` belongs to the number after it: nothing that could be subtracted from stands before it.
+/// Whether the sign at `at` belongs to the number after it: nothing that could be subtracted from
+/// stands before it.
 pub(super) fn is_sign(text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| text.get(before));
     let stands_free = !before.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());

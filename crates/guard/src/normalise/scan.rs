@@ -6,7 +6,8 @@ use crate::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
 use crate::normalise::word::{LANE, Plain, PlainPair, WordBuffer};
 use crate::words::{Word, Words};
 
-/// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Says whether any did.
+/// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Says
+/// whether any did.
 pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<Item = &'t str>, words: &mut W) -> bool {
     let mut scan = Scan::<W, MASKED> {
         words,
@@ -65,7 +66,8 @@ fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
-/// The end of the id that starts at `at`, where a letter or a digit stands and none stands before it.
+/// The end of the id that starts at `at`, where a letter or a digit stands and none stands before
+/// it.
 fn generated_id(bytes: &[u8], at: usize) -> Option<usize> {
     let stands_free = !at.checked_sub(1).is_some_and(|before| bytes[before].is_ascii_alphanumeric());
     // A time is no id, whatever its digits and letters look like.
@@ -111,8 +113,8 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         }
     }
 
-    /// Takes words from `at` on as long as they have nothing but letters and marks in them: most have, and then no byte need
-    /// be looked at by itself. Says where the first other one starts.
+    /// Takes words from `at` on as long as they have nothing but letters and marks in them: most
+    /// have, and then no byte need be looked at by itself. Says where the first other one starts.
     fn plain_words(&mut self, text: &[u8], mut at: usize) -> usize {
         while at < text.len() {
             let word = Plain::at(text, at);
@@ -140,7 +142,8 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         (self.spaced, self.began) = (true, true);
     }
 
-    /// Takes the plain word that starts at `at` with a whole lane, and says where the next one starts.
+    /// Takes the plain word that starts at `at` with a whole lane, and says where the next one
+    /// starts.
     // Not inlined, as are other words: what is seldom run would take the registers of what is.
     #[inline(never)]
     fn longer_plain_word(&mut self, text: &[u8], at: usize, first: Plain) -> Option<usize> {

@@ -1,5 +1,5 @@
-//! The word that is being read, eight bytes at a time: most words fit into one such lane, and a loop over single bytes
-//! whose end no processor can foresee would take most of the time.
+//! The word that is being read, eight bytes at a time: most words fit into one such lane, and a
+//! loop over single bytes whose end no processor can foresee would take most of the time.
 
 use crate::normalise::marks::UUID_LENGTH;
 use crate::words::{Word, fold};
@@ -7,13 +7,15 @@ use crate::words::{Word, fold};
 /// How many bytes are looked at together.
 pub(super) const LANE: usize = 8;
 
-/// A longer word is handed on in parts: text without any space (base64, minified code) must not need memory.
+/// A longer word is handed on in parts: text without any space (base64, minified code) must not
+/// need memory.
 const LONGEST_WORD: usize = 256;
 
 /// The bytes of a word, already in lower case.
 #[derive(Debug)]
 pub(super) struct WordBuffer {
-    /// A lane longer than the longest word, so that a whole lane can be written and read wherever a word ends.
+    /// A lane longer than the longest word, so that a whole lane can be written and read wherever a
+    /// word ends.
     bytes: [u8; LONGEST_WORD + LANE],
     length: usize,
 }
@@ -43,7 +45,8 @@ impl WordBuffer {
         self.length += bytes.len();
     }
 
-    /// Adds the ASCII letters that `text` has from `at` on, in lower case, at most a lane of them; says how many.
+    /// Adds the ASCII letters that `text` has from `at` on, in lower case, at most a lane of them;
+    /// says how many.
     pub(super) fn push_letters(&mut self, text: &[u8], at: usize) -> usize {
         let lower = lane(text, at) | repeated(0x20);
         self.bytes[self.length..self.length + LANE].copy_from_slice(&lower.to_le_bytes());
@@ -52,7 +55,8 @@ impl WordBuffer {
         count
     }
 
-    /// Reads the plain word that starts at `start`; says where it ends. `None`: it is so long that it may have to be cut.
+    /// Reads the plain word that starts at `start`; says where it ends. `None`: it is so long that
+    /// it may have to be cut.
     pub(super) fn read_plain(&mut self, text: &[u8], start: usize) -> Option<usize> {
         let (lanes, _) = self.bytes.as_chunks_mut();
         for (place, room) in lanes[..LONGEST_WORD / LANE - 1].iter_mut().enumerate() {
@@ -86,7 +90,8 @@ impl WordBuffer {
     }
 }
 
-/// The plain bytes that a lane of text begins with: letters and marks, which mean nothing but themselves.
+/// The plain bytes that a lane of text begins with: letters and marks, which mean nothing but
+/// themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain {
     /// In lower case; what stands behind them is of no use.
@@ -172,10 +177,11 @@ const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; LANE])
 }
 
-/// Whether each byte of `lane`, up to the first that is not ASCII, is in a range: its top bit says so, the others say
-/// nothing.
+/// Whether each byte of `lane`, up to the first that is not ASCII, is in a range: its top bit says
+/// so, the others say nothing.
 fn range(lane: u64, first: u8, last: u8) -> u64 {
-    // Adding to seven bits never carries into the next byte; the eighth then says whether a bound was reached.
+    // Adding to seven bits never carries into the next byte; the eighth then says whether a bound
+    // was reached.
     lane.wrapping_add(repeated(0x80 - first)) & !lane.wrapping_add(repeated(0x80 - last - 1))
 }
 

@@ -1,5 +1,6 @@
-//! Budgets: what was spent, and what calls in flight may still cost. A call passes while both together are below the
-//! limit, so that however many come at once, all of them but the last are paid for.
+//! Budgets: what was spent, and what calls in flight may still cost. A call passes while both
+//! together are below the limit, so that however many come at once, all of them but the last are
+//! paid for.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,7 +34,8 @@ struct Tab {
 struct Period {
     period: BudgetPeriod,
     range: Range<Timestamp>,
-    /// Counts how often it began anew, so that what was reserved in an earlier one is not taken from this.
+    /// Counts how often it began anew, so that what was reserved in an earlier one is not taken
+    /// from this.
     number: u64,
     tab: Tab,
     /// What was spent in the one before.
@@ -72,7 +74,8 @@ impl Budgets {
         }
     }
 
-    /// Takes over what was really spent where that is more: calls that ended while a policy was made are counted nowhere else.
+    /// Takes over what was really spent where that is more: calls that ended while a policy was
+    /// made are counted nowhere else.
     pub(super) fn raise(&mut self, policy: &Policy, spending: &Spending, now: Timestamp) {
         self.turn(&policy.time_zone, now);
         for Period { period, tab, .. } in &mut self.periods {
@@ -84,7 +87,8 @@ impl Budgets {
         }
     }
 
-    /// Whether a call may be made at all. Of all that speaks against it, what does so for longest is told.
+    /// Whether a call may be made at all. Of all that speaks against it, what does so for longest
+    /// is told.
     pub(super) fn check(&mut self, policy: &Policy, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
         self.turn(&policy.time_zone, now);
         let conversation = charge.conversation.zip(policy.budget_conversation);
@@ -119,7 +123,8 @@ impl Budgets {
         }
     }
 
-    /// Notes what a call did cost. One that came before midnight belongs to the day before, which is over.
+    /// Notes what a call did cost. One that came before midnight belongs to the day before, which
+    /// is over.
     pub(super) fn spend(&mut self, policy: &Policy, charge: &Charge) {
         for period in self.periods.iter_mut().filter(|period| charge.time >= period.range.start) {
             period.tab.spent += charge.cost;
@@ -135,7 +140,8 @@ impl Budgets {
         self.periods.each_ref().map(|period| period.tab.spent)
     }
 
-    /// The clock was set: a period that only that began is the one before, and what was spent in it counts on.
+    /// The clock was set: a period that only that began is the one before, and what was spent in it
+    /// counts on.
     pub(super) fn set_clock(&mut self, zone: &Zone, jump: ClockJump) {
         for period in &mut self.periods {
             if period.range.start > jump.expected {
@@ -169,8 +175,8 @@ impl Budgets {
         tab
     }
 
-    /// Forgets the conversations that were not heard of for longest, some at once so that it is seldom done. One with a call
-    /// in flight is not forgotten: what that call costs would be.
+    /// Forgets the conversations that were not heard of for longest, some at once so that it is
+    /// seldom done. One with a call in flight is not forgotten: what that call costs would be.
     fn forget_some(&mut self) {
         let idle = self.conversations.iter().filter(|(_, (tab, _))| tab.reserved == NanoUsd::ZERO);
         let mut idle: Vec<(u64, ConversationId)> = idle.map(|(id, (_, last_use))| (*last_use, *id)).collect();

@@ -1,5 +1,6 @@
-//! Allowed hours: whether the clocks of a time zone stand in one of the ranges. Clocks are asked, not durations, so an hour
-//! that is skipped is never allowed and one that comes twice is allowed twice.
+//! Allowed hours: whether the clocks of a time zone stand in one of the ranges. Clocks are asked,
+//! not durations, so an hour that is skipped is never allowed and one that comes twice is allowed
+//! twice.
 
 use model::{AllowedHours, Timestamp, Zone};
 

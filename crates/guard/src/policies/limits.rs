@@ -1,4 +1,5 @@
-//! What limits one agent: its policy, and what its calls have used of it. Checked and used in one step, under one lock.
+//! What limits one agent: its policy, and what its calls have used of it. Checked and used in one
+//! step, under one lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -107,9 +108,11 @@ pub enum Refused {
         /// After so many seconds it begins anew; never, if there are none.
         renewed_in_seconds: Option<u64>,
     },
-    /// What is left of a budget is reserved for calls in flight: it is open until those are settled.
+    /// What is left of a budget is reserved for calls in flight: it is open until those are
+    /// settled.
     BudgetHeld {
-        /// After so many seconds the budget begins anew, whatever they do; never, if there are none.
+        /// After so many seconds the budget begins anew, whatever they do; never, if there are
+        /// none.
         renewed_in_seconds: Option<u64>,
     },
 }
@@ -145,8 +148,9 @@ impl Limits {
         spent.any(|(period, spent)| policy.budget(period).is_some_and(|limit| spent >= limit))
     }
 
-    /// Whether hours and calls per minute let a call to `provider` through, before anything else is known of it. Nothing is
-    /// used. Without its tokens nobody could tell when it is to come back because of those.
+    /// Whether hours and calls per minute let a call to `provider` through, before anything else is
+    /// known of it. Nothing is used. Without its tokens nobody could tell when it is to come back
+    /// because of those.
     pub fn precheck(&self, provider: &str, now: Timestamp) -> Result<(), Refused> {
         let state = &mut *self.state.lock();
         state.check_hours(now)?;
@@ -248,8 +252,9 @@ impl State {
         }
     }
 
-    /// The longest `wait` for any of the limits. What calls in flight may still come to does not say whether there is one,
-    /// since most come to less, but how long it is: whoever comes back then finds room.
+    /// The longest `wait` for any of the limits. What calls in flight may still come to does not
+    /// say whether there is one, since most come to less, but how long it is: whoever comes back
+    /// then finds room.
     fn check_rates(&mut self, provider: &str, wait: impl Fn(&RateLimit, &mut Used) -> Wait) -> Result<(), Refused> {
         let limits = self.policy.rate_limits.iter().zip(&mut self.used).filter(|(limit, _)| limit.covers(provider));
         let Wait { about, at_most } = limits.map(|(limit, used)| wait(limit, used)).fold(Wait::default(), Wait::longer);
@@ -267,7 +272,8 @@ impl Charge {
     }
 }
 
-/// What a call in flight may take. Dropped without being settled, it is given back: a call that came to nothing.
+/// What a call in flight may take. Dropped without being settled, it is given back: a call that
+/// came to nothing.
 #[derive(Debug)]
 pub struct Reservation {
     limits: Arc<Limits>,

@@ -1,5 +1,6 @@
-//! Rates: how much was counted in the current second and the fifty-nine before it. Sixty numbers whatever the rate is, and
-//! whole seconds, so that what `Retry-After` says is exactly when the call passes.
+//! Rates: how much was counted in the current second and the fifty-nine before it. Sixty numbers
+//! whatever the rate is, and whole seconds, so that what `Retry-After` says is exactly when the
+//! call passes.
 
 use model::Timestamp;
 
@@ -42,8 +43,8 @@ impl Minute {
         self.total = self.total.saturating_add(*count);
     }
 
-    /// How many seconds it takes until `amount` more stays within `limit`; `None`: it does so now. More than the limit
-    /// itself is waited for as if it were the limit, or it would never pass.
+    /// How many seconds it takes until `amount` more stays within `limit`; `None`: it does so now.
+    /// More than the limit itself is waited for as if it were the limit, or it would never pass.
     pub(super) fn wait(&mut self, now: Timestamp, amount: u64, limit: u64) -> Option<u64> {
         self.turn(now);
         let room = limit.saturating_sub(amount);
@@ -58,7 +59,8 @@ impl Minute {
         Some(SECONDS as u64)
     }
 
-    /// Moves on to `now` and forgets what is over. A clock that was set back by a minute or more starts over.
+    /// Moves on to `now` and forgets what is over. A clock that was set back by a minute or more
+    /// starts over.
     fn turn(&mut self, now: Timestamp) {
         let now = second(now);
         let passed = now.saturating_sub(self.newest);

@@ -1,5 +1,5 @@
-//! A prompt counts once each time it is asked, not once per step of work on it: an agent that works through fifty tool
-//! steps sends the same last user message fifty times.
+//! A prompt counts once each time it is asked, not once per step of work on it: an agent that works
+//! through fifty tool steps sends the same last user message fifty times.
 
 use crate::entry::Entry;
 
@@ -9,12 +9,14 @@ pub(crate) fn has_moved_on(call: &Entry, current: &Entry) -> bool {
     is_same_turn(call, current) && call.step() != current.step()
 }
 
-/// Whether the call at `place`, whose prompt is similar and which has not moved on, asked for what `current` asks again.
+/// Whether the call at `place`, whose prompt is similar and which has not moved on, asked for what
+/// `current` asks again.
 pub(crate) fn is_asked_again(calls: &[&Entry], place: usize, current: &Entry) -> bool {
     is_same_turn(calls[place], current) || is_ask(calls, place)
 }
 
-/// Whether the call at `place` asked for something (the first of a turn, and what was sent again) rather than worked on it.
+/// Whether the call at `place` asked for something (the first of a turn, and what was sent again)
+/// rather than worked on it.
 // Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
 #[inline(never)]
 fn is_ask(calls: &[&Entry], place: usize) -> bool {

@@ -1,5 +1,6 @@
-//! The same error again is no progress, whatever was tried: agents reword a query, change a flag or take another tool, and
-//! get the same refusal. Different errors are progress. So are looks that find nothing, or always the same.
+//! The same error again is no progress, whatever was tried: agents reword a query, change a flag or
+//! take another tool, and get the same refusal. Different errors are progress. So are looks that
+//! find nothing, or always the same.
 
 use model::Novelty;
 

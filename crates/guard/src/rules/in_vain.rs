@@ -1,13 +1,14 @@
-//! An answer that is met with the very same complaint was in vain, whatever its words: a harness says that the patch is
-//! empty, the agent says that it is done, again and again. Work in between makes it another try.
+//! An answer that is met with the very same complaint was in vain, whatever its words: a harness
+//! says that the patch is empty, the agent says that it is done, again and again. Work in between
+//! makes it another try.
 
 use crate::entry::Entry;
 
 /// So many answers in vain are tries like any others.
 const FREE_TRIES: usize = 4;
 
-/// Those of `complaints`, the places of calls with the complaint of the last of `calls`, newest first, whose answers brought
-/// nothing but the next complaint, less a few.
+/// Those of `complaints`, the places of calls with the complaint of the last of `calls`, newest
+/// first, whose answers brought nothing but the next complaint, less a few.
 pub(crate) fn in_vain<'c>(calls: &'c [&Entry], complaints: &'c [usize]) -> impl Iterator<Item = usize> + 'c {
     let laters = std::iter::once(calls.len() - 1).chain(complaints.iter().copied());
     let pairs = complaints.iter().copied().zip(laters);

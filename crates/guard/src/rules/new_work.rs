@@ -1,6 +1,7 @@
-//! What is new and succeeded since the last lap ends a chain of repetitions. Something new that was done ends it at once:
-//! the same test after another edit is work. Things that were merely seen are fillers between two tries, up to a few: an
-//! agent that reads around and runs the same failing test is stuck.
+//! What is new and succeeded since the last lap ends a chain of repetitions. Something new that was
+//! done ends it at once: the same test after another edit is work. Things that were merely seen are
+//! fillers between two tries, up to a few: an agent that reads around and runs the same failing
+//! test is stuck.
 
 use model::Novelty;
 
@@ -27,7 +28,8 @@ fn is_same_call(one: &Entry, other: &Entry) -> bool {
 /// How many different things a source must have given.
 const SOURCE: usize = 3;
 
-/// Whether the call at `place` is made again and again and gives other words nearly each time: a queue, a bisection.
+/// Whether the call at `place` is made again and again and gives other words nearly each time: a
+/// queue, a bisection.
 fn is_source(calls: &[&Entry], place: usize) -> bool {
     let shape = |call: &Entry| call.tools().map(|step| step.result.shape);
     let (mut count, mut distinct): (usize, Vec<Option<u32>>) = (0, Vec::new());
@@ -46,7 +48,8 @@ fn is_alive(calls: &[&Entry], place: usize) -> bool {
     same().filter(|call| call.novelty() == Novelty::Found).count() * 3 > same().count()
 }
 
-/// Whether the call at `place` took something new from a source, and the last of `calls` did not fail at it.
+/// Whether the call at `place` took something new from a source, and the last of `calls` did not
+/// fail at it.
 pub(crate) fn is_supplied(calls: &[&Entry], place: usize) -> bool {
     !calls.last().is_some_and(|current| fails(current)) && is_source(calls, place)
 }
@@ -55,8 +58,8 @@ fn fails(call: &Entry) -> bool {
     call.tools().is_some_and(|step| step.is_error)
 }
 
-/// Whether progress lies between the calls at two places, in the conversations of both, so that the later one is no lap of
-/// a loop that the earlier one began.
+/// Whether progress lies between the calls at two places, in the conversations of both, so that the
+/// later one is no lap of a loop that the earlier one began.
 pub(crate) fn is_after_progress(calls: &[&Entry], later: usize, earlier: usize, until: Until) -> bool {
     if until == Until::Rest {
         return false;

@@ -1,5 +1,5 @@
-//! What comes back after a rest is on a schedule, not in a loop: a heartbeat every half hour asks the same and is answered
-//! the same, for ever. Heartbeats that run wild come every minute or two.
+//! What comes back after a rest is on a schedule, not in a loop: a heartbeat every half hour asks
+//! the same and is answered the same, for ever. Heartbeats that run wild come every minute or two.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::entry::Entry;
 
 /// After so long a rest a call that comes back is no part of the loop before it.
 ///
-/// Schedules run every five minutes and slower; this leaves room for their jitter. The fastest loops that were reported
-/// as heartbeats came every 90 to 105 seconds.
+/// Schedules run every five minutes and slower; this leaves room for their jitter. The fastest
+/// loops that were reported as heartbeats came every 90 to 105 seconds.
 pub const REST: Duration = Duration::from_secs(4 * 60);
 const REST_MS: i64 = REST.as_millis() as i64;
 
@@ -23,7 +23,8 @@ pub(crate) fn is_after_rest(later: &Entry, earlier: &Entry) -> bool {
 /// How many intervals must be alike for them to be a schedule.
 const REGULAR_INTERVALS: usize = 3;
 
-/// Whether the newest of these occasions, the latest first, come at regular intervals that are long enough for a schedule.
+/// Whether the newest of these occasions, the latest first, come at regular intervals that are long
+/// enough for a schedule.
 pub(crate) fn is_schedule<'e>(occasions: impl Iterator<Item = &'e Entry> + Clone) -> bool {
     let gaps = occasions.clone().zip(occasions.skip(1)).map(|(later, earlier)| gap(later, earlier));
     let (mut count, mut least, mut most) = (0, i64::MAX, 0);

@@ -1,15 +1,17 @@
-//! A retry of a failed call is the same call, not a new one: every SDK sends a request again after a 429, a 5xx or a
-//! timeout, and that is not the agent's doing. But not without end: a request that fails for the tenth time is a storm.
+//! A retry of a failed call is the same call, not a new one: every SDK sends a request again after
+//! a 429, a 5xx or a timeout, and that is not the agent's doing. But not without end: a request
+//! that fails for the tenth time is a storm.
 
 use model::Outcome;
 
 use crate::entry::Entry;
 
-/// How many retries are one call: three tries of an SDK inside three of its caller are nine attempts. Storms that people
-/// reported had six layers of two and three, or never ended.
+/// How many retries are one call: three tries of an SDK inside three of its caller are nine
+/// attempts. Storms that people reported had six layers of two and three, or never ended.
 const FREE_RETRIES: u32 = 8;
 
-/// Leaves out those of the calls before `current` that failed and were then sent again, byte for byte.
+/// Leaves out those of the calls before `current` that failed and were then sent again, byte for
+/// byte.
 pub(crate) fn leave_out_retried(earlier: &mut Vec<&Entry>, current: &Entry) {
     let has_failed = |call: &Entry| call.outcome() == Outcome::Failed;
     if !earlier.iter().any(|call| has_failed(call)) {

@@ -1,5 +1,5 @@
-//! One template filled in with other words is another question: batches classify and extract with a long instruction and
-//! a short item, and on long texts a few words do not move a SimHash.
+//! One template filled in with other words is another question: batches classify and extract with a
+//! long instruction and a short item, and on long texts a few words do not move a SimHash.
 
 use crate::entry::Entry;
 
@@ -8,14 +8,15 @@ pub(crate) fn are_same_words(one: &Entry, other: &Entry) -> bool {
     one.prompt().is_some() && other.prompt().is_some() && one.turn().message == other.turn().message
 }
 
-/// Whether both calls begin sessions of their own with words that any user may say: a greeting, a button. Those are
-/// different users. A conversation that is started over under its own name, or with a task of many words, is the agent's
-/// own doing.
+/// Whether both calls begin sessions of their own with words that any user may say: a greeting, a
+/// button. Those are different users. A conversation that is started over under its own name, or
+/// with a task of many words, is the agent's own doing.
 pub(crate) fn are_other_users(one: &Entry, other: &Entry) -> bool {
     one.conversation() != other.conversation() && other.prompt_is_common()
 }
 
-/// Whether a similar prompt asks the same: in the same words, or inside one conversation with the same long answer.
+/// Whether a similar prompt asks the same: in the same words, or inside one conversation with the
+/// same long answer.
 pub(crate) fn is_same_question(call: &Entry, newest: Option<&Entry>, current: &Entry) -> bool {
     if are_same_words(call, current) {
         return !are_other_users(call, current);
@@ -26,8 +27,8 @@ pub(crate) fn is_same_question(call: &Entry, newest: Option<&Entry>, current: &E
     call.conversation() == current.conversation() && !one.is_short && one.adaptive.is_similar(other.adaptive)
 }
 
-/// Whether like responses or tool steps of both calls can be a repetition: conversations that ask different things may be
-/// answered alike, and sub-agents begin with the same look around.
+/// Whether like responses or tool steps of both calls can be a repetition: conversations that ask
+/// different things may be answered alike, and sub-agents begin with the same look around.
 pub(crate) fn is_comparable(one: &Entry, other: &Entry) -> bool {
     one.conversation() == other.conversation() || (are_same_words(one, other) && !are_other_users(one, other))
 }

@@ -1,19 +1,20 @@
-//! The same request several times at once is one ask: best-of-n and self-consistency sample one question on purpose. The
-//! next round of the same is asked again.
+//! The same request several times at once is one ask: best-of-n and self-consistency sample one
+//! question on purpose. The next round of the same is asked again.
 
 use crate::entry::Entry;
 
 /// More than this at once is no sampling any more but an agent that runs wild.
 const MAX_SAMPLES: usize = 16;
 
-/// Whether a request that comes while so many asks with its body, and so many samples of them, are in flight is a sample.
+/// Whether a request that comes while so many asks with its body, and so many samples of them, are
+/// in flight is a sample.
 pub(crate) fn is_sample((asks, samples): (usize, usize)) -> bool {
     // Of a storm, what came after the samples are asks: one more is one more of them.
     asks == 1 && samples < MAX_SAMPLES
 }
 
-/// Leaves out the samples of other asks. If `current` is one itself, what it is a sample of is left out too: it is judged
-/// as that was.
+/// Leaves out the samples of other asks. If `current` is one itself, what it is a sample of is left
+/// out too: it is judged as that was.
 pub(crate) fn leave_out_samples(calls: &mut Vec<&Entry>, current: &Entry) {
     calls.retain(|call| !call.is_sample());
     if !current.is_sample() {

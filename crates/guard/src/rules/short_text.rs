@@ -1,4 +1,5 @@
-//! Very short texts are weak evidence: “continue” and “done” are said in conversations that go well.
+//! Very short texts are weak evidence: “continue” and “done” are said in conversations that go
+//! well.
 
 use super::asked_again::is_resent;
 use super::new_result::is_same_tool_step;
@@ -7,8 +8,9 @@ use model::Outcome;
 
 use crate::entry::Entry;
 
-/// Whether a similar prompt of `call` counts. A short one does where nothing moved on: the call was sent again, the
-/// conversation was started over with these words, or the answer was the same as the `newest` one.
+/// Whether a similar prompt of `call` counts. A short one does where nothing moved on: the call was
+/// sent again, the conversation was started over with these words, or the answer was the same as
+/// the `newest` one.
 pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &Entry) -> bool {
     if !current.prompt_is_short() || current.turn().position == 0 || is_resent(call, current) {
         return true;
@@ -21,9 +23,9 @@ pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &
     matches!(answers, (Some(one), Some(other)) if one.adaptive.is_similar(other.adaptive))
 }
 
-/// Whether a response of `call` that is similar to the `newest` one counts. A short one does where the question was the
-/// same, too: “positive” is the answer to many texts. A greeting that another question follows is the beginning of a
-/// conversation of its own.
+/// Whether a response of `call` that is similar to the `newest` one counts. A short one does where
+/// the question was the same, too: “positive” is the answer to many texts. A greeting that another
+/// question follows is the beginning of a conversation of its own.
 pub(crate) fn response_has_weight(call: &Entry, newest: &Entry, current: &Entry) -> bool {
     let is_short = newest.response().is_some_and(|response| response.is_short);
     !is_short || (are_same_words(call, newest) && !is_greeting(newest, current)) || is_same_tool_step(call, newest)

@@ -1,5 +1,5 @@
-//! Words that go round: two agents that thank each other, apologies, announcements of what is never done. No single sentence
-//! comes back often, but nothing is said that was not said before.
+//! Words that go round: two agents that thank each other, apologies, announcements of what is never
+//! done. No single sentence comes back often, but nothing is said that was not said before.
 
 use crate::entry::Entry;
 
@@ -10,15 +10,16 @@ fn fillers(repetitions: usize) -> usize {
     2 + repetitions / 3
 }
 
-/// The exchanges in the conversation of the last of `calls` that say nothing new, newest first. An exchange says nothing
-/// new if its question was asked before and its answer was given before.
+/// The exchanges in the conversation of the last of `calls` that say nothing new, newest first. An
+/// exchange says nothing new if its question was asked before and its answer was given before.
 pub(crate) struct SmallTalk {
     places: Vec<usize>,
     questions: usize,
     answers: usize,
 }
 
-/// The small talk that ends with the last of `calls`. `None`: there is none, or the words come back one by one.
+/// The small talk that ends with the last of `calls`. `None`: there is none, or the words come back
+/// one by one.
 pub(crate) fn small_talk(calls: &[&Entry]) -> Option<SmallTalk> {
     let (current, earlier) = calls.split_last()?;
     let is_talk = |call: &&Entry| call.conversation() == current.conversation() && call.tools().is_none();

@@ -1,14 +1,15 @@
-//! A cycle is more than its own step: in a cycle of eight steps each comes back once in eight calls, and still nothing has
-//! been gained for all of them. So all repetitions since the last progress count, less one lap: agents look at a few things
-//! twice.
+//! A cycle is more than its own step: in a cycle of eight steps each comes back once in eight
+//! calls, and still nothing has been gained for all of them. So all repetitions since the last
+//! progress count, less one lap: agents look at a few things twice.
 
 use model::Novelty;
 
 use super::new_work::is_supplied;
 use crate::entry::Entry;
 
-/// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a third of it, and some
-/// more between steps that are made again. Who looks for something finds it now and then.
+/// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a
+/// third of it, and some more between steps that are made again. Who looks for something finds it
+/// now and then.
 fn fillers(current: &Entry, repetitions: usize) -> usize {
     let more = if current.novelty() == Novelty::Barren { 0 } else { 2 };
     more + repetitions / 3
@@ -16,13 +17,15 @@ fn fillers(current: &Entry, repetitions: usize) -> usize {
 
 /// The repetitions in the conversation of the last of `calls` since it got any further.
 pub(crate) struct Standstill {
-    /// The places of the calls whose steps brought nothing, newest first: the current call is the first.
+    /// The places of the calls whose steps brought nothing, newest first: the current call is the
+    /// first.
     steps: Vec<usize>,
     /// How many different steps they are.
     distinct: usize,
 }
 
-/// The standstill that the last of `calls` is part of. `None`: it brought something, or there was one lap at most.
+/// The standstill that the last of `calls` is part of. `None`: it brought something, or there was
+/// one lap at most.
 pub(crate) fn standstill(calls: &[&Entry]) -> Option<Standstill> {
     let current = calls.last().filter(|call| call.novelty().is_repetition())?;
     let (mut steps, mut keys, mut found) = (Vec::new(), Vec::new(), 0);

@@ -1,4 +1,5 @@
-//! What adaptive counting counts and what it lets pass: the loops and the look-alikes that people reported.
+//! What adaptive counting counts and what it lets pass: the loops and the look-alikes that people
+//! reported.
 
 use model::{Counting, WindowKind};
 

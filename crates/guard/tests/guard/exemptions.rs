@@ -1,4 +1,5 @@
-//! What does not count for one agent: the prompt or the tool call of a false alarm, until a time, and nothing else.
+//! What does not count for one agent: the prompt or the tool call of a false alarm, until a time,
+//! and nothing else.
 
 use guard::{Guard, GuardConfig, rescore};
 use model::{

@@ -51,7 +51,8 @@ fn a_killed_agent_stays_killed_when_its_windows_go() {
     assert!(guard.agent(&name(1)).is_none());
 }
 
-/// Or a restart would take what is stored from before for the newest, and leave out what came after.
+/// Or a restart would take what is stored from before for the newest, and leave out what came
+/// after.
 #[test]
 fn an_agent_that_comes_back_is_numbered_above_its_old_calls() {
     let defaults = enabled(100.0, Counting::Literal);

@@ -1,5 +1,5 @@
-//! Any interleaving of calls, answers, failures, changes, activations and restarts gives the windows, scores and
-//! verdicts of the naive reference.
+//! Any interleaving of calls, answers, failures, changes, activations and restarts gives the
+//! windows, scores and verdicts of the naive reference.
 
 use guard::{Decision, Guard, GuardConfig, Ticket, Verdict};
 use model::{

@@ -1,4 +1,5 @@
-//! The rules once more, as plainly as they can be said: everything is kept, and every window is worked out anew from it.
+//! The rules once more, as plainly as they can be said: everything is kept, and every window is
+//! worked out anew from it.
 
 use model::{
     Action, CallId, ConversationId, Counting, Exemption, Fingerprint, KillSwitch, Novelty, Outcome, Score,
@@ -323,7 +324,8 @@ fn movement(numbers: &[f32]) -> Novelty {
     }
 }
 
-/// The earlier calls without samples and without the retries of failed ones, up to eight of a body, the newest first.
+/// The earlier calls without samples and without the retries of failed ones, up to eight of a body,
+/// the newest first.
 fn considered(window: &[Fingerprint]) -> Vec<Fingerprint> {
     let current = window.last().unwrap();
     let mut kept = Vec::new();
@@ -419,7 +421,8 @@ impl View<'_> {
         marks
     }
 
-    /// Answers that were met with the same complaint, with nothing done in between, count, less four.
+    /// Answers that were met with the same complaint, with nothing done in between, count, less
+    /// four.
     fn in_vain(&self, marks: &mut [[bool; 3]]) {
         let complaints: Vec<usize> = (0..marks.len()).filter(|at| marks[*at][0]).chain([marks.len()]).collect();
         let is_in_vain = |pair: &&[usize]| {
@@ -431,7 +434,8 @@ impl View<'_> {
         places.iter().rev().skip(4).for_each(|at| marks[*at][1] = true);
     }
 
-    /// Whether the response at a place made the call that the newest one made, if that call gave the same five times.
+    /// Whether the response at a place made the call that the newest one made, if that call gave
+    /// the same five times.
     fn made_same_call(&self, index: usize) -> bool {
         let Some(newest) = self.newest else { return false };
         let Some((step, novelty)) = self.after(newest) else { return false };
@@ -444,8 +448,8 @@ impl View<'_> {
         repeats && comparable(&self.calls[index], &self.calls[newest]) && earlier.is_some_and(is_same)
     }
 
-    /// Which calls before `from` count, back to where more than `most` that is new lies between two of them. What is done
-    /// ends it at once, unless nothing does.
+    /// Which calls before `from` count, back to where more than `most` that is new lies between two
+    /// of them. What is done ends it at once, unless nothing does.
     fn laps(&self, from: usize, most: usize, counts: impl Fn(usize) -> bool) -> Vec<usize> {
         let (mut later, mut laps) = (from, Vec::new());
         for index in (0..from).rev().filter(|index| counts(*index)) {

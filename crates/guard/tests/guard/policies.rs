@@ -359,7 +359,8 @@ fn a_changed_default_holds_for_agents_without_their_own() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However calls are interleaved, cancelled and settled: never more than the limit and one call, nothing stays reserved.
+    /// However calls are interleaved, cancelled and settled: never more than the limit and one
+    /// call, nothing stays reserved.
     #[test]
     fn a_budget_is_overshot_by_at_most_one_call(
         steps in prop::collection::vec((0_usize..8, 1_i64..100, 0_i64..100), 1..200), limit in 1_i64..1000

@@ -1,5 +1,5 @@
-//! What a refused call is told about when to come back holds: then it is not refused for the same reason, whatever the calls
-//! that are in flight come to.
+//! What a refused call is told about when to come back holds: then it is not refused for the same
+//! reason, whatever the calls that are in flight come to.
 
 use guard::{Budget, Charge, Policies, Refused, Reservation, conversation_id};
 use model::{BudgetPeriod, NanoUsd};
@@ -9,7 +9,8 @@ use crate::policies::{at, bot, charge, limits, policies};
 
 const HOUR: i64 = 3_600_000;
 
-/// What happens after a pause: a call of so many tokens comes and may become so many, or one in flight is over.
+/// What happens after a pause: a call of so many tokens comes and may become so many, or one in
+/// flight is over.
 #[derive(Clone, Debug)]
 struct Step {
     pause: i64,

@@ -35,7 +35,8 @@ fn different_texts_produce_different_hashes() {
 
 #[test]
 fn extract_user_message() {
-    // Which message that is, is read by `wire`; here it is what counts, whatever else the body holds.
+    // Which message that is, is read by `wire`; here it is what counts, whatever else the body
+    // holds.
     let mut driver = Driver::new(enabled(5.0, Counting::Literal));
     driver.exchange(&Ask { body: "a long history".to_owned(), ..Ask::new(QUESTION) }, &said(ANSWER));
     let second = driver.call(&Ask { body: "another history".to_owned(), ..Ask::new(QUESTION) });

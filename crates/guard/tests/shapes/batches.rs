@@ -1,4 +1,5 @@
-//! One thing after the other, and sources that give something else each time: the same words for different work.
+//! One thing after the other, and sources that give something else each time: the same words for
+//! different work.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! A client that sends its whole conversation with every request, and a model that answers as the story says.
+//! A client that sends its whole conversation with every request, and a model that answers as the
+//! story says.
 
 use guard::{Decision, Guard, GuardConfig, NewCall, Ticket, Verdict};
 use http::HeaderMap;
@@ -6,7 +7,8 @@ use model::{AgentId, CallId, KillSwitch, Timestamp};
 use serde_json::{Value, json};
 use wire::Dialect;
 
-/// What a story may do at most: loops must have ended by then, healthy work has shown that it goes on.
+/// What a story may do at most: loops must have ended by then, healthy work has shown that it goes
+/// on.
 const CALLS: usize = 60;
 
 /// One agent with the kill switch on, at the defaults.

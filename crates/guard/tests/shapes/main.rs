@@ -1,5 +1,5 @@
-//! Loops that people reported and look-alikes that detectors stopped by mistake, as the requests of a client: real bodies,
-//! read by `wire`, judged with the default settings.
+//! Loops that people reported and look-alikes that detectors stopped by mistake, as the requests of
+//! a client: real bodies, read by `wire`, judged with the default settings.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on should say where")]
 
 mod batches;

@@ -1,4 +1,5 @@
-//! Agents that write their actions, or their whole history, as text; and messages behind the results of tools.
+//! Agents that write their actions, or their whole history, as text; and messages behind the
+//! results of tools.
 
 use serde_json::json;
 

@@ -143,8 +143,8 @@ impl ChannelSettings {
         Target::parse(url).ok()
     }
 
-    /// Whether these settings can be used, or the field that is wrong. Targets that are private for sure are refused
-    /// unless `allow_private`; what a name leads to is for others to look up.
+    /// Whether these settings can be used, or the field that is wrong. Targets that are private for
+    /// sure are refused unless `allow_private`; what a name leads to is for others to look up.
     pub fn check(&self, allow_private: bool) -> Result<(), FieldError> {
         let check_url = |url: &str| Target::parse(url).and_then(|target| target.check(allow_private));
         match self {
@@ -170,7 +170,8 @@ fn check_addresses(to: &[String]) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// A plain address. Narrower than the standard allows: what is left out is rare, and some of it could end a header.
+/// A plain address. Narrower than the standard allows: what is left out is rare, and some of it
+/// could end a header.
 fn is_mail_address(address: &str) -> bool {
     let Some((local, domain)) = address.rsplit_once('@') else { return false };
     let local_fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte);

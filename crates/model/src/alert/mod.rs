@@ -1,4 +1,5 @@
-//! Alerts: who is told (channels), of what (rules), and what they are told. Data and its validation.
+//! Alerts: who is told (channels), of what (rules), and what they are told. Data and its
+//! validation.
 
 mod channel;
 mod data;

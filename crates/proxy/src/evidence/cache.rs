@@ -51,8 +51,8 @@ impl EvidenceCache {
         self.keep_within_budget(calls, left);
     }
 
-    /// Restores a call from the copy on disk, if it fits; `None` if it could not be read. A call that is
-    /// not restored leaves the copy.
+    /// Restores a call from the copy on disk, if it fits; `None` if it could not be read. A call
+    /// that is not restored leaves the copy.
     pub(super) fn put_back(&self, id: CallId, call: Option<CachedCall>) {
         let mut calls = self.calls.lock();
         if let Some(copy) = &mut calls.copy {
@@ -72,8 +72,8 @@ impl EvidenceCache {
         drop(released);
     }
 
-    /// The calls that the copy on disk lacks, with about `bytes` of bodies at most, and those that it no
-    /// longer needs.
+    /// The calls that the copy on disk lacks, with about `bytes` of bodies at most, and those that
+    /// it no longer needs.
     pub(super) fn difference(&self, bytes: usize) -> (Vec<(CallId, CachedCall)>, Vec<CallId>) {
         let mut calls = self.calls.lock();
         let Calls { copy: Some(copy), by_id, .. } = &mut *calls else { return Default::default() };

@@ -1,5 +1,6 @@
-//! The difference between the cache and its copy on disk. The proxy does not write the copy: another task
-//! asks for the difference, writes it, and restores at the next start the calls that are still in the windows.
+//! The difference between the cache and its copy on disk. The proxy does not write the copy:
+//! another task asks for the difference, writes it, and restores at the next start the calls that
+//! are still in the windows.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -52,8 +53,8 @@ impl DiskCopy {
 }
 
 impl EvidenceCache {
-    /// How the copy on disk differs, compressed, with about `bytes` of bodies at most. Compressing takes
-    /// time: call it on a thread that may block.
+    /// How the copy on disk differs, compressed, with about `bytes` of bodies at most. Compressing
+    /// takes time: call it on a thread that may block.
     pub(crate) fn take_difference(&self, bytes: usize) -> KeptCalls {
         let (changed, gone) = self.difference(bytes);
         KeptCalls { changed: changed.into_iter().map(|(id, call)| kept(id, call)).collect(), gone }

@@ -13,9 +13,10 @@ use crate::encoding::{BROTLI_BUFFER, Encoding, ZSTD_WINDOW, is_zlib};
 
 /// How many encodings one body may be in, one inside the other.
 const MAX_CODINGS: usize = 3;
-/// JSON compresses to about a quarter; the buffer begins with that, within a bound.
+/// JSON compresses to about a quarter; the buffer begins with that.
 const EXPECTED_RATIO: usize = 4;
-const MAX_INITIAL_BUFFER: usize = 1 << 20;
+/// Up to this length a body is decoded before its length is known.
+const READ_AT_ONCE: usize = 2 << 20;
 
 /// The body of a request as it is read: decompressed, in UTF-8, and at most `limit` bytes long.
 pub fn decode_body(headers: &HeaderMap, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
@@ -40,18 +41,20 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Encoding>, Unread> {
 /// `body` without this `encoding`, if that is at most `limit` bytes.
 fn decode(encoding: Encoding, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
     let source: &[u8] = body;
-    let read = |decoder: &mut dyn Read| read_limited(decoder, source.len(), limit);
     match encoding {
         Encoding::Identity => Ok(body.clone()),
-        Encoding::Gzip => read(&mut MultiGzDecoder::new(source)).or_else(|unread| match unread {
+        Encoding::Gzip => match read_limited(|| Some(MultiGzDecoder::new(source)), source.len(), limit) {
             // Servers ignore bytes after the first member that are no member themselves.
-            Unread::Undecodable => read(&mut GzDecoder::new(source)),
-            unread => Err(unread),
-        }),
-        Encoding::Deflate if is_zlib(source) => read(&mut ZlibDecoder::new(source)),
-        Encoding::Deflate => read(&mut DeflateDecoder::new(source)),
-        Encoding::Zstd => read(&mut zstd_decoder(source).ok_or(Unread::Undecodable)?),
-        Encoding::Brotli => read(&mut brotli_decompressor::Decompressor::new(source, BROTLI_BUFFER)),
+            Err(Unread::Undecodable) => read_limited(|| Some(GzDecoder::new(source)), source.len(), limit),
+            read => read,
+        },
+        Encoding::Deflate if is_zlib(source) => read_limited(|| Some(ZlibDecoder::new(source)), source.len(), limit),
+        Encoding::Deflate => read_limited(|| Some(DeflateDecoder::new(source)), source.len(), limit),
+        Encoding::Zstd => read_limited(|| zstd_decoder(source), source.len(), limit),
+        Encoding::Brotli => {
+            let decoder = || Some(brotli_decompressor::Decompressor::new(source, BROTLI_BUFFER));
+            read_limited(decoder, source.len(), limit)
+        }
     }
 }
 
@@ -61,14 +64,25 @@ fn zstd_decoder(source: &[u8]) -> Option<impl Read> {
     Some(decoder)
 }
 
-/// Reads `decoder` to its end. A body that is too long holds at most `limit` bytes until that is
-/// known; only as many are decoded at once as there are processors.
-fn read_limited(decoder: &mut dyn Read, encoded_length: usize, limit: usize) -> Result<Bytes, Unread> {
-    let expected = encoded_length.saturating_mul(EXPECTED_RATIO).min(MAX_INITIAL_BUFFER).min(limit);
+/// Reads a decoder to its end. A body that is longer than `READ_AT_ONCE` is decoded twice: first only
+/// counted, so that one that is too long never takes memory, then into a buffer of its length.
+fn read_limited<R: Read>(open: impl Fn() -> Option<R>, encoded_length: usize, limit: usize) -> Result<Bytes, Unread> {
+    let decoder = open().ok_or(Unread::Undecodable)?;
+    let at_once = limit.min(READ_AT_ONCE);
+    let expected = encoded_length.saturating_mul(EXPECTED_RATIO).min(at_once);
     let mut plain = Vec::with_capacity(expected);
-    decoder.take(limit as u64 + 1).read_to_end(&mut plain).map_err(|_| Unread::Undecodable)?;
-    if plain.len() > limit {
-        return Err(Unread::TooLarge);
+    let mut decoder = decoder.take(at_once as u64 + 1);
+    decoder.read_to_end(&mut plain).map_err(|_| Unread::Undecodable)?;
+    if plain.len() > at_once {
+        decoder.set_limit((limit - at_once) as u64);
+        let rest = std::io::copy(&mut decoder, &mut std::io::sink()).map_err(|_| Unread::Undecodable)?;
+        let length = plain.len() + usize::try_from(rest).map_err(|_| Unread::TooLarge)?;
+        if length > limit {
+            return Err(Unread::TooLarge);
+        }
+        plain = Vec::with_capacity(length);
+        let mut decoder = open().ok_or(Unread::Undecodable)?;
+        decoder.read_to_end(&mut plain).map_err(|_| Unread::Undecodable)?;
     }
     // It may be kept for long as evidence.
     plain.shrink_to_fit();

@@ -84,7 +84,8 @@ impl RecordingFile {
         Ok(body.and_then(unpacked))
     }
 
-    /// Deletes what came before `before`, and the oldest as long as all bodies take more than `bytes`.
+    /// Deletes what came before `before`, and the oldest as long as all bodies take more than
+    /// `bytes`.
     pub async fn expire(&self, before: Timestamp, bytes: u64) -> Result<(), StoreError> {
         let query = sqlx::query("delete from recordings where timestamp < $1").bind(before.as_millis());
         query.execute(&self.connection).await?;

@@ -42,7 +42,8 @@ impl Sessions {
         Sessions(Arc::new(Inner { ends, storage }))
     }
 
-    /// Opens a session for someone who knows `token` and returns its id. Fails if the system has no randomness.
+    /// Opens a session for someone who knows `token` and returns its id. Fails if the system has no
+    /// randomness.
     pub(crate) async fn open(&self, token: &Token, now: Timestamp) -> Result<String, getrandom::Error> {
         let id = random_id()?;
         self.insert(hash(&id, token), now);
@@ -98,8 +99,8 @@ impl Sessions {
     }
 }
 
-/// What is kept of a session's id. The token is part of it, so that a session ends with the token it was opened with,
-/// also if that was changed while no server ran.
+/// What is kept of a session's id. The token is part of it, so that a session ends with the token
+/// it was opened with, also if that was changed while no server ran.
 fn hash(id: &str, token: &Token) -> String {
     let digest = token.with(|token| Sha256::new().chain_update(id).chain_update([0]).chain_update(token).finalize());
     hexadecimal(&digest)
@@ -122,8 +123,9 @@ fn read(text: &str) -> HashMap<String, Timestamp> {
     text.lines().filter_map(line).take(MAX_SESSIONS).collect()
 }
 
-/// The `Set-Cookie` that starts a session. `Lax`, so that a link in an alert shows its incident: with `Strict` a browser
-/// would follow it without the session. Changes are kept from other sites by `refuse_other_sites`.
+/// The `Set-Cookie` that starts a session. `Lax`, so that a link in an alert shows its incident:
+/// with `Strict` a browser would follow it without the session. Changes are kept from other sites
+/// by `refuse_other_sites`.
 pub(crate) fn set_cookie(id: &str) -> String {
     format!("{COOKIE_NAME}={id}; Path=/; HttpOnly; SameSite=Lax; Max-Age={LIFE_SECONDS}")
 }

@@ -8,7 +8,8 @@ use parking_lot::Mutex;
 
 type Write = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
-/// Where sessions are kept; by default nowhere, so that a restart ends them. Clones are the same place.
+/// Where sessions are kept; by default nowhere, so that a restart ends them. Clones are the same
+/// place.
 #[derive(Clone, Default)]
 pub struct SessionStorage {
     text: Arc<str>,

@@ -1,5 +1,5 @@
-//! The style and the scripts, embedded. Their URL carries a hash of all of them, so a browser keeps them for good and the
-//! scripts find each other by relative imports.
+//! The style and the scripts, embedded. Their URL carries a hash of all of them, so a browser keeps
+//! them for good and the scripts find each other by relative imports.
 
 use std::sync::LazyLock;
 

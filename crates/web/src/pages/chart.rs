@@ -1,5 +1,5 @@
-//! Charts over time, drawn by the server: bars with an axis that can be read, a value for each on hover, and the same as a
-//! table for those who cannot see it.
+//! Charts over time, drawn by the server: bars with an axis that can be read, a value for each on
+//! hover, and the same as a table for those who cannot see it.
 
 use model::Timestamp;
 

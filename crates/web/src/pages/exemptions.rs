@@ -1,4 +1,5 @@
-//! Exemptions as pages show them: on the page of their agent, and on that of the incident they were made for.
+//! Exemptions as pages show them: on the page of their agent, and on that of the incident they were
+//! made for.
 
 use axum::extract::State;
 use model::{ExemptKind, IncidentId};

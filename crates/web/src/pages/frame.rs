@@ -1,5 +1,5 @@
-//! What surrounds every page: where it stands in the navigation, the theme, how many agents are stopped, and what was just
-//! done.
+//! What surrounds every page: where it stands in the navigation, the theme, how many agents are
+//! stopped, and what was just done.
 
 use std::convert::Infallible;
 
@@ -23,7 +23,8 @@ pub(crate) struct Frame {
     pub(super) path: String,
     /// The same with its query, to come back to: search and filters stay.
     pub(super) address: String,
-    /// How many agents the kill switch holds inactive; 0 also if that cannot be read, which the page itself will say.
+    /// How many agents the kill switch holds inactive; 0 also if that cannot be read, which the
+    /// page itself will say.
     pub(super) stopped: u64,
     /// What was just done.
     pub(super) notice: Option<&'static str>,

@@ -1,4 +1,5 @@
-//! JSON with line ends and indents, so that people can read it. Not a byte of its values changes: it is shown as evidence.
+//! JSON with line ends and indents, so that people can read it. Not a byte of its values changes:
+//! it is shown as evidence.
 
 /// `text` indented, if it looks like JSON; as it is, if not.
 pub(super) fn indented(text: String) -> String {

@@ -86,7 +86,8 @@ pub(crate) async fn logout_everywhere(State(app): State<App>) -> Response {
 /// The longest address that is remembered.
 const MAX_PATH: usize = 2048;
 
-/// `path`, which may have a query, if it is one of this server, else `/`: a login must not lead anywhere else.
+/// `path`, which may have a query, if it is one of this server, else `/`: a login must not lead
+/// anywhere else.
 pub(super) fn local_path(path: &str) -> &str {
     // Browsers read a backslash like a slash: two of them begin the name of a host.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@?=&%+,~*!$'();".contains(&byte);

@@ -1,4 +1,5 @@
-//! Two texts side by side: which words of one stand in the other too, in the same order, and which do not.
+//! Two texts side by side: which words of one stand in the other too, in the same order, and which
+//! do not.
 
 /// A run of words that are all in the other text, or all not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +9,8 @@ pub(super) struct Run {
     pub(super) is_same: bool,
 }
 
-/// The middle that is compared word by word has at most this many words on each side; a longer one counts as changed.
+/// The middle that is compared word by word has at most this many words on each side; a longer one
+/// counts as changed.
 const MOST_WORDS: usize = 500;
 
 /// `text` in runs, compared with `other`.

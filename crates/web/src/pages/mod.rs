@@ -1,5 +1,6 @@
-//! The dashboard: pages drawn by the server, live through `/api/stream`. Text of agents and models is shown as text: every
-//! value goes through the templates' escaping, and no page may run anything but our own files.
+//! The dashboard: pages drawn by the server, live through `/api/stream`. Text of agents and models
+//! is shown as text: every value goes through the templates' escaping, and no page may run anything
+//! but our own files.
 
 pub(crate) mod agent;
 pub(crate) mod agents;
@@ -83,7 +84,8 @@ fn draw_as(status: StatusCode, template: &impl Template) -> Drawn {
     Ok(response)
 }
 
-/// Draws what is wrong as a page, for people: whatever a page or an action of the dashboard refuses ends here.
+/// Draws what is wrong as a page, for people: whatever a page or an action of the dashboard refuses
+/// ends here.
 pub(crate) async fn say_on_a_page(State(app): State<App>, request: Request, next: Next) -> Response {
     let (headers, uri) = (request.headers().clone(), request.uri().clone());
     let mut response = next.run(request).await;
@@ -101,7 +103,8 @@ pub(crate) async fn not_found(frame: Frame, uri: Uri) -> Response {
     draw_as(problem.status(), &ProblemPage::new(frame, &problem)).unwrap_or_else(IntoResponse::into_response)
 }
 
-/// Leads to the login, and from there back to `uri`. The fragment, which may carry the token, follows by itself.
+/// Leads to the login, and from there back to `uri`. The fragment, which may carry the token,
+/// follows by itself.
 pub(crate) fn to_login(uri: &Uri) -> Response {
     let next = login::local_path(uri.path_and_query().map_or("/", |path| path.as_str()));
     let target = if next == "/" { "/login".to_owned() } else { format!("/login?next={}", encoded(next)) };

@@ -1,4 +1,5 @@
-//! What needs a person, for the headline of Overview and Agents: each with what to look at and the button that answers it.
+//! What needs a person, for the headline of Overview and Agents: each with what to look at and the
+//! button that answers it.
 
 use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Timestamp};
 use store::{AgentCounts, AgentFilter, DeliveryFilter, PageRequest, Period, Tally};

@@ -1,5 +1,5 @@
-//! Numbers, money and times the way people read them. Each carries its exact value, from which the browser writes it in the
-//! viewer's own language and time zone.
+//! Numbers, money and times the way people read them. Each carries its exact value, from which the
+//! browser writes it in the viewer's own language and time zone.
 
 use model::{NanoUsd, Timestamp};
 use store::Tally;

@@ -1,4 +1,5 @@
-//! The first page: does anything need me, which agents are near their threshold, what was stopped lately.
+//! The first page: does anything need me, which agents are near their threshold, what was stopped
+//! lately.
 
 use askama::Template;
 use axum::extract::State;

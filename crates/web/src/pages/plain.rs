@@ -1,10 +1,10 @@
-//! Text of agents and models made fit to be looked at: cut where it is endless, and with the characters made visible that
-//! would otherwise change how the text around them reads.
+//! Text of agents and models made fit to be looked at: cut where it is endless, and with the
+//! characters made visible that would otherwise change how the text around them reads.
 
 use std::fmt::Write;
 
-/// `text` with every control character and every character that turns the direction of writing shown as `⟨U+202E⟩`. Line
-/// ends and tabs stay.
+/// `text` with every control character and every character that turns the direction of writing
+/// shown as `⟨U+202E⟩`. Line ends and tabs stay.
 pub(super) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,5 +1,5 @@
-//! The score bar, the product's face: the threshold in the middle, twice the threshold at the right, filled to the score,
-//! the three signals as segments.
+//! The score bar, the product's face: the threshold in the middle, twice the threshold at the
+//! right, filled to the score, the three signals as segments.
 
 use super::words::labels::{self, signal};
 use crate::api::Signals;

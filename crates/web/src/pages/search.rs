@@ -1,5 +1,5 @@
-//! Finds anything: agents, incidents, requests, and the places where something is set. A plain page; with a script it opens over
-//! any other page with Ctrl and K.
+//! Finds anything: agents, incidents, requests, and the places where something is set. A plain
+//! page; with a script it opens over any other page with Ctrl and K.
 
 use askama::Template;
 use axum::extract::State;

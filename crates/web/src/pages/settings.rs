@@ -1,5 +1,5 @@
-//! What holds for all agents: providers and their keys, what new agents start with, how long things are kept, who is
-//! logged in.
+//! What holds for all agents: providers and their keys, what new agents start with, how long things
+//! are kept, who is logged in.
 
 pub(crate) mod general;
 pub(crate) mod policy;

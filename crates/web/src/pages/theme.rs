@@ -1,4 +1,5 @@
-//! Light or dark, chosen by hand. Kept in a cookie, so that the server draws the page in it and nothing flashes.
+//! Light or dark, chosen by hand. Kept in a cookie, so that the server draws the page in it and
+//! nothing flashes.
 
 use axum::Form;
 use axum::response::Response;

@@ -1,5 +1,5 @@
-//! What takes back what was just done, where that can be: a form in the notice that says so. An action leads back with the
-//! words `done` and, where it is needed, `undo` in the query.
+//! What takes back what was just done, where that can be: a form in the notice that says so. An
+//! action leads back with the words `done` and, where it is needed, `undo` in the query.
 
 use model::{ChannelId, KillSwitch, RuleId};
 
@@ -17,8 +17,8 @@ pub(super) fn settings_before(settings: KillSwitch) -> String {
     format!("{switch},{window_size},{threshold},{},{}", action.as_str(), counting.as_str())
 }
 
-/// What takes back `done` on the page at `path`. Whatever the query says, it is one of our own forms, and no more is done
-/// than its button says.
+/// What takes back `done` on the page at `path`. Whatever the query says, it is one of our own
+/// forms, and no more is done than its button says.
 pub(super) fn of(path: &str, done: &str, query: &str) -> Option<Undo> {
     let given = query.split('&').find_map(|pair| pair.strip_prefix("undo=")).unwrap_or_default();
     let is_agent = path.starts_with("/agents/");

@@ -1,4 +1,5 @@
-//! The page for a screen on a wall: state, scores, spending and the latest incidents in turn, without menus.
+//! The page for a screen on a wall: state, scores, spending and the latest incidents in turn,
+//! without menus.
 
 use askama::Template;
 use axum::extract::State;

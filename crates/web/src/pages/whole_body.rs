@@ -1,4 +1,5 @@
-//! A whole body as plain text, to be read in the browser or saved: a browser shows or saves it, and never runs it.
+//! A whole body as plain text, to be read in the browser or saved: a browser shows or saves it, and
+//! never runs it.
 
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};

@@ -1,5 +1,6 @@
-//! All words that page code puts on a page: here, or by what they are about in `words/`. All others stand in `templates/` and,
-//! for the scripts, in `static/words.js`; a test of the pages keeps it so.
+//! All words that page code puts on a page: here, or by what they are about in `words/`. All others
+//! stand in `templates/` and, for the scripts, in `static/words.js`; a test of the pages keeps it
+//! so.
 
 pub(super) mod alerts;
 pub(super) mod drill;
@@ -59,7 +60,8 @@ pub(super) fn unscored(reason: Unscored) -> &'static str {
     }
 }
 
-/// What the signals of a score mean: `It asked the same thing 6 times and got the same answer 5 times.`
+/// What the signals of a score mean: `It asked the same thing 6 times and got the same answer 5
+/// times.`
 pub(super) fn why(signals: &Signals) -> String {
     // A signal counts earlier calls: with the one that they are like, it was one more.
     let parts = [

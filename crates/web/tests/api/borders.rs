@@ -1,4 +1,5 @@
-//! `web` changes memory and disk only through `control`: no handler has an order of commits of its own.
+//! `web` changes memory and disk only through `control`: no handler has an order of commits of its
+//! own.
 
 use std::path::Path;
 

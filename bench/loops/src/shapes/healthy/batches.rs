@@ -140,7 +140,8 @@ fn searches_without_hits(run: &mut Run) {
     finish(run, &mut chat);
 }
 
-/// One answer holds the same call several times, as samplers do; the next answer calls something else.
+/// One answer holds the same call several times, as samplers do; the next answer calls something
+/// else.
 fn same_call_fanned_out_once(run: &mut Run) {
     let (_, mut chat) = begin(run);
     while run.len() < 64 {

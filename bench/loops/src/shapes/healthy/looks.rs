@@ -30,7 +30,8 @@ fn length(run: &mut Run) -> usize {
     if run.rng.chance(10) { run.rng.count(120..=170) } else { run.rng.count(62..=85) }
 }
 
-/// Failures fall by one now and then until the suite is green; then the next part of the task begins.
+/// Failures fall by one now and then until the suite is green; then the next part of the task
+/// begins.
 fn edit_test(run: &mut Run, runner: Runner) {
     let (kit, mut chat) = begin(run);
     let command = runner.command(&mut run.rng);

@@ -98,7 +98,8 @@ fn anchor_file_reread(run: &mut Run) {
     finish(run, &mut chat);
 }
 
-/// The history is compacted now and then; the same few looks are taken once after it, and the work goes on.
+/// The history is compacted now and then; the same few looks are taken once after it, and the work
+/// goes on.
 fn post_compaction(run: &mut Run) {
     let (kit, mut chat) = begin(run);
     let task = words::task(&mut run.rng);

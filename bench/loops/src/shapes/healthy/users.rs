@@ -1,4 +1,5 @@
-//! People who say the same: many users of one agent, and users who ask again while the work goes on.
+//! People who say the same: many users of one agent, and users who ask again while the work goes
+//! on.
 
 use serde_json::json;
 
@@ -96,7 +97,8 @@ fn side_calls(run: &mut Run) {
     finish(run, &mut chat);
 }
 
-/// A person or a harness says the same short words after every turn, and every turn does something new.
+/// A person or a harness says the same short words after every turn, and every turn does something
+/// new.
 fn user_says_continue(run: &mut Run) {
     let (kit, mut chat) = begin(run);
     let words_said = run.rng.pick(&["continue", "go on", "next", "Please proceed with the next item.", "yes"]);

@@ -34,7 +34,8 @@ fn status_call(run: &mut Run, kit: Kit) -> Tool {
     }
 }
 
-/// Jobs one after the other, each polled until it is done. `report` tells what a poll shows at a share of the way.
+/// Jobs one after the other, each polled until it is done. `report` tells what a poll shows at a
+/// share of the way.
 fn poll_jobs(run: &mut Run, polls: usize, report: impl Fn(&mut Run, usize) -> String) {
     let (kit, mut chat) = begin(run);
     while run.len() < 62 {
@@ -164,7 +165,8 @@ fn compile_lines(run: &mut Run) -> String {
     (0..count).map(|_| format!("  CC {}.o\n", words::identifier(&mut run.rng))).collect()
 }
 
-/// A member of a team looks at the shared list; now and then somebody has changed it, else there is nothing to do yet.
+/// A member of a team looks at the shared list; now and then somebody has changed it, else there is
+/// nothing to do yet.
 fn teammate_task_list(run: &mut Run) {
     let (kit, mut chat) = begin(run);
     let steps = words::plan_steps(&mut run.rng, 30);

@@ -26,7 +26,8 @@ fn worker(run: &mut Run) -> Worker {
     Worker { kit, chat, step }
 }
 
-/// One conversation repeats itself while the others work. Others end after a few steps and new ones come.
+/// One conversation repeats itself while the others work. Others end after a few steps and new ones
+/// come.
 fn one_among(run: &mut Run, others: usize) {
     run.pace = 20..=120;
     let mut stuck = worker(run);

@@ -39,7 +39,8 @@ fn tiny_change_same_error(run: &mut Run) {
     }
 }
 
-/// `task_done` is refused for one reason, the answers are reworded: this stood at exactly the threshold for 38 calls.
+/// `task_done` is refused for one reason, the answers are reworded: this stood at exactly the
+/// threshold for 38 calls.
 fn refused_finish(run: &mut Run) {
     let (_, mut chat) = begin(run);
     let refusal = "ERROR! Your patch is empty. Please provide a patch that fixes the problem.";

@@ -1,4 +1,5 @@
-//! Conversations that are started over: triggers, sub-agents, rounds of samples, the same question with other numbers.
+//! Conversations that are started over: triggers, sub-agents, rounds of samples, the same question
+//! with other numbers.
 
 use serde_json::json;
 
@@ -75,7 +76,8 @@ fn same_question_slowly(run: &mut Run) {
     }
 }
 
-/// The main agent starts a sub-agent for one topic, is not content, and starts the next with other words.
+/// The main agent starts a sub-agent for one topic, is not content, and starts the next with other
+/// words.
 fn subagents_same_task(run: &mut Run) {
     let (kit, mut main) = begin(run);
     let topic = format!(

@@ -76,7 +76,8 @@ fn function_lines_same(run: &mut Run) {
     }
 }
 
-/// A scratchpad: every call sends question and history as one message. `step` gives thought, action and observation.
+/// A scratchpad: every call sends question and history as one message. `step` gives thought, action
+/// and observation.
 fn write_history(run: &mut Run, steps: usize, stuck_from: usize, step: impl Fn(&mut Run, usize) -> [String; 3]) {
     let question = format!(
         "Which {} did {} find in {}?",

@@ -1,4 +1,5 @@
-//! The same again behind something that differs every time, one shape for each kind of volatile part.
+//! The same again behind something that differs every time, one shape for each kind of volatile
+//! part.
 
 use serde_json::json;
 

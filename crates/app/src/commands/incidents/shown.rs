@@ -1,4 +1,5 @@
-//! One incident in words: how its score is made, what the loop looked like and cost, and the calls that are its evidence.
+//! One incident in words: how its score is made, what the loop looked like and cost, and the calls
+//! that are its evidence.
 
 use model::{ActivatedBy, Cycle};
 

@@ -121,8 +121,9 @@ impl Agent {
 }
 
 impl Line {
-    /// The order of the dashboard's Agents page: stopped, looping, near the threshold, failing, the rest, and last the
-    /// agents that a person switched off. Among equals, the higher share of the threshold comes first, then the higher cost.
+    /// The order of the dashboard's Agents page: stopped, looping, near the threshold, failing, the
+    /// rest, and last the agents that a person switched off. Among equals, the higher share of the
+    /// threshold comes first, then the higher cost.
     fn by_need(&self, other: &Line) -> Ordering {
         let by_share = || other.share().total_cmp(&self.share());
         let by_cost = || other.sums.cost_usd.total_cmp(&self.sums.cost_usd);
@@ -155,7 +156,8 @@ async fn watch(
     let mut keys = keys();
     let mut screen = Screen::new(first, args.since.clone());
     let (sender, mut snapshots) = mpsc::channel(1);
-    // Beside the keys, not between them: a server that is slow to answer must not keep anyone from leaving.
+    // Beside the keys, not between them: a server that is slow to answer must not keep anyone from
+    // leaving.
     let mut asking = pin!(ask(client, args, sender));
     loop {
         terminal.draw(|frame| screen.draw(frame))?;

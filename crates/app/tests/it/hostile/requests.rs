@@ -19,7 +19,8 @@ async fn what_is_framed_in_two_ways_or_none_never_becomes_two_requests() {
         assert_eq!(statuses(&send(&server.proxy, &bytes).await), [status], "{name}");
         assert_eq!(requests(&provider) - before, forwarded, "{name}");
     };
-    // A length beside chunks is passed over, and the connection ends with the answer (RFC 9112, 6.3).
+    // A length beside chunks is passed over, and the connection ends with the answer (RFC 9112,
+    // 6.3).
     check("length, then chunks", keep_alive(&format!("content-length: 4\r\n{CHUNKED}"), "0\r\n\r\n"), 200, 1).await;
     check("chunks, then length", keep_alive(&format!("{CHUNKED}content-length: 4\r\n"), "0\r\n\r\n"), 200, 1).await;
     for length in ["+5", "0x10", "", "-1", "5, 5", "5\r\ncontent-length: 6", "99999999999999999999999"] {

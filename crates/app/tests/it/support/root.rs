@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
-/// Whether the calling test must be skipped because it needs `what` and the process is not root. `scripts/test` sets
-/// `REQUIRE_ROOT`, so that the full run fails instead.
+/// Whether the calling test must be skipped because it needs `what` and the process is not root.
+/// `scripts/test` sets `REQUIRE_ROOT`, so that the full run fails instead.
 pub(crate) fn skip_without_root(what: &str) -> bool {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     if is_root {

@@ -119,7 +119,8 @@ const RUN: [&str; 38] = [
     "hyperfine",
 ];
 
-/// Programs that show something. One that is in no list may do anything: it may well say nothing when it succeeds.
+/// Programs that show something. One that is in no list may do anything: it may well say nothing
+/// when it succeeds.
 const LOOK: [&str; 94] = [
     "ls",
     "cat",
@@ -241,7 +242,8 @@ struct Found {
     others: bool,
 }
 
-/// What the command in `arguments` is for. They are JSON or the command itself: the words are looked at where they stand.
+/// What the command in `arguments` is for. They are JSON or the command itself: the words are
+/// looked at where they stand.
 pub(super) fn kind(arguments: &str) -> StepKind {
     let arguments = command(arguments);
     let mut found = Found { changes: writes_file(arguments), ..Found::default() };
@@ -286,7 +288,8 @@ fn string_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// The simple commands of a script, by whatever separates them: also the escaped line ends and quotes of JSON.
+/// The simple commands of a script, by whatever separates them: also the escaped line ends and
+/// quotes of JSON.
 fn commands(script: &str) -> impl Iterator<Item = &str> {
     script.split(['\n', ';', '|', '&', '"', '(', '`']).flat_map(|part| part.split("\\n"))
 }

@@ -1,5 +1,6 @@
-//! Takes a word with digits apart and says which of its numbers are volatile: clocks, durations, process ids, ports,
-//! addresses, temporary names. They differ every time although nothing new is said.
+//! Takes a word with digits apart and says which of its numbers are volatile: clocks, durations,
+//! process ids, ports, addresses, temporary names. They differ every time although nothing new is
+//! said.
 
 use crate::normalise::{ID_MASK, TIME_MASK};
 use crate::words::fold;
@@ -85,7 +86,8 @@ pub(super) enum Token {
     Number(u64, f64),
 }
 
-/// The parts of a word in lower case. `is_keyed`: the word before says that the first number is volatile.
+/// The parts of a word in lower case. `is_keyed`: the word before says that the first number is
+/// volatile.
 pub(super) fn tokens(word: &[u8], is_keyed: bool) -> impl Iterator<Item = Token> {
     Tokens { word, at: 0, is_keyed }
 }
@@ -106,7 +108,8 @@ pub(super) fn is_epoch_seconds(value: f64) -> bool {
     (1.4e9..2.2e9).contains(&value)
 }
 
-/// Whether a word behind a number says that it is an amount: a unit, `of`, or the date behind a size in a list of files.
+/// Whether a word behind a number says that it is an amount: a unit, `of`, or the date behind a
+/// size in a list of files.
 pub(super) fn tells_amount(next: &[u8]) -> bool {
     let is_unit = [&b"bytes"[..], b"of", b"b", b"records", b"rows", b"items", b"/"].contains(&next);
     is_unit || is_time(next) || CALENDAR.iter().any(|name| name.as_bytes() == next)
@@ -117,7 +120,8 @@ pub(super) fn is_time(word: &[u8]) -> bool {
     word.starts_with(TIME_MASK.as_bytes()) || clock(word, 0).is_some() || date(word, 0).is_some()
 }
 
-/// A word without the bracket behind its last number, and whether there was one: `[4242]`, `sshd[4242]:`.
+/// A word without the bracket behind its last number, and whether there was one: `[4242]`,
+/// `sshd[4242]:`.
 pub(super) fn without_bracket(word: &[u8]) -> (&[u8], bool) {
     let Some(inside) = word.strip_suffix(b"]") else { return (word, false) };
     let number = inside.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -153,8 +157,8 @@ pub(super) fn names_id(word: &[u8]) -> bool {
     owner.ends_with(b"_") || owner.ends_with(b"-") || OWNERS.iter().any(|known| owner.ends_with(known.as_bytes()))
 }
 
-/// Whether a word may be an id where one is expected: it has digits, is masked as one, or has the letters of
-/// hexadecimal digits only.
+/// Whether a word may be an id where one is expected: it has digits, is masked as one, or has the
+/// letters of hexadecimal digits only.
 pub(super) fn may_be_id(word: &[u8], has_digits: bool) -> bool {
     let is_hex = || word.len() >= 6 && word.iter().all(|byte| matches!(byte, b'a'..=b'f'));
     has_digits || word.starts_with(ID_MASK.as_bytes()) || is_hex()
@@ -302,7 +306,8 @@ fn decimal(word: &[u8], at: usize) -> usize {
     end
 }
 
-/// Whether a number is a time since 1970, from 2014 to 2040: in seconds, milliseconds, microseconds or nanoseconds.
+/// Whether a number is a time since 1970, from 2014 to 2040: in seconds, milliseconds, microseconds
+/// or nanoseconds.
 fn is_epoch(number: &[u8]) -> bool {
     let whole = count(number, 0, u8::is_ascii_digit);
     let is_usual = matches!(whole, 10 | 13 | 16 | 19);

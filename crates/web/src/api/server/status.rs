@@ -36,7 +36,8 @@ pub(crate) struct StatusView {
     pub(crate) detection_failures: u64,
     /// What links in alerts begin with (`public_url`).
     pub(crate) public_url: String,
-    /// Whether those links lead to the machine that they are opened on, so that only this one can follow them.
+    /// Whether those links lead to the machine that they are opened on, so that only this one can
+    /// follow them.
     pub(crate) links_are_local: bool,
 }
 

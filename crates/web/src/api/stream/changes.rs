@@ -1,4 +1,5 @@
-//! What a page has to know of a batch: which agents did something, and which were stopped. Pages ask for the rest themselves.
+//! What a page has to know of a batch: which agents did something, and which were stopped. Pages
+//! ask for the rest themselves.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

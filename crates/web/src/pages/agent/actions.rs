@@ -1,4 +1,5 @@
-//! What a person does to an agent: activate, deactivate, name, delete. Each is a form that leads back to the page.
+//! What a person does to an agent: activate, deactivate, name, delete. Each is a form that leads
+//! back to the page.
 
 use axum::extract::State;
 use model::ActivatedBy;

@@ -1,4 +1,5 @@
-//! One agent: whether it is active and why not, its kill switch, how near it is to its threshold, and what it did lately.
+//! One agent: whether it is active and why not, its kill switch, how near it is to its threshold,
+//! and what it did lately.
 
 pub(crate) mod actions;
 pub(crate) mod policy;

@@ -1,4 +1,5 @@
-//! The policy of an agent: what is spent of its budgets, what else limits it, and the form to change it.
+//! The policy of an agent: what is spent of its budgets, what else limits it, and the form to
+//! change it.
 
 use axum::extract::State;
 use model::AgentId;

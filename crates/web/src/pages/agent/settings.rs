@@ -1,5 +1,5 @@
-//! The forms of an agent's kill switch: the switch itself, which holds at once, and its settings. Turning it on while no one
-//! would be told of a kill asks once.
+//! The forms of an agent's kill switch: the switch itself, which holds at once, and its settings.
+//! Turning it on while no one would be told of a kill asks once.
 
 use axum::extract::State;
 use axum::http::StatusCode;

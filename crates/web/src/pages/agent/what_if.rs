@@ -1,4 +1,5 @@
-//! What other settings would have done: the real detector over the fingerprints that are recorded of this agent.
+//! What other settings would have done: the real detector over the fingerprints that are recorded
+//! of this agent.
 
 use guard::Judged;
 use model::{Fingerprint, KillSwitch, KillSwitchChange, Timestamp};
@@ -14,7 +15,8 @@ use crate::problem::Problem;
 /// How many of the newest calls are judged, and how many of those are drawn.
 const CALLS: u32 = 500;
 const DRAWN: usize = 160;
-/// How wide all calls are drawn together, how wide one is at least and at most, and how high; the threshold is in the middle.
+/// How wide all calls are drawn together, how wide one is at least and at most, and how high; the
+/// threshold is in the middle.
 const WIDTH: usize = 960;
 const NARROWEST: usize = 6;
 const WIDEST: usize = 20;

@@ -10,7 +10,8 @@ use crate::pages::words::problem::takes;
 use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
-/// What the form sends: the fields `agent`, once for each, `do`, and `next` for the page to come back to.
+/// What the form sends: the fields `agent`, once for each, `do`, and `next` for the page to come
+/// back to.
 struct Selected {
     agents: Vec<AgentId>,
     action: Action,

@@ -1,5 +1,5 @@
-//! What a person does about alerts: makes, changes, tests, switches and deletes channels and rules, and tries a delivery
-//! again.
+//! What a person does about alerts: makes, changes, tests, switches and deletes channels and rules,
+//! and tries a delivery again.
 
 use axum::Json;
 use axum::extract::State;
@@ -261,7 +261,8 @@ impl TellingForm {
     }
 }
 
-/// A field that was filled in. What is no number is sent on as the text it is, so that the answer names the field.
+/// A field that was filled in. What is no number is sent on as the text it is, so that the answer
+/// names the field.
 fn number(field: &str, text: &str) -> Option<(String, Value)> {
     let text = text.trim();
     let value = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
@@ -287,7 +288,8 @@ fn read_body<T: serde::de::DeserializeOwned>(fields: Map<String, Value>) -> Resu
     crate::input::read_json(Value::Object(fields))
 }
 
-/// What is wrong with what was sent, to be said on the page; any other problem has a page of its own.
+/// What is wrong with what was sent, to be said on the page; any other problem has a page of its
+/// own.
 fn wrong(problem: &Problem) -> Result<News, Problem> {
     if !problem.status().is_client_error() {
         return Err(problem.clone());

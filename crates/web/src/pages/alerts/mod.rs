@@ -72,7 +72,8 @@ impl AlertsPage {
 struct News {
     /// What is wrong with what was sent.
     error: Option<String>,
-    /// The channel or the rule that was sent, if something is wrong with it: what was typed stays, secrets apart.
+    /// The channel or the rule that was sent, if something is wrong with it: what was typed stays,
+    /// secrets apart.
     channel: ChannelForm,
     rule: RuleForm,
     /// The secret of a webhook that was just made: it is shown this once.

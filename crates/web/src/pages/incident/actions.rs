@@ -1,4 +1,5 @@
-//! What a person does with an incident: says whether it was a loop, activates the agent, takes a body, deletes it.
+//! What a person does with an incident: says whether it was a loop, activates the agent, takes a
+//! body, deletes it.
 
 use axum::extract::{Path, State};
 use model::{ActivatedBy, CallId, IncidentId};

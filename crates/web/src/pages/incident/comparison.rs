@@ -1,4 +1,5 @@
-//! Two calls of the evidence side by side, chosen in the address: what each has that the other has not is marked.
+//! Two calls of the evidence side by side, chosen in the address: what each has that the other has
+//! not is marked.
 
 use model::{CallId, IncidentId};
 use serde::Deserialize;

@@ -1,4 +1,5 @@
-//! The course of a loop: which cycle it went round, since when and at what cost, and what happened to the agent afterwards.
+//! The course of a loop: which cycle it went round, since when and at what cost, and what happened
+//! to the agent afterwards.
 
 use model::{IncidentState, Timestamp};
 

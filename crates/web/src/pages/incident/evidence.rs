@@ -1,5 +1,6 @@
-//! The calls that made the score: the beginning of what was asked, reported and answered, with what repeats and what changed
-//! told apart. Whole bodies come on demand, since they may be as long as a book.
+//! The calls that made the score: the beginning of what was asked, reported and answered, with what
+//! repeats and what changed told apart. Whole bodies come on demand, since they may be as long as a
+//! book.
 
 use model::{CallId, IncidentState, Matched, Timestamp};
 use store::EvidenceHead;
@@ -14,7 +15,8 @@ use crate::pages::words::incident as words;
 use crate::pages::words::units;
 use crate::problem::Problem;
 
-/// All texts of a page together have about this many characters, so that it stays small however many calls there are.
+/// All texts of a page together have about this many characters, so that it stays small however
+/// many calls there are.
 const PAGE_CHARACTERS: u64 = 60_000;
 /// The texts of one call: its result, its prompt and its response.
 const TEXTS: u64 = 3;
@@ -121,7 +123,8 @@ fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String
     head.matched.iter().map(reason).collect::<Vec<_>>().join(", ")
 }
 
-/// The text at `index`, compared with the newest of the others. It is the beginning of one with `length` characters.
+/// The text at `index`, compared with the newest of the others. It is the beginning of one with
+/// `length` characters.
 fn marked(texts: &[Option<String>], index: usize, length: u64) -> Option<Text> {
     let text = texts[index].as_deref()?;
     let others = texts.iter().enumerate().rev().filter(|(place, _)| *place != index);

@@ -1,4 +1,5 @@
-//! What can be done about a false alarm: the narrowest exemptions, what each would have let through, and those that hold.
+//! What can be done about a false alarm: the narrowest exemptions, what each would have let
+//! through, and those that hold.
 
 use axum::extract::State;
 use control::LONGEST_EXEMPTION_DAYS;

@@ -1,4 +1,5 @@
-//! One incident: how the score came about, the window it was found in, and the calls that made it, as text.
+//! One incident: how the score came about, the window it was found in, and the calls that made it,
+//! as text.
 
 pub(crate) mod actions;
 pub(crate) mod comparison;
@@ -118,7 +119,8 @@ async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) 
     })
 }
 
-/// Whether the agent is still inactive. One that is gone, or cannot be read, cannot be activated from here.
+/// Whether the agent is still inactive. One that is gone, or cannot be read, cannot be activated
+/// from here.
 async fn holds(app: &App, incident: &IncidentView) -> bool {
     agents::read(app, incident.agent_id.clone()).await.is_ok_and(|agent| !agent.active)
 }

@@ -1,4 +1,5 @@
-//! The window as a row of calls: which matched, which one was stopped, with lines that join the matches.
+//! The window as a row of calls: which matched, which one was stopped, with lines that join the
+//! matches.
 
 use std::collections::HashMap;
 

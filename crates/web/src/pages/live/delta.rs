@@ -61,7 +61,8 @@ fn insert<'a>(steps: &mut Vec<Step<'a>>, line: &'a str) {
     }
 }
 
-/// The page without the text of its times, which changes every second and which the browser writes itself.
+/// The page without the text of its times, which changes every second and which the browser writes
+/// itself.
 pub(super) fn without_relative_times(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
     let mut rest = page;

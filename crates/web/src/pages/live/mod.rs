@@ -1,4 +1,5 @@
-//! Keeps open pages up to date at little cost: a page that asks for itself again is sent what differs from what it has.
+//! Keeps open pages up to date at little cost: a page that asks for itself again is sent what
+//! differs from what it has.
 
 mod delta;
 mod recent;
@@ -21,8 +22,8 @@ const VERSION: HeaderName = HeaderName::from_static("x-agentgazer-page");
 /// More than any page of ours.
 const MAX_PAGE: usize = 8 * 1024 * 1024;
 
-/// Answers a page that asks for itself again with what differs: nothing (204), the lines that are new (JSON), or the whole
-/// page if the version that the browser has is not known any more.
+/// Answers a page that asks for itself again with what differs: nothing (204), the lines that are
+/// new (JSON), or the whole page if the version that the browser has is not known any more.
 pub(crate) async fn answer_with_changes(State(app): State<App>, request: Request, next: Next) -> Response {
     let base = request.headers().get(VERSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let is_get = request.method() == Method::GET;

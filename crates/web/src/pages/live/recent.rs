@@ -1,4 +1,5 @@
-//! The pages that open browsers have, so that the next answer only says what differs. Bounded: the oldest leave first.
+//! The pages that open browsers have, so that the next answer only says what differs. Bounded: the
+//! oldest leave first.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! The request log: every call, refusal and change of state, newest first. Calls that asked alike have the same colour.
+//! The request log: every call, refusal and change of state, newest first. Calls that asked alike
+//! have the same colour.
 
 mod query;
 
@@ -159,7 +160,8 @@ fn tone(event_type: EventType, status: Option<u16>) -> &'static str {
 #[derive(Clone, Copy)]
 struct Prompt {
     hash: Option<TextHash>,
-    /// Whether it counted as a repetition: an agent at work asks alike with every step, and is not marked for it.
+    /// Whether it counted as a repetition: an agent at work asks alike with every step, and is not
+    /// marked for it.
     is_scored: bool,
 }
 
@@ -176,8 +178,8 @@ struct Group {
     is_scored: bool,
 }
 
-/// Groups prompts that are alike: those of a group get the same colour and letter, if one of them counted as a repetition. One that
-/// stands alone gets none.
+/// Groups prompts that are alike: those of a group get the same colour and letter, if one of them
+/// counted as a repetition. One that stands alone gets none.
 fn alike(prompts: &[Prompt]) -> Vec<Option<Alike>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut places = Vec::with_capacity(prompts.len());

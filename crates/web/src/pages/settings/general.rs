@@ -76,7 +76,8 @@ async fn save(app: &App, change: SettingsChange) -> Result<(), Problem> {
     Ok(app.control().change_settings(change).await?)
 }
 
-/// Leads back, or draws the page with what is wrong with what was sent; any other problem has a page of its own.
+/// Leads back, or draws the page with what is wrong with what was sent; any other problem has a
+/// page of its own.
 async fn answer(
     app: &App,
     frame: Frame,

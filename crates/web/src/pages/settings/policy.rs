@@ -1,4 +1,5 @@
-//! The policy of agents that have none of their own, and the form to change it. What it saves goes before the configuration.
+//! The policy of agents that have none of their own, and the form to change it. What it saves goes
+//! before the configuration.
 
 use axum::extract::State;
 

@@ -1,5 +1,5 @@
-//! What pages say when something is wrong. Forms name their fields as the page does; what a field takes is said in the words of
-//! the API, which checks it.
+//! What pages say when something is wrong. Forms name their fields as the page does; what a field
+//! takes is said in the words of the API, which checks it.
 
 use axum::http::StatusCode;
 use model::FieldError;

@@ -1,4 +1,5 @@
-//! What to paste into each client so that its calls go through the proxy. `docs/clients.md` says which versions were tried.
+//! What to paste into each client so that its calls go through the proxy. `docs/clients.md` says
+//! which versions were tried.
 
 /// What to paste into one client.
 pub(in crate::pages) struct Snippet {

@@ -1,4 +1,5 @@
-//! Times and amounts with their units. What a browser can say in the viewer's own language, `static/words.js` says again.
+//! Times and amounts with their units. What a browser can say in the viewer's own language,
+//! `static/words.js` says again.
 
 /// What thousands, millions and billions are cut short with: `12.4k`.
 pub(in crate::pages) const THOUSAND: &str = "k";

@@ -4,7 +4,8 @@ use super::Browser;
 use super::safety::with_a_kill;
 use crate::server::Server;
 
-/// Masks what differs from run to run: ids, the time between two calls, and the version of the files.
+/// Masks what differs from run to run: ids, the time between two calls, and the version of the
+/// files.
 fn masked(html: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in html.lines().map(str::trim_end).filter(|line| !line.is_empty()) {

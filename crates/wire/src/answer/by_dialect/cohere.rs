@@ -70,8 +70,8 @@ impl CohereAnswer {
         Answer { answered, usage: self.usage, error: self.error, complete, ..Answer::default() }
     }
 
-    /// Reads a message, or the piece of one at `index`. A piece has a single content or call where a
-    /// message has a list. The tool plan is reasoning, which is not part of the response.
+    /// Reads a message, or the piece of one at `index`. A piece has a single content or call where
+    /// a message has a list. The tool plan is reasoning, which is not part of the response.
     fn read_message(&mut self, message: Json<'_>, index: Option<u64>) {
         let said = self.said.get_or_insert_default();
         let budget = &mut self.budget;

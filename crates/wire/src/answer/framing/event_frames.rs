@@ -119,8 +119,8 @@ fn split_header(headers: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((name, value, rest))
 }
 
-/// The event inside a payload of `invoke-with-response-stream`: `{"bytes":"…"}` holds the model's own
-/// event in Base64. Any other payload is the event itself.
+/// The event inside a payload of `invoke-with-response-stream`: `{"bytes":"…"}` holds the model's
+/// own event in Base64. Any other payload is the event itself.
 fn unwrap_chunk(payload: &[u8]) -> Cow<'_, [u8]> {
     let text = simdutf8::basic::from_utf8(payload).ok();
     let bytes = text.and_then(|text| Json::parse(text).ok()).and_then(|json| json.field("bytes"));
