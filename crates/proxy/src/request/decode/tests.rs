@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+use std::cell::Cell;
 use std::io::Write;
 
 use flate2::{Compression, write};
@@ -100,23 +101,27 @@ fn a_body_that_expands_in_layers_is_refused_at_the_limit() {
 }
 
 /// A decoder that counts the bytes which are taken from it.
-struct Counting<'a>(&'a [u8], &'a mut usize);
+struct Counting<'a>(&'a [u8], &'a Cell<usize>);
 
 impl Read for Counting<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.0.read(buffer)?;
-        *self.1 += count;
+        self.1.set(self.1.get() + count);
         Ok(count)
     }
 }
 
 #[test]
-fn a_body_is_decoded_once_and_no_further_than_the_limit() {
+fn short_body_is_decoded_once_and_no_body_further_than_the_limit() {
     let check = |length: usize, limit: usize, expected: usize| {
-        let (plain, mut count) = (vec![b'x'; length], 0);
-        let read = read_limited(&mut Counting(&plain, &mut count), 10, limit);
-        assert_eq!((read.is_ok(), count), (length <= limit, expected));
+        let (plain, count) = (vec![b'x'; length], Cell::new(0));
+        let read = read_limited(|| Some(Counting(&plain, &count)), 10, limit);
+        assert_eq!(read.map(|read| read.len()).ok(), (length <= limit).then_some(length));
+        assert_eq!(count.get(), expected);
     };
     check(1_000, 1_000, 1_000);
     check(5_000, 1_000, 1_001);
+    let long = READ_AT_ONCE + 5_000;
+    check(long, 2 * long, 2 * long);
+    check(2 * long, long, long + 1);
 }
