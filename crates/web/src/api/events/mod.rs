@@ -148,7 +148,8 @@ pub(crate) struct EventsQuery {
     #[serde(default)]
     failed: bool,
     /// Only what took at least so many milliseconds.
-    min_latency_ms: Option<u64>,
+    #[param(maximum = 4294967295_u64)]
+    min_latency_ms: Option<u32>,
     /// From this time on (RFC 3339).
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Timestamp>,
@@ -201,7 +202,7 @@ impl From<EventsQuery> for EventFilter {
             blocked: query.blocked,
             block_reason: query.block_reason,
             failed: query.failed,
-            min_latency_ms: query.min_latency_ms,
+            min_latency_ms: query.min_latency_ms.map(u64::from),
             from: query.from,
             to: query.to,
             text: query.text,

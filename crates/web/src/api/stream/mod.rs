@@ -40,6 +40,7 @@ const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 /// What is told.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct StreamQuery {
     /// Only that something has happened, for pages that ask for the rest themselves.
     changes: Option<bool>,
