@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use model::{ActivatedBy, AgentId, DeactivatedBy, Deactivation, Epoch, Timestamp};
+use model::{AgentId, DeactivatedBy, Deactivation, Epoch, Timestamp};
 use store::{Change, Changed, StoreError};
 
 use crate::view::Standing;
-use crate::{Control, ControlError, State};
+use crate::{Command, Commands, ControlError, State};
 
 /// How often an activation is tried while the kill before it is still being written, and the pause
 /// between attempts.
@@ -24,34 +24,34 @@ pub struct AgentChange {
     pub active: Option<bool>,
 }
 
-impl Control {
+impl Commands {
     /// Activates an agent; an active one stays as it is. A call that passes must never be followed
     /// by a restart that refuses the agent again.
-    pub async fn activate(&self, agent: AgentId, by: ActivatedBy) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.activate(&agent, by).await }).await
+    pub async fn activate(&self, agent: AgentId) -> Result<(), ControlError> {
+        self.exclusive(move |command| async move { command.activate(&agent).await }).await
     }
 
     /// Deactivates an agent by hand. It holds in memory before the command gets its turn: another
     /// command may be waiting for a disk that does not answer.
     pub async fn deactivate(&self, agent: AgentId) -> Result<(), ControlError> {
-        self.0.deactivate_in_memory(&agent);
-        self.exclusive(move |state| async move { state.deactivate(&agent).await }).await
+        self.state().deactivate_in_memory(&agent);
+        self.exclusive(move |command| async move { command.deactivate(&agent).await }).await
     }
 
     /// Names, activates or deactivates an agent, in one turn. An invalid name changes nothing.
-    pub async fn change_agent(&self, agent: AgentId, change: AgentChange, by: ActivatedBy) -> Result<(), ControlError> {
+    pub async fn change_agent(&self, agent: AgentId, change: AgentChange) -> Result<(), ControlError> {
         change.name.iter().flatten().try_for_each(|name| check_name(name))?;
         if change.active == Some(false) {
-            self.0.deactivate_in_memory(&agent);
+            self.state().deactivate_in_memory(&agent);
         }
-        self.exclusive(move |state| async move {
+        self.exclusive(move |command| async move {
             match change.active {
-                Some(true) => state.activate(&agent, by).await?,
-                Some(false) => state.deactivate(&agent).await?,
+                Some(true) => command.activate(&agent).await?,
+                Some(false) => command.deactivate(&agent).await?,
                 None => {}
             }
             match change.name {
-                Some(name) => state.rename(agent, name).await,
+                Some(name) => command.rename(agent, name).await,
                 None => Ok(()),
             }
         })
@@ -61,19 +61,28 @@ impl Control {
     /// Gives an agent a name for people; `None` removes it.
     pub async fn rename(&self, agent: AgentId, name: Option<String>) -> Result<(), ControlError> {
         name.as_deref().map_or(Ok(()), check_name)?;
-        self.exclusive(move |state| async move { state.rename(agent, name).await }).await
+        self.exclusive(move |command| async move { command.rename(agent, name).await }).await
     }
 
     /// Deletes an agent with all its data. A failure leaves it whole.
     pub async fn delete_agent(&self, agent: AgentId) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.delete_agent(&agent).await }).await
+        self.exclusive(move |command| async move { command.delete_agent(&agent).await }).await
     }
 }
 
 impl State {
-    async fn activate(&self, agent: &AgentId, by: ActivatedBy) -> Result<(), ControlError> {
+    /// Deactivates an agent that memory knows. Another one is only created once the disk knows it.
+    pub(crate) fn deactivate_in_memory(&self, agent: &AgentId) {
+        if self.guard.agent(agent).is_some() {
+            self.guard.deactivate(agent, self.clock.now());
+        }
+    }
+}
+
+impl Command {
+    async fn activate(&self, agent: &AgentId) -> Result<(), ControlError> {
         let Standing { deactivation: Some(deactivation), epoch, .. } = self.known(agent).await? else { return Ok(()) };
-        let epoch = self.store_activation(agent, (epoch, deactivation), by).await?;
+        let epoch = self.store_activation(agent, (epoch, deactivation)).await?;
         self.guard.activate(agent, epoch);
         Ok(())
     }
@@ -84,11 +93,11 @@ impl State {
         &self,
         agent: &AgentId,
         (epoch, deactivation): (Epoch, Deactivation),
-        by: ActivatedBy,
     ) -> Result<Epoch, ControlError> {
+        let by = self.actor().via;
         for _ in 0..ACTIVATION_ATTEMPTS {
             let change = Change::Activate { agent: agent.clone(), epoch, by, at: self.clock.now() };
-            match self.recorder.change(change).await {
+            match self.change(change).await {
                 Ok(Changed::Activated(epoch)) => return Ok(epoch),
                 Ok(Changed::Done) => return Ok(epoch.next()),
                 Err(StoreError::Conflict(_) | StoreError::NotFound) => {}
@@ -102,13 +111,6 @@ impl State {
         }
         let text = format!("The kill of {agent} is still being written; it stays inactive. Try again.");
         Err(ControlError::NotStored(text))
-    }
-
-    /// Deactivates an agent that memory knows. Another one is only created once the disk knows it.
-    fn deactivate_in_memory(&self, agent: &AgentId) {
-        if self.guard.agent(agent).is_some() {
-            self.guard.deactivate(agent, self.clock.now());
-        }
     }
 
     async fn deactivate(&self, agent: &AgentId) -> Result<(), ControlError> {
@@ -128,14 +130,14 @@ impl State {
 
     async fn store_deactivation(&self, agent: &AgentId, at: Timestamp) -> Result<(), StoreError> {
         self.store_agent(agent).await?;
-        self.recorder.change(Change::Deactivate { agent: agent.clone(), at }).await?;
+        self.change(Change::Deactivate { agent: agent.clone(), at }).await?;
         Ok(())
     }
 
     async fn rename(&self, agent: AgentId, name: Option<String>) -> Result<(), ControlError> {
         self.known(&agent).await?;
         self.store_agent(&agent).await?;
-        self.recorder.change(Change::Rename { agent, name }).await?;
+        self.change(Change::Rename { agent, name }).await?;
         Ok(())
     }
 
@@ -152,7 +154,7 @@ impl State {
     async fn delete_agent(&self, agent: &AgentId) -> Result<(), ControlError> {
         let is_in_memory = self.guard.agent(agent).is_some();
         self.guard.spare(agent, true);
-        match self.recorder.change(Change::DeleteAgent { agent: agent.clone() }).await {
+        match self.change(Change::DeleteAgent { agent: agent.clone() }).await {
             Err(StoreError::NotFound) if !is_in_memory => return Err(ControlError::unknown_agent(agent)),
             Ok(_) | Err(StoreError::NotFound) => {}
             Err(error) => {
@@ -188,7 +190,8 @@ mod tests {
         let fixture = Fixture::start().await;
         fixture.call(&agent());
         let turn = fixture.control.0.turn.lock().await;
-        let mut command = pin!(fixture.control.deactivate(agent()));
+        let commands = fixture.commands();
+        let mut command = pin!(commands.deactivate(agent()));
         tokio::select! {
             biased;
             _ = &mut command => panic!("it is not stored before its turn"),
@@ -207,7 +210,7 @@ mod tests {
         let mut fixture = Fixture::start().await;
         fixture.call(&agent());
         fixture.break_store().await;
-        let error = fixture.control.deactivate(agent()).await.unwrap_err();
+        let error = fixture.commands().deactivate(agent()).await.unwrap_err();
         assert!(error.to_string().contains("is inactive, but that could not be stored"), "{error}");
         assert!(fixture.guard.refuses(&agent()).is_some());
     }
@@ -216,16 +219,16 @@ mod tests {
     async fn activation_that_cannot_be_stored_leaves_the_agent_inactive() {
         let mut fixture = Fixture::start().await;
         fixture.call(&agent());
-        fixture.control.deactivate(agent()).await.unwrap();
+        fixture.commands().deactivate(agent()).await.unwrap();
         fixture.break_store().await;
-        fixture.control.activate(agent(), ActivatedBy::Api).await.unwrap_err();
+        fixture.commands().activate(agent()).await.unwrap_err();
         assert!(fixture.guard.refuses(&agent()).is_some());
     }
 
     #[tokio::test]
     async fn unknown_agent_is_named() {
         let fixture = Fixture::start().await;
-        let error = fixture.control.deactivate(agent()).await.unwrap_err();
+        let error = fixture.commands().deactivate(agent()).await.unwrap_err();
         assert_eq!(error.to_string(), "There is no agent looper.");
         assert!(fixture.guard.agent(&agent()).is_none(), "it was not created");
     }

@@ -6,20 +6,20 @@ use model::{Channel, ChannelId, DeliveryId};
 use store::{AlertChange, Change, StoreError};
 
 use crate::error::OrNotFound;
-use crate::{Control, ControlError, State};
+use crate::{Command, Commands, Control, ControlError, State};
 
 /// More would be a mistake, and each may keep connections of its own.
 const MAX_CHANNELS: usize = 100;
 
-impl Control {
+impl Commands {
     /// Adds a channel.
     pub async fn add_channel(&self, channel: Channel) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move {
-            if state.store.channels().await?.len() >= MAX_CHANNELS {
+        self.exclusive(move |command| async move {
+            if command.store.channels().await?.len() >= MAX_CHANNELS {
                 let text = format!("There are {MAX_CHANNELS} channels already; delete one first.");
                 return Err(ControlError::TooMany(text));
             }
-            state.put_channel(channel).await
+            command.put_channel(channel).await
         })
         .await
     }
@@ -34,9 +34,9 @@ impl Control {
         E: From<ControlError> + Send + 'static,
         F: Future<Output = Result<Channel, E>> + Send,
     {
-        self.exclusive(move |state| async move {
-            let channel = change(state.channel(id).await?).await?;
-            Ok(state.put_channel(channel).await?)
+        self.exclusive(move |command| async move {
+            let channel = change(command.channel(id).await?).await?;
+            Ok(command.put_channel(channel).await?)
         })
         .await
     }
@@ -44,18 +44,20 @@ impl Control {
     /// Deletes a channel and removes it from its rules. A rule that named no other is deleted with
     /// it, unless it is off.
     pub async fn delete_channel(&self, id: ChannelId) -> Result<(), ControlError> {
-        let change = AlertChange::RemoveChannel { channel: id, at: self.0.clock.now() };
-        let removed = self.0.recorder.change(Change::Alerts(change)).await;
+        let change = AlertChange::RemoveChannel { channel: id, at: self.state().clock.now() };
+        let removed = self.command().change(Change::Alerts(change)).await;
         removed.or_not_found(|| unknown(id)).map(drop)
     }
 
     /// Queues a test message for a channel as `delivery`.
     pub async fn test_channel(&self, id: ChannelId, delivery: DeliveryId) -> Result<(), ControlError> {
-        let change = AlertChange::Test { channel: id, delivery, at: self.0.clock.now() };
-        let queued = self.0.recorder.change(Change::Alerts(change)).await;
+        let change = AlertChange::Test { channel: id, delivery, at: self.state().clock.now() };
+        let queued = self.command().change(Change::Alerts(change)).await;
         queued.or_not_found(|| unknown(id)).map(drop)
     }
+}
 
+impl Control {
     /// One channel.
     pub async fn channel(&self, id: ChannelId) -> Result<Channel, ControlError> {
         self.0.channel(id).await
@@ -63,12 +65,14 @@ impl Control {
 }
 
 impl State {
-    async fn channel(&self, id: ChannelId) -> Result<Channel, ControlError> {
+    pub(crate) async fn channel(&self, id: ChannelId) -> Result<Channel, ControlError> {
         self.store.channel(id).await?.ok_or_else(|| ControlError::NotFound(unknown(id)))
     }
+}
 
+impl Command {
     async fn put_channel(&self, channel: Channel) -> Result<(), ControlError> {
-        match self.recorder.change(Change::Alerts(AlertChange::PutChannel { channel: channel.into() })).await {
+        match self.change(Change::Alerts(AlertChange::PutChannel { channel: channel.into() })).await {
             Err(StoreError::Conflict(why)) => Err(ControlError::field("name", format!("must be another: {why}"))),
             stored => Ok(stored.map(drop)?),
         }

@@ -6,7 +6,7 @@ use store::{Change, ExemptionRow, IncidentRow};
 
 use crate::error::OrNotFound;
 use crate::incidents::unknown_incident;
-use crate::{Control, ControlError, State};
+use crate::{Command, Commands, Control, ControlError, State};
 
 /// The longest time that an exemption may hold, in days.
 pub const LONGEST_EXEMPTION_DAYS: i64 = 366;
@@ -53,20 +53,22 @@ struct Candidate {
     text: String,
 }
 
-impl Control {
+impl Commands {
     /// Makes an exemption. It holds from the next call on.
     pub async fn exempt(&self, agent: AgentId, new: NewExemption) -> Result<ExemptionRow, ControlError> {
-        let row = self.0.new_exemption(agent, new).await?;
+        let row = self.state().new_exemption(agent, new).await?;
         let made = row.clone();
-        self.exclusive(move |state| async move { state.add_exemption(row).await }).await?;
+        self.exclusive(move |command| async move { command.add_exemption(row).await }).await?;
         Ok(made)
     }
 
     /// Revokes an exemption: what it covered counts again from the next call on.
     pub async fn revoke_exemption(&self, agent: AgentId, id: ExemptionId) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.revoke_exemption(&agent, id).await }).await
+        self.exclusive(move |command| async move { command.revoke_exemption(&agent, id).await }).await
     }
+}
 
+impl Control {
     /// The exemptions of an agent that hold now.
     pub async fn exemptions(&self, agent: &AgentId) -> Result<Vec<ExemptionRow>, ControlError> {
         Ok(self.0.store.exemptions(agent, self.0.clock.now()).await?)
@@ -118,17 +120,19 @@ impl State {
             created_at: now,
         })
     }
+}
 
+impl Command {
     async fn add_exemption(&self, row: ExemptionRow) -> Result<(), ControlError> {
         let agent = row.agent.clone();
         self.store_agent(&agent).await?;
-        let added = self.recorder.change(Change::AddExemption { row }).await;
+        let added = self.change(Change::AddExemption { row }).await;
         added.or_not_found(|| format!("There is no agent {agent}."))?;
         self.use_stored_exemptions(&agent).await
     }
 
     async fn revoke_exemption(&self, agent: &AgentId, id: ExemptionId) -> Result<(), ControlError> {
-        let removed = self.recorder.change(Change::RemoveExemption { agent: agent.clone(), id }).await;
+        let removed = self.change(Change::RemoveExemption { agent: agent.clone(), id }).await;
         removed.or_not_found(|| format!("{agent} has no exemption {id}."))?;
         self.use_stored_exemptions(agent).await
     }
@@ -138,7 +142,9 @@ impl State {
         self.guard.exempt(agent, rows.into_iter().map(|row| row.exemption).collect());
         Ok(())
     }
+}
 
+impl State {
     /// What the stopped call, the last of `window`, has of this kind.
     async fn candidate(
         &self,

@@ -4,9 +4,9 @@ use model::IncidentId;
 use store::{Change, Feedback};
 
 use crate::error::OrNotFound;
-use crate::{Control, ControlError};
+use crate::{Commands, ControlError};
 
-impl Control {
+impl Commands {
     /// Records whether an incident was a loop.
     pub async fn set_feedback(&self, incident: IncidentId, feedback: Feedback) -> Result<(), ControlError> {
         self.change_incident(incident, Change::SetFeedback { incident, feedback }).await
@@ -19,7 +19,7 @@ impl Control {
 
     async fn change_incident(&self, incident: IncidentId, change: Change) -> Result<(), ControlError> {
         // Memory has no incidents, so no other command has to wait.
-        let changed = self.0.recorder.change(change).await;
+        let changed = self.command().change(change).await;
         changed.or_not_found(|| unknown_incident(incident)).map(drop)
     }
 }

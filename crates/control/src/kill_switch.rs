@@ -3,7 +3,7 @@
 use model::{AgentId, KillSwitch, KillSwitchChange, Score};
 use store::{Change, StoreError};
 
-use crate::{Control, ControlError, State};
+use crate::{Command, Commands, Control, ControlError};
 
 /// A kill switch and what it has seen.
 #[derive(Clone, Copy, Debug)]
@@ -18,17 +18,19 @@ pub struct KillSwitchStatus {
     pub would_have_stopped: u64,
 }
 
-impl Control {
+impl Commands {
     /// Changes the kill switch of an agent, which is created if it is unknown. It holds from the
     /// next call on.
     pub async fn configure(&self, agent: AgentId, change: KillSwitchChange) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.configure(&agent, change).await }).await
+        self.exclusive(move |command| async move { command.configure(&agent, change).await }).await
     }
+}
 
+impl Control {
     /// The kill switch of an agent.
     pub async fn kill_switch(&self, agent: &AgentId) -> Result<KillSwitchStatus, ControlError> {
         let settings = self.0.known(agent).await?.kill_switch;
-        self.0.recorder.catch_up().await;
+        self.0.catch_up().await;
         Ok(KillSwitchStatus {
             settings,
             score: self.0.guard.agent(agent).map(|live| live.current_score).unwrap_or_default(),
@@ -38,7 +40,7 @@ impl Control {
     }
 }
 
-impl State {
+impl Command {
     async fn configure(&self, agent: &AgentId, change: KillSwitchChange) -> Result<(), ControlError> {
         let current = self.standing(agent).await?.map_or(self.guard.defaults(), |standing| standing.kill_switch);
         let kill_switch = change.apply(current)?;
@@ -51,7 +53,7 @@ impl State {
     pub(crate) async fn store_kill_switch(&self, agent: &AgentId, kill_switch: KillSwitch) -> Result<u64, StoreError> {
         let window_floor = self.guard.window_floor_after(agent, kill_switch);
         let change = Change::Configure { agent: agent.clone(), kill_switch, window_floor, at: self.clock.now() };
-        self.recorder.change(change).await?;
+        self.change(change).await?;
         Ok(window_floor)
     }
 }
@@ -74,12 +76,12 @@ mod tests {
     #[tokio::test]
     async fn refused_change_keeps_settings_and_window() {
         let mut fixture = Fixture::start().await;
-        fixture.control.configure(agent(), window_of(20)).await.unwrap();
+        fixture.commands().configure(agent(), window_of(20)).await.unwrap();
         (0..5).for_each(|_| drop(fixture.call(&agent())));
         let before = fixture.guard.agent(&agent()).unwrap().kill_switch;
 
         fixture.break_store().await;
-        let refused = fixture.control.configure(agent(), window_of(2)).await;
+        let refused = fixture.commands().configure(agent(), window_of(2)).await;
         assert!(matches!(refused, Err(ControlError::Store(StoreError::Unavailable(_)))), "{refused:?}");
 
         assert_eq!(fixture.guard.agent(&agent()).unwrap().kill_switch, before);
@@ -92,7 +94,7 @@ mod tests {
     async fn refused_change_creates_no_agent() {
         let mut fixture = Fixture::start().await;
         fixture.break_store().await;
-        fixture.control.configure(agent(), window_of(2)).await.unwrap_err();
+        fixture.commands().configure(agent(), window_of(2)).await.unwrap_err();
         assert!(fixture.guard.agent(&agent()).is_none());
     }
 
@@ -100,8 +102,8 @@ mod tests {
     async fn stored_change_shrinks_the_window_for_good() {
         let fixture = Fixture::start().await;
         (0..5).for_each(|_| drop(fixture.call(&agent())));
-        fixture.control.configure(agent(), window_of(2)).await.unwrap();
-        fixture.control.configure(agent(), window_of(20)).await.unwrap();
+        fixture.commands().configure(agent(), window_of(2)).await.unwrap();
+        fixture.commands().configure(agent(), window_of(20)).await.unwrap();
         let settings = fixture.guard.agent(&agent()).unwrap().kill_switch;
         let floor = fixture.guard.window_floor_after(&agent(), settings);
 

@@ -8,6 +8,7 @@
 
 mod agents;
 mod channels;
+mod command;
 mod error;
 mod exemptions;
 mod incidents;
@@ -24,16 +25,15 @@ mod tests;
 mod token;
 mod view;
 
-use std::future::Future;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use guard::Guard;
 use model::{Clock, Policy, Provider, Providers};
 use store::{Recorder, Store};
-use tokio::sync::Mutex;
 
 pub use agents::AgentChange;
+pub use command::Commands;
+use command::{Command, State};
 pub use error::ControlError;
 pub use exemptions::{ExemptionOffer, LONGEST_EXEMPTION_DAYS, NewExemption};
 pub use kill_switch::KillSwitchStatus;
@@ -64,43 +64,13 @@ pub struct Parts {
     pub clock: Clock,
 }
 
-/// Runs commands, one at a time. Cloning is cheap.
+/// Gives out commands and merged reads. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Control(Arc<State>);
 
-/// The parts, and the turn that a command waits for.
-#[derive(Debug)]
-struct State {
-    parts: Parts,
-    turn: Mutex<()>,
-}
-
-impl Deref for State {
-    type Target = Parts;
-    fn deref(&self) -> &Parts {
-        &self.parts
-    }
-}
-
 impl Control {
-    /// Runs commands on `parts`.
+    /// Runs commands on `parts`, one at a time.
     pub fn new(parts: Parts) -> Control {
-        Control(Arc::new(State { parts, turn: Mutex::default() }))
-    }
-
-    /// Runs `command` while no other command runs. It has a task of its own: a client that
-    /// disconnects between the write to disk and the change in memory must not leave the two apart.
-    async fn exclusive<T, E, F>(&self, command: impl FnOnce(Arc<State>) -> F + Send + 'static) -> Result<T, E>
-    where
-        F: Future<Output = Result<T, E>> + Send,
-        T: Send + 'static,
-        E: From<ControlError> + Send + 'static,
-    {
-        let state = Arc::clone(&self.0);
-        let task = tokio::spawn(async move {
-            let _turn = state.turn.lock().await;
-            command(Arc::clone(&state)).await
-        });
-        task.await.unwrap_or_else(|error| Err(ControlError::Failed(error.to_string()).into()))
+        Control(Arc::new(State::new(parts)))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::{ANY, AgentId, NanoUsd, Policy, PolicyChange, Spending};
 use store::Change;
 
-use crate::{Control, ControlError, State};
+use crate::{Command, Commands, Control, ControlError, State};
 
 /// The policy that holds for an agent, and what was used of it.
 #[derive(Clone, Debug)]
@@ -27,28 +27,30 @@ pub struct DefaultPolicy {
     pub is_configured: bool,
 }
 
-impl Control {
+impl Commands {
     /// Changes the policy of an agent, which is created if it is unknown. It holds from the next
     /// call on.
     pub async fn set_policy(&self, agent: AgentId, change: PolicyChange) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.set_policy(&agent, change).await }).await
+        self.exclusive(move |command| async move { command.set_policy(&agent, change).await }).await
     }
 
     /// Removes an agent's own policy: the default holds again.
     pub async fn reset_policy(&self, agent: AgentId) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.reset_policy(&agent).await }).await
+        self.exclusive(move |command| async move { command.reset_policy(&agent).await }).await
     }
 
     /// Changes the policy of agents without one of their own.
     pub async fn set_default_policy(&self, change: PolicyChange) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.set_default_policy(Some(change)).await }).await
+        self.exclusive(move |command| async move { command.set_default_policy(Some(change)).await }).await
     }
 
     /// Goes back to the policy of the configuration.
     pub async fn reset_default_policy(&self) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.set_default_policy(None).await }).await
+        self.exclusive(move |command| async move { command.set_default_policy(None).await }).await
     }
+}
 
+impl Control {
     /// The policy that holds for an agent, and what was used of it.
     pub async fn policy(&self, agent: &AgentId) -> Result<PolicyStatus, ControlError> {
         let (policies, now) = (self.0.guard.policies(), self.0.clock.now());
@@ -56,7 +58,7 @@ impl Control {
         let spent = match &counted {
             Some(limits) => limits.spent(now),
             None => {
-                self.0.recorder.catch_up().await;
+                self.0.catch_up().await;
                 let Spending { day, week, month, .. } = self.0.store.spending_of(agent, &policy, now).await?;
                 [day, week, month]
             }
@@ -71,7 +73,7 @@ impl Control {
     }
 }
 
-impl State {
+impl Command {
     async fn set_policy(&self, agent: &AgentId, change: PolicyChange) -> Result<(), ControlError> {
         let policies = self.guard.policies();
         let current = policies.policy(agent);
@@ -82,7 +84,7 @@ impl State {
         let spending = self.uncounted_spending(agent, &policy).await?;
         let kill_switch = self.standing(agent).await?.map_or(self.guard.defaults(), |standing| standing.kill_switch);
         let stored = Box::new(policy.clone());
-        self.recorder.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
+        self.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
         policies.put(agent, policy, spending.as_ref(), now);
         if spending.is_some() {
             self.count_calls_that_ended_meanwhile(agent).await;
@@ -94,7 +96,7 @@ impl State {
         self.known(agent).await?;
         let policies = self.guard.policies();
         let spending = self.uncounted_spending(agent, &policies.default_policy()).await?;
-        self.recorder.change(Change::ResetPolicy { agent: agent.clone() }).await?;
+        self.change(Change::ResetPolicy { agent: agent.clone() }).await?;
         policies.reset(agent, spending.as_ref(), self.clock.now());
         if spending.is_some() {
             self.count_calls_that_ended_meanwhile(agent).await;
@@ -108,7 +110,7 @@ impl State {
         let current = policies.default_policy();
         let set = change.map(|change| change.apply(&current)).transpose()?;
         set.as_ref().map_or(Ok(()), |set| self.check_providers(set, &current))?;
-        self.recorder.change(Change::SetDefaultPolicy { policy: set.clone().map(Box::new) }).await?;
+        self.change(Change::SetDefaultPolicy { policy: set.clone().map(Box::new) }).await?;
 
         let policy = set.unwrap_or_else(|| self.configured_policy.clone());
         let (has_budget, now) = (policy.has_budget(), self.clock.now());
@@ -116,7 +118,7 @@ impl State {
         // Twice, for calls that end meanwhile. The policy holds even if the store cannot be read
         // now.
         for _ in 0..if has_budget { 2 } else { 0 } {
-            self.recorder.catch_up().await;
+            self.catch_up().await;
             let Ok(budgets) = self.store.budgets(&policies.default_policy(), self.clock.now()).await else { break };
             for budget in budgets.iter().filter(|budget| budget.own.is_none()) {
                 policies.of(&budget.agent, now);
@@ -125,7 +127,9 @@ impl State {
         }
         Ok(())
     }
+}
 
+impl State {
     /// Refuses an entry for an unknown provider: a limit on a misspelt name would limit nothing. An
     /// entry that `current` has may stay, so that a provider which was removed, or is yet to be
     /// added, blocks no other change.
@@ -146,7 +150,7 @@ impl State {
     /// holds whether or not the store can be read again.
     async fn count_calls_that_ended_meanwhile(&self, agent: &AgentId) {
         let policies = self.guard.policies();
-        self.recorder.catch_up().await;
+        self.catch_up().await;
         let now = self.clock.now();
         if let Ok(spending) = self.store.spending_of(agent, &policies.policy(agent), now).await {
             policies.raise(agent, &spending, now);
@@ -158,7 +162,7 @@ impl State {
         if self.guard.policies().counted(agent).is_some_and(|limits| limits.policy().counts_like(policy)) {
             return Ok(None);
         }
-        self.recorder.catch_up().await;
+        self.catch_up().await;
         Ok(Some(self.store.spending_of(agent, policy, self.clock.now()).await?))
     }
 }

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use store::Change;
 
 use crate::error::OrNotFound;
-use crate::{Control, ControlError, State};
+use crate::{Command, Commands, ControlError};
 
 const MAX_KEY_LENGTH: usize = 4096;
 
@@ -21,29 +21,29 @@ pub struct ProviderChange {
     pub key: Option<SecretString>,
 }
 
-impl Control {
+impl Commands {
     /// Adds or changes a provider. It holds from the next call on.
     pub async fn put_provider(&self, name: String, change: ProviderChange) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.put_provider(&name, change).await }).await
+        self.exclusive(move |command| async move { command.put_provider(&name, change).await }).await
     }
 
     /// Removes what was stored of a provider, its key included: a built-in or configured one is
     /// used as it was.
     pub async fn remove_provider(&self, name: String) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.remove_provider(&name).await }).await
+        self.exclusive(move |command| async move { command.remove_provider(&name).await }).await
     }
 }
 
-impl State {
+impl Command {
     async fn put_provider(&self, name: &str, change: ProviderChange) -> Result<(), ControlError> {
         let provider = change.apply(name, self.providers.get(name).as_deref())?;
-        self.recorder.change(Change::PutProvider { provider: provider.clone() }).await?;
+        self.change(Change::PutProvider { provider: provider.clone() }).await?;
         self.providers.put(provider);
         Ok(())
     }
 
     async fn remove_provider(&self, name: &str) -> Result<(), ControlError> {
-        let removed = self.recorder.change(Change::RemoveProvider { name: name.to_owned() }).await;
+        let removed = self.change(Change::RemoveProvider { name: name.to_owned() }).await;
         removed.or_not_found(|| format!("Nothing is stored for provider {name}."))?;
         match self.configured_providers.iter().find(|provider| provider.name == name) {
             Some(configured) => self.providers.put(configured.clone()),

@@ -3,28 +3,28 @@
 use model::{FieldError, KillSwitch};
 use store::{Change, Settings, SettingsChange};
 
-use crate::{Control, ControlError, State};
+use crate::{Command, Commands, ControlError};
 
-impl Control {
+impl Commands {
     /// Changes settings: an absent field keeps its value.
     pub async fn change_settings(&self, change: SettingsChange) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move {
-            let set = state.store.settings_change().then(change);
-            state.put_settings(set).await
+        self.exclusive(move |command| async move {
+            let set = command.store.settings_change().then(change);
+            command.put_settings(set).await
         })
         .await
     }
 
     /// Goes back to the settings of the configuration.
     pub async fn reset_settings(&self) -> Result<(), ControlError> {
-        self.exclusive(move |state| async move { state.put_settings(SettingsChange::default()).await }).await
+        self.exclusive(move |command| async move { command.put_settings(SettingsChange::default()).await }).await
     }
 }
 
-impl State {
+impl Command {
     async fn put_settings(&self, set: SettingsChange) -> Result<(), ControlError> {
         let defaults = checked_defaults(self.store.configured_settings(), set)?;
-        self.recorder.change(Change::PutSettings { settings: set }).await?;
+        self.change(Change::PutSettings { settings: set }).await?;
         // A stored agent that has left memory would come back with the new defaults: it keeps its
         // own.
         for (agent, kill_switch) in self.store.agents_set_otherwise(defaults).await? {

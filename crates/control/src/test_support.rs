@@ -5,12 +5,14 @@
 use std::sync::Arc;
 
 use guard::{Decision, Guard, GuardConfig, NewCall, Scored};
-use model::{AgentId, Answered, Asked, CallId, Clock, Policy, Providers, RecorderHandle, Timestamp};
+use model::{
+    ActivatedBy, Actor, AgentId, Answered, Asked, CallId, Clock, Policy, Providers, RecorderHandle, Timestamp,
+};
 use store::{Recorder, Store, StoreConfig};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::{Control, Parts, Token};
+use crate::{Commands, Control, Parts, Token};
 
 const PROMPT: &str = "please fix the import error in the file main dot py";
 
@@ -43,6 +45,11 @@ impl Fixture {
             clock,
         });
         Fixture { control, guard, store, writer, _inbox: handle, _directory: directory }
+    }
+
+    /// The commands of whoever holds the token of the first start.
+    pub(crate) fn commands(&self) -> Commands {
+        self.control.by(&Actor::first_token(ActivatedBy::Api, None))
     }
 
     /// Ends the writer: from now on every change is refused.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-use model::{ActivatedBy, ExemptionId, Format, KillSwitch, KillSwitchChange, NanoUsd, PolicyChange};
+use model::{ExemptionId, Format, KillSwitch, KillSwitchChange, NanoUsd, PolicyChange};
 use store::SettingsChange;
 
 use crate::test_support::{Fixture, agent};
@@ -52,7 +52,7 @@ fn defaults_of(window_size: u64) -> SettingsChange {
 async fn command_that_cannot_be_stored_changes_nothing_in_memory() {
     let mut fixture = Fixture::start().await;
     (0..5).for_each(|_| drop(fixture.call(&agent())));
-    let control = fixture.control.clone();
+    let control = fixture.commands();
     control.set_policy(agent(), budget(5.0)).await.unwrap();
     control.put_provider("local".to_owned(), provider("http://127.0.0.1:1")).await.unwrap();
     let before = Memory::of(&fixture);
@@ -85,7 +85,7 @@ async fn change_of_an_agent_with_an_invalid_name_changes_nothing() {
     let fixture = Fixture::start().await;
     fixture.call(&agent());
     let change = AgentChange { name: Some(Some(" ".to_owned())), active: Some(false) };
-    let error = fixture.control.change_agent(agent(), change, ActivatedBy::Api).await.unwrap_err();
+    let error = fixture.commands().change_agent(agent(), change).await.unwrap_err();
     assert!(error.to_string().starts_with("name must have 1 to 200 characters"), "{error}");
     assert!(fixture.guard.refuses(&agent()).is_none());
 }
@@ -95,7 +95,7 @@ async fn changes_of_an_agent_are_made_together() {
     let fixture = Fixture::start().await;
     fixture.call(&agent());
     let change = AgentChange { name: Some(Some("Importer".to_owned())), active: Some(false) };
-    fixture.control.change_agent(agent(), change, ActivatedBy::Api).await.unwrap();
+    fixture.commands().change_agent(agent(), change).await.unwrap();
     let seen = fixture.control.agent(agent()).await.unwrap();
     assert_eq!((seen.name.as_deref(), seen.deactivation.is_some()), (Some("Importer"), true));
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Control, ControlError};
+use crate::{Commands, ControlError};
 
 const CONFIGURED: &str = "The token is set by the configuration (AGENTGAZER_TOKEN, --token or token in the file): \
                           change it there and start again.";
@@ -71,14 +71,14 @@ impl fmt::Debug for Token {
     }
 }
 
-impl Control {
+impl Commands {
     /// Replaces the token. The old one is refused from now on.
     pub async fn replace_token(&self) -> Result<SecretString, ControlError> {
-        self.exclusive(move |state| async move {
-            if !state.token.is_replaceable() {
+        self.exclusive(move |command| async move {
+            if !command.token.is_replaceable() {
                 return Err(ControlError::Conflict(CONFIGURED.to_owned()));
             }
-            state.token.replace().map_err(|error| {
+            command.token.replace().map_err(|error| {
                 tracing::error!(%error, "the token could not be replaced");
                 ControlError::NotStored("The new token could not be stored, so the one before stays.".to_owned())
             })

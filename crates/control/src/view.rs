@@ -56,7 +56,7 @@ impl Control {
     /// A page of agents by id. Where memory and disk disagree on whether one is active, memory
     /// decides.
     pub async fn agents(&self, filter: &AgentFilter, page: &PageRequest) -> Result<Page<Agent>, StoreError> {
-        self.0.recorder.catch_up().await;
+        self.0.catch_up().await;
         let Page { items, next } = self.0.store.agents(filter, page).await?;
         let mut items: Vec<Agent> = items.into_iter().map(|row| self.0.merge(row)).collect();
         items.retain(|agent| filter.active.is_none_or(|active| agent.deactivation.is_none() == active));

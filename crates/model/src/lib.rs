@@ -1,6 +1,7 @@
 //! What AgentGazer talks about: agents, calls, fingerprints, incidents, events. Data and its
 //! validation only: no IO, no SQL, no HTTP; every other crate speaks in these words.
 
+mod actor;
 mod address;
 mod agent;
 mod alert;
@@ -27,6 +28,7 @@ mod time;
 mod unscored;
 mod zone;
 
+pub use actor::{Actor, ActorKind, Cause, Role};
 pub use address::is_global;
 pub use agent::{ActivatedBy, DeactivatedBy, Deactivation, SavedAgent};
 pub use alert::{

@@ -7,7 +7,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use control::ControlError;
-use model::{FieldError, InvalidProvider};
+use model::{FieldError, InvalidProvider, Role};
 use serde::Serialize;
 use store::StoreError;
 use utoipa::{IntoResponses, ToSchema};
@@ -64,7 +64,7 @@ pub(crate) enum Refusals {
     /// The token or the session is missing or wrong.
     #[response(status = 401, content_type = "application/problem+json")]
     Unauthorized(ProblemBody),
-    /// Another site asks for a change.
+    /// The caller's role does not allow it, or another site asks for a change.
     #[response(status = 403, content_type = "application/problem+json")]
     Forbidden(ProblemBody),
     /// There is no such thing.
@@ -133,6 +133,12 @@ impl Problem {
     pub(crate) fn cross_site() -> Problem {
         let detail = "A change must come from this server's own pages or from a program, not from another site.";
         Problem::new(StatusCode::FORBIDDEN, "cross_site", detail)
+    }
+
+    /// The caller is known and may not do this.
+    pub(crate) fn role_needed(needed: Role, has: Role) -> Problem {
+        let detail = format!("This needs the role {}; yours is {}.", needed.as_str(), has.as_str());
+        Problem::new(StatusCode::FORBIDDEN, "role_needed", detail)
     }
 
     pub(crate) fn not_found(detail: impl Into<String>) -> Problem {

@@ -1,4 +1,6 @@
-//! All routes of the listener, and the layers before them.
+//! All routes of the listener with the role that each needs, and the layers before them.
+
+mod roles;
 
 use std::sync::LazyLock;
 
@@ -10,6 +12,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::roles::{ADMIN, OPERATOR, VIEWER};
 use crate::api::{
     agents, alert_history, alerts, channels, events, evidence, exemptions, export, health, incidents, kill_switch,
     offers, openapi, policy, providers, settings, stats, status, stream, token,
@@ -42,64 +45,76 @@ fn open_api() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(health::live)).routes(routes!(health::ready))
 }
 
-/// Routes that need the token or a session.
+/// Routes that need a token or a session.
 fn api() -> OpenApiRouter<App> {
     agents_api()
-        .routes(routes!(events::list))
-        .routes(routes!(export::get))
-        .routes(routes!(events::get))
-        .routes(routes!(stats::overview))
+        .routes(VIEWER.api(routes!(events::list)))
+        .routes(VIEWER.api(routes!(export::get)))
+        .routes(VIEWER.api(routes!(events::get)))
+        .routes(VIEWER.api(routes!(stats::overview)))
         .merge(incidents_api())
         .merge(alerts_api())
         .merge(server_api())
-        .routes(routes!(stream::get))
-        .routes(routes!(openapi::get))
+        .routes(VIEWER.api(routes!(stream::get)))
+        .routes(VIEWER.api(routes!(openapi::get)))
 }
 
 /// Routes about the server itself.
 fn server_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(providers::list))
-        .routes(routes!(providers::get, providers::put, providers::delete))
-        .routes(routes!(settings::get, settings::put, settings::delete))
-        .routes(routes!(policy::get_default, policy::put_default, policy::delete_default))
-        .routes(routes!(token::replace))
-        .routes(routes!(status::get))
+        .routes(VIEWER.api(routes!(providers::list)))
+        .routes(VIEWER.api(routes!(providers::get)))
+        .routes(ADMIN.api(routes!(providers::put, providers::delete)))
+        .routes(VIEWER.api(routes!(settings::get)))
+        .routes(ADMIN.api(routes!(settings::put, settings::delete)))
+        .routes(VIEWER.api(routes!(policy::get_default)))
+        .routes(ADMIN.api(routes!(policy::put_default, policy::delete_default)))
+        .routes(ADMIN.api(routes!(token::replace)))
+        .routes(VIEWER.api(routes!(status::get)))
 }
 
 /// Routes about agents.
 fn agents_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(agents::list))
-        .routes(routes!(agents::get, agents::patch, agents::delete))
-        .routes(routes!(kill_switch::get, kill_switch::put))
-        .routes(routes!(policy::get, policy::put, policy::delete))
-        .routes(routes!(stats::agent))
+        .routes(VIEWER.api(routes!(agents::list)))
+        .routes(VIEWER.api(routes!(agents::get)))
+        .routes(OPERATOR.api(routes!(agents::patch)))
+        .routes(ADMIN.api(routes!(agents::delete)))
+        .routes(VIEWER.api(routes!(kill_switch::get)))
+        .routes(ADMIN.api(routes!(kill_switch::put)))
+        .routes(VIEWER.api(routes!(policy::get)))
+        .routes(ADMIN.api(routes!(policy::put, policy::delete)))
+        .routes(VIEWER.api(routes!(stats::agent)))
 }
 
-/// Routes about incidents and exemptions.
+/// Routes about incidents and exemptions. Exemptions and offers hold the beginning of a prompt.
 fn incidents_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(incidents::list))
-        .routes(routes!(incidents::get, incidents::delete))
-        .routes(routes!(evidence::get))
-        .routes(routes!(incidents::feedback))
-        .routes(routes!(offers::list))
-        .routes(routes!(exemptions::list, exemptions::create))
-        .routes(routes!(exemptions::delete))
+        .routes(VIEWER.api(routes!(incidents::list)))
+        .routes(VIEWER.api(routes!(incidents::get)))
+        .routes(ADMIN.api(routes!(incidents::delete)))
+        .routes(OPERATOR.api(routes!(evidence::get)))
+        .routes(OPERATOR.api(routes!(incidents::feedback)))
+        .routes(OPERATOR.api(routes!(offers::list)))
+        .routes(OPERATOR.api(routes!(exemptions::list, exemptions::create)))
+        .routes(OPERATOR.api(routes!(exemptions::delete)))
 }
 
 /// Routes about channels, rules and their alerts.
 fn alerts_api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(channels::list, channels::create))
-        .routes(routes!(channels::get, channels::patch, channels::delete))
-        .routes(routes!(channels::test))
-        .routes(routes!(alerts::list, alerts::create))
-        .routes(routes!(alerts::get, alerts::patch, alerts::delete))
-        .routes(routes!(alert_history::list))
-        .routes(routes!(alert_history::get))
-        .routes(routes!(alert_history::retry))
+        .routes(VIEWER.api(routes!(channels::list)))
+        .routes(ADMIN.api(routes!(channels::create)))
+        .routes(VIEWER.api(routes!(channels::get)))
+        .routes(ADMIN.api(routes!(channels::patch, channels::delete)))
+        .routes(OPERATOR.api(routes!(channels::test)))
+        .routes(VIEWER.api(routes!(alerts::list)))
+        .routes(ADMIN.api(routes!(alerts::create)))
+        .routes(VIEWER.api(routes!(alerts::get)))
+        .routes(ADMIN.api(routes!(alerts::patch, alerts::delete)))
+        .routes(VIEWER.api(routes!(alert_history::list)))
+        .routes(VIEWER.api(routes!(alert_history::get)))
+        .routes(OPERATOR.api(routes!(alert_history::retry)))
 }
 
 /// Pages and files that need no session.
@@ -116,55 +131,56 @@ fn guarded_pages(app: &App) -> Router<App> {
         search, settings, theme, wall,
     };
     Router::new()
-        .route("/", get(overview::show))
-        .route("/agents", get(agents::show))
-        .route("/agents/selected", post(agents::selected::submit))
-        .route("/agents/{id}", get(agent::show))
-        .route("/agents/{id}/kill-switch", post(agent::settings::save))
-        .route("/agents/{id}/policy", post(agent::policy::save))
-        .route("/agents/{id}/policy/reset", post(agent::policy::reset))
-        .route("/agents/{id}/activate", post(agent::actions::activate))
-        .route("/agents/{id}/deactivate", post(agent::actions::deactivate))
-        .route("/agents/{id}/name", post(agent::actions::rename))
-        .route("/agents/{id}/delete", post(agent::actions::delete))
-        .route("/agents/{id}/exemptions/{exemption}/revoke", post(exemptions::revoke))
-        .route("/incidents", get(incidents::show))
-        .route("/incidents/{id}", get(incident::show))
-        .route("/incidents/{id}/feedback", post(incident::actions::feedback))
-        .route("/incidents/{id}/exempt", post(incident::false_alarm::exempt))
-        .route("/incidents/{id}/activate", post(incident::actions::activate))
-        .route("/incidents/{id}/delete", post(incident::actions::delete))
-        .route("/incidents/{id}/evidence/{call}/{which}", get(incident::actions::body))
-        .route("/requests", get(requests::show))
-        .route("/requests/{id}", get(request::show))
-        .route("/requests/{id}/{which}", get(request::body))
-        .route("/search", get(search::show))
-        .route("/alerts", get(alerts::show))
-        .route("/alerts/channels", post(alerts::actions::add_channel))
-        .route("/alerts/channels/{id}", post(alerts::actions::change_channel))
-        .route("/alerts/channels/{id}/test", post(alerts::actions::test_channel))
-        .route("/alerts/channels/{id}/switch", post(alerts::actions::switch_channel))
-        .route("/alerts/channels/{id}/delete", post(alerts::actions::delete_channel))
-        .route("/alerts/rules", post(alerts::actions::add_rule))
-        .route("/alerts/rules/{id}", post(alerts::actions::change_rule))
-        .route("/alerts/rules/{id}/switch", post(alerts::actions::switch_rule))
-        .route("/alerts/rules/{id}/delete", post(alerts::actions::delete_rule))
-        .route("/alerts/history/{id}/retry", post(alerts::actions::retry))
-        .route("/drill", get(drill::show).post(drill::run))
-        .route("/costs", get(costs::show))
-        .route("/settings", get(settings::show))
-        .route("/settings/defaults", post(settings::general::save_defaults))
-        .route("/settings/retention", post(settings::general::save_retention))
-        .route("/settings/reset", post(settings::general::reset))
-        .route("/settings/policy", post(settings::policy::save))
-        .route("/settings/policy/reset", post(settings::policy::reset))
-        .route("/settings/token", post(settings::token::replace))
-        .route("/settings/providers", post(settings::save_provider))
-        .route("/settings/providers/{name}/remove", post(settings::remove_provider))
-        .route("/wall", get(wall::show))
-        .route("/theme", post(theme::submit))
-        .route("/logout", post(login::logout))
-        .route("/logout/everywhere", post(login::logout_everywhere))
+        .route("/", VIEWER.page(get(overview::show)))
+        .route("/agents", VIEWER.page(get(agents::show)))
+        .route("/agents/selected", OPERATOR.page(post(agents::selected::submit)))
+        .route("/agents/{id}", VIEWER.page(get(agent::show)))
+        .route("/agents/{id}/kill-switch", ADMIN.page(post(agent::settings::save)))
+        .route("/agents/{id}/policy", ADMIN.page(post(agent::policy::save)))
+        .route("/agents/{id}/policy/reset", ADMIN.page(post(agent::policy::reset)))
+        .route("/agents/{id}/activate", OPERATOR.page(post(agent::actions::activate)))
+        .route("/agents/{id}/deactivate", OPERATOR.page(post(agent::actions::deactivate)))
+        .route("/agents/{id}/name", OPERATOR.page(post(agent::actions::rename)))
+        .route("/agents/{id}/delete", ADMIN.page(post(agent::actions::delete)))
+        .route("/agents/{id}/exemptions/{exemption}/revoke", OPERATOR.page(post(exemptions::revoke)))
+        .route("/incidents", VIEWER.page(get(incidents::show)))
+        .route("/incidents/{id}", VIEWER.page(get(incident::show)))
+        .route("/incidents/{id}/feedback", OPERATOR.page(post(incident::actions::feedback)))
+        .route("/incidents/{id}/exempt", OPERATOR.page(post(incident::false_alarm::exempt)))
+        .route("/incidents/{id}/activate", OPERATOR.page(post(incident::actions::activate)))
+        .route("/incidents/{id}/delete", ADMIN.page(post(incident::actions::delete)))
+        .route("/incidents/{id}/evidence/{call}/{which}", OPERATOR.page(get(incident::actions::body)))
+        .route("/requests", VIEWER.page(get(requests::show)))
+        .route("/requests/{id}", VIEWER.page(get(request::show)))
+        .route("/requests/{id}/{which}", OPERATOR.page(get(request::body)))
+        .route("/search", VIEWER.page(get(search::show)))
+        .route("/alerts", VIEWER.page(get(alerts::show)))
+        .route("/alerts/channels", ADMIN.page(post(alerts::actions::add_channel)))
+        .route("/alerts/channels/{id}", ADMIN.page(post(alerts::actions::change_channel)))
+        .route("/alerts/channels/{id}/test", OPERATOR.page(post(alerts::actions::test_channel)))
+        .route("/alerts/channels/{id}/switch", ADMIN.page(post(alerts::actions::switch_channel)))
+        .route("/alerts/channels/{id}/delete", ADMIN.page(post(alerts::actions::delete_channel)))
+        .route("/alerts/rules", ADMIN.page(post(alerts::actions::add_rule)))
+        .route("/alerts/rules/{id}", ADMIN.page(post(alerts::actions::change_rule)))
+        .route("/alerts/rules/{id}/switch", ADMIN.page(post(alerts::actions::switch_rule)))
+        .route("/alerts/rules/{id}/delete", ADMIN.page(post(alerts::actions::delete_rule)))
+        .route("/alerts/history/{id}/retry", OPERATOR.page(post(alerts::actions::retry)))
+        .route("/drill", VIEWER.page(get(drill::show)))
+        .route("/drill", OPERATOR.page(post(drill::run)))
+        .route("/costs", VIEWER.page(get(costs::show)))
+        .route("/settings", VIEWER.page(get(settings::show)))
+        .route("/settings/defaults", ADMIN.page(post(settings::general::save_defaults)))
+        .route("/settings/retention", ADMIN.page(post(settings::general::save_retention)))
+        .route("/settings/reset", ADMIN.page(post(settings::general::reset)))
+        .route("/settings/policy", ADMIN.page(post(settings::policy::save)))
+        .route("/settings/policy/reset", ADMIN.page(post(settings::policy::reset)))
+        .route("/settings/token", ADMIN.page(post(settings::token::replace)))
+        .route("/settings/providers", ADMIN.page(post(settings::save_provider)))
+        .route("/settings/providers/{name}/remove", ADMIN.page(post(settings::remove_provider)))
+        .route("/wall", VIEWER.page(get(wall::show)))
+        .route("/theme", VIEWER.page(post(theme::submit)))
+        .route("/logout", VIEWER.page(post(login::logout)))
+        .route("/logout/everywhere", VIEWER.page(post(login::logout_everywhere)))
         .layer(from_fn_with_state(app.clone(), pages::say_on_a_page))
         .layer(from_fn_with_state(app.clone(), pages::live::answer_with_changes))
 }

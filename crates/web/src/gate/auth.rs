@@ -1,16 +1,16 @@
-//! Authentication: a program shows the token, a browser its session. Every other request gets the
+//! Authentication: a program shows a token, a browser its session. Every other request gets the
 //! same refusal.
 
-use std::convert::Infallible;
 use std::time::Instant;
 
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE, USER_AGENT};
 use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use model::ActivatedBy;
+use control::Commands;
+use model::{ActivatedBy, Actor, Role};
 use subtle::ConstantTimeEq;
 
 use super::client::Client;
@@ -19,12 +19,14 @@ use crate::app::App;
 use crate::pages;
 use crate::problem::Problem;
 
-/// Refuses requests without the token or a session. Which routes that concerns is decided by where
-/// they are mounted, never by the URL; the URL only selects the form of the refusal.
-pub(crate) async fn only_known_callers(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Refuses requests without a token or a session, and tells the others' handlers who asks. Which
+/// routes that concerns is decided by where they are mounted, never by the URL; the URL only selects
+/// the form of the refusal.
+pub(crate) async fn only_known_callers(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let client = Client::of(request.extensions());
-    if is_known(&app, request.headers()) {
+    if let Some(actor) = identify(&app, request.headers(), &client) {
         client.set_authenticated();
+        request.extensions_mut().insert(Caller(actor));
         return next.run(request).await;
     }
     let wants_json = request.uri().path().starts_with("/api/");
@@ -36,29 +38,65 @@ pub(crate) async fn only_known_callers(State(app): State<App>, request: Request,
     }
 }
 
-/// Where a command comes from. A program is identified by its own `User-Agent`, which is not
-/// verified.
-pub(crate) struct Caller(pub(crate) ActivatedBy);
-
-impl<S: Send + Sync> FromRequestParts<S> for Caller {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        let is_our_command = parts.headers.get(USER_AGENT).is_some_and(|it| it.as_bytes().starts_with(b"agentgazer/"));
-        Ok(Caller(match (bearer(&parts.headers), is_our_command) {
-            (None, _) => ActivatedBy::Dashboard,
-            (Some(_), true) => ActivatedBy::CommandLine,
-            (Some(_), false) => ActivatedBy::Api,
-        }))
+/// Who asks, if anybody that we know. The one place where credentials are read.
+pub(crate) fn identify(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
+    let address = Some(client.address());
+    match bearer(headers) {
+        // A token that is given must be right, also from a browser that has a session.
+        Some(token) => is_token(app, token).then(|| Actor::first_token(program(headers), address)),
+        None => {
+            let id = session_id(headers)?;
+            let is_open = app.sessions.is_open(id, &app.web().token, app.web().clock.now());
+            is_open.then(|| Actor::first_token(ActivatedBy::Dashboard, address))
+        }
     }
 }
 
-/// Whether the headers hold the token or an open session.
-pub(crate) fn is_known(app: &App, headers: &HeaderMap) -> bool {
-    match bearer(headers) {
-        // A token that is given must be right, also from a browser that has a session.
-        Some(token) => is_token(app, token),
-        None => session_id(headers).is_some_and(|id| app.sessions.is_open(id, &app.web().token, app.web().clock.now())),
+/// The way a program with a token came. It is identified by its own `User-Agent`, which is not
+/// verified.
+fn program(headers: &HeaderMap) -> ActivatedBy {
+    let is_our_command = headers.get(USER_AGENT).is_some_and(|it| it.as_bytes().starts_with(b"agentgazer/"));
+    if is_our_command { ActivatedBy::CommandLine } else { ActivatedBy::Api }
+}
+
+/// Who makes the request, as [`only_known_callers`] found out.
+#[derive(Clone)]
+pub(crate) struct Caller(pub(crate) Actor);
+
+impl Caller {
+    /// The caller of the request with these extensions, if it needed to be known.
+    pub(crate) fn of(extensions: &Extensions) -> Option<&Actor> {
+        extensions.get::<Caller>().map(|Caller(actor)| actor)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        // Only a route that needs no session has none; taking one there would be a mistake of ours.
+        parts.extensions.get::<Caller>().cloned().ok_or_else(Problem::unauthorized)
+    }
+}
+
+/// The commands of whoever makes the request.
+pub(crate) struct ByCaller(pub(crate) Commands);
+
+impl FromRequestParts<App> for ByCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Caller(actor) = Caller::from_request_parts(parts, app).await?;
+        Ok(ByCaller(app.control().by(&actor)))
+    }
+}
+
+/// Refuses a caller that may not do what `role` may.
+pub(crate) async fn require_role(role: Role, request: Request, next: Next) -> Response {
+    match Caller::of(request.extensions()) {
+        Some(actor) if actor.may(role) => next.run(request).await,
+        Some(actor) => Problem::role_needed(role, actor.role).into_response(),
+        None => Problem::unauthorized().into_response(),
     }
 }
 

@@ -11,7 +11,7 @@ mod session;
 mod session_storage;
 mod wrong_port;
 
-pub(crate) use auth::{Caller, cookie, is_known, is_token, only_known_callers, session_id};
+pub(crate) use auth::{ByCaller, Caller, cookie, identify, is_token, only_known_callers, require_role, session_id};
 pub use client::{Client, Network};
 pub(crate) use guess_limit::GuessLimit;
 pub(crate) use headers::{PAGE_POLICY, answer_safely};

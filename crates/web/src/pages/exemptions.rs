@@ -1,14 +1,13 @@
 //! Exemptions as pages show them: on the page of their agent, and on that of the incident they were
 //! made for.
 
-use axum::extract::State;
 use model::{ExemptKind, IncidentId};
 use serde::Deserialize;
 
 use super::plain::plain;
 use super::{Drawn, see_other, words};
 use crate::api::exemptions::ExemptionView;
-use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{ExemptionPath, Fields};
 
 /// One exemption.
@@ -45,11 +44,11 @@ pub(crate) struct RevokeForm {
 
 /// Revokes an exemption.
 pub(crate) async fn revoke(
-    State(app): State<App>,
+    ByCaller(commands): ByCaller,
     ExemptionPath(agent, id): ExemptionPath,
     Fields(form): Fields<RevokeForm>,
 ) -> Drawn {
-    app.control().revoke_exemption(agent.clone(), id).await?;
+    commands.revoke_exemption(agent.clone(), id).await?;
     Ok(match form.incident {
         Some(incident) => see_other(&format!("/incidents/{incident}?done=revoked")),
         None => see_other(&format!("/agents/{agent}?done=revoked")),

@@ -3,16 +3,17 @@
 
 use std::convert::Infallible;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
+use model::Role;
 
 use super::figures::Day;
 use super::undo::{self, Undo};
 use super::words;
 use super::words::labels::page;
 use crate::app::App;
-use crate::gate::cookie;
+use crate::gate::{Caller, cookie};
 
 /// The cookie that holds the theme.
 pub(super) const THEME_COOKIE: &str = "agentgazer_theme";
@@ -33,6 +34,23 @@ pub(crate) struct Frame {
     pub(super) theme: Theme,
     /// The viewer's day.
     pub(super) day: Day,
+    /// What the viewer may do.
+    role: Option<Role>,
+}
+
+/// What a frame is made from.
+pub(super) struct Head {
+    headers: HeaderMap,
+    uri: Uri,
+    role: Option<Role>,
+}
+
+impl Head {
+    /// What the request says of itself.
+    pub(super) fn of(request: &Request) -> Head {
+        let role = Caller::of(request.extensions()).map(|actor| actor.role);
+        Head { headers: request.headers().clone(), uri: request.uri().clone(), role }
+    }
 }
 
 /// Light, dark, or what the system says.
@@ -84,7 +102,8 @@ const ENTRIES: [Entry; 7] = [
 ];
 
 impl Frame {
-    pub(super) async fn new(app: &App, headers: &HeaderMap, uri: &Uri) -> Frame {
+    pub(super) async fn new(app: &App, head: &Head) -> Frame {
+        let Head { headers, uri, role } = head;
         let counts = app.web().store.agent_counts().await;
         let query = uri.query().unwrap_or_default();
         Frame {
@@ -95,7 +114,23 @@ impl Frame {
             undo: done(query).and_then(|done| undo::of(uri.path(), done, query)),
             theme: Theme::of(headers),
             day: Day::new(headers, app.web().clock.now()),
+            role: *role,
         }
+    }
+
+    /// Whether the viewer may do what `role` may.
+    pub(super) fn may(&self, role: Role) -> bool {
+        self.role >= Some(role)
+    }
+
+    /// Whether the viewer may stop, activate and exempt, and see bodies.
+    pub(super) fn may_operate(&self) -> bool {
+        self.may(Role::Operator)
+    }
+
+    /// Whether the viewer may change settings.
+    pub(super) fn may_administer(&self) -> bool {
+        self.may(Role::Admin)
     }
 
     pub(super) fn entries(&self) -> &'static [Entry] {
@@ -144,7 +179,9 @@ impl FromRequestParts<App> for Frame {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
-        Ok(Frame::new(app, &parts.headers, &parts.uri).await)
+        let role = Caller::of(&parts.extensions).map(|actor| actor.role);
+        let head = Head { headers: parts.headers.clone(), uri: parts.uri.clone(), role };
+        Ok(Frame::new(app, &head).await)
     }
 }
 
@@ -162,6 +199,7 @@ mod tests {
             undo: None,
             theme: Theme::System,
             day: Day::new(&HeaderMap::new(), model::Timestamp::default()),
+            role: None,
         };
         let here = |path: &str| {
             let frame = frame(path);

@@ -14,7 +14,7 @@ use super::frame::Theme;
 use super::words::labels;
 use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
-use crate::gate::{Client, clear_cookie, is_known, is_token, session_id, set_cookie};
+use crate::gate::{Client, clear_cookie, identify, is_token, session_id, set_cookie};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -41,9 +41,14 @@ pub(crate) struct LoginQuery {
 }
 
 /// The form; a browser that has a session is led on.
-pub(crate) async fn form(State(app): State<App>, headers: HeaderMap, Query(query): Query<LoginQuery>) -> Drawn {
+pub(crate) async fn form(
+    State(app): State<App>,
+    client: Client,
+    headers: HeaderMap,
+    Query(query): Query<LoginQuery>,
+) -> Drawn {
     let next = local_path(&query.next);
-    if !query.next.is_empty() && is_known(&app, &headers) {
+    if !query.next.is_empty() && identify(&app, &headers, &client).is_some() {
         return Ok(see_other(next));
     }
     draw(&LoginPage { theme: Theme::of(&headers), next, error: None })

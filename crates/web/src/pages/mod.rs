@@ -46,7 +46,7 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
-use self::frame::Frame;
+use self::frame::{Frame, Head};
 use crate::app::App;
 use crate::gate::PAGE_POLICY;
 use crate::problem::Problem;
@@ -87,10 +87,10 @@ fn draw_as(status: StatusCode, template: &impl Template) -> Drawn {
 /// Draws what is wrong as a page, for people: whatever a page or an action of the dashboard refuses
 /// ends here.
 pub(crate) async fn say_on_a_page(State(app): State<App>, request: Request, next: Next) -> Response {
-    let (headers, uri) = (request.headers().clone(), request.uri().clone());
+    let head = Head::of(&request);
     let mut response = next.run(request).await;
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
-    let frame = Frame::new(&app, &headers, &uri).await;
+    let frame = Frame::new(&app, &head).await;
     draw_as(problem.status(), &ProblemPage::new(frame, &problem)).unwrap_or(response)
 }
 

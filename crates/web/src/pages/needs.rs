@@ -1,7 +1,7 @@
 //! What needs a person, for the headline of Overview and Agents: each with what to look at and the
 //! button that answers it.
 
-use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Timestamp};
+use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Role, Timestamp};
 use store::{AgentCounts, AgentFilter, DeliveryFilter, PageRequest, Period, Tally};
 
 use super::alerts::health::{self, FailingChannel};
@@ -72,6 +72,8 @@ pub(super) struct Button {
     pub(super) label: &'static str,
     /// What is said before it is done, where it should not happen by a slip.
     pub(super) warning: Option<&'static str>,
+    /// Who may do it.
+    pub(super) needs: Role,
 }
 
 /// What needs somebody, and the sentence that says it.
@@ -192,6 +194,7 @@ fn unguarded_need(id: &AgentId, settings: &SettingsView) -> Need {
             fields,
             label: words::GUARD,
             warning: None,
+            needs: Role::Admin,
         }),
     }
 }
@@ -204,7 +207,7 @@ fn stopped_need(agent: &AgentView, untold: &[IncidentId]) -> Need {
         None => (format!("/agents/{id}"), words::SEE_AGENT),
     };
     let (action, warning) = (format!("/agents/{id}/activate"), Some(words::ACTIVATION));
-    let button = Button { action, fields: Vec::new(), label: words::ACTIVATE, warning };
+    let button = Button { action, fields: Vec::new(), label: words::ACTIVATE, warning, needs: Role::Operator };
     Need { who: id.to_string(), what: words::stopped(is_untold), link: Some(link), button: Some(button) }
 }
 
@@ -224,7 +227,13 @@ fn channel_need(channel: &FailingChannel) -> Need {
         who: channel.name.clone(),
         what: words::channel(&channel.why),
         link: Some(("/alerts".to_owned(), words::SEE_ALERTS)),
-        button: channel.enabled.then(|| Button { action, fields: Vec::new(), label: words::TEST, warning: None }),
+        button: channel.enabled.then(|| Button {
+            action,
+            fields: Vec::new(),
+            label: words::TEST,
+            warning: None,
+            needs: Role::Operator,
+        }),
     }
 }
 

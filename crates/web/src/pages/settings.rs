@@ -22,6 +22,7 @@ use super::{Drawn, assets, draw_as, see_other};
 use crate::api::providers::ProviderView;
 use crate::api::status::{self, StatusView};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Fields, ProviderPath};
 
 #[derive(Template)]
@@ -93,17 +94,17 @@ async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
 }
 
 /// Adds or changes a provider.
-pub(crate) async fn save_provider(State(app): State<App>, Fields(form): Fields<ProviderForm>) -> Drawn {
+pub(crate) async fn save_provider(ByCaller(commands): ByCaller, Fields(form): Fields<ProviderForm>) -> Drawn {
     let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let key = given(form.key).map(Into::into);
     let change = ProviderChange { base_url: given(form.base_url), format: Some(form.format), key };
     let name = form.name.trim().to_owned();
-    app.control().put_provider(name, change).await?;
+    commands.put_provider(name, change).await?;
     Ok(see_other("/settings?done=provider"))
 }
 
 /// Takes back what was stored of a provider.
-pub(crate) async fn remove_provider(State(app): State<App>, ProviderPath(name): ProviderPath) -> Drawn {
-    app.control().remove_provider(name).await?;
+pub(crate) async fn remove_provider(ByCaller(commands): ByCaller, ProviderPath(name): ProviderPath) -> Drawn {
+    commands.remove_provider(name).await?;
     Ok(see_other("/settings?done=provider-removed"))
 }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use control::Commands;
 use model::{AgentId, ExemptKind, ExemptionId, IncidentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::ExemptionRow;
@@ -11,6 +12,7 @@ use utoipa::ToSchema;
 use super::read as read_agent;
 use crate::api::{List, schemas};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{AgentPath, Body, ExemptionPath};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -84,11 +86,11 @@ pub(crate) async fn list(
     params(("id" = String, Path, description = "The agent")), request_body = NewExemption,
     responses((status = 201, body = ExemptionView), Refusals, BodyRefusals))]
 pub(crate) async fn create(
-    State(app): State<App>,
+    ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Body(body): Body<NewExemption>,
 ) -> Result<(StatusCode, Json<ExemptionView>), Problem> {
-    let made = exempt(&app, &agent, body).await?;
+    let made = exempt(&commands, &agent, body).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -97,10 +99,10 @@ pub(crate) async fn create(
     params(("id" = String, Path, description = "The agent"), ("exemption" = String, Path, description = "The exemption")),
     responses((status = 204, description = "It is revoked"), Refusals))]
 pub(crate) async fn delete(
-    State(app): State<App>,
+    ByCaller(commands): ByCaller,
     ExemptionPath(agent, id): ExemptionPath,
 ) -> Result<StatusCode, Problem> {
-    app.control().revoke_exemption(agent, id).await?;
+    commands.revoke_exemption(agent, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -111,8 +113,8 @@ pub(crate) async fn read(app: &App, agent: &AgentId) -> Result<Vec<ExemptionView
 }
 
 /// Makes an exemption.
-pub(crate) async fn exempt(app: &App, agent: &AgentId, new: NewExemption) -> Result<ExemptionView, Problem> {
+pub(crate) async fn exempt(commands: &Commands, agent: &AgentId, new: NewExemption) -> Result<ExemptionView, Problem> {
     let NewExemption { incident_id, what, until } = new;
     let new = control::NewExemption { incident: incident_id, what, until };
-    Ok(app.control().exempt(agent.clone(), new).await?.into())
+    Ok(commands.exempt(agent.clone(), new).await?.into())
 }

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use crate::api::schemas;
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{AgentPath, Body, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -103,10 +104,11 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
     responses((status = 200, body = KillSwitchView), Refusals, BodyRefusals))]
 pub(crate) async fn put(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<KillSwitchView>, Problem> {
-    app.control().configure(agent.clone(), body.into()).await?;
+    commands.configure(agent.clone(), body.into()).await?;
     show(&app, &agent).await.map(Json)
 }
 

@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use self::kill_switch::SettingsView;
 use super::{List, Signals, schemas};
 use crate::app::App;
-use crate::gate::Caller;
+use crate::gate::ByCaller;
 use crate::input::{AgentPath, Body, Paging, Parameters, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -157,11 +157,11 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
     responses((status = 200, body = AgentView), Refusals, BodyRefusals))]
 pub(crate) async fn patch(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
-    Caller(by): Caller,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<AgentView>, Problem> {
-    app.control().change_agent(agent.clone(), body.into(), by).await?;
+    commands.change_agent(agent.clone(), body.into()).await?;
     read(&app, agent).await.map(Json)
 }
 
@@ -169,8 +169,8 @@ pub(crate) async fn patch(
 #[utoipa::path(delete, path = "/api/agents/{id}", tag = "agents", operation_id = "delete_agent",
     params(("id" = String, Path, description = "The agent")),
     responses((status = 204, description = "It is gone"), Refusals))]
-pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<StatusCode, Problem> {
-    app.control().delete_agent(agent).await?;
+pub(crate) async fn delete(ByCaller(commands): ByCaller, AgentPath(agent): AgentPath) -> Result<StatusCode, Problem> {
+    commands.delete_agent(agent).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::api::schemas;
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{AgentPath, Body};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -162,10 +163,11 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
     responses((status = 200, body = PolicyView), Refusals, BodyRefusals))]
 pub(crate) async fn put(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Body(change): Body<PolicyChange>,
 ) -> Result<Json<PolicyView>, Problem> {
-    app.control().set_policy(agent.clone(), change).await?;
+    commands.set_policy(agent.clone(), change).await?;
     read(&app, &agent).await.map(Json)
 }
 
@@ -173,8 +175,12 @@ pub(crate) async fn put(
 #[utoipa::path(delete, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "delete_policy",
     params(("id" = String, Path, description = "The agent")),
     responses((status = 200, body = PolicyView), Refusals))]
-pub(crate) async fn delete(State(app): State<App>, AgentPath(agent): AgentPath) -> Result<Json<PolicyView>, Problem> {
-    app.control().reset_policy(agent.clone()).await?;
+pub(crate) async fn delete(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    AgentPath(agent): AgentPath,
+) -> Result<Json<PolicyView>, Problem> {
+    commands.reset_policy(agent.clone()).await?;
     read(&app, &agent).await.map(Json)
 }
 
@@ -192,17 +198,21 @@ pub(crate) async fn get_default(State(app): State<App>) -> Result<Json<DefaultVi
     request_body = ChangeSchema, responses((status = 200, body = DefaultView), Refusals, BodyRefusals))]
 pub(crate) async fn put_default(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     Body(change): Body<PolicyChange>,
 ) -> Result<Json<DefaultView>, Problem> {
-    app.control().set_default_policy(change).await?;
+    commands.set_default_policy(change).await?;
     get_default(State(app)).await
 }
 
 /// Goes back to the policy of the configuration for agents that have none of their own.
 #[utoipa::path(delete, path = "/api/policy", tag = "settings", operation_id = "delete_default_policy",
     responses((status = 200, body = DefaultView), Refusals))]
-pub(crate) async fn delete_default(State(app): State<App>) -> Result<Json<DefaultView>, Problem> {
-    app.control().reset_default_policy().await?;
+pub(crate) async fn delete_default(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+) -> Result<Json<DefaultView>, Problem> {
+    commands.reset_default_policy().await?;
     get_default(State(app)).await
 }
 

@@ -14,6 +14,7 @@ use super::history::{DeliveryView, first_attempt};
 use super::masked_url::mask;
 use crate::api::{List, schemas};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Body, ChannelPath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -146,6 +147,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<ChannelView
     responses((status = 201, body = ChannelView), Refusals, BodyRefusals))]
 pub(crate) async fn create(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     Body(mut body): Body<ChannelBody>,
 ) -> Result<(StatusCode, Json<ChannelView>), Problem> {
     let missing = |field| Problem::field(field, "must be given");
@@ -167,7 +169,7 @@ pub(crate) async fn create(
         created_at: app.web().clock.now(),
         settings: Some(settings),
     };
-    app.control().add_channel(channel.clone()).await?;
+    commands.add_channel(channel.clone()).await?;
     Ok((StatusCode::CREATED, Json(ChannelView { secret, ..channel.into() })))
 }
 
@@ -202,11 +204,12 @@ pub(crate) async fn get(State(app): State<App>, ChannelPath(id): ChannelPath) ->
     responses((status = 200, body = ChannelView), Refusals, BodyRefusals))]
 pub(crate) async fn patch(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     ChannelPath(id): ChannelPath,
     Body(body): Body<ChannelBody>,
 ) -> Result<Json<ChannelView>, Problem> {
     let changing = app.clone();
-    app.control().change_channel(id, |channel| async move { apply(&changing, channel, body).await }).await?;
+    commands.change_channel(id, |channel| async move { apply(&changing, channel, body).await }).await?;
     Ok(Json(app.control().channel(id).await?.into()))
 }
 
@@ -234,8 +237,8 @@ async fn apply(app: &App, mut channel: Channel, mut body: ChannelBody) -> Result
 #[utoipa::path(delete, path = "/api/channels/{id}", tag = "alerts", operation_id = "delete_channel",
     params(("id" = String, Path, description = "The channel")),
     responses((status = 204, description = "It is gone"), Refusals))]
-pub(crate) async fn delete(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<StatusCode, Problem> {
-    app.control().delete_channel(id).await?;
+pub(crate) async fn delete(ByCaller(commands): ByCaller, ChannelPath(id): ChannelPath) -> Result<StatusCode, Problem> {
+    commands.delete_channel(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -244,9 +247,13 @@ pub(crate) async fn delete(State(app): State<App>, ChannelPath(id): ChannelPath)
 #[utoipa::path(post, path = "/api/channels/{id}/test", tag = "alerts", operation_id = "test_channel",
     params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = DeliveryView), Refusals))]
-pub(crate) async fn test(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<Json<DeliveryView>, Problem> {
+pub(crate) async fn test(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    ChannelPath(id): ChannelPath,
+) -> Result<Json<DeliveryView>, Problem> {
     let delivery = DeliveryId::new();
     let outbox = app.web().recorder.outbox();
-    app.control().test_channel(id, delivery).await?;
+    commands.test_channel(id, delivery).await?;
     first_attempt(&app, delivery, outbox).await.map(Json)
 }

@@ -12,6 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::{List, schemas};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{DeliveryPath, Paging, Parameters};
 use crate::problem::{Problem, Refusals};
 
@@ -165,9 +166,10 @@ pub(crate) async fn get(State(app): State<App>, DeliveryPath(id): DeliveryPath) 
     responses((status = 200, body = DeliveryView), Refusals))]
 pub(crate) async fn retry(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     DeliveryPath(id): DeliveryPath,
 ) -> Result<Json<DeliveryView>, Problem> {
-    app.control().retry_delivery(id).await?;
+    commands.retry_delivery(id).await?;
     read(&app, id).await.map(|row| Json(row.into()))
 }
 

@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use self::condition::{OwnFields, condition};
 use super::{List, schemas};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Body, RulePath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -159,6 +160,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<RuleView>>,
     responses((status = 201, body = RuleView), Refusals, BodyRefusals))]
 pub(crate) async fn create(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     Body(body): Body<RuleBody>,
 ) -> Result<(StatusCode, Json<RuleView>), Problem> {
     let rule_type = body.rule_type.ok_or_else(|| Problem::field("rule_type", "must be given"))?;
@@ -174,7 +176,7 @@ pub(crate) async fn create(
         created_at: app.web().clock.now(),
     };
     let rule = body.apply(rule)?;
-    app.control().add_rule(rule.clone()).await?;
+    commands.add_rule(rule.clone()).await?;
     Ok((StatusCode::CREATED, Json(rule.into())))
 }
 
@@ -191,11 +193,11 @@ pub(crate) async fn get(State(app): State<App>, RulePath(id): RulePath) -> Resul
     params(("id" = String, Path, description = "The rule")), request_body = RuleBody,
     responses((status = 200, body = RuleView), Refusals, BodyRefusals))]
 pub(crate) async fn patch(
-    State(app): State<App>,
+    ByCaller(commands): ByCaller,
     RulePath(id): RulePath,
     Body(body): Body<RuleBody>,
 ) -> Result<Json<RuleView>, Problem> {
-    let rule = app.control().change_rule(id, |rule| body.apply(rule)).await?;
+    let rule = commands.change_rule(id, |rule| body.apply(rule)).await?;
     Ok(Json(rule.into()))
 }
 
@@ -203,7 +205,7 @@ pub(crate) async fn patch(
 #[utoipa::path(delete, path = "/api/alerts/{id}", tag = "alerts", operation_id = "delete_alert_rule",
     params(("id" = String, Path, description = "The rule")),
     responses((status = 204, description = "It is gone"), Refusals))]
-pub(crate) async fn delete(State(app): State<App>, RulePath(id): RulePath) -> Result<StatusCode, Problem> {
-    app.control().delete_rule(id).await?;
+pub(crate) async fn delete(ByCaller(commands): ByCaller, RulePath(id): RulePath) -> Result<StatusCode, Problem> {
+    commands.delete_rule(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

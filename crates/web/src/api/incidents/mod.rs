@@ -16,6 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{List, Signals, schemas};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Body, IncidentPath, Paging, Parameters};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -183,10 +184,11 @@ pub(crate) async fn get(State(app): State<App>, IncidentPath(id): IncidentPath) 
     responses((status = 200, body = IncidentView), Refusals, BodyRefusals))]
 pub(crate) async fn feedback(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,
     Body(body): Body<FeedbackBody>,
 ) -> Result<Json<IncidentView>, Problem> {
-    app.control().set_feedback(id, body.feedback).await?;
+    commands.set_feedback(id, body.feedback).await?;
     read(&app, id).await.map(Json)
 }
 
@@ -194,8 +196,11 @@ pub(crate) async fn feedback(
 #[utoipa::path(delete, path = "/api/incidents/{id}", tag = "incidents", operation_id = "delete_incident",
     params(("id" = String, Path, description = "The incident")),
     responses((status = 204, description = "It is gone"), Refusals))]
-pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPath) -> Result<StatusCode, Problem> {
-    app.control().delete_incident(id).await?;
+pub(crate) async fn delete(
+    ByCaller(commands): ByCaller,
+    IncidentPath(id): IncidentPath,
+) -> Result<StatusCode, Problem> {
+    commands.delete_incident(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use crate::api::{List, schemas};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Body, ProviderPath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -87,10 +88,11 @@ pub(crate) async fn get(
     responses((status = 200, body = ProviderView), Refusals, BodyRefusals))]
 pub(crate) async fn put(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     ProviderPath(name): ProviderPath,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<ProviderView>, Problem> {
-    app.control().put_provider(name.clone(), body.into()).await?;
+    commands.put_provider(name.clone(), body.into()).await?;
     show(&app, &name).map(Json)
 }
 
@@ -99,8 +101,11 @@ pub(crate) async fn put(
 #[utoipa::path(delete, path = "/api/providers/{name}", tag = "providers", operation_id = "delete_provider",
     params(("name" = String, Path, description = "The provider")),
     responses((status = 204, description = "It is as it was without what was stored"), Refusals))]
-pub(crate) async fn delete(State(app): State<App>, ProviderPath(name): ProviderPath) -> Result<StatusCode, Problem> {
-    app.control().remove_provider(name).await?;
+pub(crate) async fn delete(
+    ByCaller(commands): ByCaller,
+    ProviderPath(name): ProviderPath,
+) -> Result<StatusCode, Problem> {
+    commands.remove_provider(name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::api::kill_switch::{ChangeBody as KillSwitchBody, SettingsView as KillSwitchView};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Body, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
@@ -106,15 +107,19 @@ pub(crate) async fn get(State(app): State<App>) -> Json<AllSettings> {
 /// from the next hour on. They override the configuration, also after a restart.
 #[utoipa::path(put, path = "/api/settings", tag = "settings", operation_id = "put_settings", request_body = ChangeBody,
     responses((status = 200, body = AllSettings), Refusals, BodyRefusals))]
-pub(crate) async fn put(State(app): State<App>, Body(body): Body<ChangeBody>) -> Result<Json<AllSettings>, Problem> {
-    app.control().change_settings(body.into()).await?;
+pub(crate) async fn put(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    Body(body): Body<ChangeBody>,
+) -> Result<Json<AllSettings>, Problem> {
+    commands.change_settings(body.into()).await?;
     Ok(get(State(app)).await)
 }
 
 /// Goes back to the settings of the configuration.
 #[utoipa::path(delete, path = "/api/settings", tag = "settings", operation_id = "delete_settings",
     responses((status = 200, body = AllSettings), Refusals))]
-pub(crate) async fn delete(State(app): State<App>) -> Result<Json<AllSettings>, Problem> {
-    app.control().reset_settings().await?;
+pub(crate) async fn delete(State(app): State<App>, ByCaller(commands): ByCaller) -> Result<Json<AllSettings>, Problem> {
+    commands.reset_settings().await?;
     Ok(get(State(app)).await)
 }

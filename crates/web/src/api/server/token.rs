@@ -2,11 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use control::Commands;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::problem::{Problem, Refusals};
 
 /// The new token.
@@ -21,14 +23,14 @@ pub(crate) struct TokenView {
 /// configuration sets can only be changed there (409).
 #[utoipa::path(post, path = "/api/token", tag = "settings", operation_id = "replace_token",
     responses((status = 200, body = TokenView), Refusals))]
-pub(crate) async fn replace(State(app): State<App>) -> Result<Json<TokenView>, Problem> {
-    let token = replaced(app).await?;
+pub(crate) async fn replace(State(app): State<App>, ByCaller(commands): ByCaller) -> Result<Json<TokenView>, Problem> {
+    let token = replaced(&app, &commands).await?;
     Ok(Json(TokenView { token: token.expose_secret().to_owned() }))
 }
 
 /// Replaces the token and ends all sessions.
-pub(crate) async fn replaced(app: App) -> Result<SecretString, Problem> {
-    let token = app.control().replace_token().await?;
+pub(crate) async fn replaced(app: &App, commands: &Commands) -> Result<SecretString, Problem> {
+    let token = commands.replace_token().await?;
     app.sessions.close_all().await;
     tracing::info!("the token was replaced and all sessions were ended");
     Ok(token)

@@ -23,7 +23,7 @@ pub(crate) use feed::Feed;
 use feed::Subscription;
 
 use crate::app::App;
-use crate::gate::is_known;
+use crate::gate::{Client, identify};
 use crate::input::Filters;
 use crate::problem::{Problem, Refusals};
 
@@ -61,12 +61,13 @@ pub(crate) struct StreamQuery {
     responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
 pub(crate) async fn get(
     State(app): State<App>,
+    client: Client,
     headers: HeaderMap,
     Filters(query): Filters<StreamQuery>,
 ) -> Result<Response, Problem> {
     let subscription = app.feed.subscribe(&app.web().recorder).ok_or_else(too_many)?;
     // A stream outlives neither its session nor its token.
-    let goes_on = move || !app.is_draining() && is_known(&app, &headers);
+    let goes_on = move || !app.is_draining() && identify(&app, &headers, &client).is_some();
     let body = if query.changes == Some(true) {
         body(watch_changes(subscription).take_while(move |_| goes_on()))
     } else {

@@ -7,6 +7,7 @@ use model::AgentId;
 use super::{Forms, draw_with};
 use crate::api::{agents, policy};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{AgentPath, Fields};
 use crate::pages::budget_bar::BudgetBar;
 use crate::pages::frame::Frame;
@@ -59,6 +60,7 @@ impl PolicySection {
 /// Saves the policy, or draws the form again with what is wrong.
 pub(crate) async fn save(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     frame: Frame,
     AgentPath(id): AgentPath,
     Fields(sent): Fields<Vec<(String, String)>>,
@@ -66,7 +68,7 @@ pub(crate) async fn save(
     let agent = agents::read(&app, id.clone()).await?;
     match PolicyFields::sent(&app, sent) {
         Ok(change) => {
-            app.control().set_policy(id.clone(), change).await?;
+            commands.set_policy(id.clone(), change).await?;
             Ok(see_other(&format!("/agents/{id}?done=saved")))
         }
         Err(fields) => {
@@ -77,7 +79,7 @@ pub(crate) async fn save(
 }
 
 /// Gives the agent the default policy again.
-pub(crate) async fn reset(State(app): State<App>, AgentPath(id): AgentPath) -> Drawn {
-    app.control().reset_policy(id.clone()).await?;
+pub(crate) async fn reset(ByCaller(commands): ByCaller, AgentPath(id): AgentPath) -> Drawn {
+    commands.reset_policy(id.clone()).await?;
     Ok(see_other(&format!("/agents/{id}?done=reset")))
 }

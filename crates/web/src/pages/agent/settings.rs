@@ -10,6 +10,7 @@ use super::{Forms, draw_with};
 use crate::api::agents;
 use crate::api::kill_switch::{SettingsView, notifications_configured};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{AgentPath, Fields};
 use crate::pages::frame::Frame;
 use crate::pages::words::labels::preset;
@@ -149,6 +150,7 @@ impl SettingsFields {
 /// Saves the settings, or draws the form again with what is wrong or to be asked.
 pub(crate) async fn save(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     frame: Frame,
     AgentPath(id): AgentPath,
     Fields(fields): Fields<SettingsFields>,
@@ -168,7 +170,7 @@ pub(crate) async fn save(
         let form = SettingsForm { asks: true, ..SettingsForm::sent(&fields) };
         return draw_with(&app, frame, agent, Forms { settings: Some(form), ..Forms::default() }).await;
     }
-    app.control().configure(id.clone(), change).await?;
+    commands.configure(id.clone(), change).await?;
     let before = undo::settings_before(agent.kill_switch.into());
     let done = match (agent.kill_switch.enabled, fields.enabled.is_some()) {
         (true, true) => "saved",

@@ -1,9 +1,11 @@
 //! What a person does to several agents at once: switch on, switch off, activate.
 
 use axum::extract::State;
-use model::{ActivatedBy, AgentId, KillSwitchChange};
+use control::Commands;
+use model::{AgentId, KillSwitchChange, Role};
 
 use crate::app::App;
+use crate::gate::{ByCaller, Caller};
 use crate::input::Fields;
 use crate::pages::login::local_path;
 use crate::pages::words::problem::takes;
@@ -36,6 +38,14 @@ impl Action {
         }
     }
 
+    /// Who may do it.
+    fn needs(self) -> Role {
+        match self {
+            Action::SwitchOn | Action::SwitchOff => Role::Admin,
+            Action::Activate => Role::Operator,
+        }
+    }
+
     /// The word that the page afterwards says it with.
     fn done(self) -> &'static str {
         match self {
@@ -45,15 +55,14 @@ impl Action {
         }
     }
 
-    async fn apply(self, app: &App, agent: AgentId) -> Result<(), Problem> {
-        let control = app.control();
+    async fn apply(self, app: &App, commands: &Commands, agent: AgentId) -> Result<(), Problem> {
         // Configuring creates what is unknown, which a list of known agents never means.
-        control.require_agent(&agent).await?;
+        app.control().require_agent(&agent).await?;
         let switch = |enabled| KillSwitchChange { enabled: Some(enabled), ..KillSwitchChange::default() };
         match self {
-            Action::SwitchOn => control.configure(agent, switch(true)).await?,
-            Action::SwitchOff => control.configure(agent, switch(false)).await?,
-            Action::Activate => control.activate(agent, ActivatedBy::Dashboard).await?,
+            Action::SwitchOn => commands.configure(agent, switch(true)).await?,
+            Action::SwitchOff => commands.configure(agent, switch(false)).await?,
+            Action::Activate => commands.activate(agent).await?,
         }
         Ok(())
     }
@@ -75,12 +84,20 @@ impl Selected {
 }
 
 /// Does it to each agent. One that fails does not keep the others from it; its problem is shown.
-pub(crate) async fn submit(State(app): State<App>, Fields(fields): Fields<Vec<(String, String)>>) -> Drawn {
+pub(crate) async fn submit(
+    State(app): State<App>,
+    Caller(actor): Caller,
+    ByCaller(commands): ByCaller,
+    Fields(fields): Fields<Vec<(String, String)>>,
+) -> Drawn {
     let Selected { agents, action, next } = Selected::read(fields)?;
+    if !actor.may(action.needs()) {
+        return Err(Problem::role_needed(action.needs(), actor.role));
+    }
     let done = if agents.is_empty() { "none-selected" } else { action.done() };
     let mut problem = None;
     for agent in agents {
-        problem = action.apply(&app, agent).await.err().or(problem);
+        problem = action.apply(&app, &commands, agent).await.err().or(problem);
     }
     match problem {
         Some(problem) => Err(problem),

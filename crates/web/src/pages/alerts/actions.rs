@@ -12,6 +12,7 @@ use crate::api::alert_history;
 use crate::api::alerts::{self, RuleView};
 use crate::api::channels::{self, ChannelView};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Body, ChannelPath, DeliveryPath, Fields, RulePath};
 use crate::pages::frame::Frame;
 use crate::pages::words::problem::said;
@@ -146,9 +147,14 @@ pub(crate) struct SwitchForm {
 }
 
 /// Makes a channel. The page that follows shows the secret of a webhook, once.
-pub(crate) async fn add_channel(State(app): State<App>, frame: Frame, Fields(form): Fields<ChannelForm>) -> Drawn {
+pub(crate) async fn add_channel(
+    State(app): State<App>,
+    by: ByCaller,
+    frame: Frame,
+    Fields(form): Fields<ChannelForm>,
+) -> Drawn {
     let made = match read_body(form.body()) {
-        Ok(body) => channels::create(State(app.clone()), Body(body)).await,
+        Ok(body) => channels::create(State(app.clone()), by, Body(body)).await,
         Err(problem) => Err(problem),
     };
     let news = match made {
@@ -161,6 +167,7 @@ pub(crate) async fn add_channel(State(app): State<App>, frame: Frame, Fields(for
 /// Changes a channel. A secret that is left empty stays.
 pub(crate) async fn change_channel(
     State(app): State<App>,
+    by: ByCaller,
     frame: Frame,
     path: ChannelPath,
     Fields(form): Fields<ChannelForm>,
@@ -168,7 +175,7 @@ pub(crate) async fn change_channel(
     let mut body = form.body();
     body.remove("kind");
     let changed = match read_body(body) {
-        Ok(body) => channels::patch(State(app.clone()), path, Body(body)).await,
+        Ok(body) => channels::patch(State(app.clone()), by, path, Body(body)).await,
         Err(problem) => Err(problem),
     };
     match changed {
@@ -178,8 +185,8 @@ pub(crate) async fn change_channel(
 }
 
 /// Sends a test through a channel and shows what came of it.
-pub(crate) async fn test_channel(State(app): State<App>, frame: Frame, path: ChannelPath) -> Drawn {
-    let Json(delivery) = channels::test(State(app.clone()), path).await?;
+pub(crate) async fn test_channel(State(app): State<App>, by: ByCaller, frame: Frame, path: ChannelPath) -> Drawn {
+    let Json(delivery) = channels::test(State(app.clone()), by, path).await?;
     let tested = Some(delivery_line(delivery, &[], app.web().clock.now()));
     draw_with(&app, frame, News { tested, ..News::default() }).await
 }
@@ -187,24 +194,30 @@ pub(crate) async fn test_channel(State(app): State<App>, frame: Frame, path: Cha
 /// Turns a channel on or off.
 pub(crate) async fn switch_channel(
     State(app): State<App>,
+    by: ByCaller,
     path: ChannelPath,
     Fields(form): Fields<SwitchForm>,
 ) -> Drawn {
     let (body, id) = (read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?, path.0);
-    let _ = channels::patch(State(app), path, Body(body)).await?;
+    let _ = channels::patch(State(app), by, path, Body(body)).await?;
     Ok(see_other(&format!("/alerts?done=channel-{}&undo={id}", on_or_off(form.enabled))))
 }
 
 /// Deletes a channel.
-pub(crate) async fn delete_channel(State(app): State<App>, path: ChannelPath) -> Drawn {
-    channels::delete(State(app), path).await?;
+pub(crate) async fn delete_channel(by: ByCaller, path: ChannelPath) -> Drawn {
+    channels::delete(by, path).await?;
     Ok(see_other("/alerts?done=deleted"))
 }
 
 /// Makes a rule.
-pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form): Fields<RuleForm>) -> Drawn {
+pub(crate) async fn add_rule(
+    State(app): State<App>,
+    by: ByCaller,
+    frame: Frame,
+    Fields(form): Fields<RuleForm>,
+) -> Drawn {
     let made = match read_body(form.body()) {
-        Ok(body) => alerts::create(State(app.clone()), Body(body)).await,
+        Ok(body) => alerts::create(State(app.clone()), by, Body(body)).await,
         Err(problem) => Err(problem),
     };
     match made {
@@ -216,6 +229,7 @@ pub(crate) async fn add_rule(State(app): State<App>, frame: Frame, Fields(form):
 /// Changes a rule.
 pub(crate) async fn change_rule(
     State(app): State<App>,
+    by: ByCaller,
     frame: Frame,
     path: RulePath,
     Fields(form): Fields<RuleForm>,
@@ -224,7 +238,7 @@ pub(crate) async fn change_rule(
     // What was emptied is never repeated.
     fields.entry("repeat_minutes").or_insert(Value::Null);
     let changed = match read_body(fields) {
-        Ok(body) => alerts::patch(State(app.clone()), path, Body(body)).await,
+        Ok(body) => alerts::patch(by, path, Body(body)).await,
         Err(problem) => Err(problem),
     };
     match changed {
@@ -234,21 +248,21 @@ pub(crate) async fn change_rule(
 }
 
 /// Turns a rule on or off.
-pub(crate) async fn switch_rule(State(app): State<App>, path: RulePath, Fields(form): Fields<SwitchForm>) -> Drawn {
+pub(crate) async fn switch_rule(by: ByCaller, path: RulePath, Fields(form): Fields<SwitchForm>) -> Drawn {
     let (body, id) = (read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?, path.0);
-    let _ = alerts::patch(State(app), path, Body(body)).await?;
+    let _ = alerts::patch(by, path, Body(body)).await?;
     Ok(see_other(&format!("/alerts?done=rule-{}&undo={id}", on_or_off(form.enabled))))
 }
 
 /// Deletes a rule.
-pub(crate) async fn delete_rule(State(app): State<App>, path: RulePath) -> Drawn {
-    alerts::delete(State(app), path).await?;
+pub(crate) async fn delete_rule(by: ByCaller, path: RulePath) -> Drawn {
+    alerts::delete(by, path).await?;
     Ok(see_other("/alerts?done=deleted"))
 }
 
 /// Tries a delivery again.
-pub(crate) async fn retry(State(app): State<App>, path: DeliveryPath) -> Drawn {
-    let _ = alert_history::retry(State(app), path).await?;
+pub(crate) async fn retry(State(app): State<App>, by: ByCaller, path: DeliveryPath) -> Drawn {
+    let _ = alert_history::retry(State(app), by, path).await?;
     Ok(see_other("/alerts?done=retried"))
 }
 

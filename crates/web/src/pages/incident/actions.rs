@@ -2,12 +2,13 @@
 //! body, deletes it.
 
 use axum::extract::{Path, State};
-use model::{ActivatedBy, CallId, IncidentId};
+use model::{CallId, IncidentId};
 use serde::Deserialize;
 use store::Feedback;
 
 use crate::api::incidents;
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Fields, Filters, IncidentPath};
 use crate::pages::whole_body::{BodyQuery, which_body};
 use crate::pages::words::problem::NO_BODY;
@@ -22,24 +23,28 @@ pub(crate) struct FeedbackForm {
 
 /// Keeps what the person says.
 pub(crate) async fn feedback(
-    State(app): State<App>,
+    ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,
     Fields(form): Fields<FeedbackForm>,
 ) -> Drawn {
-    app.control().set_feedback(id, form.feedback).await?;
+    commands.set_feedback(id, form.feedback).await?;
     Ok(see_other(&format!("/incidents/{id}?done=thanks")))
 }
 
 /// Activates the agent of the incident.
-pub(crate) async fn activate(State(app): State<App>, IncidentPath(id): IncidentPath) -> Drawn {
+pub(crate) async fn activate(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    IncidentPath(id): IncidentPath,
+) -> Drawn {
     let incident = incidents::read(&app, id).await?;
-    app.control().activate(incident.agent_id, ActivatedBy::Dashboard).await?;
+    commands.activate(incident.agent_id).await?;
     Ok(see_other(&format!("/incidents/{id}?done=activated")))
 }
 
 /// Deletes the incident with its evidence.
-pub(crate) async fn delete(State(app): State<App>, IncidentPath(id): IncidentPath) -> Drawn {
-    app.control().delete_incident(id).await?;
+pub(crate) async fn delete(ByCaller(commands): ByCaller, IncidentPath(id): IncidentPath) -> Drawn {
+    commands.delete_incident(id).await?;
     Ok(see_other("/incidents?done=deleted"))
 }
 

@@ -11,6 +11,7 @@ use crate::api::exemptions::{self, NewExemption};
 use crate::api::incidents::{self, IncidentView};
 use crate::api::offers::{self, OfferView};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::{Fields, IncidentPath};
 use crate::pages::exemptions::{ExemptionLine, shown};
 use crate::pages::words::incident as words;
@@ -90,13 +91,14 @@ pub(crate) struct ExemptForm {
 /// Makes the exemption; it holds to the end of the day in UTC.
 pub(crate) async fn exempt(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,
     Fields(form): Fields<ExemptForm>,
 ) -> Drawn {
     let incident = incidents::read(&app, id).await?;
     let until = end_of(&form.until).ok_or_else(|| Problem::field("until", takes::DAY))?;
     let new = NewExemption { incident_id: id, what: form.what, until };
-    exemptions::exempt(&app, &incident.agent_id, new).await?;
+    exemptions::exempt(&commands, &incident.agent_id, new).await?;
     Ok(see_other(&format!("/incidents/{id}?done=exempted")))
 }
 

@@ -88,7 +88,13 @@ async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) 
     let trigger: Option<CallId> = heads.last().map(|head| head.call);
     let timeline = timeline::read(app, &incident, trigger, &heads).await?;
     let signals = &incident.signals;
+    // A viewer sees no bodies: nothing of them is drawn, not even hidden.
+    let heads = if frame.may_operate() { heads } else { Vec::new() };
     let evidence = evidence::lines(heads, &timeline, incident.state, now);
+    let false_alarm = match frame.may_operate() {
+        true => false_alarm::read(app, &incident, now).await?,
+        false => None,
+    };
     Ok(IncidentPage {
         frame,
         id: incident.id.to_string(),
@@ -103,7 +109,7 @@ async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) 
         told: told::read(app, id, now).await?,
         holds: incident.state == IncidentState::Open && holds(app, &incident).await,
         feedback: incident.feedback,
-        false_alarm: false_alarm::read(app, &incident, now).await?,
+        false_alarm,
         settings: settings(&incident),
         bar: ScoreBar::new(incident.score, incident.threshold, signals),
         signals: [

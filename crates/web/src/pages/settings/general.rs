@@ -2,11 +2,13 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use control::Commands;
 use serde::Deserialize;
 use store::{Retention, RetentionChange, SettingsChange};
 
 use super::{News, draw_with};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::Fields;
 use crate::pages::agent::settings::{SettingsFields, SettingsForm};
 use crate::pages::frame::Frame;
@@ -47,12 +49,13 @@ impl RetentionForm {
 /// Saves what new agents start with, or draws the form again with what is wrong.
 pub(crate) async fn save_defaults(
     State(app): State<App>,
+    ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(fields): Fields<SettingsFields>,
 ) -> Drawn {
     let fields = fields.with_preset();
     let saved = match fields.change() {
-        Ok(kill_switch) => save(&app, SettingsChange { kill_switch, ..SettingsChange::default() }).await,
+        Ok(kill_switch) => save(&commands, SettingsChange { kill_switch, ..SettingsChange::default() }).await,
         Err(error) => Err(Problem::from(error)),
     };
     let news = |error| News { error, defaults: Some(SettingsForm::sent(&fields)), ..News::default() };
@@ -60,20 +63,25 @@ pub(crate) async fn save_defaults(
 }
 
 /// Saves how long things are kept, or draws the form again with what is wrong.
-pub(crate) async fn save_retention(State(app): State<App>, frame: Frame, Fields(form): Fields<RetentionForm>) -> Drawn {
-    let saved = save(&app, SettingsChange { retention: form.change(), ..SettingsChange::default() }).await;
+pub(crate) async fn save_retention(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    frame: Frame,
+    Fields(form): Fields<RetentionForm>,
+) -> Drawn {
+    let saved = save(&commands, SettingsChange { retention: form.change(), ..SettingsChange::default() }).await;
     let news = |retention_error| News { retention_error, retention: Some(form), ..News::default() };
     answer(&app, frame, saved, news).await
 }
 
 /// Takes back what was saved here.
-pub(crate) async fn reset(State(app): State<App>) -> Drawn {
-    app.control().reset_settings().await?;
+pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
+    commands.reset_settings().await?;
     Ok(see_other("/settings?done=as-configured"))
 }
 
-async fn save(app: &App, change: SettingsChange) -> Result<(), Problem> {
-    Ok(app.control().change_settings(change).await?)
+async fn save(commands: &Commands, change: SettingsChange) -> Result<(), Problem> {
+    Ok(commands.change_settings(change).await?)
 }
 
 /// Leads back, or draws the page with what is wrong with what was sent; any other problem has a

@@ -5,6 +5,7 @@ use axum::extract::State;
 
 use super::{News, draw_with};
 use crate::app::App;
+use crate::gate::ByCaller;
 use crate::input::Fields;
 use crate::pages::frame::Frame;
 use crate::pages::policy_fields::PolicyFields;
@@ -33,10 +34,15 @@ impl DefaultPolicy {
 }
 
 /// Saves the policy, or draws the form again with what is wrong.
-pub(crate) async fn save(State(app): State<App>, frame: Frame, Fields(sent): Fields<Vec<(String, String)>>) -> Drawn {
+pub(crate) async fn save(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    frame: Frame,
+    Fields(sent): Fields<Vec<(String, String)>>,
+) -> Drawn {
     match PolicyFields::sent(&app, sent) {
         Ok(change) => {
-            app.control().set_default_policy(change).await?;
+            commands.set_default_policy(change).await?;
             Ok(see_other("/settings?done=saved"))
         }
         Err(fields) => draw_with(&app, frame, News { policy: Some(*fields), ..News::default() }).await,
@@ -44,7 +50,7 @@ pub(crate) async fn save(State(app): State<App>, frame: Frame, Fields(sent): Fie
 }
 
 /// Takes back what was saved here.
-pub(crate) async fn reset(State(app): State<App>) -> Drawn {
-    app.control().reset_default_policy().await?;
+pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
+    commands.reset_default_policy().await?;
     Ok(see_other("/settings?done=as-configured"))
 }

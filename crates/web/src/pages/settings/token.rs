@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 
 use crate::api::token::replaced;
 use crate::app::App;
-use crate::gate::clear_cookie;
+use crate::gate::{ByCaller, clear_cookie};
 use crate::pages::frame::Theme;
 use crate::pages::{Drawn, assets, draw, with_cookie};
 
@@ -19,8 +19,8 @@ struct TokenPage<'a> {
 }
 
 /// Replaces the token.
-pub(crate) async fn replace(State(app): State<App>, headers: HeaderMap) -> Drawn {
-    let token = replaced(app).await?;
+pub(crate) async fn replace(State(app): State<App>, ByCaller(commands): ByCaller, headers: HeaderMap) -> Drawn {
+    let token = replaced(&app, &commands).await?;
     let page = draw(&TokenPage { theme: Theme::of(&headers), token: token.expose_secret() })?;
     Ok(with_cookie(page, &clear_cookie()))
 }

@@ -1,0 +1,49 @@
+//! The role that a route needs, stated where the route is listed. The description of the API says
+//! it (`x-role`) and the router checks it, both from the same word.
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::routing::MethodRouter;
+use model::Role;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa_axum::router::UtoipaMethodRouter;
+
+use crate::app::App;
+use crate::gate::require_role;
+
+/// What every caller that is known may do: look, but not at bodies.
+pub(super) const VIEWER: Needs = Needs(Role::Viewer);
+/// What stops and starts agents, and what shows bodies.
+pub(super) const OPERATOR: Needs = Needs(Role::Operator);
+/// What changes settings, keys and people.
+pub(super) const ADMIN: Needs = Needs(Role::Admin);
+
+/// Routes that need a role.
+#[derive(Clone, Copy)]
+pub(super) struct Needs(Role);
+
+impl Needs {
+    /// Operations of the API.
+    pub(super) fn api(self, (schemas, mut paths, methods): UtoipaMethodRouter<App>) -> UtoipaMethodRouter<App> {
+        for item in paths.paths.values_mut() {
+            operations(item).into_iter().flatten().for_each(|operation| self.describe(operation));
+        }
+        (schemas, paths, self.page(methods))
+    }
+
+    /// Pages and forms.
+    pub(super) fn page(self, methods: MethodRouter<App>) -> MethodRouter<App> {
+        let Needs(role) = self;
+        methods.route_layer(from_fn(move |request: Request, next: Next| require_role(role, request, next)))
+    }
+
+    fn describe(self, operation: &mut Operation) {
+        let role = ExtensionsBuilder::new().add("x-role", self.0.as_str()).build();
+        operation.extensions.get_or_insert_default().merge(role);
+    }
+}
+
+fn operations(item: &mut PathItem) -> [Option<&mut Operation>; 5] {
+    [item.get.as_mut(), item.post.as_mut(), item.put.as_mut(), item.patch.as_mut(), item.delete.as_mut()]
+}
