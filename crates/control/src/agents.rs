@@ -153,12 +153,12 @@ impl Command {
 
     async fn delete_agent(&self, agent: &AgentId) -> Result<(), ControlError> {
         let is_in_memory = self.guard.agent(agent).is_some();
-        self.guard.spare(agent, true);
+        self.guard.suspend_kills(agent, true);
         match self.change(Change::DeleteAgent { agent: agent.clone() }).await {
             Err(StoreError::NotFound) if !is_in_memory => return Err(ControlError::unknown_agent(agent)),
             Ok(_) | Err(StoreError::NotFound) => {}
             Err(error) => {
-                self.guard.spare(agent, false);
+                self.guard.suspend_kills(agent, false);
                 return Err(error.into());
             }
         }

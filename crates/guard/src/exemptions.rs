@@ -3,9 +3,9 @@
 
 use model::{Counting, Exempt, ExemptKind, Exemption, Fingerprint, SignalCounts};
 
-use crate::entry::Entry;
 use crate::judge::{Judge, Marks};
 use crate::score;
+use crate::window::PackedFingerprint;
 
 /// What does not count for one agent.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ impl From<Vec<Exemption>> for Exemptions {
 /// The score of the last call of `window` as it would have been with `exemptions`: the same rules
 /// as live.
 pub fn rescore(window: &[Fingerprint], counting: Counting, exemptions: &[Exemption]) -> SignalCounts {
-    let entries: Vec<Entry> = window.iter().map(Entry::from).collect();
+    let entries: Vec<PackedFingerprint> = window.iter().map(PackedFingerprint::from).collect();
     score::signals(entries.iter().collect(), counting, &Exemptions(exemptions.into()))
 }
 

@@ -3,16 +3,14 @@
 use std::collections::HashSet;
 
 use model::{
-    AgentId, Answered, Asked, CallId, ConversationId, Deactivation, Epoch, Exemption, Fingerprint, Kill, KillSwitch,
-    Outcome, Policy, SavedAgent, Score, Timestamp,
+    AgentId, Answered, CallId, Deactivation, Epoch, Exemption, Fingerprint, KillSwitch, Outcome, Policy, SavedAgent,
+    Timestamp,
 };
 
-use twox_hash::XxHash3_64;
-
-use crate::agent::{Agent, Arrival, Ended};
-use crate::agents::Agents;
-use crate::fingerprint::{self, RequestPrint};
+use crate::decision::{AgentView, Configured, Decision, NewCall, PreparedCall, Ticket};
+use crate::fingerprint;
 use crate::policies::Policies;
+use crate::registry::{Agent, Arrival, Ended, Registry};
 
 /// What the guard is built with.
 #[derive(Clone, Copy, Debug)]
@@ -34,119 +32,8 @@ impl Default for GuardConfig {
 /// The state of all agents. Shared by reference; every method locks only the agent it is about.
 #[derive(Debug)]
 pub struct Guard {
-    agents: Agents,
+    registry: Registry,
     policies: Policies,
-}
-
-/// A call as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct NewCall<'a> {
-    /// Its agent.
-    pub agent: &'a AgentId,
-    /// Its id.
-    pub call: CallId,
-    /// What tells its conversation apart.
-    pub conversation: &'a str,
-    /// The request's bytes.
-    pub body: &'a [u8],
-    /// What they ask.
-    pub asked: &'a Asked<'a>,
-}
-
-impl<'a> NewCall<'a> {
-    /// Makes the call's fingerprint: the long part of taking a call, which needs no lock.
-    pub fn prepare(&self) -> PreparedCall<'a> {
-        let prompt = fingerprint::of_prompt(self.asked);
-        let print = fingerprint::of_request(self.conversation, XxHash3_64::oneshot(self.body), self.asked, prompt);
-        PreparedCall { agent: self.agent, call: self.call, print }
-    }
-}
-
-/// A call whose fingerprint has been made.
-#[derive(Clone, Copy, Debug)]
-pub struct PreparedCall<'a> {
-    agent: &'a AgentId,
-    call: CallId,
-    print: RequestPrint,
-}
-
-/// What to do with a call.
-#[derive(Clone, Debug)]
-pub enum Decision {
-    /// Refuse it: the agent is inactive.
-    Inactive(Deactivation),
-    /// It was recorded and scored.
-    Scored(Box<Scored>),
-}
-
-/// A call that was recorded and scored.
-#[derive(Clone, Debug)]
-pub struct Scored {
-    /// Hand this back with the response.
-    pub ticket: Ticket,
-    /// What is kept of the call.
-    pub fingerprint: Fingerprint,
-    /// Its score.
-    pub score: Score,
-    /// The settings it was judged by.
-    pub kill_switch: KillSwitch,
-    /// What to do.
-    pub verdict: Verdict,
-    /// Calls that have left all windows of this agent since its last call, or whose agent was
-    /// forgotten: their bodies are needed no more.
-    pub left: Vec<CallId>,
-}
-
-/// What to do with a scored call.
-#[derive(Clone, Debug)]
-pub enum Verdict {
-    /// Forward it.
-    Pass,
-    /// Forward it: the score exceeds the threshold, but the kill switch is off.
-    WouldHaveStopped,
-    /// Forward it; a new episode (`Some`) is an incident to record.
-    Observe(Option<Kill>),
-    /// Refuse it with 429; the agent stays active.
-    Block,
-    /// The agent is inactive from now on. Record the kill, wait for its commit, refuse the call.
-    Kill(Kill),
-}
-
-/// Tells which entry of which window a response belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ticket {
-    /// The agent.
-    pub agent: AgentId,
-    /// The epoch the call came in.
-    pub epoch: Epoch,
-    /// The call.
-    pub call: CallId,
-    /// Its conversation.
-    pub conversation: ConversationId,
-}
-
-/// An agent as it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct AgentView {
-    /// Why it is inactive, if it is.
-    pub deactivation: Option<Deactivation>,
-    /// Its epoch.
-    pub epoch: Epoch,
-    /// Its settings.
-    pub kill_switch: KillSwitch,
-    /// The score of its newest call.
-    pub current_score: Score,
-    /// When its newest call came.
-    pub last_seen: Option<Timestamp>,
-}
-
-/// What a change of settings did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Configured {
-    /// The settings before.
-    pub before: KillSwitch,
-    /// Calls numbered up to this one are out of the windows for good. Stored with the settings.
-    pub window_floor: u64,
 }
 
 impl Guard {
@@ -158,7 +45,7 @@ impl Guard {
     /// The same, with a policy for agents that have none of their own.
     pub fn with_policy(config: GuardConfig, default: Policy) -> Guard {
         let policies = Policies::new(default, config.max_agents);
-        Guard { agents: Agents::new(config), policies }
+        Guard { registry: Registry::new(config), policies }
     }
 
     /// What limits the agents.
@@ -170,14 +57,14 @@ impl Guard {
     /// [`RECALL`](SavedAgent::RECALL) fingerprints make the windows what they were; calls that had
     /// not ended are in none.
     pub fn restore(&self, saved: SavedAgent) {
-        let config = self.agents.config();
-        self.agents.with(&saved.id.clone(), |agent| *agent = Agent::restored(saved, &config));
+        let config = self.registry.config();
+        self.registry.with(&saved.id.clone(), |agent| *agent = Agent::restored(saved, &config));
     }
 
     /// Restores one agent while calls already come in, unless it is known by now.
     pub fn restore_unless_known(&self, saved: SavedAgent) {
-        let config = self.agents.config();
-        self.agents.with(&saved.id.clone(), |agent| {
+        let config = self.registry.config();
+        self.registry.with(&saved.id.clone(), |agent| {
             if agent.is_new(&config) {
                 *agent = Agent::restored(saved, &config);
             }
@@ -187,13 +74,13 @@ impl Guard {
     /// Why the agent is refused right now, if it is. Cheap: asked before a body is read and again
     /// before dialling.
     pub fn refuses(&self, agent: &AgentId) -> Option<Deactivation> {
-        self.agents.refuses(agent)
+        self.registry.refuses(agent)
     }
 
     /// Records a call that is not scored (passed through, unread): it shows that the agent is
     /// alive.
     pub fn on_unscored_call(&self, agent: &AgentId, now: Timestamp) -> Epoch {
-        self.agents.with(agent, |agent| {
+        self.registry.with(agent, |agent| {
             agent.on_sight(now);
             agent.epoch()
         })
@@ -208,11 +95,11 @@ impl Guard {
     /// own meanwhile.
     pub fn on_prepared_call(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
         let PreparedCall { agent, call, print } = call;
-        let mut decision = self.agents.with(agent, |state| state.on_call(Arrival { agent, call, print, now }));
-        if self.agents.orphans.are_waiting()
+        let mut decision = self.registry.with(agent, |state| state.on_call(Arrival { agent, call, print, now }));
+        if !self.registry.released_calls.is_empty()
             && let Decision::Scored(scored) = &mut decision
         {
-            scored.left.extend(self.agents.orphans.take());
+            scored.left.extend(self.registry.released_calls.take());
         }
         decision
     }
@@ -222,29 +109,29 @@ impl Guard {
     /// nothing was scored; the fingerprint in its [`Scored`] is the one to store then.
     pub fn on_answer(&self, ticket: &Ticket, answered: &Answered, now: Timestamp) -> Option<Fingerprint> {
         let ended = Ended { outcome: Outcome::Answered, response: fingerprint::of_answer(answered), at: now };
-        self.agents.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
+        self.registry.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
     }
 
     /// Records that a call got no answer.
     pub fn on_failure(&self, ticket: &Ticket, now: Timestamp) -> Option<Fingerprint> {
         let ended = Ended { outcome: Outcome::Failed, response: None, at: now };
-        self.agents.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
+        self.registry.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
     }
 
     /// Deactivates an agent by hand. `None`: it is inactive already, and stays as it is.
     pub fn deactivate(&self, agent: &AgentId, now: Timestamp) -> Option<Deactivation> {
-        self.agents.with(agent, |agent| agent.deactivate(now))
+        self.registry.with(agent, |agent| agent.deactivate(now))
     }
 
     /// Starts `epoch` with empty windows. Call it once the activation is stored. An epoch that has
     /// begun already is not begun again.
     pub fn activate(&self, agent: &AgentId, epoch: Epoch) {
-        self.agents.with(agent, |agent| agent.activate(epoch));
+        self.registry.with(agent, |agent| agent.activate(epoch));
     }
 
     /// Changes the settings of an agent; an unknown one is created. They hold from the next call.
     pub fn configure(&self, agent: &AgentId, kill_switch: KillSwitch) -> Configured {
-        self.agents.with(agent, |agent| {
+        self.registry.with(agent, |agent| {
             let window_floor = agent.window_floor_after(kill_switch);
             agent.configure(kill_switch, window_floor)
         })
@@ -253,56 +140,56 @@ impl Guard {
     /// The floor of an agent's windows after a change to `kill_switch`. Changes nothing: it is
     /// stored with the settings before [`configure_above`](Guard::configure_above) makes them hold.
     pub fn window_floor_after(&self, agent: &AgentId, kill_switch: KillSwitch) -> u64 {
-        self.agents.with_known(agent, |agent| agent.window_floor_after(kill_switch)).unwrap_or_default()
+        self.registry.with_known(agent, |agent| agent.window_floor_after(kill_switch)).unwrap_or_default()
     }
 
     /// Changes the settings of an agent as they were stored, with the floor of
     /// [`window_floor_after`](Guard::window_floor_after); an unknown agent is created. A window
     /// that grows does not get back calls that left it between the two.
     pub fn configure_above(&self, agent: &AgentId, kill_switch: KillSwitch, window_floor: u64) {
-        self.agents.with(agent, |agent| agent.configure(kill_switch, window_floor));
+        self.registry.with(agent, |agent| agent.configure(kill_switch, window_floor));
     }
 
     /// Replaces what does not count for an agent. It holds from the next call.
     pub fn exempt(&self, agent: &AgentId, exemptions: Vec<Exemption>) {
-        self.agents.with(agent, |agent| agent.exempt(exemptions));
+        self.registry.with(agent, |agent| agent.exempt(exemptions));
     }
 
-    /// Stops an agent for nothing while its data is deleted: a kill that is recorded after that
-    /// would bring it back.
-    pub fn spare(&self, agent: &AgentId, spared: bool) {
-        self.agents.with_known(agent, |agent| agent.spare(spared));
+    /// Suspends kills of an agent while its data is deleted: a kill that is recorded after that would
+    /// bring it back.
+    pub fn suspend_kills(&self, agent: &AgentId, suspended: bool) {
+        self.registry.with_known(agent, |agent| agent.suspend_kills(suspended));
     }
 
     /// Forgets an agent altogether.
     pub fn forget(&self, agent: &AgentId) {
-        self.agents.remove(agent);
+        self.registry.remove(agent);
         self.policies.forget(agent);
     }
 
     /// Those of `calls` that stand in a window of an agent.
     pub fn calls_in_windows(&self, calls: &HashSet<CallId>) -> HashSet<CallId> {
         let mut found = HashSet::new();
-        self.agents.for_each(|_, agent| found.extend(agent.calls_in_windows().filter(|call| calls.contains(call))));
+        self.registry.for_each(|_, agent| found.extend(agent.calls_in_windows().filter(|call| calls.contains(call))));
         found
     }
 
     /// The calls of agents that were forgotten or evicted since this was last asked, or since the
     /// last call of any agent.
     pub fn take_released_calls(&self) -> Vec<CallId> {
-        self.agents.orphans.take()
+        self.registry.released_calls.take()
     }
 
     /// The agent as it stands, if it is known.
     pub fn agent(&self, agent: &AgentId) -> Option<AgentView> {
-        self.agents.with_known(agent, |agent| agent.view())
+        self.registry.with_known(agent, |agent| agent.view())
     }
 
     /// Every inactive agent as it stands, without its windows: what a database must hold that has
     /// lost them.
     pub fn inactive_agents(&self) -> Vec<SavedAgent> {
         let mut inactive = Vec::new();
-        self.agents.for_each(|id, agent| {
+        self.registry.for_each(|id, agent| {
             let AgentView { deactivation, epoch, kill_switch, last_seen, .. } = agent.view();
             if deactivation.is_some() {
                 inactive.push(SavedAgent {
@@ -324,7 +211,7 @@ impl Guard {
     /// first; those without any score are not among them.
     pub fn nearest(&self, limit: usize) -> Vec<AgentId> {
         let mut nearest: Vec<(f64, AgentId)> = Vec::new();
-        self.agents.for_each(|id, agent| {
+        self.registry.for_each(|id, agent| {
             let AgentView { deactivation: None, kill_switch, current_score, .. } = agent.view() else { return };
             let share = current_score.value / kill_switch.threshold;
             if share > 0.0 {
@@ -342,11 +229,11 @@ impl Guard {
     /// stored and has left memory must be [configured](Guard::configure) before, or it would come
     /// back with the new ones.
     pub fn set_defaults(&self, defaults: KillSwitch) {
-        self.agents.set_defaults(defaults);
+        self.registry.set_defaults(defaults);
     }
 
     /// The settings of agents not yet seen.
     pub fn defaults(&self) -> KillSwitch {
-        self.agents.config().defaults
+        self.registry.config().defaults
     }
 }

@@ -2,14 +2,14 @@
 
 use model::{Counting, Novelty, Outcome, SignalCounts, TextHash};
 
-use crate::entry::Entry;
 use crate::rules::{self, Outgrowth, SmallTalk, Standstill, Until};
+use crate::window::PackedFingerprint;
 
 /// Compares the last call of a window with those before it.
 pub(crate) struct Judge<'w> {
     /// Those that are considered, and then the current call.
-    calls: Vec<&'w Entry>,
-    current: &'w Entry,
+    calls: Vec<&'w PackedFingerprint>,
+    current: &'w PackedFingerprint,
     /// The place of the newest answered call among `calls`.
     newest: Option<usize>,
     pub(crate) counting: Counting,
@@ -46,7 +46,7 @@ enum Signal {
 
 impl<'w> Judge<'w> {
     /// Judges the last of `calls`. `None`: there is no call.
-    pub(crate) fn new(mut calls: Vec<&'w Entry>, counting: Counting) -> Option<Judge<'w>> {
+    pub(crate) fn new(mut calls: Vec<&'w PackedFingerprint>, counting: Counting) -> Option<Judge<'w>> {
         let current = calls.pop()?;
         if counting == Counting::Adaptive {
             rules::leave_out_retried(&mut calls, current);
@@ -58,17 +58,17 @@ impl<'w> Judge<'w> {
     }
 
     /// The call that is judged.
-    pub(crate) fn current_call(&self) -> &'w Entry {
+    pub(crate) fn current_call(&self) -> &'w PackedFingerprint {
         self.current
     }
 
     /// The calls that the current one is compared with.
-    pub(crate) fn considered(&self) -> &[&'w Entry] {
+    pub(crate) fn considered(&self) -> &[&'w PackedFingerprint] {
         &self.calls[..self.place()]
     }
 
     /// The call with the newest response, if there is one.
-    pub(crate) fn newest_response(&self) -> Option<&'w Entry> {
+    pub(crate) fn newest_response(&self) -> Option<&'w PackedFingerprint> {
         self.newest.map(|place| self.calls[place]).filter(|call| call.response().is_some())
     }
 
@@ -144,7 +144,7 @@ impl<'w> Judge<'w> {
 
     fn answers_like_before(&self, place: usize) -> bool {
         let Some(answer) = self.calls[place].response() else { return false };
-        let is_like = |earlier: &&Entry| {
+        let is_like = |earlier: &&PackedFingerprint| {
             let same_conversation = earlier.conversation() == self.calls[place].conversation();
             same_conversation && earlier.response().is_some_and(|other| other.adaptive.is_similar(answer.adaptive))
         };
@@ -166,8 +166,8 @@ impl<'w> Judge<'w> {
 
     /// The formula and nothing else.
     fn literal(&self, mut mark: impl FnMut(usize, Signal)) {
-        let tools = |call: &Entry| call.tools().filter(|step| !step.is_written).map(|step| step.literal);
-        let response = |call: &Entry| call.response().map(|response| response.literal);
+        let tools = |call: &PackedFingerprint| call.tools().filter(|step| !step.is_written).map(|step| step.literal);
+        let response = |call: &PackedFingerprint| call.response().map(|response| response.literal);
         let newest = self.newest.map(|newest| (newest, response(self.calls[newest])));
         for (place, call) in self.considered().iter().enumerate() {
             if are_similar(call.prompt(), self.current.prompt()) {
@@ -185,14 +185,15 @@ impl<'w> Judge<'w> {
     fn adaptive(&self, mut mark: impl FnMut(usize, Signal)) {
         let current = self.place();
         // Most calls are steps of work on one prompt: that is soon seen.
-        let has_moved_on = |call: &Entry| rules::has_moved_on(call, self.current);
+        let has_moved_on = |call: &PackedFingerprint| rules::has_moved_on(call, self.current);
         let is_complaint = self.is_complaint();
         // A template of a complaint may be right for one document after the other.
-        let is_elsewhere = |call: &Entry| {
+        let is_elsewhere = |call: &PackedFingerprint| {
             is_complaint && self.current.turn().position > 0 && call.conversation() != self.current.conversation()
         };
-        let counts =
-            |place, call: &Entry| !has_moved_on(call) && !is_elsewhere(call) && self.prompt_counts(place, call);
+        let counts = |place, call: &PackedFingerprint| {
+            !has_moved_on(call) && !is_elsewhere(call) && self.prompt_counts(place, call)
+        };
         if is_complaint || !self.current.novelty().is_progress() {
             let until = if is_complaint { Until::Rest } else { Until::Progress };
             self.trace(current, until, counts, |place| mark(place, Signal::Prompt));
@@ -201,7 +202,7 @@ impl<'w> Judge<'w> {
             let outgrowth = rules::outgrowth(&self.calls, newest);
             let newest_call = self.calls[newest];
             let repeated = rules::repeated(&self.calls, outgrowth);
-            let counts = |place, call: &Entry| {
+            let counts = |place, call: &PackedFingerprint| {
                 self.response_counts(place, call, newest_call, outgrowth)
                     || (rules::is_comparable(call, newest_call) && rules::made_same_call(&self.calls, place, repeated))
             };
@@ -209,7 +210,7 @@ impl<'w> Judge<'w> {
         }
         if self.current.novelty().is_repetition() {
             let until = if self.current.novelty() == Novelty::Barren { Until::Progress } else { Until::Work };
-            let counts = |_, call: &Entry| self.tool_calls_count(call);
+            let counts = |_, call: &PackedFingerprint| self.tool_calls_count(call);
             self.trace(current, until, counts, |place| mark(place, Signal::ToolCalls));
         }
     }
@@ -218,7 +219,13 @@ impl<'w> Judge<'w> {
     /// one loop.
     // Not inlined: three of them in one function would not have enough registers.
     #[inline(never)]
-    fn trace(&self, from: usize, until: Until, counts: impl Fn(usize, &Entry) -> bool, mut mark: impl FnMut(usize)) {
+    fn trace(
+        &self,
+        from: usize,
+        until: Until,
+        counts: impl Fn(usize, &PackedFingerprint) -> bool,
+        mut mark: impl FnMut(usize),
+    ) {
         let mut later = from;
         for place in (0..from).rev() {
             let call = self.calls[place];
@@ -241,12 +248,12 @@ impl<'w> Judge<'w> {
 
     /// Whether the calls that count, back from the one at `from`, come at regular intervals.
     #[inline(never)]
-    fn is_scheduled(&self, from: usize, counts: &impl Fn(usize, &Entry) -> bool) -> bool {
+    fn is_scheduled(&self, from: usize, counts: &impl Fn(usize, &PackedFingerprint) -> bool) -> bool {
         let earlier = (0..from).rev().filter(|place| counts(*place, self.calls[*place]));
         rules::is_schedule([from].into_iter().chain(earlier).map(|place| self.calls[place]))
     }
 
-    fn prompt_counts(&self, place: usize, call: &Entry) -> bool {
+    fn prompt_counts(&self, place: usize, call: &PackedFingerprint) -> bool {
         let current = self.current;
         let newest = self.newest.map(|newest| self.calls[newest]);
         are_similar(call.prompt(), current.prompt())
@@ -257,7 +264,13 @@ impl<'w> Judge<'w> {
 
     /// `outgrowth` is what came of the `newest` response.
     #[inline]
-    fn response_counts(&self, place: usize, call: &Entry, newest: &Entry, outgrowth: Option<Outgrowth>) -> bool {
+    fn response_counts(
+        &self,
+        place: usize,
+        call: &PackedFingerprint,
+        newest: &PackedFingerprint,
+        outgrowth: Option<Outgrowth>,
+    ) -> bool {
         let (Some(one), Some(other)) = (call.response(), newest.response()) else {
             return false;
         };
@@ -267,7 +280,7 @@ impl<'w> Judge<'w> {
             && !rules::gave_something_new(&self.calls, place, outgrowth)
     }
 
-    fn tool_calls_count(&self, call: &Entry) -> bool {
+    fn tool_calls_count(&self, call: &PackedFingerprint) -> bool {
         let current = self.current;
         let is_same_step = || rules::is_same_tool_step(call, current) && rules::is_comparable(call, current);
         let is_same = is_same_step() || rules::is_same_error(call, current) || rules::is_same_nothing(call, current);

@@ -4,7 +4,7 @@
 
 use model::{Novelty, ResultPrint, StepKind, ToolStep, Turn};
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// How long an agent must have been silent between two looks for them to be polls: who loops looks
 /// again at once.
@@ -15,7 +15,7 @@ const RUN_SILENCE_S: u16 = 60;
 /// What `step` brought. `earlier` are the calls of its conversation before it, oldest first; it
 /// came after `silence` seconds.
 pub(crate) fn novelty<'e>(
-    earlier: impl DoubleEndedIterator<Item = &'e Entry> + Clone,
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
     turn: Turn,
     silence: u16,
@@ -32,12 +32,16 @@ pub(crate) fn novelty<'e>(
 }
 
 /// What `step` brought, whether or not the agent waited for it.
-fn against_earlier<'e>(earlier: impl Iterator<Item = &'e Entry> + Clone, step: &ToolStep, turn: Turn) -> Novelty {
+fn against_earlier<'e>(
+    earlier: impl Iterator<Item = &'e PackedFingerprint> + Clone,
+    step: &ToolStep,
+    turn: Turn,
+) -> Novelty {
     let steps = || earlier.clone().filter_map(|call| Some((call, call.tools()?)));
     let is_same_call = |other: &ToolStep| other.adaptive == step.adaptive;
     if !steps().any(|(_, other)| is_same_call(&other)) {
         // Another question of the user may well have the same answer.
-        let is_same_question = |call: &Entry| step.is_written || call.turn() == turn;
+        let is_same_question = |call: &PackedFingerprint| step.is_written || call.turn() == turn;
         return of_new_call(steps().map(|(call, other)| (is_same_question(call), other)), step);
     }
     let same = || steps().map(|(_, other)| other).filter(|other| is_same_call(other));
@@ -70,7 +74,11 @@ fn against_earlier<'e>(earlier: impl Iterator<Item = &'e Entry> + Clone, step: &
 
 /// Whether the user asked for something else before each of the same looks, and got it: a customer
 /// comes back to an order, notes are read at the beginning of every turn.
-fn is_asked_anew<'e>(mut same: impl Iterator<Item = (&'e Entry, ToolStep)>, step: &ToolStep, turn: Turn) -> bool {
+fn is_asked_anew<'e>(
+    mut same: impl Iterator<Item = (&'e PackedFingerprint, ToolStep)>,
+    step: &ToolStep,
+    turn: Turn,
+) -> bool {
     let is_plain = !step.is_written && !step.is_error;
     is_plain && same.all(|(call, other)| !other.is_error && call.turn().message != turn.message)
 }
@@ -139,7 +147,7 @@ pub(crate) fn is_same_finding(one: &ToolStep, other: &ToolStep) -> bool {
 
 /// Whether the agent waited before it made the same call again: silence counts wherever it was
 /// spent, in this call or in one before it (`sleep 60`, then a look).
-fn is_poll<'e>(earlier: impl DoubleEndedIterator<Item = &'e Entry>, step: &ToolStep, silence: u16) -> bool {
+fn is_poll<'e>(earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>, step: &ToolStep, silence: u16) -> bool {
     let enough = match step.kind {
         StepKind::Look | StepKind::Wait | StepKind::Other => POLL_SILENCE_S,
         _ => RUN_SILENCE_S,
@@ -156,7 +164,10 @@ fn is_poll<'e>(earlier: impl DoubleEndedIterator<Item = &'e Entry>, step: &ToolS
 
 /// Whether something new was seen since the same wait before: who waits between looks at what moves
 /// is not stuck. So it is with notes, which agents read again and again by design.
-fn is_wait_between<'e>(earlier: impl DoubleEndedIterator<Item = &'e Entry> + Clone, step: &ToolStep) -> bool {
+fn is_wait_between<'e>(
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
+    step: &ToolStep,
+) -> bool {
     if !matches!(step.kind, StepKind::Wait | StepKind::Plan) {
         return false;
     }

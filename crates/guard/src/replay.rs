@@ -7,9 +7,9 @@ use std::hash::Hasher as _;
 use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Novelty, Outcome, Score, Timestamp};
 use twox_hash::XxHash3_64;
 
-use crate::agent::{Agent, seconds};
 use crate::fingerprint::{self, PromptPrint};
 use crate::guard::GuardConfig;
+use crate::registry::{Agent, seconds};
 
 /// A fresh agent whose calls were recorded.
 #[derive(Debug)]

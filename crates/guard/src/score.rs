@@ -2,12 +2,12 @@
 
 use model::{Counting, Likeness, Matched, MatchedCall, Outcome, SignalCounts, TextHash};
 
-use crate::entry::Entry;
 use crate::exemptions::Exemptions;
 use crate::judge::{Judge, Marks};
+use crate::window::PackedFingerprint;
 
 /// What the last call of `window` has in common with those before it.
-pub(crate) fn signals(window: Vec<&Entry>, counting: Counting, exemptions: &Exemptions) -> SignalCounts {
+pub(crate) fn signals(window: Vec<&PackedFingerprint>, counting: Counting, exemptions: &Exemptions) -> SignalCounts {
     let Some(judge) = Judge::new(window, counting) else {
         return SignalCounts::default();
     };
@@ -20,7 +20,7 @@ pub(crate) fn signals(window: Vec<&Entry>, counting: Counting, exemptions: &Exem
 }
 
 /// The calls that made the score of the last call of `window`, and why; that call comes last.
-pub(crate) fn matches(window: &[&Entry], counting: Counting, exemptions: &Exemptions) -> Vec<MatchedCall> {
+pub(crate) fn matches(window: &[&PackedFingerprint], counting: Counting, exemptions: &Exemptions) -> Vec<MatchedCall> {
     let (Some(judge), Some((current, all))) = (Judge::new(window.to_vec(), counting), window.split_last()) else {
         return Vec::new();
     };
@@ -43,14 +43,14 @@ pub(crate) fn matches(window: &[&Entry], counting: Counting, exemptions: &Exempt
 
 /// What earlier calls are compared with.
 struct Compared<'w> {
-    current: &'w Entry,
+    current: &'w PackedFingerprint,
     /// The call with the newest response.
-    newest: Option<&'w Entry>,
+    newest: Option<&'w PackedFingerprint>,
     counting: Counting,
 }
 
 impl Compared<'_> {
-    fn why(&self, call: &Entry, marks: Marks) -> Vec<Matched> {
+    fn why(&self, call: &PackedFingerprint, marks: Marks) -> Vec<Matched> {
         let is_newest = self.newest.is_some_and(|newest| newest.call == call.call);
         let reasons = [
             (Matched::Prompt, marks.prompt),
@@ -61,8 +61,8 @@ impl Compared<'_> {
         reasons.into_iter().filter(|(_, holds)| *holds).map(|(matched, _)| matched).collect()
     }
 
-    fn alike(&self, call: &Entry, marks: Marks) -> Vec<Likeness> {
-        let likeness = |by, with: &Entry, distance| Likeness { by, with: with.call, distance };
+    fn alike(&self, call: &PackedFingerprint, marks: Marks) -> Vec<Likeness> {
+        let likeness = |by, with: &PackedFingerprint, distance| Likeness { by, with: with.call, distance };
         let prompt = marks
             .prompt
             .then(|| likeness(Matched::Prompt, self.current, distance(call.prompt(), self.current.prompt())));
@@ -74,7 +74,7 @@ impl Compared<'_> {
         [prompt, response, tool_calls].into_iter().flatten().collect()
     }
 
-    fn response(&self, call: &Entry) -> Option<TextHash> {
+    fn response(&self, call: &PackedFingerprint) -> Option<TextHash> {
         match self.counting {
             Counting::Literal => call.response().map(|response| response.literal),
             Counting::Adaptive => call.response().map(|response| response.adaptive),

@@ -6,22 +6,23 @@ use std::collections::HashSet;
 
 use model::{ConversationId, Counting, Cycle, MatchedCall, Stuck};
 
-use crate::entry::Entry;
 use crate::judge::Judge;
 use crate::rules;
+use crate::window::PackedFingerprint;
 
 /// Fewer calls than this are no cycle, whatever they are like.
 const FEWEST_CALLS: usize = 3;
 
 /// The part of `window` in which the agent gets nowhere. `matches` are the calls that made the
 /// score of its last call.
-pub(crate) fn stuck(window: &[&Entry], matches: &[MatchedCall], counting: Counting) -> Stuck {
+pub(crate) fn stuck(window: &[&PackedFingerprint], matches: &[MatchedCall], counting: Counting) -> Stuck {
     let Some(current) = window.last() else { return Stuck::default() };
     let judge = Judge::new(window.to_vec(), counting);
-    let considered: Vec<&Entry> = judge.iter().flat_map(Judge::considered).chain([current]).copied().collect();
+    let considered: Vec<&PackedFingerprint> =
+        judge.iter().flat_map(Judge::considered).chain([current]).copied().collect();
     // Beside other work there may be no cycle in all calls, and one in those of the conversation.
-    let is_own = |call: &&Entry| call.conversation() == current.conversation();
-    let own: Vec<&Entry> = considered.iter().copied().filter(is_own).collect();
+    let is_own = |call: &&PackedFingerprint| call.conversation() == current.conversation();
+    let own: Vec<&PackedFingerprint> = considered.iter().copied().filter(is_own).collect();
     for calls in [&considered, &own] {
         let calls = since_rest(calls, counting);
         if let Some((cycle, start)) = cycle(calls, |one, other| is_same_place(one, other, counting)) {
@@ -31,34 +32,35 @@ pub(crate) fn stuck(window: &[&Entry], matches: &[MatchedCall], counting: Counti
     let first = matches.iter().find(|matched| !matched.alike.is_empty());
     let start = first.and_then(|first| window.iter().position(|call| call.call == first.call)).unwrap_or_default();
     let busy: HashSet<ConversationId> = conversations(window, matches);
-    let calls: Vec<&Entry> =
+    let calls: Vec<&PackedFingerprint> =
         window[start..].iter().filter(|call| busy.contains(&call.conversation())).copied().collect();
     from_calls(&calls, None)
 }
 
 /// The calls after the last rest: what comes back after one is no part of the loop before it, and
 /// does not count either.
-fn since_rest<'c, 'w>(calls: &'c [&'w Entry], counting: Counting) -> &'c [&'w Entry] {
-    let is_rest = |pair: &[&Entry]| counting == Counting::Adaptive && rules::is_after_rest(pair[1], pair[0]);
+fn since_rest<'c, 'w>(calls: &'c [&'w PackedFingerprint], counting: Counting) -> &'c [&'w PackedFingerprint] {
+    let is_rest =
+        |pair: &[&PackedFingerprint]| counting == Counting::Adaptive && rules::is_after_rest(pair[1], pair[0]);
     calls.windows(2).rposition(is_rest).map_or(calls, |place| &calls[place + 1..])
 }
 
 /// The conversations that the score is about.
-fn conversations(window: &[&Entry], matches: &[MatchedCall]) -> HashSet<ConversationId> {
+fn conversations(window: &[&PackedFingerprint], matches: &[MatchedCall]) -> HashSet<ConversationId> {
     let alike: HashSet<_> = matches.iter().filter(|matched| !matched.alike.is_empty()).map(|it| it.call).collect();
     let found = window.iter().filter(|call| alike.contains(&call.call)).chain(window.last());
     found.map(|call| call.conversation()).collect()
 }
 
-fn from_calls(calls: &[&Entry], cycle: Option<Cycle>) -> Stuck {
+fn from_calls(calls: &[&PackedFingerprint], cycle: Option<Cycle>) -> Stuck {
     let since = calls.first().map(|call| call.time()).unwrap_or_default();
     Stuck { since, calls: calls.iter().map(|call| call.call).collect(), cycle }
 }
 
 /// Whether two calls can be the same place of two laps: they report the same tool calls, or ask
 /// alike and report none.
-fn is_same_place(one: &Entry, other: &Entry, counting: Counting) -> bool {
-    let signature = |call: &Entry| match counting {
+fn is_same_place(one: &PackedFingerprint, other: &PackedFingerprint, counting: Counting) -> bool {
+    let signature = |call: &PackedFingerprint| match counting {
         Counting::Literal => call.tools().filter(|step| !step.is_written).map(|step| step.literal),
         Counting::Adaptive => call.tools().map(|step| step.adaptive),
     };

@@ -125,42 +125,45 @@ impl ResultPrint {
     }
 }
 
-/// What the tool calls of a step are for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// What the tool calls of a step are for. Stored: a number never changes its meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, strum::FromRepr)]
+#[repr(u8)]
 pub enum StepKind {
     /// They may do anything.
     #[default]
-    Other,
+    Other = 0,
     /// They look at something: read, search, list, ask for a status.
-    Look,
+    Look = 1,
     /// They change something: edit, write, move, install, send.
-    Change,
+    Change = 2,
     /// They run something to see how it goes: tests, a build, a linter.
-    Run,
+    Run = 3,
     /// They keep notes of the agent's own: plans, task lists, thoughts.
-    Plan,
+    Plan = 4,
     /// They let time pass.
-    Wait,
+    Wait = 5,
 }
 
-/// What a tool step brought, compared with the earlier steps of its conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// What a tool step brought, compared with the earlier steps of its conversation. Stored: a number
+/// never changes its meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, strum::FromRepr)]
+#[repr(u8)]
 pub enum Novelty {
     /// There is no step, or it says nothing: a new error, a plan.
     #[default]
-    Neutral,
+    Neutral = 0,
     /// The same call gave the same again.
-    Stale,
+    Stale = 1,
     /// Another look gave what was known already, or nothing.
-    Barren,
+    Barren = 2,
     /// The agent waited before it looked again.
-    Waited,
+    Waited = 3,
     /// Something new was seen.
-    Found,
+    Found = 4,
     /// Something new was done.
-    Changed,
+    Changed = 5,
     /// The same call gave the same again, but for numbers that go back and forth.
-    Jitter,
+    Jitter = 6,
 }
 
 impl Novelty {
@@ -186,17 +189,18 @@ pub struct ResponsePrint {
     pub is_short: bool,
 }
 
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How a call ended. Stored: a number never changes its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::FromRepr)]
+#[repr(u8)]
 pub enum Outcome {
     /// Not yet.
-    Pending,
+    Pending = 0,
     /// With an answer.
-    Answered,
+    Answered = 1,
     /// With an error, or without an end.
-    Failed,
+    Failed = 2,
     /// It was refused by us.
-    Refused,
+    Refused = 3,
 }
 
 #[cfg(test)]

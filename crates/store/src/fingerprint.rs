@@ -23,8 +23,6 @@ const RESPONSE_IS_SHORT: u8 = 1 << 4;
 
 /// Where the three bits of the step's kind begin.
 const KIND: u32 = 5;
-const KINDS: [StepKind; 6] =
-    [StepKind::Other, StepKind::Look, StepKind::Change, StepKind::Run, StepKind::Plan, StepKind::Wait];
 
 const IS_SAMPLE: u8 = 1;
 /// Up to version 2: the agent had waited for a minute.
@@ -35,15 +33,6 @@ const TOOLS_ARE_WRITTEN: u8 = 1 << 3;
 const RESULT_IS_EMPTY: u8 = 1 << 4;
 /// Where the three bits of the novelty begin.
 const NOVELTY: u32 = 5;
-const NOVELTIES: [Novelty; 7] = [
-    Novelty::Neutral,
-    Novelty::Stale,
-    Novelty::Barren,
-    Novelty::Waited,
-    Novelty::Found,
-    Novelty::Changed,
-    Novelty::Jitter,
-];
 
 /// In the byte of the outcome.
 const PROMPT_IS_COMMON: u8 = 1 << 2;
@@ -117,7 +106,7 @@ pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
         outcome: outcome_of(outcome)?,
         is_sample: has_more(IS_SAMPLE),
         silence,
-        novelty: NOVELTIES.get(usize::from(more_flags >> NOVELTY)).copied().unwrap_or_default(),
+        novelty: Novelty::from_repr(more_flags >> NOVELTY).unwrap_or_default(),
     };
     reader.0.is_empty().then_some(fingerprint)
 }
@@ -152,11 +141,7 @@ fn flags(fingerprint: &Fingerprint) -> u8 {
         | flag(fingerprint.tools.is_some(), HAS_TOOLS)
         | flag(fingerprint.response.is_some(), HAS_RESPONSE)
         | flag(fingerprint.response.is_some_and(|response| response.is_short), RESPONSE_IS_SHORT)
-        | index(&KINDS, fingerprint.tools.map(|tools| tools.kind).unwrap_or_default()) << KIND
-}
-
-fn index<T: PartialEq>(all: &[T], one: T) -> u8 {
-    all.iter().zip(0..).find(|(other, _)| **other == one).map_or(0, |(_, index)| index)
+        | (fingerprint.tools.map(|tools| tools.kind).unwrap_or_default() as u8) << KIND
 }
 
 fn more_flags(fingerprint: &Fingerprint) -> u8 {
@@ -164,27 +149,21 @@ fn more_flags(fingerprint: &Fingerprint) -> u8 {
     flag(fingerprint.is_sample, IS_SAMPLE)
         | flag(fingerprint.prompt_is_error, PROMPT_IS_ERROR)
         | flag(fingerprint.tools.is_some_and(|tools| tools.result.is_empty), RESULT_IS_EMPTY)
-        | index(&NOVELTIES, fingerprint.novelty) << NOVELTY
+        | (fingerprint.novelty as u8) << NOVELTY
         | flag(fingerprint.tools.is_some_and(|tools| tools.is_error), TOOLS_ARE_ERROR)
         | flag(fingerprint.tools.is_some_and(|tools| tools.is_written), TOOLS_ARE_WRITTEN)
 }
 
 /// The outcome, and in the same byte two more flags.
 fn outcome_code(fingerprint: &Fingerprint) -> u8 {
-    let code = match fingerprint.outcome {
-        Outcome::Pending => 0,
-        Outcome::Answered => 1,
-        Outcome::Failed => 2,
-        Outcome::Refused => 3,
-    };
+    let code = fingerprint.outcome as u8;
     let is_short = fingerprint.tools.is_some_and(|tools| tools.result.is_short);
     code | if fingerprint.prompt_is_common { PROMPT_IS_COMMON } else { 0 } | if is_short { RESULT_IS_SHORT } else { 0 }
 }
 
 fn outcome_of(code: u8) -> Option<Outcome> {
-    let all = [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused];
     let is_known = code & !(OUTCOME | PROMPT_IS_COMMON | RESULT_IS_SHORT) == 0;
-    all.get(usize::from(code & OUTCOME)).copied().filter(|_| is_known)
+    Outcome::from_repr(code & OUTCOME).filter(|_| is_known)
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -209,7 +188,7 @@ impl Reader<'_> {
             literal: self.u64()?,
             adaptive: self.u64()?,
             result: ResultPrint { is_short: outcome & RESULT_IS_SHORT != 0, ..self.result(version, more_flags)? },
-            kind: KINDS.get(usize::from(flags >> KIND)).copied().unwrap_or_default(),
+            kind: StepKind::from_repr(flags >> KIND).unwrap_or_default(),
             is_error: more_flags & TOOLS_ARE_ERROR != 0,
             is_written: more_flags & TOOLS_ARE_WRITTEN != 0,
         })

@@ -4,11 +4,11 @@
 
 use model::Novelty;
 
-use crate::entry::Entry;
 use crate::progress::is_same_finding;
+use crate::window::PackedFingerprint;
 
 /// Whether both calls report the same error, in one conversation.
-pub(crate) fn is_same_error(one: &Entry, other: &Entry) -> bool {
+pub(crate) fn is_same_error(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     let (Some(first), Some(second)) = (one.tools(), other.tools()) else {
         return false;
     };
@@ -18,7 +18,7 @@ pub(crate) fn is_same_error(one: &Entry, other: &Entry) -> bool {
 }
 
 /// Whether `current` looked in other words and found what `call` had found, or as little.
-pub(crate) fn is_same_nothing(call: &Entry, current: &Entry) -> bool {
+pub(crate) fn is_same_nothing(call: &PackedFingerprint, current: &PackedFingerprint) -> bool {
     let (Some(first), Some(second)) = (call.tools(), current.tools()) else {
         return false;
     };

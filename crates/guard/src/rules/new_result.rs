@@ -4,10 +4,10 @@
 use model::{Novelty, ResultPrint, ToolStep};
 
 use super::asked_again::is_same_turn;
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// Whether both calls report the same tool calls with the same results.
-pub(crate) fn is_same_tool_step(one: &Entry, other: &Entry) -> bool {
+pub(crate) fn is_same_tool_step(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     let (Some(first), Some(second)) = (one.tools(), other.tools()) else {
         return false;
     };
@@ -42,7 +42,7 @@ impl Outgrowth {
 /// Whether the tool calls that two like responses made gave different results, or were waited for:
 /// that of the call at `place`, and the one that `newest` came of. The same words that ask for the
 /// same thing are no repetition then.
-pub(crate) fn gave_something_new(calls: &[&Entry], place: usize, newest: Option<Outgrowth>) -> bool {
+pub(crate) fn gave_something_new(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth>) -> bool {
     let Some(newest) = newest else { return false };
     if newest.is_new() {
         return true;
@@ -56,9 +56,9 @@ const SAME_CALLS: usize = 4;
 
 /// What came of the response of the call at `newest`, if the same call gave the same often enough
 /// that its words say nothing.
-pub(crate) fn repeated(calls: &[&Entry], newest: Option<Outgrowth>) -> Option<Outgrowth> {
+pub(crate) fn repeated(calls: &[&PackedFingerprint], newest: Option<Outgrowth>) -> Option<Outgrowth> {
     let newest = newest.filter(|newest| matches!(newest.novelty, Novelty::Stale | Novelty::Jitter))?;
-    let is_same = |call: &&&Entry| {
+    let is_same = |call: &&&PackedFingerprint| {
         let step = call.tools().filter(|step| step.adaptive == newest.step.adaptive);
         step.is_some_and(|step| newest.has_result_of(&Outgrowth { step, novelty: call.novelty() }))
     };
@@ -67,7 +67,7 @@ pub(crate) fn repeated(calls: &[&Entry], newest: Option<Outgrowth>) -> Option<Ou
 
 /// Whether the response of the call at `place` made the call that came to `newest`, which is
 /// [repeated]: agents say in ever other words what they do again.
-pub(crate) fn made_same_call(calls: &[&Entry], place: usize, newest: Option<Outgrowth>) -> bool {
+pub(crate) fn made_same_call(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth>) -> bool {
     let Some(newest) = newest else { return false };
     let is_same = |earlier: Outgrowth| newest.step.adaptive == earlier.step.adaptive && newest.has_result_of(&earlier);
     outgrowth(calls, place).is_some_and(|earlier| earlier.novelty != Novelty::Waited && is_same(earlier))
@@ -76,7 +76,7 @@ pub(crate) fn made_same_call(calls: &[&Entry], place: usize, newest: Option<Outg
 /// What came of the response of the call at `place`.
 // Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
 #[inline(never)]
-pub(crate) fn outgrowth(calls: &[&Entry], place: usize) -> Option<Outgrowth> {
+pub(crate) fn outgrowth(calls: &[&PackedFingerprint], place: usize) -> Option<Outgrowth> {
     let (call, later) = (calls[place], &calls[place + 1..]);
     let next = later.iter().find(|other| other.conversation() == call.conversation())?;
     // A command that was written as text is answered with the next user message, which is another
@@ -92,6 +92,6 @@ pub(crate) fn outgrowth(calls: &[&Entry], place: usize) -> Option<Outgrowth> {
     if is_later { of(next) } else { None }
 }
 
-fn of(next: &Entry) -> Option<Outgrowth> {
+fn of(next: &PackedFingerprint) -> Option<Outgrowth> {
     next.tools().map(|step| Outgrowth { step, novelty: next.novelty() })
 }

@@ -5,7 +5,7 @@
 
 use model::Novelty;
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// How many new things a lap may show.
 const FILLERS: usize = 2;
@@ -21,7 +21,7 @@ pub(crate) enum Until {
     Rest,
 }
 
-fn is_same_call(one: &Entry, other: &Entry) -> bool {
+fn is_same_call(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     matches!((one.tools(), other.tools()), (Some(one), Some(other)) if one.adaptive == other.adaptive)
 }
 
@@ -30,8 +30,8 @@ const SOURCE: usize = 3;
 
 /// Whether the call at `place` is made again and again and gives other words nearly each time: a
 /// queue, a bisection.
-fn is_source(calls: &[&Entry], place: usize) -> bool {
-    let shape = |call: &Entry| call.tools().map(|step| step.result.shape);
+fn is_source(calls: &[&PackedFingerprint], place: usize) -> bool {
+    let shape = |call: &PackedFingerprint| call.tools().map(|step| step.result.shape);
     let (mut count, mut distinct): (usize, Vec<Option<u32>>) = (0, Vec::new());
     for call in calls.iter().filter(|call| is_same_call(call, calls[place])) {
         count += 1;
@@ -43,24 +43,24 @@ fn is_source(calls: &[&Entry], place: usize) -> bool {
 }
 
 /// Whether the call at `place` gives something new at least one time in three.
-fn is_alive(calls: &[&Entry], place: usize) -> bool {
+fn is_alive(calls: &[&PackedFingerprint], place: usize) -> bool {
     let same = || calls.iter().filter(|call| is_same_call(call, calls[place]));
     same().filter(|call| call.novelty() == Novelty::Found).count() * 3 > same().count()
 }
 
 /// Whether the call at `place` took something new from a source, and the last of `calls` did not
 /// fail at it.
-pub(crate) fn is_supplied(calls: &[&Entry], place: usize) -> bool {
+pub(crate) fn is_supplied(calls: &[&PackedFingerprint], place: usize) -> bool {
     !calls.last().is_some_and(|current| fails(current)) && is_source(calls, place)
 }
 
-fn fails(call: &Entry) -> bool {
+fn fails(call: &PackedFingerprint) -> bool {
     call.tools().is_some_and(|step| step.is_error)
 }
 
 /// Whether progress lies between the calls at two places, in the conversations of both, so that the
 /// later one is no lap of a loop that the earlier one began.
-pub(crate) fn is_after_progress(calls: &[&Entry], later: usize, earlier: usize, until: Until) -> bool {
+pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earlier: usize, until: Until) -> bool {
     if until == Until::Rest {
         return false;
     }

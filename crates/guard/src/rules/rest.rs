@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// After so long a rest a call that comes back is no part of the loop before it.
 ///
@@ -16,7 +16,7 @@ const REST_MS: i64 = REST.as_millis() as i64;
 const SHORTEST_INTERVAL_MS: i64 = 115_000;
 
 /// Whether so much time passed between the two that they are two occasions.
-pub(crate) fn is_after_rest(later: &Entry, earlier: &Entry) -> bool {
+pub(crate) fn is_after_rest(later: &PackedFingerprint, earlier: &PackedFingerprint) -> bool {
     gap(later, earlier) >= REST_MS
 }
 
@@ -25,7 +25,7 @@ const REGULAR_INTERVALS: usize = 3;
 
 /// Whether the newest of these occasions, the latest first, come at regular intervals that are long
 /// enough for a schedule.
-pub(crate) fn is_schedule<'e>(occasions: impl Iterator<Item = &'e Entry> + Clone) -> bool {
+pub(crate) fn is_schedule<'e>(occasions: impl Iterator<Item = &'e PackedFingerprint> + Clone) -> bool {
     let gaps = occasions.clone().zip(occasions.skip(1)).map(|(later, earlier)| gap(later, earlier));
     let (mut count, mut least, mut most) = (0, i64::MAX, 0);
     for gap in gaps.take(REGULAR_INTERVALS) {
@@ -35,10 +35,10 @@ pub(crate) fn is_schedule<'e>(occasions: impl Iterator<Item = &'e Entry> + Clone
 }
 
 /// Whether the two are as far apart as two occasions of a schedule may be.
-pub(crate) fn may_be_scheduled(later: &Entry, earlier: &Entry) -> bool {
+pub(crate) fn may_be_scheduled(later: &PackedFingerprint, earlier: &PackedFingerprint) -> bool {
     gap(later, earlier) >= SHORTEST_INTERVAL_MS
 }
 
-fn gap(later: &Entry, earlier: &Entry) -> i64 {
+fn gap(later: &PackedFingerprint, earlier: &PackedFingerprint) -> i64 {
     later.time().as_millis().saturating_sub(earlier.time().as_millis())
 }

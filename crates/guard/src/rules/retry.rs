@@ -4,7 +4,7 @@
 
 use model::Outcome;
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// How many retries are one call: three tries of an SDK inside three of its caller are nine
 /// attempts. Storms that people reported had six layers of two and three, or never ended.
@@ -12,13 +12,13 @@ const FREE_RETRIES: u32 = 8;
 
 /// Leaves out those of the calls before `current` that failed and were then sent again, byte for
 /// byte.
-pub(crate) fn leave_out_retried(earlier: &mut Vec<&Entry>, current: &Entry) {
-    let has_failed = |call: &Entry| call.outcome() == Outcome::Failed;
+pub(crate) fn leave_out_retried(earlier: &mut Vec<&PackedFingerprint>, current: &PackedFingerprint) {
+    let has_failed = |call: &PackedFingerprint| call.outcome() == Outcome::Failed;
     if !earlier.iter().any(|call| has_failed(call)) {
         return;
     }
     let mut retried: Vec<(u64, u32)> = Vec::new();
-    let mut kept: Vec<&Entry> = Vec::with_capacity(earlier.len() + 1);
+    let mut kept: Vec<&PackedFingerprint> = Vec::with_capacity(earlier.len() + 1);
     for (place, call) in earlier.iter().enumerate().rev() {
         let mut later = earlier[place + 1..].iter().copied().chain([current]);
         let is_retried = has_failed(call) && later.any(|other| other.body == call.body);

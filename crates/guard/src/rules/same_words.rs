@@ -1,23 +1,27 @@
 //! One template filled in with other words is another question: batches classify and extract with a
 //! long instruction and a short item, and on long texts a few words do not move a SimHash.
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// Whether both prompts are the same words, numbers, times and ids aside.
-pub(crate) fn are_same_words(one: &Entry, other: &Entry) -> bool {
+pub(crate) fn are_same_words(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.prompt().is_some() && other.prompt().is_some() && one.turn().message == other.turn().message
 }
 
 /// Whether both calls begin sessions of their own with words that any user may say: a greeting, a
 /// button. Those are different users. A conversation that is started over under its own name, or
 /// with a task of many words, is the agent's own doing.
-pub(crate) fn are_other_users(one: &Entry, other: &Entry) -> bool {
+pub(crate) fn are_other_users(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.conversation() != other.conversation() && other.prompt_is_common()
 }
 
 /// Whether a similar prompt asks the same: in the same words, or inside one conversation with the
 /// same long answer.
-pub(crate) fn is_same_question(call: &Entry, newest: Option<&Entry>, current: &Entry) -> bool {
+pub(crate) fn is_same_question(
+    call: &PackedFingerprint,
+    newest: Option<&PackedFingerprint>,
+    current: &PackedFingerprint,
+) -> bool {
     if are_same_words(call, current) {
         return !are_other_users(call, current);
     }
@@ -29,6 +33,6 @@ pub(crate) fn is_same_question(call: &Entry, newest: Option<&Entry>, current: &E
 
 /// Whether like responses or tool steps of both calls can be a repetition: conversations that ask
 /// different things may be answered alike, and sub-agents begin with the same look around.
-pub(crate) fn is_comparable(one: &Entry, other: &Entry) -> bool {
+pub(crate) fn is_comparable(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.conversation() == other.conversation() || (are_same_words(one, other) && !are_other_users(one, other))
 }

@@ -1,7 +1,7 @@
 //! The same request several times at once is one ask: best-of-n and self-consistency sample one
 //! question on purpose. The next round of the same is asked again.
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// More than this at once is no sampling any more but an agent that runs wild.
 const MAX_SAMPLES: usize = 16;
@@ -15,7 +15,7 @@ pub(crate) fn is_sample((asks, samples): (usize, usize)) -> bool {
 
 /// Leaves out the samples of other asks. If `current` is one itself, what it is a sample of is left
 /// out too: it is judged as that was.
-pub(crate) fn leave_out_samples(calls: &mut Vec<&Entry>, current: &Entry) {
+pub(crate) fn leave_out_samples(calls: &mut Vec<&PackedFingerprint>, current: &PackedFingerprint) {
     calls.retain(|call| !call.is_sample());
     if !current.is_sample() {
         return;

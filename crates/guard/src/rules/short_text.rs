@@ -6,12 +6,16 @@ use super::new_result::is_same_tool_step;
 use super::same_words::are_same_words;
 use model::Outcome;
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// Whether a similar prompt of `call` counts. A short one does where nothing moved on: the call was
 /// sent again, the conversation was started over with these words, or the answer was the same as
 /// the `newest` one.
-pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &Entry) -> bool {
+pub(crate) fn prompt_has_weight(
+    call: &PackedFingerprint,
+    newest: Option<&PackedFingerprint>,
+    current: &PackedFingerprint,
+) -> bool {
     if !current.prompt_is_short() || current.turn().position == 0 || is_resent(call, current) {
         return true;
     }
@@ -26,13 +30,17 @@ pub(crate) fn prompt_has_weight(call: &Entry, newest: Option<&Entry>, current: &
 /// Whether a response of `call` that is similar to the `newest` one counts. A short one does where
 /// the question was the same, too: “positive” is the answer to many texts. A greeting that another
 /// question follows is the beginning of a conversation of its own.
-pub(crate) fn response_has_weight(call: &Entry, newest: &Entry, current: &Entry) -> bool {
+pub(crate) fn response_has_weight(
+    call: &PackedFingerprint,
+    newest: &PackedFingerprint,
+    current: &PackedFingerprint,
+) -> bool {
     let is_short = newest.response().is_some_and(|response| response.is_short);
     !is_short || (are_same_words(call, newest) && !is_greeting(newest, current)) || is_same_tool_step(call, newest)
 }
 
 /// Whether `newest` began a conversation that `current` goes on with in other words.
-fn is_greeting(newest: &Entry, current: &Entry) -> bool {
+fn is_greeting(newest: &PackedFingerprint, current: &PackedFingerprint) -> bool {
     let is_first = newest.turn().position == 0 && newest.prompt_is_short();
     is_first && current.turn().position > 0 && !are_same_words(newest, current)
 }

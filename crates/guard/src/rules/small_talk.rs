@@ -1,7 +1,7 @@
 //! Words that go round: two agents that thank each other, apologies, announcements of what is never
 //! done. No single sentence comes back often, but nothing is said that was not said before.
 
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 use super::same_words::are_same_words;
 
@@ -20,11 +20,12 @@ pub(crate) struct SmallTalk {
 
 /// The small talk that ends with the last of `calls`. `None`: there is none, or the words come back
 /// one by one.
-pub(crate) fn small_talk(calls: &[&Entry]) -> Option<SmallTalk> {
+pub(crate) fn small_talk(calls: &[&PackedFingerprint]) -> Option<SmallTalk> {
     let (current, earlier) = calls.split_last()?;
-    let is_talk = |call: &&Entry| call.conversation() == current.conversation() && call.tools().is_none();
-    let is_question_again =
-        |call: &Entry, before: &[&Entry]| before.iter().any(|other| is_talk(other) && are_same_words(other, call));
+    let is_talk = |call: &&PackedFingerprint| call.conversation() == current.conversation() && call.tools().is_none();
+    let is_question_again = |call: &PackedFingerprint, before: &[&PackedFingerprint]| {
+        before.iter().any(|other| is_talk(other) && are_same_words(other, call))
+    };
     if !is_talk(current) || current.turn().position == 0 || !is_question_again(current, earlier) {
         return None;
     }
@@ -53,7 +54,7 @@ pub(crate) fn small_talk(calls: &[&Entry]) -> Option<SmallTalk> {
     (answers > 1).then_some(SmallTalk { places, questions, answers })
 }
 
-fn is_like(call: &Entry, answer: model::TextHash) -> bool {
+fn is_like(call: &PackedFingerprint, answer: model::TextHash) -> bool {
     call.response().is_some_and(|other| other.adaptive.is_similar(answer))
 }
 

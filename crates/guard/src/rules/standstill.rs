@@ -5,12 +5,12 @@
 use model::Novelty;
 
 use super::new_work::is_supplied;
-use crate::entry::Entry;
+use crate::window::PackedFingerprint;
 
 /// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a
 /// third of it, and some more between steps that are made again. Who looks for something finds it
 /// now and then.
-fn fillers(current: &Entry, repetitions: usize) -> usize {
+fn fillers(current: &PackedFingerprint, repetitions: usize) -> usize {
     let more = if current.novelty() == Novelty::Barren { 0 } else { 2 };
     more + repetitions / 3
 }
@@ -26,7 +26,7 @@ pub(crate) struct Standstill {
 
 /// The standstill that the last of `calls` is part of. `None`: it brought something, or there was
 /// one lap at most.
-pub(crate) fn standstill(calls: &[&Entry]) -> Option<Standstill> {
+pub(crate) fn standstill(calls: &[&PackedFingerprint]) -> Option<Standstill> {
     let current = calls.last().filter(|call| call.novelty().is_repetition())?;
     let (mut steps, mut keys, mut found) = (Vec::new(), Vec::new(), 0);
     for (place, call) in
@@ -74,7 +74,7 @@ impl Standstill {
 }
 
 /// What tells steps apart that bring nothing: the call, or for looks in other words what they gave.
-fn key(call: &Entry) -> u64 {
+fn key(call: &PackedFingerprint) -> u64 {
     let Some(step) = call.tools() else { return 0 };
     match call.novelty() {
         Novelty::Barren => u64::from(step.result.finding()),

@@ -222,10 +222,10 @@ fn a_forgotten_agent_is_new() {
 fn an_agent_whose_data_is_being_deleted_is_stopped_for_nothing() {
     let mut driver = Driver::new(enabled(5.0, Counting::Adaptive));
     driver.exchange(&Ask::new(QUESTION), &said(ANSWER));
-    driver.guard.spare(&driver.agent, true);
+    driver.guard.suspend_kills(&driver.agent, true);
     for _ in 0..10 {
         assert!(matches!(driver.exchange(&Ask::new(QUESTION), &said(ANSWER)).verdict, Verdict::Pass));
     }
-    driver.guard.spare(&driver.agent, false);
+    driver.guard.suspend_kills(&driver.agent, false);
     assert!(is_kill(&driver.call(&Ask::new(QUESTION))));
 }

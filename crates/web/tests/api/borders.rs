@@ -11,7 +11,7 @@ const CHANGES: [&str; 14] = [
     "guard.deactivate(",
     "guard.exempt(",
     "guard.forget(",
-    "guard.spare(",
+    "guard.suspend_kills(",
     "guard.restore(",
     "guard.set_defaults(",
     "policies().put(",

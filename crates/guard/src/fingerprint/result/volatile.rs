@@ -1,9 +1,7 @@
-//! Takes a word with digits apart and says which of its numbers are volatile: clocks, durations,
-//! process ids, ports, addresses, temporary names. They differ every time although nothing new is
-//! said.
+//! What is volatile in a result: clocks, durations, process ids, ports, temporary names. It differs
+//! every time although nothing new is said.
 
-use crate::normalise::{ID_MASK, TIME_MASK};
-use crate::words::fold;
+use crate::fingerprint::normalise::{ID_MASK, TIME_MASK};
 
 /// Words whose number is volatile: what a run was called, counted or took.
 pub(super) const KEYS: [&str; 30] = [
@@ -72,26 +70,6 @@ const TIME_UNITS: [&str; 24] = [
     "pm",
 ];
 
-/// A number with so many digits is an id.
-const LONGEST_NUMBER: usize = 15;
-
-/// One part of a word.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Token {
-    /// Letters or marks, by their hash.
-    Text(u64),
-    /// Something that differs every time.
-    Volatile,
-    /// A number, by its hash, and its value.
-    Number(u64, f64),
-}
-
-/// The parts of a word in lower case. `is_keyed`: the word before says that the first number is
-/// volatile.
-pub(super) fn tokens(word: &[u8], is_keyed: bool) -> impl Iterator<Item = Token> {
-    Tokens { word, at: 0, is_keyed }
-}
-
 /// Whether a word is a unit of time, whatever mark stands behind it.
 pub(super) fn is_time_unit(word: &[u8]) -> bool {
     let letters = word.iter().take_while(|byte| byte.is_ascii_lowercase() || !byte.is_ascii()).count();
@@ -99,7 +77,7 @@ pub(super) fn is_time_unit(word: &[u8]) -> bool {
     is_alone && is_unit(&word[..letters])
 }
 
-fn is_unit(letters: &[u8]) -> bool {
+pub(super) fn is_unit(letters: &[u8]) -> bool {
     TIME_UNITS.iter().any(|unit| unit.as_bytes() == letters)
 }
 
@@ -164,76 +142,6 @@ pub(super) fn may_be_id(word: &[u8], has_digits: bool) -> bool {
     has_digits || word.starts_with(ID_MASK.as_bytes()) || is_hex()
 }
 
-struct Tokens<'w> {
-    word: &'w [u8],
-    at: usize,
-    is_keyed: bool,
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Token;
-
-    fn next(&mut self) -> Option<Token> {
-        let byte = *self.word.get(self.at)?;
-        Some(match byte {
-            b'0'..=b'9' => self.number(),
-            b'a'..=b'z' => self.letters(),
-            _ => {
-                self.at += 1;
-                Token::Text(u64::from(byte))
-            }
-        })
-    }
-}
-
-impl Tokens<'_> {
-    fn letters(&mut self) -> Token {
-        let start = self.at;
-        self.at += count(self.word, start, u8::is_ascii_lowercase);
-        let run = start + count(self.word, start, |byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-        // Python and the shell name temporary files `tmp` and eight letters or digits.
-        if self.word[start..].starts_with(b"tmp") && run - start >= 9 {
-            self.at = run;
-            return Token::Volatile;
-        }
-        let letters = &self.word[start..self.at];
-        let is_unit_of_key = self.is_keyed && start > 0 && self.word[start - 1] == b'_' && is_unit(letters);
-        self.is_keyed = is_unit_of_key || KEYS.iter().any(|key| key.as_bytes() == letters);
-        Token::Text(hash(letters))
-    }
-
-    fn number(&mut self) -> Token {
-        let start = self.at;
-        if let Some(end) = clock(self.word, start).or_else(|| date(self.word, start)).or_else(|| ipv4(self.word, start))
-        {
-            self.at = end;
-            return Token::Volatile;
-        }
-        if let Some(end) = hexadecimal(self.word, start) {
-            self.at = end;
-            return Token::Volatile;
-        }
-        let end = decimal(self.word, start);
-        self.at = end;
-        // The number of a process behind its name, as system logs have it: `sshd[4242]:`.
-        let is_process = self.word[end..] == *b"]:" && start >= 2 && self.word[start - 1] == b'[';
-        if is_process && self.word[start - 2].is_ascii_lowercase() {
-            return Token::Volatile;
-        }
-        let unit = count(self.word, end, u8::is_ascii_lowercase);
-        let is_duration = unit > 0 && is_unit(&self.word[end..end + unit]);
-        let is_id = end - start >= LONGEST_NUMBER;
-        let is_last = end == self.word.len();
-        // A time in seconds that ends the word may be an amount: the next word tells.
-        let is_epoch = is_epoch(&self.word[start..end]) && !(is_last && end - start == 10);
-        if is_duration || is_id || is_epoch || std::mem::take(&mut self.is_keyed) {
-            return Token::Volatile;
-        }
-        let digits = &self.word[start..end];
-        Token::Number(hash(digits), value(digits))
-    }
-}
-
 /// A word without what it names in the directory of temporary files.
 pub(super) fn without_temporary_name(word: &[u8]) -> &[u8] {
     let directory = b"/tmp/";
@@ -243,16 +151,16 @@ pub(super) fn without_temporary_name(word: &[u8]) -> &[u8] {
     }
 }
 
-fn count(word: &[u8], at: usize, is: impl Fn(&u8) -> bool) -> usize {
+pub(super) fn count(word: &[u8], at: usize, is: impl Fn(&u8) -> bool) -> usize {
     word.get(at..).map_or(0, |rest| rest.iter().take_while(|byte| is(byte)).count())
 }
 
-fn digits(word: &[u8], at: usize) -> usize {
+pub(super) fn digits(word: &[u8], at: usize) -> usize {
     count(word, at, u8::is_ascii_digit)
 }
 
 /// `14:03`, `14:03:22`, `14:03:22.123`; not the line and column of `main.rs:12:45`.
-fn clock(word: &[u8], at: usize) -> Option<usize> {
+pub(super) fn clock(word: &[u8], at: usize) -> Option<usize> {
     let is_part = at.checked_sub(1).is_some_and(|before| matches!(word[before], b':' | b'.' | b'-'));
     let (hours, minutes) = (digits(word, at), at + digits(word, at) + 1);
     if is_part || !(1..=2).contains(&hours) || word.get(minutes - 1) != Some(&b':') || digits(word, minutes) != 2 {
@@ -269,7 +177,7 @@ fn clock(word: &[u8], at: usize) -> Option<usize> {
 }
 
 /// `11/17/2026`, `17/nov/2026:23:55:32`.
-fn date(word: &[u8], at: usize) -> Option<usize> {
+pub(super) fn date(word: &[u8], at: usize) -> Option<usize> {
     let middle = at + digits(word, at) + 1;
     if digits(word, at) > 4 || word.get(middle - 1) != Some(&b'/') {
         return None;
@@ -278,49 +186,4 @@ fn date(word: &[u8], at: usize) -> Option<usize> {
     let is_date = last - middle <= 4 && word.get(last - 1) == Some(&b'/') && matches!(digits(word, last), 2 | 4);
     let end = last + digits(word, last);
     is_date.then(|| end + count(word, end, |byte| byte.is_ascii_digit() || *byte == b':'))
-}
-
-/// `10.0.0.7`, with or without a port.
-fn ipv4(word: &[u8], at: usize) -> Option<usize> {
-    let end = at + count(word, at, |byte| byte.is_ascii_digit() || *byte == b'.');
-    let groups = word[at..end].split(|byte| *byte == b'.');
-    let is_address = groups.clone().count() == 4 && groups.into_iter().all(|group| (1..=3).contains(&group.len()));
-    let port = if word.get(end) == Some(&b':') { digits(word, end + 1) } else { 0 };
-    is_address.then_some(if port > 0 { end + 1 + port } else { end })
-}
-
-/// `0x7f3a12bc8d10`: an address in memory.
-fn hexadecimal(word: &[u8], at: usize) -> Option<usize> {
-    let length = count(word, at + 2, u8::is_ascii_hexdigit);
-    // The distance from the start of a function, or a register: `+0x6c`, `addr=0x30`.
-    let is_place = [&b"+"[..], b"addr=", b"pc=", b"sp=", b"ip="].iter().any(|before| word[..at].ends_with(before));
-    (word[at..].starts_with(b"0x") && (length >= 5 || (is_place && length > 0))).then_some(at + 2 + length)
-}
-
-/// Past `12`, `3.14`, `1,024`.
-fn decimal(word: &[u8], at: usize) -> usize {
-    let mut end = at + digits(word, at);
-    while matches!(word.get(end), Some(b'.' | b',')) && digits(word, end + 1) > 0 {
-        end += 1 + digits(word, end + 1);
-    }
-    end
-}
-
-/// Whether a number is a time since 1970, from 2014 to 2040: in seconds, milliseconds, microseconds
-/// or nanoseconds.
-fn is_epoch(number: &[u8]) -> bool {
-    let whole = count(number, 0, u8::is_ascii_digit);
-    let is_usual = matches!(whole, 10 | 13 | 16 | 19);
-    is_usual && matches!(&number[..2], b"14" | b"15" | b"16" | b"17" | b"18" | b"19" | b"20" | b"21")
-}
-
-fn value(digits: &[u8]) -> f64 {
-    let text: String = digits.iter().filter(|byte| **byte != b',').map(|byte| char::from(*byte)).collect();
-    // Versions have more than one point: their first two parts are enough.
-    let end = text.match_indices('.').nth(1).map_or(text.len(), |(place, _)| place);
-    text[..end].parse().unwrap_or_default()
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(bytes.len() as u64, |hash, byte| fold(hash, u64::from(*byte)))
 }

@@ -4,7 +4,7 @@
 use model::ToolCall;
 use twox_hash::XxHash3_64;
 
-use crate::words::fold;
+use crate::fingerprint::digest::fold;
 
 /// A longer text is more than a refusal: it is compared as a whole.
 const MOST_WORDS: usize = 40;
@@ -15,7 +15,7 @@ const LONGEST_ARGUMENTS: usize = 2_048;
 
 /// A hash of the words of `results` that do not stand in the arguments of `calls`; none if the
 /// results are long.
-pub(super) fn of_error<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<u32> {
+pub(crate) fn of_error<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<u32> {
     let mut hash = 0;
     for (count, word) in results.flat_map(str::split_whitespace).enumerate() {
         if count >= MOST_WORDS {

@@ -1,8 +1,8 @@
 //! The word that is being read, eight bytes at a time: most words fit into one such lane, and a
 //! loop over single bytes whose end no processor can foresee would take most of the time.
 
-use crate::normalise::marks::UUID_LENGTH;
-use crate::words::{Word, fold};
+use crate::fingerprint::digest::{Word, fold};
+use crate::fingerprint::normalise::marks::UUID_LENGTH;
 
 /// How many bytes are looked at together.
 pub(super) const LANE: usize = 8;

@@ -3,8 +3,8 @@
 
 use model::TextHash;
 
-use crate::normalise::{Numbers, words_of};
-use crate::words::{Digest, fold};
+use crate::fingerprint::digest::{Digest, fold};
+use crate::fingerprint::normalise::{Numbers, words_of};
 
 /// Stands before the first and after the last word, so that a text of one word has triples too.
 const BORDER: u64 = 0x9e37_79b9_7f4a_7c15;

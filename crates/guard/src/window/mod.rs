@@ -6,8 +6,14 @@ use std::collections::VecDeque;
 
 use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp, WindowKind};
 
-use crate::entry::Entry;
-use crate::slots::{Slot, Slots};
+mod packed_fingerprint;
+mod slab;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use packed_fingerprint::PackedFingerprint;
+
+use slab::{Key, Slab};
 
 /// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an
 /// entry holds is left.
@@ -16,13 +22,13 @@ const LAST_FIRST_NUMBER: u64 = 1 << 42;
 /// The windows of one agent.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
-    slots: Slots,
-    all: VecDeque<Slot>,
+    slab: Slab,
+    all: VecDeque<Key>,
     /// Least recently used first.
     conversations: Vec<Conversation>,
     /// Those that have not ended. Few of many: an agent's answers are found without a look at all
     /// its calls.
-    in_flight: Vec<Slot>,
+    in_flight: Vec<Key>,
     newest: u64,
     floor: u64,
     left: Vec<CallId>,
@@ -31,7 +37,7 @@ pub(crate) struct Windows {
 #[derive(Debug)]
 struct Conversation {
     id: ConversationId,
-    calls: VecDeque<Slot>,
+    calls: VecDeque<Key>,
     /// When something was last asked or answered in it.
     last_active: Timestamp,
 }
@@ -71,7 +77,7 @@ impl Windows {
         }
         self.newest = self.newest.max(print.number);
 
-        // First the oldest leave, so that a full window never takes a slot more than it has calls.
+        // First the oldest leave, so that a full window never takes a key more than it has calls.
         let mut all = std::mem::take(&mut self.all);
         self.make_room(&mut all, print, bounds.window_size);
         let mut conversation = self.take_conversation(print.conversation, bounds.max_conversations);
@@ -79,27 +85,27 @@ impl Windows {
         let reach = self.newest.saturating_sub(SavedAgent::RECALL);
         self.release_until(&mut conversation.calls, reach);
         self.make_room(&mut conversation.calls, print, bounds.window_size);
-        let slot = self.slots.insert(Entry::from(print));
-        let entry = self.slots.get_mut(slot);
+        let key = self.slab.insert(PackedFingerprint::from(print));
+        let entry = self.slab.get_mut(key);
         entry.enter_window();
         entry.enter_window();
         if print.outcome == Outcome::Pending {
-            self.in_flight.push(slot);
+            self.in_flight.push(key);
         }
-        all.push_back(slot);
+        all.push_back(key);
         self.all = all;
-        conversation.calls.push_back(slot);
+        conversation.calls.push_back(key);
         self.conversations.reserve_exact(1);
         self.conversations.push(conversation);
     }
 
     /// The calls of a window, oldest first.
-    pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<&Entry> {
+    pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
         let window = match kind {
             WindowKind::Agent => Some(&self.all),
             WindowKind::Conversation => self.of_conversation(conversation),
         };
-        window.map(|slots| slots.iter().map(|slot| self.slots.get(*slot)).collect()).unwrap_or_default()
+        window.map(|keys| keys.iter().map(|key| self.slab.get(*key)).collect()).unwrap_or_default()
     }
 
     /// Whether the window of `conversation` and that of the agent hold the same calls.
@@ -109,32 +115,35 @@ impl Windows {
 
     /// The calls that `print` can be compared with, oldest first: those of its conversation, and
     /// newer ones of others that were begun with the same words.
-    pub(crate) fn comparable_calls(&self, print: &Fingerprint) -> impl DoubleEndedIterator<Item = &Entry> + Clone {
-        let first = self.all.front().map_or(u64::MAX, |slot| self.slots.get(*slot).number());
-        let own = self.of_conversation(print.conversation).into_iter().flatten().map(|slot| self.slots.get(*slot));
+    pub(crate) fn comparable_calls(
+        &self,
+        print: &Fingerprint,
+    ) -> impl DoubleEndedIterator<Item = &PackedFingerprint> + Clone {
+        let first = self.all.front().map_or(u64::MAX, |key| self.slab.get(*key).number());
+        let own = self.of_conversation(print.conversation).into_iter().flatten().map(|key| self.slab.get(*key));
         let (conversation, message, is_common) = (print.conversation, print.turn.message, print.prompt_is_common);
-        let is_alike = move |entry: &&Entry| {
+        let is_alike = move |entry: &&PackedFingerprint| {
             entry.conversation() == conversation || (!is_common && entry.turn().message == message)
         };
-        let all = self.all.iter().map(|slot| self.slots.get(*slot)).filter(is_alike);
+        let all = self.all.iter().map(|key| self.slab.get(*key)).filter(is_alike);
         own.filter(move |entry| entry.number() < first).chain(all)
     }
 
-    fn of_conversation(&self, conversation: ConversationId) -> Option<&VecDeque<Slot>> {
+    fn of_conversation(&self, conversation: ConversationId) -> Option<&VecDeque<Key>> {
         // The one in use is the last.
         self.conversations.iter().rev().find(|it| it.id == conversation).map(|it| &it.calls)
     }
 
     /// The newest call, if it is still held.
     pub(crate) fn newest(&self) -> Option<Fingerprint> {
-        self.all.back().map(|slot| Fingerprint::from(self.slots.get(*slot)))
+        self.all.back().map(|key| Fingerprint::from(self.slab.get(*key)))
     }
 
     /// Ends `call`, if it is in flight and still stands in a window: `end` changes what is known of
     /// it.
     pub(crate) fn end(&mut self, call: CallId, end: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
-        let place = self.in_flight.iter().position(|slot| self.slots.get(*slot).call == call)?;
-        let entry = self.slots.get_mut(self.in_flight[place]);
+        let place = self.in_flight.iter().position(|key| self.slab.get(*key).call == call)?;
+        let entry = self.slab.get_mut(self.in_flight[place]);
         let mut print = Fingerprint::from(&*entry);
         end(&mut print);
         entry.update(&print);
@@ -146,7 +155,7 @@ impl Windows {
 
     /// How many asks with this body are in flight, and how many samples of them.
     pub(crate) fn in_flight(&self, body: u64) -> (usize, usize) {
-        let in_flight = self.in_flight.iter().map(|slot| self.slots.get(*slot)).filter(|entry| entry.body == body);
+        let in_flight = self.in_flight.iter().map(|key| self.slab.get(*key)).filter(|entry| entry.body == body);
         in_flight.fold((0, 0), |(asks, samples), entry| match entry.is_sample() {
             true => (asks, samples + 1),
             false => (asks + 1, samples),
@@ -191,7 +200,7 @@ impl Windows {
         self.conversations = conversations;
     }
 
-    fn trim(&mut self, window: &mut VecDeque<Slot>, window_size: usize) {
+    fn trim(&mut self, window: &mut VecDeque<Key>, window_size: usize) {
         self.release_until(window, self.floor);
         while self.asks(window) > window_size {
             self.release_oldest(window);
@@ -201,12 +210,12 @@ impl Windows {
     /// Starts again with nothing; numbers start anew.
     pub(crate) fn clear(&mut self) {
         let mut left = std::mem::take(&mut self.left);
-        left.extend(self.slots.in_windows().map(|entry| entry.call));
+        left.extend(self.slab.in_windows().map(|entry| entry.call));
         *self = Windows { left, ..Windows::default() };
     }
 
     /// Lets go of all calls, but goes on counting where it was.
-    pub(crate) fn let_go(&mut self) {
+    pub(crate) fn drop_windows(&mut self) {
         let (newest, floor) = (self.newest, self.floor);
         self.clear();
         (self.newest, self.floor) = (newest, floor);
@@ -214,7 +223,7 @@ impl Windows {
 
     /// The calls that stand in a window.
     pub(crate) fn in_windows(&self) -> impl Iterator<Item = CallId> {
-        self.slots.in_windows().map(|entry| entry.call)
+        self.slab.in_windows().map(|entry| entry.call)
     }
 
     /// The calls that have left all windows since this was last asked.
@@ -223,7 +232,7 @@ impl Windows {
     }
 
     /// Makes room for `print` in `window`. Samples take none: a round of them would fill it.
-    fn make_room(&mut self, window: &mut VecDeque<Slot>, print: &Fingerprint, window_size: usize) {
+    fn make_room(&mut self, window: &mut VecDeque<Key>, print: &Fingerprint, window_size: usize) {
         while !print.is_sample && self.asks(window) >= window_size.max(1) {
             self.release_oldest(window);
         }
@@ -233,25 +242,25 @@ impl Windows {
         }
     }
 
-    fn asks(&self, window: &VecDeque<Slot>) -> usize {
-        window.iter().filter(|slot| !self.slots.get(**slot).is_sample()).count()
+    fn asks(&self, window: &VecDeque<Key>) -> usize {
+        window.iter().filter(|key| !self.slab.get(**key).is_sample()).count()
     }
 
-    fn release_until(&mut self, window: &mut VecDeque<Slot>, number: u64) {
-        while window.front().is_some_and(|slot| self.slots.get(*slot).number() <= number) {
+    fn release_until(&mut self, window: &mut VecDeque<Key>, number: u64) {
+        while window.front().is_some_and(|key| self.slab.get(*key).number() <= number) {
             self.release_oldest(window);
         }
     }
 
-    fn release_oldest(&mut self, window: &mut VecDeque<Slot>) {
-        let Some(slot) = window.pop_front() else {
+    fn release_oldest(&mut self, window: &mut VecDeque<Key>) {
+        let Some(key) = window.pop_front() else {
             return;
         };
-        let entry = self.slots.get_mut(slot);
+        let entry = self.slab.get_mut(key);
         if entry.leave_window() {
             self.left.push(entry.call);
-            self.slots.release(slot);
-            self.in_flight.retain(|other| *other != slot);
+            self.slab.release(key);
+            self.in_flight.retain(|other| *other != key);
         }
     }
 
@@ -266,41 +275,5 @@ impl Windows {
             self.release_until(&mut forgotten.calls, u64::MAX);
         }
         Conversation { id, calls: VecDeque::new(), last_active: Timestamp::from_millis(0) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use model::{Step, Turn};
-
-    use super::*;
-
-    #[test]
-    fn a_full_window_takes_no_more_slots_than_it_has_calls() {
-        let bounds = Bounds { window_size: 20, max_conversations: 64 };
-        let mut windows = Windows::default();
-        for number in 1..=100 {
-            let print = Fingerprint {
-                call: CallId::new(),
-                number,
-                time: Timestamp::from_millis(0),
-                conversation: ConversationId(0),
-                body: 0,
-                prompt: None,
-                prompt_is_short: false,
-                prompt_is_error: false,
-                prompt_is_common: false,
-                turn: Turn { message: 0, position: 0 },
-                step: Step { depth: 0, newest: 0 },
-                tools: None,
-                response: None,
-                outcome: Outcome::Answered,
-                is_sample: false,
-                silence: 0,
-                novelty: model::Novelty::Neutral,
-            };
-            windows.push(&print, bounds);
-        }
-        assert_eq!(windows.slots.used(), 20);
     }
 }

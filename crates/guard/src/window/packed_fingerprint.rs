@@ -9,7 +9,7 @@ use model::{
 
 /// A packed fingerprint. What is absent is zero and has no flag.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct PackedFingerprint {
     pub(crate) call: CallId,
     /// The number in the upper 43 bits, the flags below.
     number_and_flags: u64,
@@ -49,20 +49,8 @@ const KIND: u32 = 13;
 const NOVELTY: u32 = 16;
 const PROMPT_IS_ERROR: u64 = 1 << 19;
 const PROMPT_IS_COMMON: u64 = 1 << 20;
-const KINDS: [StepKind; 6] =
-    [StepKind::Other, StepKind::Look, StepKind::Change, StepKind::Run, StepKind::Plan, StepKind::Wait];
-const NOVELTIES: [Novelty; 7] = [
-    Novelty::Neutral,
-    Novelty::Stale,
-    Novelty::Barren,
-    Novelty::Waited,
-    Novelty::Found,
-    Novelty::Changed,
-    Novelty::Jitter,
-];
-const OUTCOMES: [Outcome; 4] = [Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused];
 
-impl Entry {
+impl PackedFingerprint {
     /// The number of the call.
     pub(crate) fn number(&self) -> u64 {
         self.number_and_flags >> FLAG_BITS
@@ -82,7 +70,7 @@ impl Entry {
     /// Replaces what is known of the call; the windows it stands in stay.
     pub(crate) fn update(&mut self, print: &Fingerprint) {
         let windows = self.number_and_flags & WINDOWS;
-        *self = Entry::from(print);
+        *self = PackedFingerprint::from(print);
         self.number_and_flags |= windows;
     }
 
@@ -96,13 +84,13 @@ impl Entry {
     }
 
     /// The three bits from `place` on.
-    fn bits(&self, place: u32) -> usize {
-        (self.number_and_flags >> place & 7) as usize
+    fn bits(&self, place: u32) -> u8 {
+        (self.number_and_flags >> place & 7) as u8
     }
 }
 
 /// What is known of the call, as the rules ask for it; the words are those of [`Fingerprint`].
-impl Entry {
+impl PackedFingerprint {
     pub(crate) fn time(&self) -> Timestamp {
         Timestamp::from_millis(self.time)
     }
@@ -138,7 +126,7 @@ impl Entry {
     pub(crate) fn tools(&self) -> Option<ToolStep> {
         let [literal, adaptive] = self.tools;
         let (is_error, is_written) = (self.has(TOOLS_ARE_ERROR), self.has(TOOLS_ARE_WRITTEN));
-        let kind = KINDS.get(self.bits(KIND)).copied().unwrap_or_default();
+        let kind = StepKind::from_repr(self.bits(KIND)).unwrap_or_default();
         let [shape, kept, gist] = self.result;
         let is_short = self.more_flags & RESULT_IS_SHORT != 0;
         let is_empty = self.has(RESULT_IS_EMPTY);
@@ -153,7 +141,7 @@ impl Entry {
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
-        OUTCOMES[(self.number_and_flags >> OUTCOME & 3) as usize]
+        Outcome::from_repr(self.bits(OUTCOME) & 3).unwrap_or(Outcome::Pending)
     }
 
     pub(crate) fn is_sample(&self) -> bool {
@@ -165,16 +153,12 @@ impl Entry {
     }
 
     pub(crate) fn novelty(&self) -> Novelty {
-        NOVELTIES.get(self.bits(NOVELTY)).copied().unwrap_or_default()
+        Novelty::from_repr(self.bits(NOVELTY)).unwrap_or_default()
     }
 }
 
-fn index<T: PartialEq>(all: &[T], one: T) -> u64 {
-    all.iter().position(|other| *other == one).unwrap_or_default() as u64
-}
-
-impl From<&Fingerprint> for Entry {
-    fn from(print: &Fingerprint) -> Entry {
+impl From<&Fingerprint> for PackedFingerprint {
+    fn from(print: &Fingerprint) -> PackedFingerprint {
         let tools = print.tools.map(|tools| [tools.literal, tools.adaptive]);
         let result = print.tools.map(|tools| tools.result).unwrap_or_default();
         let response = print.response.map(|response| [response.literal.0, response.adaptive.0]);
@@ -190,10 +174,10 @@ impl From<&Fingerprint> for Entry {
             | flag(RESULT_IS_EMPTY, result.is_empty)
             | flag(TOOLS_ARE_ERROR, print.tools.is_some_and(|tools| tools.is_error))
             | flag(TOOLS_ARE_WRITTEN, print.tools.is_some_and(|tools| tools.is_written))
-            | index(&KINDS, print.tools.map(|tools| tools.kind).unwrap_or_default()) << KIND
-            | index(&NOVELTIES, print.novelty) << NOVELTY
-            | index(&OUTCOMES, print.outcome) << OUTCOME;
-        Entry {
+            | (print.tools.map(|tools| tools.kind).unwrap_or_default() as u64) << KIND
+            | (print.novelty as u64) << NOVELTY
+            | (print.outcome as u64) << OUTCOME;
+        PackedFingerprint {
             call: print.call,
             number_and_flags: print.number << FLAG_BITS | flags,
             time: print.time.as_millis(),
@@ -214,8 +198,8 @@ impl From<&Fingerprint> for Entry {
     }
 }
 
-impl From<&Entry> for Fingerprint {
-    fn from(entry: &Entry) -> Fingerprint {
+impl From<&PackedFingerprint> for Fingerprint {
+    fn from(entry: &PackedFingerprint) -> Fingerprint {
         Fingerprint {
             call: entry.call,
             number: entry.number(),
@@ -250,7 +234,14 @@ mod tests {
                 let numbers = [f32::from(number), 0.5, -1.0];
                 let result =
                     ResultPrint { shape, kept, gist: kept ^ 1, numbers, is_empty: is_written, is_short: is_error };
-                ToolStep { literal, adaptive, result, kind: KINDS[shape as usize % 6], is_error, is_written }
+                ToolStep {
+                    literal,
+                    adaptive,
+                    result,
+                    kind: StepKind::from_repr((shape % 6) as u8).unwrap_or_default(),
+                    is_error,
+                    is_written,
+                }
             },
         );
         let response = (hashes(), hashes(), any::<bool>()).prop_map(|(literal, adaptive, is_short)| ResponsePrint {
@@ -260,7 +251,7 @@ mod tests {
         });
         let known = (prop::option::of(hashes()), any::<bool>(), prop::option::of(tools), prop::option::of(response));
         let numbers = (0..1_u64 << 43, any::<i64>(), any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>());
-        (known, numbers, prop::sample::select(OUTCOMES.to_vec())).prop_map(|(known, numbers, outcome)| Fingerprint {
+        (known, numbers, 0..4_u8).prop_map(|(known, numbers, outcome)| Fingerprint {
             call: CallId::new(),
             number: numbers.0,
             time: Timestamp::from_millis(numbers.1),
@@ -274,17 +265,17 @@ mod tests {
             step: Step { depth: numbers.5, newest: numbers.2 },
             tools: known.2,
             response: known.3,
-            outcome,
+            outcome: Outcome::from_repr(outcome).unwrap_or(Outcome::Pending),
             is_sample: known.1,
             silence: numbers.4 as u16,
-            novelty: NOVELTIES[numbers.5 as usize % 7],
+            novelty: Novelty::from_repr((numbers.5 % 7) as u8).unwrap_or_default(),
         })
     }
 
     proptest! {
         #[test]
         fn packing_loses_nothing(print in prints(), other in prints()) {
-            let mut entry = Entry::from(&print);
+            let mut entry = PackedFingerprint::from(&print);
             prop_assert_eq!(Fingerprint::from(&entry), print);
             entry.enter_window();
             entry.enter_window();
@@ -296,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_small() {
-        assert_eq!(size_of::<Entry>(), 144);
+    fn a_packed_fingerprint_takes_144_bytes() {
+        assert_eq!(size_of::<PackedFingerprint>(), 144);
     }
 }

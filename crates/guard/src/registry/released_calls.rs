@@ -1,5 +1,5 @@
-//! Calls of agents that were forgotten or evicted: whoever holds their bodies is told with the next
-//! scored call, of whichever agent.
+//! Calls of agents that were forgotten or evicted. The holder of their bodies is told with the next
+//! scored call of any agent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,14 +8,14 @@ use parking_lot::Mutex;
 
 /// Calls of agents that were forgotten or evicted.
 #[derive(Debug, Default)]
-pub(crate) struct Orphans {
+pub(crate) struct ReleasedCalls {
     calls: Mutex<Vec<CallId>>,
     /// Whether there are any, to be asked without a lock.
     waiting: AtomicBool,
 }
 
-impl Orphans {
-    /// Takes note of some.
+impl ReleasedCalls {
+    /// Adds calls.
     pub(crate) fn add(&self, calls: Vec<CallId>) {
         if calls.is_empty() {
             return;
@@ -32,8 +32,8 @@ impl Orphans {
         std::mem::take(&mut *self.calls.lock())
     }
 
-    /// Whether there are any.
-    pub(crate) fn are_waiting(&self) -> bool {
-        self.waiting.load(Ordering::Acquire)
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.waiting.load(Ordering::Acquire)
     }
 }

@@ -4,156 +4,11 @@
 
 use model::{StepKind, ToolCall};
 
+mod programs;
 mod shell;
+mod tool_names;
 
-/// Names of tools that keep the agent's own notes.
-const PLAN: [&str; 12] = [
-    "plan",
-    "plans",
-    "todo",
-    "todos",
-    "think",
-    "thinking",
-    "thought",
-    "note",
-    "notes",
-    "memory",
-    "memories",
-    "scratchpad",
-];
-
-/// Words that make any name one of a change.
-const CHANGE_ANYWHERE: [&str; 8] = ["edit", "multiedit", "write", "patch", "replace", "insert", "append", "apply"];
-
-const CHANGE: [&str; 38] = [
-    "create",
-    "delete",
-    "remove",
-    "rename",
-    "move",
-    "update",
-    "modify",
-    "save",
-    "commit",
-    "set",
-    "add",
-    "put",
-    "post",
-    "send",
-    "book",
-    "pay",
-    "transfer",
-    "cancel",
-    "upload",
-    "submit",
-    "reply",
-    "format",
-    "fix",
-    "refactor",
-    "copy",
-    "mkdir",
-    "notebookedit",
-    "publish",
-    "deploy",
-    "merge",
-    "assign",
-    "schedule",
-    "install",
-    "exchange",
-    "return",
-    "invite",
-    "complete",
-    "close",
-];
-
-const LOOK: [&str; 43] = [
-    "read",
-    "view",
-    "cat",
-    "open",
-    "get",
-    "list",
-    "ls",
-    "find",
-    "search",
-    "grep",
-    "glob",
-    "query",
-    "fetch",
-    "lookup",
-    "look",
-    "show",
-    "check",
-    "status",
-    "poll",
-    "inspect",
-    "describe",
-    "browse",
-    "screenshot",
-    "scroll",
-    "click",
-    "goto",
-    "navigate",
-    "hover",
-    "press",
-    "capture",
-    "head",
-    "tail",
-    "count",
-    "tree",
-    "diff",
-    "log",
-    "logs",
-    "stat",
-    "select",
-    "validate",
-    "verify",
-    "stdin",
-    "websearch",
-];
-
-/// Words of tools that go one step further.
-const STRIDE: [&str; 8] = ["forward", "backward", "next", "step", "advance", "turn", "tick", "walk"];
-
-/// What a tool tells whose name ends with it.
-const TELLS: [&str; 9] = ["status", "state", "progress", "logs", "log", "history", "info", "details", "checks"];
-
-const WAIT: [&str; 3] = ["sleep", "wait", "pause"];
-
-const RUN: [&str; 12] = [
-    "test",
-    "tests",
-    "build",
-    "lint",
-    "bench",
-    "benchmark",
-    "compile",
-    "typecheck",
-    "python",
-    "ipython",
-    "jupyter",
-    "execute_code",
-];
-
-const SHELL: [&str; 14] = [
-    "bash",
-    "shell",
-    "terminal",
-    "sh",
-    "zsh",
-    "exec",
-    "execute",
-    "command",
-    "cmd",
-    "powershell",
-    "console",
-    "mswea_bash",
-    "fish",
-    "commands",
-];
-
-/// Arguments that hold a command.
-const HOLDS: [&str; 5] = [r#""command""#, r#""cmd""#, r#""script""#, r#""code""#, r#""commands""#];
+use tool_names::{CHANGE, CHANGE_ANYWHERE, DELEGATION, HOLDS, LOOK, PLAN, RUN, SHELL, STRIDE, TELLS, WAIT};
 
 /// What the calls of one step are for: if one of them changes something, the step does.
 pub(super) fn of_calls(calls: &[ToolCall<'_>]) -> StepKind {
@@ -202,9 +57,6 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
         (&RUN, StepKind::Run),
     ])
 }
-
-/// Names of tools that hand work to another agent.
-const DELEGATION: [&str; 8] = ["task", "agent", "subagent", "delegate", "dispatch", "spawn", "handoff", "coworker"];
 
 /// Whether a call hands work to another agent.
 pub(super) fn is_delegation(call: &ToolCall<'_>) -> bool {

@@ -2,7 +2,7 @@
 
 use model::TextHash;
 
-use crate::simhash::SimHash;
+use crate::fingerprint::simhash::SimHash;
 
 /// A word of a normalised text.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use twox_hash::XxHash3_64;
 
-use crate::normalise::{Numbers, words_of};
-use crate::words::{ExactHash, fold};
+use crate::fingerprint::digest::{ExactHash, fold};
+use crate::fingerprint::normalise::{Numbers, words_of};
 
 /// Shorter words with digits are not masked.
 const SHORTEST_ID: usize = 6;

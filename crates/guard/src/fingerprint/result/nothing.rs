@@ -5,7 +5,7 @@ use model::ToolCall;
 
 use twox_hash::XxHash3_64;
 
-use crate::words::fold;
+use crate::fingerprint::digest::fold;
 
 /// What tools say that found nothing, in lower case.
 const PHRASES: [&str; 34] = [
@@ -57,7 +57,7 @@ const HEAD: usize = 80;
 const IN_WORDS: u32 = 0x6e6f_6e65;
 
 /// The gist of `results` if all of them say that nothing was found.
-pub(super) fn gist_of_nothing<'t>(
+pub(crate) fn gist_of_nothing<'t>(
     calls: &[ToolCall<'_>],
     results: impl Iterator<Item = &'t str> + Clone,
 ) -> Option<u32> {

@@ -1,10 +1,10 @@
 //! The one pass: from text to words.
 
-use crate::normalise::fold::fold;
-use crate::normalise::ids;
-use crate::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
-use crate::normalise::word::{LANE, Plain, PlainPair, WordBuffer};
-use crate::words::{Word, Words};
+use crate::fingerprint::digest::{Word, Words};
+use crate::fingerprint::normalise::fold::fold;
+use crate::fingerprint::normalise::ids;
+use crate::fingerprint::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
+use crate::fingerprint::normalise::word::{LANE, Plain, PlainPair, WordBuffer};
 
 /// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Says
 /// whether any did.

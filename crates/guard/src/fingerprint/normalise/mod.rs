@@ -8,7 +8,7 @@ mod marks;
 mod scan;
 mod word;
 
-use crate::words::{Word, Words};
+use crate::fingerprint::digest::{Word, Words};
 
 pub use marks::{ID_MASK, NUMBER_MASK, TIME_MASK};
 

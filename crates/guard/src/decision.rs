@@ -1,0 +1,119 @@
+//! What the guard is told of a call and what it decides.
+
+use model::{
+    AgentId, Asked, CallId, ConversationId, Deactivation, Epoch, Fingerprint, Kill, KillSwitch, Score, Timestamp,
+};
+use twox_hash::XxHash3_64;
+
+use crate::fingerprint::{self, RequestPrint};
+
+/// A call as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct NewCall<'a> {
+    /// Its agent.
+    pub agent: &'a AgentId,
+    /// Its id.
+    pub call: CallId,
+    /// What tells its conversation apart.
+    pub conversation: &'a str,
+    /// The request's bytes.
+    pub body: &'a [u8],
+    /// What they ask.
+    pub asked: &'a Asked<'a>,
+}
+
+impl<'a> NewCall<'a> {
+    /// Makes the call's fingerprint: the long part of taking a call, which needs no lock.
+    pub fn prepare(&self) -> PreparedCall<'a> {
+        let prompt = fingerprint::of_prompt(self.asked);
+        let print = fingerprint::of_request(self.conversation, XxHash3_64::oneshot(self.body), self.asked, prompt);
+        PreparedCall { agent: self.agent, call: self.call, print }
+    }
+}
+
+/// A call whose fingerprint has been made.
+#[derive(Clone, Copy, Debug)]
+pub struct PreparedCall<'a> {
+    pub(crate) agent: &'a AgentId,
+    pub(crate) call: CallId,
+    pub(crate) print: RequestPrint,
+}
+
+/// What to do with a call.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// Refuse it: the agent is inactive.
+    Inactive(Deactivation),
+    /// It was recorded and scored.
+    Scored(Box<Scored>),
+}
+
+/// A call that was recorded and scored.
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// Hand this back with the response.
+    pub ticket: Ticket,
+    /// What is kept of the call.
+    pub fingerprint: Fingerprint,
+    /// Its score.
+    pub score: Score,
+    /// The settings it was judged by.
+    pub kill_switch: KillSwitch,
+    /// What to do.
+    pub verdict: Verdict,
+    /// Calls that have left all windows of this agent since its last call, or whose agent was
+    /// forgotten: their bodies are needed no more.
+    pub left: Vec<CallId>,
+}
+
+/// What to do with a scored call.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Forward it.
+    Pass,
+    /// Forward it: the score exceeds the threshold, but the kill switch is off.
+    WouldHaveStopped,
+    /// Forward it; a new episode (`Some`) is an incident to record.
+    Observe(Option<Kill>),
+    /// Refuse it with 429; the agent stays active.
+    Block,
+    /// The agent is inactive from now on. Record the kill, wait for its commit, refuse the call.
+    Kill(Kill),
+}
+
+/// Tells which entry of which window a response belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// The agent.
+    pub agent: AgentId,
+    /// The epoch the call came in.
+    pub epoch: Epoch,
+    /// The call.
+    pub call: CallId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+}
+
+/// An agent as it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentView {
+    /// Why it is inactive, if it is.
+    pub deactivation: Option<Deactivation>,
+    /// Its epoch.
+    pub epoch: Epoch,
+    /// Its settings.
+    pub kill_switch: KillSwitch,
+    /// The score of its newest call.
+    pub current_score: Score,
+    /// When its newest call came.
+    pub last_seen: Option<Timestamp>,
+}
+
+/// What a change of settings did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Configured {
+    /// The settings before.
+    pub before: KillSwitch,
+    /// Calls numbered up to this one are out of the windows for good. Stored with the settings.
+    pub window_floor: u64,
+}

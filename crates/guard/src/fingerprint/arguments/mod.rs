@@ -1,0 +1,7 @@
+//! The arguments of a tool call: in one form however they were written, and what they aim at.
+
+mod canonical;
+mod targets;
+
+pub(super) use canonical::canonical;
+pub(super) use targets::{chosen, targets, without_volatile};

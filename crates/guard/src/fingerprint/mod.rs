@@ -1,0 +1,94 @@
+//! Makes fingerprints: what is kept of a request, and of the answer to it.
+
+use model::{Asked, CallId, ConversationId, Fingerprint, Novelty, Outcome, Step, TextHash, Timestamp, ToolStep, Turn};
+use twox_hash::XxHash3_64;
+
+mod answer;
+mod arguments;
+mod digest;
+mod kind;
+pub(crate) mod normalise;
+mod prompt;
+mod result;
+pub(crate) mod simhash;
+#[cfg(test)]
+mod tests;
+mod tool_step;
+
+pub(crate) use answer::of_answer;
+pub(crate) use prompt::{PromptPrint, of_prompt};
+
+use digest::fold;
+use tool_step::tool_step;
+
+/// The part of a fingerprint that the request alone decides, made before the agent is locked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RequestPrint {
+    pub(crate) conversation: ConversationId,
+    pub(crate) body: u64,
+    pub(crate) prompt: Option<TextHash>,
+    pub(crate) prompt_is_short: bool,
+    pub(crate) prompt_is_error: bool,
+    pub(crate) prompt_is_common: bool,
+    pub(crate) turn: Turn,
+    pub(crate) step: Step,
+    pub(crate) tools: Option<ToolStep>,
+    /// How many seconds the tools say that they waited.
+    pub(crate) waited: u16,
+}
+
+impl RequestPrint {
+    /// The fingerprint of the call that came with this request, as long as nothing has come of it.
+    pub(crate) fn arrived(&self, call: CallId, number: u64, time: Timestamp) -> Fingerprint {
+        Fingerprint {
+            call,
+            number,
+            time,
+            conversation: self.conversation,
+            body: self.body,
+            prompt: self.prompt,
+            prompt_is_short: self.prompt_is_short,
+            prompt_is_error: self.prompt_is_error,
+            prompt_is_common: self.prompt_is_common,
+            turn: self.turn,
+            step: self.step,
+            tools: self.tools,
+            response: None,
+            outcome: Outcome::Pending,
+            is_sample: false,
+            silence: self.waited,
+            novelty: Novelty::Neutral,
+        }
+    }
+}
+
+/// What is kept of a request whose bytes have this hash.
+pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, prompt: PromptPrint) -> RequestPrint {
+    let (tools, waited) = tool_step(asked).map_or((None, 0), |(step, waited)| (Some(step), waited));
+    RequestPrint {
+        waited,
+        conversation: conversation_id(conversation),
+        body,
+        prompt: prompt.similar,
+        prompt_is_short: prompt.is_short,
+        prompt_is_error: prompt.is_error,
+        prompt_is_common: prompt.is_common && !conversation.starts_with(ConversationId::BY_FIRST_WORDS),
+        turn: Turn { message: prompt.exact, position: asked.turn_position },
+        step: Step { depth: asked.depth, newest: newest_step(tools, asked.newest_message) },
+        tools,
+    }
+}
+
+/// The id of the conversation that is called `name`.
+pub fn conversation_id(name: &str) -> ConversationId {
+    ConversationId(XxHash3_64::oneshot(name.as_bytes()))
+}
+
+/// A tool step is known by what was called and what came of it, since clients rewrite the messages
+/// that carry it.
+fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
+    match tools.filter(|step| !step.is_written) {
+        Some(step) => fold(step.adaptive, u64::from(step.result.kept)),
+        None => XxHash3_64::oneshot(newest_message.as_bytes()),
+    }
+}

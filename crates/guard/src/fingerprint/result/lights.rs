@@ -1,0 +1,199 @@
+//! Reads the words of one result and hashes them in three lights at once.
+
+use model::ResultPrint;
+
+use super::keywords::{AMOUNT, CALENDAR, ID, KEYWORDS, Keywords, Says, VOLATILE, WAIT};
+use super::tokens::{Token, tokens};
+use super::volatile;
+use crate::fingerprint::digest::{Word, Words, fold};
+
+/// Stands for what is volatile, and in the light without numbers for every number.
+const MASKED: u64 = 0x6d61_736b_6564_0001;
+
+/// The lights as the words of a result pass.
+pub(super) struct Lights {
+    keywords: &'static Keywords,
+    shape: u64,
+    kept: u64,
+    numbers: Trend,
+    /// The word before, if it ended with a number that may turn out to be a duration.
+    waiting: Option<Waiting>,
+    /// What the word before says of this one.
+    before: Says,
+    /// Whether the word before is part of a list of volatile numbers that goes on.
+    list_goes_on: bool,
+    /// How many words there are that are no tags.
+    words: u32,
+    /// Whether the result began with a header of the client that has not ended.
+    is_headed: bool,
+    /// Whether the words belong to what a client adds about itself.
+    is_aside: bool,
+    waited: u16,
+}
+
+/// A result of fewer words is a state or a label.
+const SHORT_WORDS: u32 = 8;
+
+/// More words are none of a header.
+const LONGEST_HEADER: u32 = 24;
+
+/// What clients add to results: the time, open files, how much of the context is used.
+const ASIDE: (&[u8], &[u8]) = (b"<environment_details>", b"</environment_details>");
+
+/// A word whose last number waits for the word behind it.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    shape: u64,
+    /// The word's hash up to its last number, and that number.
+    kept: u64,
+    number: (u64, f64),
+    /// Whether the word before says that time passed: `Wall time: 30.0 seconds`.
+    is_wait: bool,
+    /// Whether the number stands in brackets: before a time it is that of a process.
+    is_bracketed: bool,
+    /// Whether it may be a time in seconds since 1970.
+    is_epoch: bool,
+}
+
+impl Lights {
+    pub(super) fn new() -> Lights {
+        Lights {
+            keywords: &KEYWORDS,
+            shape: 0,
+            kept: 0,
+            numbers: Trend::default(),
+            waiting: None,
+            before: 0,
+            list_goes_on: false,
+            words: 0,
+            is_headed: false,
+            is_aside: false,
+            waited: 0,
+        }
+    }
+
+    fn add(&mut self, shape: u64, kept: u64) {
+        self.shape = fold(self.shape, shape);
+        self.kept = fold(self.kept, kept);
+    }
+
+    /// The word that waited, now that the word behind it is known.
+    fn settle(&mut self, next: &[u8]) {
+        let Some(waiting) = self.waiting.take() else { return };
+        let (hash, value) = waiting.number;
+        if waiting.is_bracketed && (volatile::is_time(next) || next.ends_with(b":")) {
+            return self.add(waiting.shape, fold(waiting.kept, MASKED));
+        }
+        if waiting.is_epoch && !volatile::tells_amount(next) {
+            return self.add(waiting.shape, fold(waiting.kept, MASKED));
+        }
+        if !waiting.is_bracketed && volatile::is_time_unit(next) {
+            if waiting.is_wait {
+                self.waited = self.waited.max(value as u16);
+            }
+            return self.add(waiting.shape, fold(waiting.kept, MASKED));
+        }
+        self.numbers.add(value);
+        self.add(waiting.shape, fold(waiting.kept, hash));
+    }
+
+    /// The print of the whole result, and how many seconds it says that was waited.
+    pub(super) fn finish(mut self) -> (ResultPrint, u16) {
+        self.settle(b"");
+        let print = ResultPrint {
+            shape: self.shape as u32,
+            kept: self.kept as u32,
+            gist: self.shape as u32,
+            numbers: self.numbers.finish(),
+            is_empty: self.words == 0,
+            is_short: self.words < SHORT_WORDS,
+        };
+        (print, self.waited)
+    }
+
+    /// A word with digits in it: what is volatile is masked, the other numbers are looked at.
+    fn word_with_digits(&mut self, bytes: &[u8]) {
+        let (mut shape, mut kept, mut last) = (0, 0, None);
+        let is_volatile = self.list_goes_on || self.before & VOLATILE != 0;
+        self.list_goes_on = is_volatile && bytes.ends_with(b",");
+        let (bytes, is_bracketed) = volatile::without_bracket(bytes);
+        for token in tokens(bytes, is_volatile || self.before & CALENDAR != 0) {
+            if let Some((hash, value)) = last.take() {
+                self.numbers.add(value);
+                kept = fold(kept, hash);
+            }
+            match token {
+                Token::Text(hash) => (shape, kept) = (fold(shape, hash), fold(kept, hash)),
+                Token::Volatile => (shape, kept) = (fold(shape, MASKED), fold(kept, MASKED)),
+                Token::Number(hash, value) => {
+                    shape = fold(shape, MASKED);
+                    last = Some((hash, value));
+                }
+            }
+        }
+        match last {
+            Some(number) => {
+                let is_wait = self.before & WAIT != 0;
+                let is_epoch = volatile::is_epoch_seconds(number.1) && self.before & AMOUNT == 0;
+                self.waiting = Some(Waiting { shape, kept, number, is_wait, is_bracketed, is_epoch });
+            }
+            None => self.add(shape, kept),
+        }
+    }
+}
+
+impl Words for Lights {
+    fn word(&mut self, word: Word<'_>) {
+        if self.is_aside || word.bytes == ASIDE.0 {
+            self.is_aside = word.bytes != ASIDE.1;
+            return;
+        }
+        // The header that Codex puts before the output of a command.
+        let is_header_end = self.is_headed && word.bytes == b"output:" && self.words < LONGEST_HEADER;
+        self.is_headed = self.is_headed && !is_header_end || (self.words == 0 && word.bytes == b"chunk");
+        if is_header_end {
+            self.words = 0;
+            return self.add(word.hash, word.hash);
+        }
+        self.words += u32::from(!(word.bytes.starts_with(b"<") && word.bytes.ends_with(b">")));
+        if self.waiting.is_some() {
+            self.settle(word.bytes);
+        }
+        let says = self.keywords.says(word.hash);
+        if self.before & ID != 0 && volatile::may_be_id(word.bytes, word.has_digits) {
+            self.add(MASKED, MASKED);
+        } else if word.has_digits {
+            self.word_with_digits(volatile::without_temporary_name(word.bytes));
+        } else if says & CALENDAR != 0 {
+            self.add(MASKED, MASKED);
+        } else {
+            self.add(word.hash, word.hash);
+        }
+        self.before = says | if volatile::names_id(word.bytes) { ID } else { 0 };
+    }
+}
+
+/// The numbers of a result, as much of them as tells whether they move: the first two, and all of
+/// them weighed together.
+#[derive(Debug, Default)]
+struct Trend {
+    first: [f32; 2],
+    blend: f64,
+    count: u32,
+}
+
+impl Trend {
+    fn add(&mut self, value: f64) {
+        if let Some(place) = self.first.get_mut(self.count as usize) {
+            *place = value as f32;
+        }
+        self.count += 1;
+        // Weights that fall with the place: two numbers that change against each other do not
+        // cancel out.
+        self.blend += value / f64::from(self.count);
+    }
+
+    fn finish(self) -> [f32; 3] {
+        [self.first[0], self.first[1], self.blend as f32]
+    }
+}

@@ -1,0 +1,165 @@
+//! The step that records a call, scores it and decides.
+
+use model::{
+    Action, AgentId, CallId, ConversationId, Counting, DeactivatedBy, Deactivation, Fingerprint, IncidentId, Kill,
+    Novelty, Outcome, Score, Timestamp, WindowKind,
+};
+
+use super::{Agent, seconds};
+use crate::decision::{Decision, Scored, Ticket, Verdict};
+use crate::fingerprint::RequestPrint;
+use crate::progress;
+use crate::rules;
+use crate::score;
+use crate::stuck::stuck;
+use crate::window::PackedFingerprint;
+
+/// A call on its way into the windows.
+pub(crate) struct Arrival<'a> {
+    pub(crate) agent: &'a AgentId,
+    pub(crate) call: CallId,
+    pub(crate) print: RequestPrint,
+    pub(crate) now: Timestamp,
+}
+
+impl Agent {
+    /// Records a call, scores it and decides.
+    pub(crate) fn on_call(&mut self, arrival: Arrival<'_>) -> Decision {
+        self.on_sight(arrival.now);
+        if let Some(deactivation) = self.deactivation {
+            return Decision::Inactive(deactivation);
+        }
+        let mut print = self.record(&arrival);
+        self.score = self.score_of(&print);
+        let verdict = self.decide(&print, &arrival);
+        if matches!(verdict, Verdict::Block | Verdict::Kill(_)) {
+            print.outcome = Outcome::Refused;
+            self.windows.end(print.call, |print| print.outcome = Outcome::Refused);
+        }
+        let ticket = Ticket {
+            agent: arrival.agent.clone(),
+            epoch: self.epoch,
+            call: arrival.call,
+            conversation: print.conversation,
+        };
+        Decision::Scored(Box::new(Scored {
+            ticket,
+            fingerprint: print,
+            score: self.score,
+            kill_switch: self.kill_switch,
+            verdict,
+            left: self.windows.take_left(),
+        }))
+    }
+
+    fn record(&mut self, arrival: &Arrival<'_>) -> Fingerprint {
+        let request = &arrival.print;
+        let arrived = request.arrived(arrival.call, self.windows.next_number(arrival.now), arrival.now);
+        let silence = self.windows.silence(request.conversation, arrival.now);
+        let print = Fingerprint {
+            is_sample: rules::is_sample(self.windows.in_flight(request.body)),
+            silence: arrived.silence.max(seconds(silence)),
+            ..arrived
+        };
+        let print = Fingerprint { novelty: self.novelty(&print), ..print };
+        self.windows.push(&print, self.bounds());
+        print
+    }
+
+    /// What the step that a call reports brought, compared with the calls before it.
+    fn novelty(&self, print: &Fingerprint) -> Novelty {
+        let Some(step) = print.tools.filter(|_| !print.is_sample) else { return Novelty::Neutral };
+        let earlier = self.windows.comparable_calls(print);
+        // What was sent again after a failure reports nothing that happened since.
+        if earlier.clone().any(|call| call.outcome() == Outcome::Failed && call.body == print.body) {
+            return Novelty::Neutral;
+        }
+        progress::novelty(earlier.filter(|call| !call.is_sample()), &step, print.turn, print.silence)
+    }
+
+    /// Scores a call that was recorded, then takes it as it ended.
+    pub(crate) fn on_recorded(&mut self, print: &Fingerprint) -> Score {
+        let print = &Fingerprint { novelty: self.novelty(print), ..*print };
+        let arriving = Fingerprint { response: None, outcome: Outcome::Pending, ..*print };
+        self.windows.push(&arriving, self.bounds());
+        self.score = self.score_of(&arriving);
+        self.windows.end(print.call, |arrived| *arrived = *print);
+        self.windows.take_left();
+        self.score
+    }
+
+    /// What the tool step of its newest call brought.
+    pub(crate) fn newest_novelty(&self) -> Novelty {
+        self.windows.newest().map(|print| print.novelty).unwrap_or_default()
+    }
+
+    /// The larger of the scores of the two windows that end with `print`; that of the agent's
+    /// window if they are equal.
+    pub(super) fn score_of(&self, print: &Fingerprint) -> Score {
+        let score_in = |window| {
+            let calls = self.calls_of(window, print.conversation);
+            let signals = score::signals(calls, self.kill_switch.counting, &self.exemptions);
+            Score { value: signals.score(), signals, window }
+        };
+        let agent = score_in(WindowKind::Agent);
+        // Most agents have one conversation at a time: then both windows hold the same calls.
+        if self.windows.are_one(print.conversation) {
+            return agent;
+        }
+        let conversation = score_in(WindowKind::Conversation);
+        if conversation.value > agent.value { conversation } else { agent }
+    }
+
+    /// The calls of a window. By the literal formula samples are calls like any others.
+    fn calls_of(&self, window: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
+        let mut calls = self.windows.calls(window, conversation);
+        if self.kill_switch.counting == Counting::Literal {
+            let excess = calls.len().saturating_sub(usize::from(self.kill_switch.window_size));
+            calls.drain(..excess);
+        }
+        calls
+    }
+
+    fn decide(&mut self, print: &Fingerprint, arrival: &Arrival<'_>) -> Verdict {
+        if self.score.value <= self.kill_switch.threshold {
+            self.observed = false;
+            return Verdict::Pass;
+        }
+        if self.kills_suspended {
+            return Verdict::Pass;
+        }
+        if !self.kill_switch.enabled {
+            return Verdict::WouldHaveStopped;
+        }
+        match self.kill_switch.action {
+            Action::Block => Verdict::Block,
+            Action::Observe if std::mem::replace(&mut self.observed, true) => Verdict::Observe(None),
+            Action::Observe => Verdict::Observe(Some(self.kill(print, arrival))),
+            Action::Deactivate => {
+                let kill = self.kill(print, arrival);
+                self.deactivation = Some(Deactivation {
+                    by: DeactivatedBy::KillSwitch,
+                    at: arrival.now,
+                    incident: Some(kill.incident),
+                });
+                Verdict::Kill(kill)
+            }
+        }
+    }
+
+    fn kill(&self, print: &Fingerprint, arrival: &Arrival<'_>) -> Kill {
+        let window = self.calls_of(self.score.window, print.conversation);
+        let matches = score::matches(&window, self.kill_switch.counting, &self.exemptions);
+        Kill {
+            incident: IncidentId::at(arrival.now),
+            agent: arrival.agent.clone(),
+            epoch: self.epoch,
+            at: arrival.now,
+            score: self.score,
+            kill_switch: self.kill_switch,
+            stuck: stuck(&window, &matches, self.kill_switch.counting),
+            matches,
+            window: window.into_iter().map(Fingerprint::from).collect(),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! All agents by name: found under a read lock, locked one by one, evicted when there are too many.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use model::{AgentId, Deactivation, KillSwitch};
+use parking_lot::{Mutex, RwLock};
+use twox_hash::XxHash3_64;
+
+use super::agent::Agent;
+use super::name_hash::NameHash;
+use super::released_calls::ReleasedCalls;
+use crate::guard::GuardConfig;
+
+/// Enough that agents created at the same time seldom wait for each other.
+const SHARDS: usize = 64;
+
+type Shard = RwLock<HashMap<AgentId, Arc<Slot>, NameHash>>;
+
+/// All agents.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    config: GuardConfig,
+    /// The settings of agents not yet seen, which may change.
+    defaults: RwLock<KillSwitch>,
+    shards: Box<[Shard]>,
+    /// Counts uses: a clock that orders them and nothing else.
+    uses: AtomicU64,
+    /// How many slots count towards `max_agents`.
+    counted: AtomicUsize,
+    /// Held while agents are evicted: one thread at a time does that.
+    evicting: Mutex<()>,
+    /// Calls that stood in the windows of agents that were forgotten or had to make room.
+    pub(crate) released_calls: ReleasedCalls,
+}
+
+/// One agent with what can be read of it without its lock.
+#[derive(Debug)]
+struct Slot {
+    /// A copy of the agent's state that can be asked without its lock. Changed only under it.
+    inactive: AtomicBool,
+    /// Whether it counts towards `max_agents`: it has windows, or it is here for no other reason than
+    /// its last call.
+    counted: AtomicBool,
+    last_use: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    agent: Agent,
+    /// The slot is no longer in the map: a thread that found it there before must look again, or a
+    /// kill would be lost.
+    removed: bool,
+}
+
+impl Registry {
+    /// No agent yet.
+    pub(crate) fn new(config: GuardConfig) -> Registry {
+        Registry {
+            defaults: RwLock::new(config.defaults),
+            config,
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            uses: AtomicU64::new(0),
+            counted: AtomicUsize::new(0),
+            evicting: Mutex::new(()),
+            released_calls: ReleasedCalls::default(),
+        }
+    }
+
+    /// What agents are made with.
+    pub(crate) fn config(&self) -> GuardConfig {
+        GuardConfig { defaults: *self.defaults.read(), ..self.config }
+    }
+
+    /// Changes the settings of agents not yet seen.
+    pub(crate) fn set_defaults(&self, defaults: KillSwitch) {
+        *self.defaults.write() = defaults;
+    }
+
+    /// Calls `action` with an agent, which is created if it is unknown. The agent is locked meanwhile.
+    pub(crate) fn with<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent) -> R) -> R {
+        let result = loop {
+            let slot = self.find(id).unwrap_or_else(|| self.create(id));
+            let mut state = slot.state.lock();
+            if state.removed {
+                continue;
+            }
+            self.count_use(&slot);
+            break slot.change(&mut state, action);
+        };
+        if self.counted.load(Ordering::Relaxed) > self.config.max_agents {
+            self.evict_least_recently_used();
+        }
+        result
+    }
+
+    /// Calls `action` with an agent that is known.
+    pub(crate) fn with_known<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent) -> R) -> Option<R> {
+        let slot = self.find(id)?;
+        let mut state = slot.state.lock();
+        (!state.removed).then(|| slot.change(&mut state, action))
+    }
+
+    /// Looks at every agent, one after the other.
+    pub(crate) fn for_each(&self, mut look: impl FnMut(&AgentId, &Agent)) {
+        for shard in &self.shards {
+            let slots: Vec<_> = shard.read().iter().map(|(id, slot)| (id.clone(), Arc::clone(slot))).collect();
+            for (id, slot) in slots {
+                look(&id, &slot.state.lock().agent);
+            }
+        }
+    }
+
+    /// Why the agent's calls are refused, if they are.
+    pub(crate) fn refuses(&self, id: &AgentId) -> Option<Deactivation> {
+        let slot = {
+            let shard = self.shard(id).read();
+            let slot = shard.get(id)?;
+            if !slot.inactive.load(Ordering::Acquire) {
+                return None;
+            }
+            Arc::clone(slot)
+        };
+        let state = slot.state.lock();
+        state.agent.deactivation()
+    }
+
+    /// Forgets an agent.
+    pub(crate) fn remove(&self, id: &AgentId) {
+        let mut shard = self.shard(id).write();
+        let Some(slot) = shard.remove(id) else { return };
+        self.stop_counting(&slot);
+        let mut state = slot.state.lock();
+        state.removed = true;
+        state.agent.drop_windows();
+        self.released_calls.add(state.agent.take_left());
+    }
+
+    fn shard(&self, id: &AgentId) -> &Shard {
+        &self.shards[XxHash3_64::oneshot(id.as_str().as_bytes()) as usize % SHARDS]
+    }
+
+    fn find(&self, id: &AgentId) -> Option<Arc<Slot>> {
+        self.shard(id).read().get(id).cloned()
+    }
+
+    fn create(&self, id: &AgentId) -> Arc<Slot> {
+        let mut shard = self.shard(id).write();
+        let slot = shard.entry(id.clone()).or_insert_with(|| {
+            Arc::new(Slot {
+                inactive: AtomicBool::new(false),
+                counted: AtomicBool::new(false),
+                last_use: AtomicU64::new(0),
+                state: Mutex::new(State { agent: Agent::new(&self.config()), removed: false }),
+            })
+        });
+        Arc::clone(slot)
+    }
+
+    /// Called under the lock of the slot.
+    fn count_use(&self, slot: &Slot) {
+        slot.last_use.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if !slot.counted.swap(true, Ordering::Relaxed) {
+            self.counted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn stop_counting(&self, slot: &Slot) {
+        if slot.counted.swap(false, Ordering::Relaxed) {
+            self.counted.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Evicts the least recently used agents, some more than needed so that it is seldom done.
+    fn evict_least_recently_used(&self) {
+        let Some(_evicting) = self.evicting.try_lock() else {
+            return;
+        };
+        let excess = self.counted.load(Ordering::Relaxed).saturating_sub(self.config.max_agents);
+        if excess == 0 {
+            return;
+        }
+        let mut slots = self.counted_slots();
+        let count = (excess + self.config.max_agents / 32).min(slots.len());
+        if count < slots.len() {
+            slots.select_nth_unstable_by_key(count, |(last_use, _)| *last_use);
+        }
+        for (last_use, id) in &slots[..count] {
+            self.evict(id, *last_use);
+        }
+    }
+
+    fn counted_slots(&self) -> Vec<(u64, AgentId)> {
+        let mut slots = Vec::with_capacity(self.counted.load(Ordering::Relaxed));
+        for shard in &self.shards {
+            let shard = shard.read();
+            let counted = shard.iter().filter(|(_, slot)| slot.counted.load(Ordering::Relaxed));
+            slots.extend(counted.map(|(id, slot)| (slot.last_use.load(Ordering::Relaxed), id.clone())));
+        }
+        slots
+    }
+
+    /// Evicts an agent unless it is in use or was used since.
+    fn evict(&self, id: &AgentId, last_use: u64) {
+        let mut shard = self.shard(id).write();
+        let Some(slot) = shard.get(id).cloned() else {
+            return;
+        };
+        let Some(mut state) = slot.state.try_lock() else {
+            return;
+        };
+        if slot.last_use.load(Ordering::Relaxed) != last_use {
+            return;
+        }
+        if state.agent.is_plain(self.config().defaults) {
+            state.removed = true;
+            shard.remove(id);
+        }
+        // A kill, an epoch or a setting never depends on memory: only the windows go, and the
+        // bodies of their calls.
+        state.agent.drop_windows();
+        self.released_calls.add(state.agent.take_left());
+        self.stop_counting(&slot);
+    }
+}
+
+impl Slot {
+    fn change<R>(&self, state: &mut State, action: impl FnOnce(&mut Agent) -> R) -> R {
+        let guarded = SyncFlag { slot: self, agent: &mut state.agent };
+        action(guarded.agent)
+    }
+}
+
+/// Copies an agent's state into the flag of its slot when it is dropped, also by a panic: a kill that
+/// was decided holds.
+struct SyncFlag<'a> {
+    slot: &'a Slot,
+    agent: &'a mut Agent,
+}
+
+impl Drop for SyncFlag<'_> {
+    fn drop(&mut self) {
+        self.slot.inactive.store(self.agent.deactivation().is_some(), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use model::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_kill_decided_before_a_panic_holds() {
+        let registry = Registry::new(GuardConfig::default());
+        let id = AgentId::parse("bot").unwrap();
+        let decide_and_panic = |agent: &mut Agent| {
+            agent.deactivate(Timestamp::default());
+            panic!("a bug in the detector");
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| registry.with(&id, decide_and_panic))).is_err());
+        assert!(registry.refuses(&id).is_some());
+    }
+}
