@@ -3,15 +3,17 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::watch;
+
 /// Health of the writer. Cloning is cheap; all clones see the same.
 #[derive(Clone, Debug, Default)]
 pub struct Health(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    trouble: Mutex<Option<String>>,
+    trouble: watch::Sender<Option<String>>,
     notice: Mutex<Option<String>>,
-    dropped: AtomicU64,
+    dropped: watch::Sender<u64>,
     size: AtomicU64,
     deleted_for_size: AtomicU64,
 }
@@ -19,7 +21,7 @@ struct State {
 impl Health {
     /// Why nothing can be written at the moment; `None` if writing works.
     pub fn trouble(&self) -> Option<String> {
-        self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.trouble.borrow().clone()
     }
 
     /// What happened to the files of the database since the start, and what was done about it; the
@@ -30,7 +32,7 @@ impl Health {
 
     /// The number of events that were dropped because they could not be written for too long.
     pub fn dropped_events(&self) -> u64 {
-        self.0.dropped.load(Ordering::Relaxed)
+        *self.0.dropped.borrow()
     }
 
     /// The size of the database without free pages in bytes, measured every few seconds.
@@ -55,7 +57,7 @@ impl Health {
 
     /// Sets why nothing can be written, and returns the reason before.
     pub(crate) fn set(&self, trouble: Option<String>) -> Option<String> {
-        std::mem::replace(&mut *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner), trouble)
+        self.0.trouble.send_replace(trouble)
     }
 
     pub(crate) fn set_notice(&self, notice: String) {
@@ -63,6 +65,18 @@ impl Health {
     }
 
     pub(crate) fn count_dropped(&self, events: usize) {
-        self.0.dropped.fetch_add(events as u64, Ordering::Relaxed);
+        self.0.dropped.send_modify(|dropped| *dropped += events as u64);
+    }
+
+    /// Waits until [`Health::trouble`] is as `is_so` wants it, and returns it.
+    #[cfg(test)]
+    pub(crate) async fn wait_for_trouble(&self, is_so: impl FnMut(&Option<String>) -> bool) -> Option<String> {
+        self.0.trouble.subscribe().wait_for(is_so).await.ok().and_then(|trouble| trouble.clone())
+    }
+
+    /// Waits until at least `count` events were dropped.
+    #[cfg(test)]
+    pub(crate) async fn wait_for_dropped(&self, count: u64) {
+        let _ = self.0.dropped.subscribe().wait_for(|dropped| *dropped >= count).await;
     }
 }

@@ -133,6 +133,11 @@ impl Fixture {
     }
 }
 
+/// Waits for `event`, half a minute at most.
+async fn in_time<T>(what: &str, event: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(30), event).await.expect(what)
+}
+
 fn config(directory: &TempDir) -> StoreConfig {
     let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
     config.clock = Clock::manual(NOON);

@@ -76,9 +76,12 @@ impl Fixture {
         };
         self.record_all(vec![earlier, event]).await;
         // The earlier hour is over: its sums are made.
-        while self.rows_of(agent).await["agent_sums"] == 0 {
-            tokio::task::yield_now().await;
-        }
+        let sums = async {
+            while self.rows_of(agent).await["agent_sums"] == 0 {
+                self.recorder.catch_up().await;
+            }
+        };
+        in_time("sums of the earlier hour", sums).await;
         let channel = self.channel(&format!("ops-{agent}")).await;
         self.rule(rule(agent, Condition::KillSwitch, &[channel])).await;
         let incident = self.kill(agent, 0).await;
@@ -137,10 +140,9 @@ async fn a_kill_does_not_wait_for_a_deletion() {
     fixture.record_all((0..2_000).map(|_| call("gone")).collect()).await;
     let deletion = fixture.change(Change::DeleteAgent { agent: id("gone") });
     let kill = async {
-        // Once it has begun.
-        while fixture.count("select count(*) from events where agent_id = 'gone'").await == 2_000 {
-            tokio::task::yield_now().await;
-        }
+        let begun =
+            async { while fixture.count("select count(*) from events where agent_id = 'gone'").await == 2_000 {} };
+        in_time("the deletion begins", begun).await;
         assert!(fixture.send_kill(incident("looper", 0)).wait().await);
         fixture.count("select count(*) from events where agent_id = 'gone'").await
     };

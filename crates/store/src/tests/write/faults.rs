@@ -5,15 +5,7 @@ impl Fixture {
     /// Waits until the writer has noticed trouble, and returns what it says.
     async fn trouble(&self) -> String {
         let health = self.recorder.health();
-        let noticed = async {
-            loop {
-                if let Some(trouble) = health.trouble() {
-                    return trouble;
-                }
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(30), noticed).await.expect("trouble in time")
+        in_time("trouble", health.wait_for_trouble(Option::is_some)).await.unwrap()
     }
 
     /// Locks the database as another program would.
@@ -61,15 +53,17 @@ async fn a_locked_database_delays_kills_and_events_and_loses_none() {
 async fn failure_is_over_once_a_probe_succeeds() {
     let fixture = Fixture::with(Tuning { change_patience: Duration::ZERO, ..quick() }).await;
     let lock = fixture.lock().await;
-    let mut refused = fixture.change(Change::Rename { agent: id("agent"), name: None }).await;
-    while fixture.recorder.health().trouble().is_none() {
-        refused = fixture.change(Change::Rename { agent: id("agent"), name: None }).await;
-    }
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))));
+    let refused = async {
+        loop {
+            let refused = fixture.change(Change::Rename { agent: id("agent"), name: None }).await;
+            if fixture.recorder.health().trouble().is_some() {
+                return refused;
+            }
+        }
+    };
+    assert!(matches!(in_time("trouble", refused).await, Err(StoreError::Unavailable(_))));
     lock.close().await.unwrap();
-    while fixture.recorder.health().trouble().is_some() {
-        tokio::task::yield_now().await;
-    }
+    in_time("a probe that succeeds", fixture.recorder.health().wait_for_trouble(Option::is_none)).await;
 }
 
 #[tokio::test]
@@ -95,9 +89,7 @@ async fn events_are_kept_up_to_a_limit_and_the_oldest_go_first() {
         fixture.handle.event(scored("agent", 0, number));
     }
     let health = fixture.recorder.health();
-    while health.dropped_events() < 15 {
-        tokio::task::yield_now().await;
-    }
+    in_time("15 events are dropped", health.wait_for_dropped(15)).await;
     lock.close().await.unwrap();
     let fixture = fixture.restart().await;
     assert_eq!(fixture.count("select count(*) from events").await, 10);
@@ -119,9 +111,7 @@ async fn events_that_can_never_be_written_are_counted_and_not_announced() {
     rename(&mut connection, "events", "elsewhere").await;
     fixture.handle.event(call("agent"));
     let health = fixture.recorder.health();
-    while health.dropped_events() < 1 {
-        tokio::task::yield_now().await;
-    }
+    in_time("the event is dropped", health.wait_for_dropped(1)).await;
     rename(&mut connection, "elsewhere", "events").await;
     connection.close().await.unwrap();
     let written = call("agent");
@@ -177,9 +167,8 @@ async fn read_only_database_is_reported_and_retried() {
     fixture.record(call("agent")).await;
     fixture.set_fault(Some(("query_only", "1"))).await;
     let commit = fixture.send_kill(incident("looper", 0));
-    while !fixture.trouble().await.contains("read-only") {
-        tokio::task::yield_now().await;
-    }
+    let is_read_only = |trouble: &Option<String>| trouble.as_ref().is_some_and(|trouble| trouble.contains("read-only"));
+    in_time("the database is read-only", fixture.recorder.health().wait_for_trouble(is_read_only)).await;
     fixture.set_fault(None).await;
     assert!(commit.wait().await);
     assert!(!fixture.is_active("looper").await);
