@@ -24,7 +24,7 @@ use crate::policy::CallPolicy;
 use crate::policy::model_override::{ModelPlaces, override_model};
 use crate::request::conversation::{Found, find_conversation};
 use crate::request::read::{EarlierAnswers, ReadBody, ReadRequest};
-use crate::request::route::Route;
+use crate::request::route::{Identified, Route};
 use crate::request::upload::{Outgoing, Upload};
 use crate::truncate;
 use crate::upstream::connections::Connection;
@@ -32,14 +32,22 @@ use crate::upstream::destination::Destination;
 
 /// A call that was received. Its body has not been read.
 pub(crate) struct Received<'a> {
-    pub(crate) call: Box<Call>,
+    call: Box<Call>,
     /// `None` if no provider has the name in the route.
-    pub(crate) provider: Option<Arc<Provider>>,
+    provider: Option<Arc<Provider>>,
     /// The format of the provider.
-    pub(crate) format: Format,
-    pub(crate) route: Route<'a>,
-    pub(crate) parts: Parts,
-    pub(crate) upload: Upload,
+    format: Format,
+    route: Route<'a>,
+    parts: Parts,
+    upload: Upload,
+}
+
+impl<'a> Received<'a> {
+    /// The identified call with the rest of its request.
+    pub(crate) fn new(identified: Identified, route: Route<'a>, parts: Parts, upload: Upload) -> Received<'a> {
+        let Identified { call, provider, format } = identified;
+        Received { call, provider, format, route, parts, upload }
+    }
 }
 
 /// A call that may be sent to its provider.

@@ -34,6 +34,7 @@ pub use request::decode::decode_body as read_body;
 pub use request::origin::Origin;
 
 use crate::core::Core;
+use forward::{Received, forward};
 use request::cors;
 use request::route::{self, Route, Unrouted};
 use request::upload::Upload;
@@ -73,7 +74,7 @@ impl Proxy {
             });
             let upload = Upload::new(body, &core.config);
             let mut response = match routed {
-                Ok((identified, route)) => forward::forward(identified.receive(route, parts, upload)).await,
+                Ok((identified, route)) => forward(Received::new(identified, route, parts, upload)).await,
                 Err(Unrouted::Preflight) => cors::answer_preflight(&parts.headers).map(Body::from),
                 Err(Unrouted::Refused(format, stop)) => {
                     upload.discard();

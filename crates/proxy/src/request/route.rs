@@ -11,11 +11,9 @@ use wire::Endpoint;
 
 use super::cors::{self, Caller};
 use super::dot_segments::has_dot_segments;
-use super::upload::Upload;
 use crate::call::Call;
 use crate::core::Core;
 use crate::error::Stop;
-use crate::forward::Received;
 
 /// The right form, for error messages.
 const FORM: &str = "call /agents/{agent}/{provider}/{path}, for example /agents/my-agent/openai/v1/chat/completions";
@@ -83,16 +81,9 @@ pub(crate) enum Unrouted {
 pub(crate) struct Identified {
     pub(crate) call: Box<Call>,
     /// `None` if no provider has this name.
-    provider: Option<Arc<Provider>>,
-    format: Format,
-}
-
-impl Identified {
-    /// The call with the rest of its request.
-    pub(crate) fn receive(self, route: Route<'_>, parts: Parts, upload: Upload) -> Received<'_> {
-        let Identified { call, provider, format } = self;
-        Received { call, provider, format, route, parts, upload }
-    }
+    pub(crate) provider: Option<Arc<Provider>>,
+    /// The format of the provider.
+    pub(crate) format: Format,
 }
 
 /// The call that a request begins, or why it begins none. A request that is refused here creates no
