@@ -2,7 +2,7 @@
 
 use http_body_util::Full;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::*;
 
@@ -20,14 +20,15 @@ const LONG: Duration = Duration::from_secs(60);
 /// A listener whose answers wait until they may go, and a connection to it.
 struct Scene {
     arrived: Arc<Notify>,
-    may_go: Arc<Notify>,
+    /// One permit for each answer.
+    may_go: Arc<Semaphore>,
     listener: Listener,
     address: SocketAddr,
 }
 
 impl Scene {
     async fn with(limits: ListenLimits) -> Scene {
-        let (arrived, may_go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (arrived, may_go) = (Arc::new(Notify::new()), Arc::new(Semaphore::new(0)));
         let signals = (Arc::clone(&arrived), Arc::clone(&may_go));
         let socket = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = socket.local_addr().unwrap();
@@ -35,7 +36,7 @@ impl Scene {
             let (arrived, may_go) = signals.clone();
             async move {
                 arrived.notify_one();
-                may_go.notified().await;
+                may_go.acquire().await.unwrap().forget();
                 Response::new(Full::from("done"))
             }
         });
@@ -62,7 +63,7 @@ async fn calls_in_flight_finish_when_it_stops() {
     let stream = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
     let stopping = tokio::spawn(scene.listener.stop(LONG));
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     let answer = rest(stream).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("done"), "{answer}");
     assert!(stopping.await.unwrap(), "all should have finished");
@@ -73,7 +74,7 @@ async fn calls_in_flight_finish_when_it_stops() {
 async fn connections_that_idle_do_not_hold_it_up() {
     let scene = Scene::with(LIMITS).await;
     let mut stream = scene.connect(REQUEST).await;
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     let mut answer = vec![0; 15];
     stream.read_exact(&mut answer).await.unwrap();
     assert_eq!(answer, b"HTTP/1.1 200 OK");
@@ -84,13 +85,13 @@ async fn connections_that_idle_do_not_hold_it_up() {
 async fn idle_connections_get_a_last_answer_that_announces_the_close() {
     let scene = Scene::with(ListenLimits { rest: LONG, ..LIMITS }).await;
     let mut idle = scene.connect(REQUEST).await;
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     let mut answer = [0; 512];
     let length = idle.read(&mut answer).await.unwrap();
     assert!(answer[..length].ends_with(b"done") && !answer[..length].windows(5).any(|part| part == b"close"));
     scene.listener.announce_stop();
     idle.write_all(REQUEST).await.unwrap();
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     let answer = rest(idle).await;
     assert!(answer.ends_with("done") && answer.contains("connection: close\r\n"), "{answer}");
 }
@@ -105,15 +106,8 @@ async fn clients_that_connect_again_are_answered_while_others_are_connected() {
     let mut again = TcpStream::connect(scene.address).await.unwrap();
     again.write_all(REQUEST).await.unwrap();
     scene.arrived.notified().await;
-    let ended = async { (rest(in_flight).await, rest(again).await) };
-    tokio::pin!(ended);
-    // `Notify` keeps one permit only, so give another whenever one was taken.
-    let (first, second) = loop {
-        tokio::select! {
-            both = &mut ended => break both,
-            () = tokio::task::yield_now() => scene.may_go.notify_one(),
-        }
-    };
+    scene.may_go.add_permits(2);
+    let (first, second) = (rest(in_flight).await, rest(again).await);
     assert!(first.ends_with("done") && second.ends_with("done"), "{first} {second}");
     assert!(stopping.await.unwrap());
 }
@@ -163,7 +157,7 @@ async fn connections_over_the_limit_wait() {
     let second = scene.connect(b"GET / HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").await;
     drop(first);
     scene.arrived.notified().await;
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     assert!(rest(second).await.ends_with("done"));
 }
 
@@ -172,7 +166,7 @@ async fn an_idle_connection_is_closed_after_the_keep_alive_time() {
     let scene = Scene::with(LIMITS).await;
     let mut stream = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     let mut answer = [0; 512];
     let length = stream.read(&mut answer).await.unwrap();
     assert!(answer[..length].ends_with(b"done"));
@@ -187,7 +181,7 @@ async fn one_address_cannot_hold_all_connections() {
     let scene = Scene::with(ListenLimits { unauthenticated: Some(by_address), ..LIMITS }).await;
     let mut idle = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     let length = idle.read(&mut [0; 512]).await.unwrap();
     assert!(length > 0);
 
@@ -196,7 +190,7 @@ async fn one_address_cannot_hold_all_connections() {
     let third = scene.connect(REQUEST).await;
     assert_eq!(rest(idle).await, "", "the idle connection is closed");
     scene.arrived.notified().await;
-    scene.may_go.notify_one();
+    scene.may_go.add_permits(1);
     assert!(rest(busy).await.ends_with("done"), "a call in flight goes on");
     drop(third);
 }

@@ -143,26 +143,36 @@ fn end_oldest(connections: &mut VecDeque<(u64, Connection)>) -> bool {
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
+    use tokio::sync::oneshot::{self, error::RecvError};
+    use tokio::task::JoinHandle;
+
     use super::*;
 
     const LIMITS: UnauthenticatedLimits = UnauthenticatedLimits { per_network: 2, total: 4, can_authenticate: true };
 
-    struct Opened(Client, tokio::task::JoinHandle<()>, ConnectionState);
+    struct Opened {
+        client: Client,
+        state: ConnectionState,
+        /// Ends the task as a client that leaves does.
+        leave: oneshot::Sender<()>,
+        task: JoinHandle<Result<(), RecvError>>,
+    }
 
     fn open(all: &mut Unauthenticated, last: u8, waits: bool) -> Opened {
         let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, last));
         let (client, state) = (Client::new(address), ConnectionState::default());
         state.set_waits_to_read(waits);
-        let task = tokio::spawn(std::future::pending());
+        let (leave, left) = oneshot::channel();
+        let task = tokio::spawn(left);
         let connection = Connection { client: Some(client.clone()), state: state.clone(), task: task.abort_handle() };
         all.add(Network::of(address), connection);
-        Opened(client, task, state)
+        Opened { client, state, leave, task }
     }
 
-    async fn is_ended(opened: &Opened) -> bool {
-        // An aborted task ends when it is polled next.
-        tokio::task::yield_now().await;
-        opened.1.is_finished()
+    /// Whether the connection was ended before its client left.
+    async fn is_ended(opened: Opened) -> bool {
+        let _ = opened.leave.send(());
+        opened.task.await.is_err_and(|error| error.is_cancelled())
     }
 
     #[tokio::test]
@@ -170,8 +180,8 @@ mod tests {
         let mut all = Unauthenticated::new(LIMITS);
         let [first, second, other] = [(1, true), (1, true), (2, true)].map(|(last, waits)| open(&mut all, last, waits));
         let third = open(&mut all, 1, true);
-        assert!(is_ended(&first).await);
-        for kept in [&second, &other, &third] {
+        assert!(is_ended(first).await);
+        for kept in [second, other, third] {
             assert!(!is_ended(kept).await);
         }
     }
@@ -180,16 +190,16 @@ mod tests {
     async fn a_connection_that_is_being_answered_is_kept() {
         let mut all = Unauthenticated::new(LIMITS);
         let [busy, waiting, new] = [(1, false), (1, true), (1, true)].map(|(last, waits)| open(&mut all, last, waits));
-        assert!(!is_ended(&busy).await && is_ended(&waiting).await && !is_ended(&new).await);
+        assert!(!is_ended(busy).await && is_ended(waiting).await && !is_ended(new).await);
     }
 
     #[tokio::test]
     async fn a_connection_that_has_received_nothing_yet_is_ended_last() {
         let mut all = Unauthenticated::new(LIMITS);
         let [new, begun] = [open(&mut all, 1, true), open(&mut all, 1, true)];
-        begun.2.set_has_received();
+        begun.state.set_has_received();
         let third = open(&mut all, 1, true);
-        assert!(!is_ended(&new).await && is_ended(&begun).await && !is_ended(&third).await);
+        assert!(!is_ended(new).await && is_ended(begun).await && !is_ended(third).await);
     }
 
     #[tokio::test]
@@ -197,7 +207,7 @@ mod tests {
         let mut all = Unauthenticated::new(LIMITS);
         let opened: Vec<_> = (1..=6).map(|last| open(&mut all, last, true)).collect();
         let mut ended = Vec::new();
-        for connection in &opened {
+        for connection in opened {
             ended.push(is_ended(connection).await);
         }
         assert_eq!(ended, [true, true, false, false, false, false]);
@@ -208,9 +218,9 @@ mod tests {
     async fn authenticated_clients_do_not_count() {
         let mut all = Unauthenticated::new(LIMITS);
         let operator = open(&mut all, 1, true);
-        operator.0.set_authenticated();
-        let others = [open(&mut all, 1, true), open(&mut all, 1, true), open(&mut all, 1, true)];
-        assert!(!is_ended(&operator).await && is_ended(&others[0]).await);
+        operator.client.set_authenticated();
+        let [first, ..] = [open(&mut all, 1, true), open(&mut all, 1, true), open(&mut all, 1, true)];
         assert_eq!(all.entries, 2);
+        assert!(!is_ended(operator).await && is_ended(first).await);
     }
 }

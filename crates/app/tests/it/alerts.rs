@@ -16,12 +16,13 @@ async fn channel(server: &Server, name: &str, url: &str) -> Value {
 /// Loops until the agent is killed, and returns the incident.
 async fn kill(server: &Server, name: &str) -> String {
     let agent = server.agent(name);
-    loop {
+    for _ in 0..100 {
         let answer = agent.chat(&openai_request("Why does the import fail?")).await;
         if answer.is_inactive_response() {
             return answer.json()["incident_id"].as_str().unwrap().to_owned();
         }
     }
+    panic!("{name} is never killed");
 }
 
 // The receiver answers while a command is waited for.

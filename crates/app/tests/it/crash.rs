@@ -87,7 +87,7 @@ async fn configure(server: &Server, ledger: &mut Ledger, threshold: f64) -> Resu
 async fn loop_until_refused(server: &Server, ledger: &mut Ledger) -> Result<(), String> {
     let agent = server.agent(&ledger.name);
     ledger.kill_in_doubt = true;
-    loop {
+    for _ in 0..100 {
         let answer = agent.try_chat(&crate::support::openai_request(QUESTION)).await?;
         if answer.is_inactive_response() {
             let incident = answer.json()["incident_id"].as_str().unwrap().to_owned();
@@ -98,6 +98,7 @@ async fn loop_until_refused(server: &Server, ledger: &mut Ledger) -> Result<(), 
         }
         assert_eq!(answer.status, 200, "{:?}", answer.body);
     }
+    panic!("{} is never killed", ledger.name);
 }
 
 async fn activate(server: &Server, ledger: &mut Ledger) -> Result<(), String> {

@@ -18,7 +18,7 @@ use hyper_util::rt::TokioExecutor;
 use sqlx::{Connection, Row, SqliteConnection};
 use tempfile::TempDir;
 
-use crate::support::{agentgazer, openai_request, provider};
+use crate::support::{agentgazer, eventually, openai_request, provider};
 
 const WORKERS: u64 = 20;
 /// With twenty workers, about 500 calls a second.
@@ -133,8 +133,7 @@ async fn a_restart_under_load_loses_no_call() {
 
 /// Waits until a new server has answered some calls, at a slightly different moment in each round.
 async fn serves(answered: &AtomicU64, round: u64) {
-    let enough = answered.load(Ordering::Relaxed) + WORKERS * 5;
-    while answered.load(Ordering::Relaxed) < enough {
-        tokio::time::sleep(Duration::from_millis(3 + round % 7)).await;
-    }
+    let enough = answered.load(Ordering::Relaxed) + WORKERS * 5 + round % 7 * 3;
+    let is_enough = async || (answered.load(Ordering::Relaxed) >= enough).then_some(());
+    eventually("a new server answers", is_enough).await;
 }

@@ -104,9 +104,10 @@ async fn use_standard_inactive_response() {
 #[tokio::test]
 async fn record_kill_switch_event() {
     let (_provider, server, agent) = setup(json!({"enabled": true, "threshold": 5.0})).await;
-    let mut refusal = agent.ask(QUESTION).await;
+    let (mut refusal, mut calls) = (agent.ask(QUESTION).await, 1);
     while refusal.status == 200 {
-        refusal = agent.ask(QUESTION).await;
+        assert!(calls < 100, "never killed");
+        (refusal, calls) = (agent.ask(QUESTION).await, calls + 1);
     }
     // No waiting: the kill is committed before it is answered.
     let events = server.events("looper", "kill_switch").await;

@@ -93,6 +93,13 @@ impl Rig {
         self.call(post(CHAT, question(prompt))).await
     }
 
+    /// Makes a request that the proxy answers by itself and does not record. Before its answer, the
+    /// proxy has done what it could.
+    pub async fn make_other_call(&self) {
+        let response = self.call(post("/no-agent", "")).await;
+        assert_eq!(response.status(), 404);
+    }
+
     /// The next event that was recorded.
     pub async fn event(&mut self) -> Event {
         Arc::unwrap_or_clone(self.inbox.events.recv().await.unwrap())

@@ -1,5 +1,7 @@
 //! Agents are configured, switched off and on, named and deleted, in memory and on disk.
 
+use std::pin::pin;
+
 use axum::http::{Method, StatusCode};
 use model::{AgentId, DeactivatedBy};
 use serde_json::json;
@@ -56,14 +58,16 @@ async fn an_activation_waits_for_the_kill_to_be_on_disk() {
     let server = Server::start().await;
     server.put("/api/agents/a/kill-switch", json!({"enabled": true, "threshold": 5, "counting": "literal"})).await;
     let kill = server.loop_until_killed(&id("a"));
-    let activation = server.patch("/api/agents/a", json!({"active": true}));
-    let storing = async {
-        // The activation is asked for before there is anything on disk to activate.
-        tokio::task::yield_now().await;
-        let (incident, event) = record(kill);
-        assert!(server.web.recorder_handle.kill(incident, event).wait().await);
-    };
-    let (answer, ()) = tokio::join!(activation, storing);
+    let mut activation = pin!(server.patch("/api/agents/a", json!({"active": true})));
+    // The activation is asked for before there is anything on disk to activate.
+    tokio::select! {
+        biased;
+        answer = &mut activation => panic!("{} before the kill is on disk", answer.status),
+        () = std::future::ready(()) => {}
+    }
+    let (incident, event) = record(kill);
+    let (answer, is_stored) = tokio::join!(activation, server.web.recorder_handle.kill(incident, event).wait());
+    assert!(is_stored);
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
     assert!(server.web.guard.refuses(&id("a")).is_none());
     assert!(server.web.store.agent(&id("a")).await.unwrap().unwrap().deactivation.is_none());
