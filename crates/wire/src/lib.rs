@@ -16,6 +16,7 @@ mod tool_call;
 pub use answer::{Answer, AnswerReader, read_assistant_message};
 pub use dialect::Dialect;
 pub use endpoint::{Endpoint, PathKind, builtin_providers, chat_path, dialect_of_body};
+pub use json::JsonTotals;
 pub use prices::{Price, Prices, Rates, Unpriced, asked_tokens, body_tokens, estimated_usage, price_line};
 pub use refusal::{Fault, Refusal, RefusalKind, RefusalStatus, refuse};
 pub use request::{

@@ -5,6 +5,7 @@
 
 mod api;
 mod bodies;
+mod json;
 mod paths;
 mod server;
 mod text;
@@ -13,12 +14,13 @@ mod text;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("answer", bodies::answer),
     ("api_body", api::api_body),
     ("body_form", paths::body_form),
     ("config_file", server::config_file),
     ("decompression", server::decompression),
+    ("json", json::json),
     ("normalise", text::normalise),
     ("path", paths::path),
     ("replay_line", server::replay_line),

@@ -7,11 +7,13 @@ mod cursor;
 mod open_kinds;
 mod scan;
 mod swar;
+mod totals;
 mod value;
 
 use model::Unread;
 
 pub(crate) use cursor::Cursor;
+pub use totals::JsonTotals;
 pub(crate) use value::Json;
 
 /// Why a text cannot be read.
