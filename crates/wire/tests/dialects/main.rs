@@ -2,18 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed unwrap is a failed test")]
 
 mod answers;
-mod bedrock;
 mod client_context;
-mod cohere;
 mod conversations;
-mod gemini;
+mod formats;
 mod hostile;
-mod mixed;
-mod ollama;
 mod recordings;
 mod refusals;
 mod requests;
-mod responses;
 mod slices;
 mod stream_errors;
 mod streams;

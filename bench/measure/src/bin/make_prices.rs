@@ -2,7 +2,7 @@
 //! (MIT): only facts are taken (names and prices), for the providers that are built in, in a form
 //! of our own. See docs/costs.md.
 //!
-//! `cargo run -p wire --example make_prices -- FILE DATE VERSION >
+//! `cargo run -p measure --bin make_prices -- FILE DATE VERSION >
 //! crates/wire/src/prices/prices.txt`
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a tool for developers")]
 
