@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::exit::{Exit, Failure};
+use crate::tls::Trust;
 
 /// What the server tells our own commands by from other programs.
 const USER_AGENT: &str = concat!("agentgazer/", env!("CARGO_PKG_VERSION"));
@@ -25,13 +26,14 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Http(hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 impl Http {
-    /// A client that trusts the certificates that the system trusts (`SSL_CERT_FILE` names others).
-    pub(crate) fn new() -> Http {
+    /// A client that trusts the certificates of `trust`. Those of the system are others if
+    /// `SSL_CERT_FILE` says so.
+    pub(crate) fn new(trust: &Trust) -> anyhow::Result<Http> {
         let mut tcp = HttpConnector::new();
         tcp.set_nodelay(true);
         tcp.enforce_http(false);
-        let https = HttpsConnectorBuilder::new().with_tls_config(alerts::tls_config()).https_or_http().enable_http1();
-        Http(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(https.wrap_connector(tcp)))
+        let https = HttpsConnectorBuilder::new().with_tls_config(trust.client_config()?).https_or_http().enable_http1();
+        Ok(Http(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(https.wrap_connector(tcp))))
     }
 
     /// Sends one request and reads the whole answer.
@@ -67,13 +69,14 @@ struct Problem {
 }
 
 impl Client {
-    /// A client of the server at `url`.
-    pub(crate) fn new(url: &str, token: SecretString) -> Result<Client, Failure> {
+    /// A client of the server at `url`, whose certificate must be one of `trust`.
+    pub(crate) fn new(url: &str, token: SecretString, trust: &Trust) -> Result<Client, Failure> {
         if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
             let message = format!("the server's address must start with http:// or https://, not {url:?}");
             return Err(Failure::new(Exit::Usage, message));
         }
-        Ok(Client { http: Http::new(), url: url.trim_end_matches('/').to_owned(), token })
+        let http = Http::new(trust).map_err(|error| Failure { exit: Exit::Usage, error })?;
+        Ok(Client { http, url: url.trim_end_matches('/').to_owned(), token })
     }
 
     /// What the server says at `path`, as it wrote it.
@@ -185,7 +188,7 @@ mod tests {
 
     #[test]
     fn server_url_has_a_scheme() {
-        let client = |url: &str| Client::new(url, SecretString::from("t")).map(|client| client.url);
+        let client = |url: &str| Client::new(url, SecretString::from("t"), &Trust::System).map(|client| client.url);
         assert_eq!(client("http://127.0.0.1:1/").ok().as_deref(), Some("http://127.0.0.1:1"));
         assert_eq!(client("https://example.com/").ok().as_deref(), Some("https://example.com"));
         assert_eq!(client("127.0.0.1:1").err().map(|failure| failure.exit), Some(Exit::Usage));

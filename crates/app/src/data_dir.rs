@@ -12,10 +12,14 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use web::SessionStorage;
 
+use crate::tls::Trust;
+
 const TOKEN: &str = "token";
 const SERVER: &str = "server.json";
 const LOCK: &str = "agentgazer.lock";
 const SESSIONS: &str = "agentgazer.sessions";
+/// The folder with certificates for trying TLS.
+pub(crate) const TLS: &str = "tls";
 
 /// Files of the data directory that hold secrets, or what agents say.
 const PRIVATE: [&str; 9] = [
@@ -31,7 +35,7 @@ const PRIVATE: [&str; 9] = [
 ];
 
 /// What the names of all files of a server begin with.
-const OWN_NAMES: [&str; 5] = ["agentgazer", TOKEN, SERVER, "evidence.db", "recordings.db"];
+const OWN_NAMES: [&str; 6] = ["agentgazer", TOKEN, SERVER, "evidence.db", "recordings.db", TLS];
 
 /// The data directory of a running server. Nobody else can open it until this is dropped.
 #[derive(Debug)]
@@ -58,6 +62,16 @@ pub(crate) struct Addresses {
     pub(crate) proxy: String,
     /// Where people and programs look.
     pub(crate) dashboard: String,
+    /// The file with the certificate of both, if they speak TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) certificate: Option<PathBuf>,
+}
+
+impl Addresses {
+    /// What a command trusts at these addresses.
+    pub(crate) fn trust(&self) -> Trust {
+        self.certificate.clone().map_or(Trust::System, Trust::Certificate)
+    }
 }
 
 impl DataDir {
@@ -390,8 +404,11 @@ mod tests {
     #[test]
     fn addresses_are_found_again() {
         let parent = tempfile::tempdir().unwrap();
-        let addresses =
-            Addresses { proxy: "http://127.0.0.1:1".to_owned(), dashboard: "http://127.0.0.1:2".to_owned() };
+        let addresses = Addresses {
+            proxy: "http://127.0.0.1:1".to_owned(),
+            dashboard: "http://127.0.0.1:2".to_owned(),
+            certificate: None,
+        };
         assert_eq!(Addresses::read(parent.path()), None);
         let directory = DataDir::open(parent.path()).unwrap();
         directory.write_addresses(&addresses).unwrap();

@@ -21,6 +21,7 @@ mod replay;
 mod server;
 mod signals;
 mod text;
+mod tls;
 
 #[doc(hidden)]
 pub use replay::check_replay_line;

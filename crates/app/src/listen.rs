@@ -1,5 +1,5 @@
-//! A listener: accepts connections, serves HTTP/1.1 on each with limits and timeouts, and drains
-//! when it is stopped. Both ports use it (`axum::serve` has no working header timeout and leaves
+//! A listener: accepts connections, serves HTTP/1.1 on each (over TLS also HTTP/2) with limits and
+//! timeouts, and drains when it is stopped. Both ports use it (`axum::serve` has no working header timeout and leaves
 //! Nagle's algorithm on).
 
 mod body_timeout;
@@ -7,6 +7,9 @@ mod client_gone;
 mod client_stream;
 mod connection;
 mod connection_state;
+mod handshake;
+mod http2;
+mod http2_stream;
 mod inherited;
 mod timeouts;
 mod unauthenticated;
@@ -33,8 +36,12 @@ pub(crate) use unauthenticated::UnauthenticatedLimits;
 
 use connection::Serving;
 use connection_state::ConnectionState;
+use handshake::Handshake;
+use http2::Http2;
 use timeouts::Timeouts;
 use unauthenticated::{Connection, Unauthenticated};
+
+use crate::tls::ListenerTls;
 
 /// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +83,14 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const MAX_QUEUED: usize = 4096;
 
 impl Listener {
-    /// Accepts connections on `socket`; every request is answered by `answer`.
-    pub(crate) fn start<A, F, B>(socket: TcpListener, limits: ListenLimits, answer: A) -> Listener
+    /// Accepts connections on `socket`, encrypted if there is `tls`; every request is answered by
+    /// `answer`.
+    pub(crate) fn start<A, F, B>(
+        socket: TcpListener,
+        limits: ListenLimits,
+        tls: Option<ListenerTls>,
+        answer: A,
+    ) -> Listener
     where
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
         F: Future<Output = Response<B>> + Send + 'static,
@@ -86,7 +99,7 @@ impl Listener {
     {
         let (stop, stopped) = oneshot::channel();
         let (stopping, is_stopping) = watch::channel(None);
-        let acceptor = Acceptor::new(limits, answer, is_stopping);
+        let acceptor = Acceptor::new(limits, tls, answer, is_stopping);
         let task = tokio::spawn(acceptor.run(socket, stopped));
         Listener { stopping, rest: limits.rest, stop, task }
     }
@@ -115,6 +128,7 @@ pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 /// Accepts connections and serves each in a task of its own.
 struct Acceptor<A> {
     limits: ListenLimits,
+    tls: Option<ListenerTls>,
     server: http1::Builder,
     answer: A,
     stopping: watch::Receiver<Option<Duration>>,
@@ -130,9 +144,15 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
 {
-    fn new(limits: ListenLimits, answer: A, stopping: watch::Receiver<Option<Duration>>) -> Acceptor<A> {
+    fn new(
+        limits: ListenLimits,
+        tls: Option<ListenerTls>,
+        answer: A,
+        stopping: watch::Receiver<Option<Duration>>,
+    ) -> Acceptor<A> {
         Acceptor {
             limits,
+            tls,
             server: http_server(limits),
             answer,
             stopping,
@@ -201,6 +221,7 @@ where
         let client = can_authenticate.then(|| Client::new(peer.ip()));
         let serving = Serving {
             server: self.server.clone(),
+            encrypted: self.tls.as_ref().map(|tls| self.encryption(tls)),
             timeouts: self.timeouts(),
             answer: self.answer.clone(),
             state: state.clone(),
@@ -212,6 +233,12 @@ where
         if let Some(all) = &mut self.unauthenticated {
             all.add(Network::of(peer.ip()), Connection { client, state, task });
         }
+    }
+
+    fn encryption(&self, tls: &ListenerTls) -> (Handshake, Http2) {
+        let handshake = Handshake { tls: tls.current(), limit: self.limits.header_timeout };
+        let room = Arc::clone(&self.room);
+        (handshake, Http2 { max_header_size: self.limits.max_header_size, room })
     }
 
     fn timeouts(&self) -> Timeouts {

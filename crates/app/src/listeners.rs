@@ -12,6 +12,7 @@ use web::Web;
 
 use crate::config::Config;
 use crate::listen::{self, InheritedSockets, ListenLimits, Listener, TimedBody, UnauthenticatedLimits, Wanted};
+use crate::tls::{Side, Tls};
 
 /// How long idle connections of agents stay open after the stop is announced: agents that call at
 /// least this often get a last answer on each, and know from it that they must connect again.
@@ -24,22 +25,24 @@ const UNAUTHENTICATED: UnauthenticatedLimits =
     UnauthenticatedLimits { per_network: 128, total: 256, can_authenticate: true };
 
 /// Starts the proxy.
-pub(crate) fn start_proxy(socket: TcpListener, config: &Config, proxy: Proxy) -> Listener {
+pub(crate) fn start_proxy(socket: TcpListener, config: &Config, tls: Option<&Tls>, proxy: Proxy) -> Listener {
     let max_connections = config.limits.max_connections;
     // One address leaves a quarter of all connections to the others. Agents often share one
     // address, so less would be too little.
     let per_network = (max_connections - max_connections / 4).max(1);
     let by_address = UnauthenticatedLimits { per_network, total: usize::MAX, can_authenticate: false };
     let limits = ListenLimits { unauthenticated: Some(by_address), ..limits(config) };
-    Listener::start(socket, limits, move |request| proxy.handle(request))
+    let tls = tls.map(|tls| tls.listener(Side::Proxy));
+    Listener::start(socket, limits, tls, move |request| proxy.handle(request))
 }
 
 /// Starts the dashboard. Whoever reaches it may send anything, so bodies must come in time and
 /// strangers get few connections.
-pub(crate) fn start_dashboard(socket: TcpListener, config: &Config, web: Web) -> Listener {
+pub(crate) fn start_dashboard(socket: TcpListener, config: &Config, tls: Option<&Tls>, web: Web) -> Listener {
     let limits = ListenLimits { unauthenticated: Some(UNAUTHENTICATED), rest: DASHBOARD_REST, ..limits(config) };
     let router = web::router(web);
-    Listener::start(socket, limits, move |request: http::Request<Incoming>| {
+    let tls = tls.map(|tls| tls.listener(Side::Dashboard));
+    Listener::start(socket, limits, tls, move |request: http::Request<Incoming>| {
         let request = request.map(|body| TimedBody::new(body, limits.header_timeout));
         let lateness = request.body().lateness();
         let answered = router.clone().oneshot(request);
@@ -62,7 +65,7 @@ pub(crate) async fn open_socket(
 }
 
 /// How this machine reaches a socket of its own: a wildcard address is no address to call.
-pub(crate) fn url(socket: &TcpListener) -> std::io::Result<String> {
+pub(crate) fn url(socket: &TcpListener, scheme: &str) -> std::io::Result<String> {
     let mut address = socket.local_addr()?;
     if address.ip().is_unspecified() {
         address.set_ip(match address.ip() {
@@ -70,7 +73,7 @@ pub(crate) fn url(socket: &TcpListener) -> std::io::Result<String> {
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
         });
     }
-    Ok(format!("http://{address}"))
+    Ok(format!("{scheme}://{address}"))
 }
 
 fn limits(config: &Config) -> ListenLimits {

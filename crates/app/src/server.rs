@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use alerts::Alerts;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use control::{Control, Token};
 use guard::{Guard, GuardConfig};
 use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Usage};
@@ -14,7 +14,7 @@ use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
 use store::{ClaimDirectory, Recorder, RecordingFile, Store, StoreConfig, Unpriced};
 use tokio::task::JoinHandle;
-use web::{AlertTargets, Drills, Names, SessionStorage, Web};
+use web::{AlertTargets, Drills, Names, SessionStorage, Warnings, Web};
 
 use crate::clock_watch;
 use crate::commands::drill;
@@ -24,6 +24,7 @@ use crate::evidence_keeper::EvidenceKeeper;
 use crate::listen::{InheritedSockets, Listener};
 use crate::listeners;
 use crate::recording::{self, Recording};
+use crate::tls::Tls;
 
 /// How many events may wait for the disk before further ones are dropped and counted.
 const RECORDER_CAPACITY: usize = 65_536;
@@ -43,6 +44,7 @@ pub struct Server {
     dashboard: Listener,
     alerts: Alerts,
     evidence: Option<EvidenceKeeper>,
+    tls_watch: Option<JoinHandle<()>>,
     clock_watch: JoinHandle<()>,
     restoring: JoinHandle<()>,
     recorder: Recorder,
@@ -63,10 +65,16 @@ impl Server {
         let proxy_socket = listeners::open_socket(config, &mut sockets, "proxy").await?;
         let web_socket = listeners::open_socket(config, &mut sockets, "dashboard").await?;
         sockets.ensure_all_taken()?;
+        let tls = config.tls.files().map(Tls::load).transpose().map_err(|mistake| anyhow!("{mistake}"))?;
         let data_dir = Arc::new(DataDir::open(&config.data_dir)?);
         repair_mode(&config.key_file(), 0o600)?;
         let (token, known) = token(config, &data_dir)?;
-        let addresses = Addresses { proxy: listeners::url(&proxy_socket)?, dashboard: listeners::url(&web_socket)? };
+        let scheme = config.tls.scheme();
+        let addresses = Addresses {
+            proxy: listeners::url(&proxy_socket, scheme)?,
+            dashboard: listeners::url(&web_socket, scheme)?,
+            certificate: config.tls.certificate.as_deref().and_then(|path| std::path::absolute(path).ok()),
+        };
 
         let parts = Parts::build(config, &data_dir).await?;
         let draining = Arc::new(AtomicBool::new(false));
@@ -74,6 +82,8 @@ impl Server {
         let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
         web.detection_failures = proxy.detection_failures();
         web.sessions = data_dir.sessions();
+        web.is_https = tls.is_some();
+        web.warnings = tls.as_ref().map(warnings_of).unwrap_or_default();
         web.drills = drill::for_dashboard(addresses.clone());
         let recordings = recording::open(config).await;
         web.recordings = recordings.clone();
@@ -81,8 +91,8 @@ impl Server {
         let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy, recording).await;
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
-        let proxy = listeners::start_proxy(proxy_socket, config, proxy);
-        let dashboard = listeners::start_dashboard(web_socket, config, web);
+        let proxy = listeners::start_proxy(proxy_socket, config, tls.as_ref(), proxy);
+        let dashboard = listeners::start_dashboard(web_socket, config, tls.as_ref(), web);
         // The other commands need it, the server does not: a full disk is no reason not to start.
         if let Err(error) = data_dir.write_addresses(&addresses) {
             tracing::warn!("other commands do not find this server without --url: {error:#}");
@@ -100,6 +110,7 @@ impl Server {
             dashboard,
             alerts,
             evidence,
+            tls_watch: tls.map(|tls| tls.watch()),
             clock_watch: clock_watch::start(Clock::System, Arc::clone(&parts.guard)),
             restoring: parts.restore_older_agents(config),
             recorder: parts.recorder,
@@ -116,6 +127,11 @@ impl Server {
     /// Where people and programs look.
     pub fn dashboard_url(&self) -> &str {
         &self.addresses.dashboard
+    }
+
+    /// Where both are, and what commands trust there.
+    pub(crate) fn addresses(&self) -> &Addresses {
+        &self.addresses
     }
 
     /// What the dashboard and the API ask for.
@@ -148,6 +164,7 @@ impl Server {
         }
         self.dashboard.stop(DASHBOARD_GRACE).await;
         self.alerts.stop().await;
+        self.tls_watch.iter().for_each(JoinHandle::abort);
         self.clock_watch.abort();
         self.restoring.abort();
         let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder.stop()).await;
@@ -278,6 +295,8 @@ impl Parts {
             token,
             sessions: SessionStorage::default(),
             drills: Drills::default(),
+            is_https: false,
+            warnings: Warnings::default(),
             recordings: None,
             detection_failures: Failures::default(),
             hosts: self.hosts.clone(),
@@ -303,6 +322,13 @@ fn token(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<(SecretStri
         );
     }
     Ok((token.clone(), Token::kept(token, keep)))
+}
+
+/// What is wrong with the certificate, for readiness; told once in the log.
+fn warnings_of(tls: &Tls) -> Warnings {
+    tls.log_warnings();
+    let tls = tls.clone();
+    Warnings::new(move || tls.warnings(Clock::System.now()))
 }
 
 /// What tokens of a model without a price count towards budgets, as the configuration says.

@@ -195,6 +195,8 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         token,
         sessions: web::SessionStorage::default(),
         drills: web::Drills::default(),
+        is_https: false,
+        warnings: web::Warnings::default(),
         detection_failures: Failures::default(),
         hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),
         draining: Arc::new(AtomicBool::new(false)),

@@ -11,6 +11,7 @@ mod names;
 mod pages;
 mod problem;
 mod routes;
+mod warnings;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,6 +25,7 @@ pub use drill::{DrillLine, DrillReport, Drills};
 pub use gate::{Client, Network, SessionStorage};
 pub use names::Names;
 pub use routes::{openapi_json, router};
+pub use warnings::Warnings;
 
 /// The targets that the configuration allows for alerts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,6 +67,10 @@ pub struct Web {
     pub sessions: SessionStorage,
     /// Drills that the dashboard can run.
     pub drills: Drills,
+    /// Whether the listener speaks TLS.
+    pub is_https: bool,
+    /// What else readiness warns of.
+    pub warnings: Warnings,
     /// How often reading or scoring a call failed.
     pub detection_failures: Failures,
     /// The host names that it answers to.

@@ -11,6 +11,10 @@ pub struct ServerArgs {
     /// data directory]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+    /// A PEM file with the authorities to trust at an https address [env: AGENTGAZER_CA] [default:
+    /// those of this machine]
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
     /// The server's token [env: AGENTGAZER_TOKEN] [default: the one in the data directory]
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,

@@ -4,6 +4,7 @@
 mod client;
 mod recordings;
 mod settings;
+mod tls;
 
 use clap::{Parser, Subcommand};
 
@@ -14,6 +15,7 @@ pub use client::{
 };
 pub use recordings::{CountingArg, ExportArgs, ReplayArgs};
 pub use settings::{DemoArgs, ProviderArgs, SettingArgs};
+pub use tls::{TlsArgs, TlsCommand, TlsDevArgs};
 
 /// The kill switch for AI agents: a proxy that stops an agent stuck in a loop.
 #[derive(Debug, Parser)]
@@ -66,6 +68,8 @@ pub enum Command {
     Policy(Box<PolicyArgs>),
     /// Print the token that the dashboard and the API ask for
     Token(TokenArgs),
+    /// Make certificates for trying TLS
+    Tls(TlsArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -129,6 +133,8 @@ mod tests {
         check("agentgazer policy my-agent --reset", true);
         check("agentgazer policy my-agent --reset --budget-daily 5", false);
         check("agentgazer token", true);
+        check("agentgazer tls dev --host gazer.test --host 10.0.0.7", true);
+        check("agentgazer tls", false);
         check("agentgazer completions bash", true);
         check("agentgazer provider --chunks 50", true);
         check("agentgazer", false);

@@ -11,12 +11,13 @@ use serde_json::{Value, json};
 use web::{DrillLine, DrillReport, Drills};
 
 use super::alerts::{Channel, Delivery, channels};
-use super::{client, on_one_thread, print};
+use super::{client, on_one_thread, print, trust};
 use crate::cli::DrillArgs;
 use crate::client::{self, Client, Http};
 use crate::data_dir::Addresses;
 use crate::exit::{Exit, Failure};
 use crate::text;
+use crate::tls::Trust;
 use fake_provider::{Behaviour, FakeProvider};
 
 /// What the drill asks for. It costs nothing, so that a drill is in no bill and no budget.
@@ -31,16 +32,16 @@ const LOOK: Duration = Duration::from_millis(100);
 pub fn drill(args: &DrillArgs) -> Result<(), Failure> {
     on_one_thread(async {
         let client = client(&args.server)?;
-        let proxy = proxy_url(args)?;
-        report(&rehearse(client, proxy).await?, args.server.json)
+        let (proxy, trust) = proxy_url(args)?;
+        report(&rehearse(client, Http::new(&trust)?, proxy).await?, args.server.json)
     })
 }
 
 /// Runs a drill through the proxy at `proxy` and removes all traces of it.
-async fn rehearse(client: Client, proxy: String) -> Result<Held, Failure> {
+async fn rehearse(client: Client, http: Http, proxy: String) -> Result<Held, Failure> {
     let provider = FakeProvider::start(0, Behaviour::text("I will try that again.")).await?;
     let name = format!("drill-{}", &CallId::new().to_string()[24..]);
-    let drill = Drill { client, http: Http::new(), proxy, name };
+    let drill = Drill { client, http, proxy, name };
     let held = drill.run(&provider.url()).await;
     drill.clean_up().await?;
     held
@@ -49,10 +50,11 @@ async fn rehearse(client: Client, proxy: String) -> Result<Held, Failure> {
 /// Drills for the dashboard of the server at `addresses`.
 pub(crate) fn for_dashboard(addresses: Addresses) -> Drills {
     Drills::new(move |token| {
-        let Addresses { proxy, dashboard } = addresses.clone();
+        let (trust, Addresses { proxy, dashboard, .. }) = (addresses.trust(), addresses.clone());
         async move {
-            let client = Client::new(&dashboard, token).map_err(|failure| failure.error.to_string())?;
-            let held = rehearse(client, proxy).await.map_err(|failure| failure.error.to_string())?;
+            let client = Client::new(&dashboard, token, &trust).map_err(|failure| failure.error.to_string())?;
+            let http = Http::new(&trust).map_err(|error| error.to_string())?;
+            let held = rehearse(client, http, proxy).await.map_err(|failure| failure.error.to_string())?;
             Ok(dashboard_report(&held))
         }
     })
@@ -78,13 +80,15 @@ fn dashboard_report(held: &Held) -> DrillReport {
     }
 }
 
-fn proxy_url(args: &DrillArgs) -> Result<String, Failure> {
+/// The proxy's address and what is trusted there.
+fn proxy_url(args: &DrillArgs) -> Result<(String, Trust), Failure> {
     if let Some(url) = &args.proxy_url {
-        return Ok(url.trim_end_matches('/').to_owned());
+        return Ok((url.trim_end_matches('/').to_owned(), trust(&args.server, None)));
     }
     let config = super::resolve_for_client(&args.server)?;
     let addresses = Addresses::read(&config.data_dir);
-    addresses.map(|addresses| addresses.proxy).ok_or_else(|| {
+    let trust = trust(&args.server, addresses.as_ref());
+    addresses.map(|addresses| (addresses.proxy, trust)).ok_or_else(|| {
         let why = "no server was started on this data directory: say where its proxy is with --proxy-url";
         Failure::new(Exit::Unreachable, why)
     })

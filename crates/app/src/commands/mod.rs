@@ -15,6 +15,7 @@ mod policy;
 pub(crate) mod print;
 mod provider;
 mod start;
+mod tls;
 mod token;
 mod top;
 
@@ -35,6 +36,7 @@ pub use kill_switch::kill_switch;
 pub use policy::policy;
 pub use provider::provider;
 pub use start::start;
+pub use tls::tls;
 pub use token::token;
 pub use top::top;
 
@@ -46,6 +48,7 @@ use crate::client::Client;
 use crate::config::{self, Config, Entry, Sources};
 use crate::data_dir::{self, Addresses};
 use crate::exit::{Exit, Failure};
+use crate::tls::Trust;
 
 /// `completions SHELL`.
 pub fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
@@ -92,13 +95,23 @@ fn resolve_for_client(args: &ServerArgs) -> Result<Config, Failure> {
 /// A client of the server that `args` mean.
 pub(crate) fn client(args: &ServerArgs) -> Result<Client, Failure> {
     let config = resolve_for_client(args)?;
-    let url = args.url.clone().or_else(|| std::env::var("AGENTGAZER_URL").ok());
-    let url = url.or_else(|| Addresses::read(&config.data_dir).map(|addresses| addresses.dashboard));
+    let given = args.url.clone().or_else(|| std::env::var("AGENTGAZER_URL").ok());
+    let found = if given.is_some() { None } else { Addresses::read(&config.data_dir) };
+    let trust = trust(args, found.as_ref());
+    let url = given.or_else(|| found.map(|addresses| addresses.dashboard));
     let token = match known_token(&config) {
         Err(failure) if failure.exit == Exit::NotFound && url.is_none() => return Err(no_server(&config)),
         other => other?,
     };
-    Client::new(&url.unwrap_or_else(|| default_url(&config)), token)
+    Client::new(&url.unwrap_or_else(|| default_url(&config)), token, &trust)
+}
+
+/// What a command trusts: the authorities it was given, else what the server wrote down that was
+/// found in the data directory.
+pub(crate) fn trust(args: &ServerArgs, found: Option<&Addresses>) -> Trust {
+    let authorities = args.ca.clone().or_else(|| std::env::var_os("AGENTGAZER_CA").map(PathBuf::from));
+    let found = || found.map(Addresses::trust).unwrap_or_default();
+    authorities.map_or_else(found, Trust::Authorities)
 }
 
 /// Neither a token nor an address: no server was ever started here.
@@ -114,7 +127,7 @@ fn no_server(config: &Config) -> Failure {
 /// Where a server with this configuration would be.
 fn default_url(config: &Config) -> String {
     let host = if config.bind.is_unspecified() { std::net::IpAddr::from([127, 0, 0, 1]) } else { config.bind };
-    format!("http://{}", std::net::SocketAddr::new(host, config.port))
+    format!("{}://{}", config.tls.scheme(), std::net::SocketAddr::new(host, config.port))
 }
 
 /// The token that was set, else the one that was made.

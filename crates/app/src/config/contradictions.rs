@@ -5,7 +5,8 @@ use control::Token;
 use secrecy::ExposeSecret;
 
 use super::layer::{Entry, Mistake, Origin};
-use super::{Config, UNREAD_FILE};
+use super::{Config, TlsConfig, UNREAD_FILE};
+use crate::tls::Tls;
 
 /// Two settings that do not go together.
 pub(super) struct Contradiction {
@@ -45,6 +46,14 @@ pub(super) fn short_token(config: &Config, entries: &[Entry], known: &[Mistake])
     Some(Mistake { key: "token".to_owned(), origin: origin(entries, "token").cloned(), message })
 }
 
+/// Files of TLS that cannot be used.
+pub(super) fn unusable_tls(config: &Config, entries: &[Entry], known: &[Mistake]) -> Option<Mistake> {
+    let is_told = known.iter().any(|mistake| mistake.key.starts_with("tls."));
+    let mistake = Tls::load(config.tls.files().filter(|_| !is_told)?).err()?;
+    let (key, message) = (mistake.key.to_owned(), mistake.message());
+    Some(Mistake { origin: origin(entries, &key).cloned(), key, message })
+}
+
 /// Where `key` was set last.
 fn origin<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Origin> {
     entries.iter().rfind(|entry| entry.key == key).map(|entry| &entry.origin)
@@ -59,6 +68,15 @@ fn contradictions(config: &Config) -> Vec<Contradiction> {
             config.bind
         );
         found.push(Contradiction { key: "token", other: "bind", message });
+    }
+    let TlsConfig { certificate, key, client_ca } = &config.tls;
+    if certificate.is_some() != key.is_some() {
+        let (key, other) = if key.is_none() { ("tls.key", "tls.certificate") } else { ("tls.certificate", "tls.key") };
+        found.push(Contradiction { key, other, message: "must be set: TLS needs both".to_owned() });
+    }
+    if client_ca.is_some() && certificate.is_none() && key.is_none() {
+        let message = "must be set: client certificates are asked for over TLS only".to_owned();
+        found.push(Contradiction { key: "tls.certificate", other: "tls.client_ca", message });
     }
     if config.port != 0 && config.port == config.proxy_port {
         let message = format!("must not be the port of the dashboard ({})", config.port);

@@ -6,7 +6,7 @@ use super::setting::{SETTINGS, Shape};
 const PREFIX: &str = "AGENTGAZER_";
 
 /// Variables with our prefix that are no settings: they say where the settings or the server are.
-const OTHERS: [&str; 2] = ["AGENTGAZER_CONFIG", "AGENTGAZER_URL"];
+const OTHERS: [&str; 3] = ["AGENTGAZER_CONFIG", "AGENTGAZER_URL", "AGENTGAZER_CA"];
 
 /// The settings made in `variables`, and the names with our prefix that are none. Those are no
 /// mistakes, unlike unknown keys of our own file: the environment is shared, and images and scripts

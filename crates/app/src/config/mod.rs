@@ -27,6 +27,7 @@ pub use alerting::Alerting;
 pub use layer::{Entry, Mistake, Mistakes, Origin};
 
 use crate::commands::DRILL_MODEL;
+pub use crate::tls::TlsConfig;
 
 /// The configuration as it is meant.
 #[derive(Clone, Debug)]
@@ -47,6 +48,8 @@ pub struct Config {
     pub ignored_variables: Vec<String>,
     /// The token, if the operator set one.
     pub token: Option<SecretString>,
+    /// The files that both listeners encrypt with.
+    pub tls: TlsConfig,
     /// More names that may stand in `Host`.
     pub allow_hosts: Vec<String>,
     /// The origins of the web pages that may call through the proxy.
@@ -217,6 +220,7 @@ impl Config {
             ready_file: None,
             ignored_variables: Vec::new(),
             token: None,
+            tls: TlsConfig::default(),
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
             providers: Vec::new(),
@@ -304,6 +308,7 @@ pub fn resolve(sources: Sources<'_>) -> Result<Config, Mistakes> {
     mistakes.extend(contradictions);
     if sources.for_server {
         mistakes.extend(contradictions::short_token(&config, &entries, &mistakes));
+        mistakes.extend(contradictions::unusable_tls(&config, &entries, &mistakes));
     }
     if mistakes.is_empty() { Ok(config) } else { Err(Mistakes(mistakes)) }
 }

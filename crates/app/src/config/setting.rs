@@ -46,7 +46,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 58] = settings! {
+const SINGLE: [Setting; 61] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -54,6 +54,9 @@ const SINGLE: [Setting; 58] = settings! {
     "key_file" => |config, text| config.key_file = Some(path(text)?);
     "ready_file" => |config, text| config.ready_file = Some(path(text)?);
     "token" => |config, text| config.token = Some(value::token(text)?);
+    "tls.certificate" => |config, text| config.tls.certificate = Some(path(text)?);
+    "tls.key" => |config, text| config.tls.key = Some(path(text)?);
+    "tls.client_ca" => |config, text| config.tls.client_ca = Some(path(text)?);
     "refusal_status" => |config, text| config.refusal_status.all = Some(refusal_status(text)?);
     "proxy.refusal_status.openai" => |config, text| config.refusal_status.openai = Some(refusal_status(text)?);
     "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(refusal_status(text)?);

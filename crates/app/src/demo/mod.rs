@@ -103,7 +103,8 @@ fn while_it_runs(config: &Config) -> String {
 
 /// Plays the story and says who was stopped.
 async fn tell(server: &Server, provider: &FakeProvider) -> Result<Vec<String>, Failure> {
-    let http = Http::new();
+    let trust = server.addresses().trust();
+    let http = Http::new(&trust)?;
     let mut cast = Actor::cast();
     let mut story = Story::begin(server.proxy_url())?;
     for _ in 0..ROUNDS {
@@ -113,7 +114,7 @@ async fn tell(server: &Server, provider: &FakeProvider) -> Result<Vec<String>, F
             tokio::time::sleep(PAUSE).await;
         }
     }
-    let client = Client::new(server.dashboard_url(), server.token().clone())?;
+    let client = Client::new(server.dashboard_url(), server.token().clone(), &trust)?;
     story.end(&cast, &incidents(&client).await?, provider.seen().counts().requests, server)?;
     stopped(&client).await
 }

@@ -31,6 +31,12 @@ pub(super) async fn client_gone(stream: &TcpStream, state: &ConnectionState) -> 
     }
 }
 
+/// Returns when the client of an encrypted connection has closed its write side. No byte can be put
+/// between the records of TLS to probe it, and clients that close only one side of TLS are unknown.
+pub(super) async fn client_closed(stream: &TcpStream) -> io::Error {
+    read_side_closed(stream).await.err().unwrap_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
+}
+
 /// Waits until the client has closed its write side, or all. Bytes that nobody has read yet do not
 /// matter.
 #[cfg(any(target_os = "linux", target_os = "android"))]

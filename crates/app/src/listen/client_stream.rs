@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
+use tokio_rustls::server::TlsStream;
 
 use super::connection_state::ConnectionState;
 
@@ -53,6 +54,12 @@ impl HasUnread for ClientStream {
         use std::os::fd::AsFd;
         let Ok(fd) = self.half.as_ref().as_fd().try_clone_to_owned() else { return false };
         std::net::TcpStream::from(fd).peek(&mut [0]).is_ok_and(|count| count > 0)
+    }
+}
+
+impl HasUnread for TlsStream<ClientStream> {
+    fn has_unread(&self) -> bool {
+        self.get_ref().0.has_unread()
     }
 }
 

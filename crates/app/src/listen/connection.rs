@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
@@ -13,18 +14,23 @@ use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use web::Client;
 
-use super::client_gone::client_gone;
-use super::client_stream::ClientStream;
+use super::client_gone::{client_closed, client_gone};
+use super::client_stream::{ClientStream, HasUnread};
 use super::connection_state::{ConnectionState, RequestInProgress};
+use super::handshake::{Handshake, Protocol};
+use super::http2::{self, Http2};
 use super::timeouts::{TimedStream, Timeouts};
 
 /// What a connection is served with.
 pub(super) struct Serving<A> {
     pub(super) server: http1::Builder,
+    /// The handshake and HTTP/2, if the connection is encrypted.
+    pub(super) encrypted: Option<(Handshake, Http2)>,
     pub(super) timeouts: Timeouts,
     pub(super) answer: A,
     pub(super) state: ConnectionState,
@@ -44,10 +50,34 @@ where
     B::Error: std::error::Error + Send + Sync,
 {
     /// Serves the connection to its end.
-    pub(super) async fn run(self, stream: TcpStream) {
-        let Serving { server, timeouts, answer, state, client, mut stopping, permit: _permit } = self;
-        let (reading, writing) = stream.into_split();
-        let stream = TimedStream::new(ClientStream::new(reading, state.clone()), timeouts, state.clone());
+    pub(super) async fn run(mut self, stream: TcpStream) {
+        match self.encrypted.take() {
+            // Boxed, so that a connection without TLS does not hold the memory of one with it.
+            Some((handshake, http2)) => Box::pin(self.run_encrypted(stream, handshake, http2)).await,
+            None => {
+                let (reading, writing) = stream.into_split();
+                let state = self.state.clone();
+                let gone = client_gone(writing.as_ref(), &state);
+                self.serve_http1(ClientStream::new(reading, state.clone()), gone).await;
+            }
+        }
+    }
+
+    async fn run_encrypted(self, stream: TcpStream, handshake: Handshake, http2: Http2) {
+        let Some((stream, socket, protocol)) = handshake.run(stream, &self.state).await else { return };
+        let gone = client_closed(socket.as_ref());
+        match protocol {
+            Protocol::Http1 => self.serve_http1(stream, gone).await,
+            Protocol::Http2 => http2::serve(stream, self, http2, gone).await,
+        }
+    }
+
+    async fn serve_http1<S>(self, stream: S, gone: impl Future<Output = io::Error>)
+    where
+        S: AsyncRead + AsyncWrite + HasUnread + Unpin,
+    {
+        let Serving { server, timeouts, answer, state, client, mut stopping, permit: _permit, .. } = self;
+        let stream = TimedStream::new(stream, timeouts, state.clone());
         let service = {
             let state = state.clone();
             service_fn(move |mut request: Request<Incoming>| {
@@ -63,31 +93,25 @@ where
         };
         // Pinned here: handed over by value, its memory would be taken twice.
         let connection = pin!(server.serve_connection(TokioIo::new(stream), service));
-        drive(connection, writing.as_ref(), &state, &mut stopping).await;
+        drive(connection, gone, &state, &mut stopping).await;
     }
 }
 
 /// Runs a connection until it ends or its client is gone.
 async fn drive(
     mut connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
-    stream: &TcpStream,
+    gone: impl Future<Output = io::Error>,
     state: &ConnectionState,
     stopping: &mut watch::Receiver<Option<Duration>>,
 ) {
-    let mut gone = pin!(client_gone(stream, state));
+    let mut gone = pin!(gone);
     if let Some(rest) = *stopping.borrow_and_update() {
         state.set_stopping(rest);
     }
     loop {
         tokio::select! {
             biased;
-            ended = connection.as_mut() => {
-                if let Err(error) = ended {
-                    // A client that broke off is daily business.
-                    tracing::debug!(%error, "connection ended early");
-                }
-                return;
-            }
+            ended = connection.as_mut() => return note_end(ended),
             // The connection is polled again, and learns that it may not rest any longer.
             Ok(()) = stopping.changed() => state.set_stopping(stopping.borrow_and_update().unwrap_or_default()),
             error = gone.as_mut() => {
@@ -95,6 +119,14 @@ async fn drive(
                 return;
             }
         }
+    }
+}
+
+/// Notes how a connection ended.
+pub(super) fn note_end(ended: hyper::Result<()>) {
+    if let Err(error) = ended {
+        // A client that broke off is daily business.
+        tracing::debug!(%error, "connection ended early");
     }
 }
 

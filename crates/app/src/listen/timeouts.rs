@@ -145,8 +145,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         self.stream.is_write_vectored()
     }
 
+    /// Waits only where the stream holds bytes back, as TLS does.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        if flushed.is_ready() && !self.taking.waiting {
+            return flushed;
+        }
+        self.taken(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

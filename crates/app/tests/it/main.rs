@@ -27,3 +27,4 @@ mod start;
 mod stream_memory;
 #[allow(dead_code, reason = "shared with the browser tests, which use the rest of it")]
 mod support;
+mod tls;

@@ -108,6 +108,8 @@ impl Server {
             token,
             sessions: web::SessionStorage::default(),
             drills: web::Drills::default(),
+            is_https: false,
+            warnings: web::Warnings::default(),
             detection_failures: Failures::default(),
             hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),
             draining: Arc::new(AtomicBool::new(false)),

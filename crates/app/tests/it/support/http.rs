@@ -1,16 +1,21 @@
 //! A client that hides nothing: status, headers and bytes as they came.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use rustls::crypto::aws_lc_rs;
+use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 
 /// A client. Cloning is cheap.
 #[derive(Clone)]
-pub(crate) struct Http(Client<HttpConnector, Full<Bytes>>);
+pub(crate) struct Http(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 /// One response, whole.
 #[derive(Clone, Debug)]
@@ -38,7 +43,15 @@ impl Answer {
 
 impl Http {
     pub(crate) fn new() -> Http {
-        Http(Client::builder(TokioExecutor::new()).build_http())
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        Http::with_tls(tls.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    }
+
+    /// A client that speaks https with `tls`.
+    pub(crate) fn with_tls(tls: ClientConfig) -> Http {
+        let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().build();
+        Http(Client::builder(TokioExecutor::new()).build(https))
     }
 
     /// Sends a request and reads the whole answer.

@@ -27,6 +27,8 @@ pub(crate) struct ServerBuilder {
     arguments: Vec<String>,
     /// Where detection panics on purpose.
     fault: Option<&'static str>,
+    /// A client that trusts the server's certificate.
+    http: Option<Http>,
 }
 
 /// A data directory that is removed with its last user, or one that belongs to the test.
@@ -50,7 +52,14 @@ impl ServerBuilder {
     pub(crate) fn new(provider_url: &str) -> ServerBuilder {
         let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
         let (token, arguments) = (Some(TOKEN), Vec::new());
-        ServerBuilder { provider: provider_url.to_owned(), data, token, port: "0".to_owned(), arguments, fault: None }
+        let (provider, port) = (provider_url.to_owned(), "0".to_owned());
+        ServerBuilder { provider, data, token, port, arguments, fault: None, http: None }
+    }
+
+    /// With a client of its own.
+    pub(crate) fn http(mut self, http: Http) -> Self {
+        self.http = Some(http);
+        self
     }
 
     /// With a token of its own making.
@@ -107,7 +116,7 @@ impl ServerBuilder {
         Server {
             proxy: address("proxy"),
             dashboard: address("dashboard"),
-            http: Http::new(),
+            http: self.http.clone().unwrap_or_else(Http::new),
             token: self.token.map_or_else(|| read_token(self.data.path()), str::to_owned),
             child,
             folder,

@@ -42,7 +42,7 @@ pub(crate) async fn ready(State(app): State<App>) -> (StatusCode, Json<Health>) 
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "not ready", reasons, warnings }))
 }
 
-/// Failures since the start that did not cost a call.
+/// Failures since the start that did not cost a call, and what other parts of the server warn of.
 fn warnings(app: &App) -> Vec<String> {
     let status = status::read(app);
     let counted = [
@@ -51,5 +51,5 @@ fn warnings(app: &App) -> Vec<String> {
     ];
     let notice = status.database_notice.map(|notice| format!("database: {notice}"));
     let counted = counted.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}"));
-    notice.into_iter().chain(counted).collect()
+    notice.into_iter().chain(counted).chain(app.web().warnings.read()).collect()
 }

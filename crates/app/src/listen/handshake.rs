@@ -1,0 +1,95 @@
+//! The begin of an encrypted connection: the handshake, with a time limit. A client that speaks
+//! plain HTTP is told to use https.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ServerConfig;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::client_stream::ClientStream;
+use super::connection_state::ConnectionState;
+
+/// The first byte of every TLS connection: a record that holds a handshake.
+const HANDSHAKE_RECORD: u8 = 0x16;
+
+const USE_HTTPS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 55\r\n\
+connection: close\r\n\r\nThis port speaks TLS: use https:// instead of http://.\n";
+
+/// How much of a plain request is read: a socket that is closed with unread bytes is reset, and the
+/// client would not see the answer.
+const MAX_IGNORED: usize = 256 << 10;
+
+/// A handshake.
+#[derive(Clone, Debug)]
+pub(super) struct Handshake {
+    pub(super) tls: Arc<ServerConfig>,
+    /// How long it may take.
+    pub(super) limit: Duration,
+}
+
+/// The protocol that client and server agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Http1,
+    Http2,
+}
+
+/// An encrypted stream, the socket below it, and the protocol on it.
+pub(super) type Encrypted = (TlsStream<ClientStream>, OwnedWriteHalf, Protocol);
+
+impl Handshake {
+    /// Encrypts `stream`. `None` if the client cannot, or takes too long.
+    pub(super) async fn run(self, stream: TcpStream, state: &ConnectionState) -> Option<Encrypted> {
+        // A client that does not finish waits, and may be closed for another one.
+        state.set_waits_to_read(true);
+        let accepted = timeout(self.limit, accept(stream, self.tls, state)).await;
+        state.set_waits_to_read(false);
+        state.set_has_received();
+        match accepted {
+            Ok(Ok(encrypted)) => encrypted,
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "no TLS with a client");
+                None
+            }
+            Err(_) => {
+                tracing::debug!("a client did not finish the TLS handshake in time");
+                None
+            }
+        }
+    }
+}
+
+async fn accept(stream: TcpStream, tls: Arc<ServerConfig>, state: &ConnectionState) -> io::Result<Option<Encrypted>> {
+    let mut first = [0];
+    if stream.peek(&mut first).await? == 0 {
+        return Ok(None);
+    }
+    if first != [HANDSHAKE_RECORD] {
+        return refuse_plain(stream).await.map(|()| None);
+    }
+    let (reading, writing) = stream.into_split();
+    let stream = TlsAcceptor::from(tls).accept(ClientStream::new(reading, state.clone())).await?;
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    Ok(Some((stream, writing, if is_http2 { Protocol::Http2 } else { Protocol::Http1 })))
+}
+
+async fn refuse_plain(mut stream: TcpStream) -> io::Result<()> {
+    stream.write_all(USE_HTTPS).await?;
+    stream.shutdown().await?;
+    let mut ignored = [0; 4096];
+    let mut total = 0;
+    while total < MAX_IGNORED {
+        match stream.read(&mut ignored).await? {
+            0 => break,
+            count => total += count,
+        }
+    }
+    Ok(())
+}

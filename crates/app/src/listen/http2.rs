@@ -1,0 +1,237 @@
+//! HTTP/2 on one connection. All its streams run in the task of the connection, so that cutting the
+//! connection cuts them too. What limits an HTTP/1 connection limits each stream, and the connection
+//! ends when it has been without requests for as long as an HTTP/1 connection may be.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use http::{Request, Response};
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::connection::{Serving, note_end};
+use super::connection_state::ConnectionState;
+use super::http2_stream::{NewStreams, StreamTask, Streams, answer_stream};
+use super::timeouts::Timeouts;
+
+/// Requests that a client may have open on one connection.
+const MAX_STREAMS: u32 = 100;
+/// Bytes of request bodies that a connection takes before somebody reads them.
+const WINDOW: u32 = 512 << 10;
+/// Bytes of one answer that wait for the client.
+const SEND_BUFFER: usize = 64 << 10;
+/// A client that takes back more requests than this, beside as many as it lets be answered, loses
+/// its connection: each one costs it a few bytes and the server a call.
+const MAX_TAKEN_BACK: u64 = 100;
+/// How long a client may take to agree to the end of a connection without requests.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// What HTTP/2 needs beside what every connection is served with.
+pub(super) struct Http2 {
+    pub(super) max_header_size: usize,
+    /// Room for connections. A request beside the first of its connection takes a place too.
+    pub(super) room: Arc<Semaphore>,
+}
+
+/// Serves the connection to its end.
+pub(super) async fn serve<S, A, F, B>(stream: S, serving: Serving<A>, own: Http2, gone: impl Future<Output = io::Error>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: std::error::Error + Send + Sync,
+{
+    let Serving { timeouts, answer, state, client, mut stopping, permit: _permit, .. } = serving;
+    let streams = Streams::new(own.room);
+    let new = NewStreams::default();
+    let service = {
+        let streams = streams.clone();
+        service_fn(move |mut request: Request<Incoming>| {
+            if let Some(client) = &client {
+                request.extensions_mut().insert(client.clone());
+            }
+            answer_stream(&answer, request, streams.clone())
+        })
+    };
+    let server = builder(new.clone(), own.max_header_size);
+    let mut connection = pin!(server.serve_connection(TokioIo::new(stream), service));
+    let mut open = OpenStreams { new, running: FuturesUnordered::new(), streams, taking: timeouts.taking };
+    let mut idle = Idle::new(timeouts);
+    let mut gone = pin!(gone);
+    let mut is_stopping = stopping.borrow_and_update().is_some();
+    if is_stopping {
+        idle.say_goodbye();
+        connection.as_mut().graceful_shutdown();
+    }
+    loop {
+        tokio::select! {
+            biased;
+            step = poll_fn(|cx| open.poll_step(connection.as_mut(), &mut idle, &state, cx)) => match step {
+                Step::Ended(ended) => return note_end(ended),
+                Step::Refused => return tracing::debug!("the client takes back too many requests"),
+                Step::Idle(Rest::Begin) => connection.as_mut().graceful_shutdown(),
+                Step::Idle(Rest::End) => return,
+            },
+            Ok(()) = stopping.changed(), if !is_stopping => {
+                is_stopping = true;
+                idle.say_goodbye();
+                connection.as_mut().graceful_shutdown();
+            }
+            error = gone.as_mut() => return tracing::debug!(%error, "the client is gone"),
+        }
+    }
+}
+
+fn builder(executor: NewStreams, max_header_size: usize) -> http2::Builder<NewStreams> {
+    let mut builder = http2::Builder::new(executor);
+    builder
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(u32::try_from(max_header_size).unwrap_or(u32::MAX))
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .max_send_buf_size(SEND_BUFFER);
+    builder
+}
+
+/// What happened on a connection.
+enum Step {
+    Ended(hyper::Result<()>),
+    Refused,
+    Idle(Rest),
+}
+
+/// The requests of a connection.
+enum Requests {
+    Open,
+    /// None is open; so many have ended.
+    None {
+        so_far: u64,
+    },
+    TooManyTakenBack,
+}
+
+/// The streams that run.
+struct OpenStreams {
+    new: NewStreams,
+    running: FuturesUnordered<StreamTask>,
+    streams: Streams,
+    taking: Duration,
+}
+
+impl OpenStreams {
+    /// Runs the connection and its streams until something has to be done.
+    fn poll_step(
+        &mut self,
+        connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
+        idle: &mut Idle,
+        state: &ConnectionState,
+        cx: &mut Context<'_>,
+    ) -> Poll<Step> {
+        if let Poll::Ready(ended) = connection.poll(cx) {
+            return Poll::Ready(Step::Ended(ended));
+        }
+        match self.poll(cx, state) {
+            Requests::TooManyTakenBack => Poll::Ready(Step::Refused),
+            Requests::Open => idle.interrupt(),
+            Requests::None { so_far } => idle.poll(cx, so_far).map(Step::Idle),
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, state: &ConnectionState) -> Requests {
+        loop {
+            let (limit, streams) = (self.taking, &self.streams);
+            let new = self.new.take().into_iter();
+            self.running.extend(new.map(|future| StreamTask::new(future, streams.clone(), limit)));
+            match self.running.poll_next_unpin(cx) {
+                Poll::Ready(Some(())) => {}
+                Poll::Ready(None) | Poll::Pending => break,
+            }
+        }
+        let counts = &self.streams.0;
+        let open = self.running.len();
+        // A connection whose requests all wait for the client may be closed for another one.
+        state.set_waits_to_read(counts.waiting_for_client.load(Relaxed) >= open);
+        let (answered, taken_back) = (counts.answered.load(Relaxed), counts.taken_back.load(Relaxed));
+        if taken_back > MAX_TAKEN_BACK + answered {
+            return Requests::TooManyTakenBack;
+        }
+        match open {
+            0 => Requests::None { so_far: answered + taken_back },
+            _ => Requests::Open,
+        }
+    }
+}
+
+/// What to do with a connection that has been without requests for too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// Tell the client that the connection ends.
+    Begin,
+    /// End it.
+    End,
+}
+
+/// The time without requests.
+struct Idle {
+    timeouts: Timeouts,
+    is_goodbye_said: bool,
+    /// How many requests had ended when the timer was set.
+    so_far: u64,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Idle {
+    fn new(timeouts: Timeouts) -> Idle {
+        Idle { timeouts, is_goodbye_said: false, so_far: 0, timer: None }
+    }
+
+    /// A request is open.
+    fn interrupt(&mut self) -> Poll<Step> {
+        self.timer = None;
+        Poll::Pending
+    }
+
+    /// The client is told that the connection ends.
+    fn say_goodbye(&mut self) {
+        self.is_goodbye_said = true;
+        if let Some(timer) = &mut self.timer {
+            timer.as_mut().reset(Instant::now() + GOODBYE);
+        }
+    }
+
+    /// No request is open. Bytes that belong to none, such as pings, do not prolong the wait.
+    fn poll(&mut self, cx: &mut Context<'_>, so_far: u64) -> Poll<Rest> {
+        let limit = match (self.is_goodbye_said, so_far) {
+            (true, _) => GOODBYE,
+            (false, 0) => self.timeouts.head,
+            (false, _) => self.timeouts.keep_alive,
+        };
+        // A request may begin and end between two polls.
+        if std::mem::replace(&mut self.so_far, so_far) != so_far {
+            self.timer = None;
+        }
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
+        if timer.as_mut().poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        if self.is_goodbye_said || so_far == 0 {
+            return Poll::Ready(Rest::End);
+        }
+        self.say_goodbye();
+        Poll::Ready(Rest::Begin)
+    }
+}
