@@ -16,8 +16,11 @@ use crate::recording::Recording;
 
 /// How often the copy is brought up to date. What leaves the windows sooner is never written.
 const EVERY: Duration = Duration::from_secs(1);
-/// How much is compressed and written at a time: at most this much a second.
-const PART: usize = 8 << 20;
+/// How much is compressed and written at a time: what the copies take in memory. A larger body is a
+/// part of its own.
+const PART: usize = 1 << 20;
+/// How many parts are written at most every time, so that the disk has time for the database.
+const PARTS: usize = 8;
 /// How long the rest may take when the server stops.
 const LAST_PART: Duration = Duration::from_secs(10);
 
@@ -53,7 +56,7 @@ impl EvidenceKeeper {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 tokio::select! {
-                    _ = ticks.tick() => copy.write_part().await,
+                    _ = ticks.tick() => copy.write_parts().await,
                     _ = &mut stopped => break,
                 };
             }
@@ -103,6 +106,14 @@ struct Copy {
 }
 
 impl Copy {
+    async fn write_parts(&mut self) {
+        for _ in 0..PARTS {
+            if !self.write_part().await {
+                return;
+            }
+        }
+    }
+
     /// Whether something was written.
     async fn write_part(&mut self) -> bool {
         if self.unwritten.is_empty() {

@@ -1,15 +1,16 @@
 //! Memory that streams took is given back: rounds of many streams at once, and what the process has
 //! after each.
 //!
-//! `STREAMS=9000 ROUNDS=20 cargo test -p agentgazer --test it stream_memory -- --nocapture`
+//! `STREAMS=9900 ROUNDS=20 cargo test -p agentgazer --test it stream_memory -- --nocapture`
 //! measures on a larger scale.
 
 #![allow(clippy::print_stderr, reason = "how much memory it took is worth seeing")]
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -77,7 +78,10 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> std::io::Result<bool
 
 /// A client whose stream has begun.
 async fn begin(server: &str, number: usize) -> TcpStream {
-    let mut stream = TcpStream::connect(server.strip_prefix("http://").unwrap()).await.unwrap();
+    // From several addresses, because one may not take all connections.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1 + (number % 4) as u8], 0))).unwrap();
+    let mut stream = socket.connect(server.strip_prefix("http://").unwrap().parse().unwrap()).await.unwrap();
     let text =
         format!("Look into import number {number} of the customer table, please, and say what is wrong with it.");
     let body = format!(r#"{{"model":"m","stream":true,"messages":[{{"role":"user","content":"{text}"}}]}}"#);
@@ -116,10 +120,10 @@ async fn round(server: &Server, provider: &Provider, streams: usize) -> usize {
 async fn memory_that_streams_took_is_given_back() {
     let (streams, rounds) = (setting("STREAMS", 1000), setting("ROUNDS", 3));
     let provider = Provider::start().await;
-    // Evidence and windows are kept on purpose; small ones are full after the second round. The
-    // copy of evidence on disk is off, because the buffers of its writer come and go.
-    let arguments =
-        ["--set", "evidence.keep_on_disk=false", "--set", "evidence_budget=1MiB", "--set", "kill_switch.window_size=2"];
+    // Evidence and windows are kept on purpose; small ones are full after the second round.
+    // On a busy machine thousands of clients take long between connecting and sending.
+    let settings = ["evidence_budget=1MiB", "kill_switch.window_size=2", "limits.header_timeout=5m"];
+    let arguments = settings.map(|setting| ["--set", setting]).concat();
     let server = ServerBuilder::new(&provider.url).arguments(&arguments).start();
     let start = server.resident();
     eprintln!("{streams} streams a round; {} MiB at start", start / MIB);
