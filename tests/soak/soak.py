@@ -2,6 +2,8 @@
 
 The traffic is the same from the first second to the last, so after a warm-up nothing should grow: the second quarter of the run is
 compared with the last one. All limits are ratios within the run, with a small allowance for noise.
+
+SOAK_FAULT=memory, descriptors or latency makes that grow from outside, to see that the run fails.
 """
 
 import http.client
@@ -119,6 +121,37 @@ class Traffic:
                 connection.close()
             time.sleep(max(0.0, began + 0.5 - time.monotonic()))
 
+    def grow_memory(self, _server):
+        """Lets ever new agents make calls: each has a window and evidence of its own."""
+        connection, number = http.client.HTTPConnection(self.proxy, timeout=30), 0
+        while not self.is_over():
+            number += 1
+            # Noise, because evidence is compressed.
+            content = body(f"Case {number}: {os.urandom(24_000).hex()}")
+            path = f"/agents/new-{number}/openai/v1/chat/completions"
+            connection.request("POST", path, json.dumps(content), {"content-type": "application/json"})
+            connection.getresponse().read()
+            time.sleep(0.02)
+
+    def grow_descriptors(self, _server):
+        """Makes a request twice a second and leaves its connection open."""
+        connections = []
+        while not self.is_over():
+            connection = http.client.HTTPConnection(self.proxy, timeout=30)
+            connection.request("GET", "/")
+            connection.getresponse().read()
+            connections.append(connection)
+            time.sleep(0.5)
+
+    def grow_latency(self, server):
+        """Stops the server for moments that become longer."""
+        while not self.is_over():
+            passed = (time.monotonic() - self.started) / (self.end - self.started)
+            server.send_signal(signal.SIGSTOP)
+            time.sleep(0.3 * passed**4)
+            server.send_signal(signal.SIGCONT)
+            time.sleep(0.1)
+
     def workers(self):
         small = lambda number: body(f"Question {number} about the harbour of town {number % 97}")
         large = lambda number: body(f"Summary {number}: " + f"line {number} of the report. " * 1300)
@@ -194,6 +227,9 @@ def run(binary, seconds, folder):
         addresses = wait_for(ready, server)
         traffic = Traffic(host_of(addresses["proxy"]), host_of(addresses["dashboard"]), seconds)
         workers = traffic.workers()
+        if fault := os.environ.get("SOAK_FAULT"):
+            grow = getattr(traffic, f"grow_{fault}")
+            workers.append(threading.Thread(target=grow, args=[server], daemon=True))
         for worker in workers:
             worker.start()
         samples = sample(server.pid, traffic)

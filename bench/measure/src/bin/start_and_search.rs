@@ -1,7 +1,11 @@
 //! Measures a start and a search for a text on a large database. `cargo run --release -p measure
-//! --bin start_and_search [EVENTS [AGENTS]]`, 1,000,000 and 400,000 without.
+//! --bin start_and_search [EVENTS [AGENTS]]`, 1,000,000 and 400,000 without. `MEASURE_DIR` names a
+//! folder for the database, which is kept there and used again. Times are those of the clock and of
+//! the CPU: on a machine with other work only the second says something.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a tool for developers")]
 
+use std::fmt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use guard::{Guard, GuardConfig};
@@ -28,14 +32,17 @@ fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().unwrap());
     let count = arguments.next().unwrap_or(1_000_000);
     let agents = arguments.next().unwrap_or(400_000);
-    let directory = tempfile::tempdir().unwrap();
-    let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
+    let temporary = tempfile::tempdir().unwrap();
+    let kept = std::env::var_os("MEASURE_DIR").map(PathBuf::from);
+    let directory = kept.unwrap_or_else(|| temporary.path().to_owned());
+    let is_written = directory.join("data").exists();
+    let mut config = StoreConfig::new(directory.join("data"), directory.join("key"));
     config.clock = Clock::manual(NOW);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Store::open(config.clone()).await.unwrap();
-        write(&store, count, agents).await;
-        drop(store);
+        if !is_written {
+            write(&Store::open(config.clone()).await.unwrap(), count, agents).await;
+        }
         start(config.clone()).await;
         search(&Store::open(config).await.unwrap()).await;
     });
@@ -72,21 +79,22 @@ fn event(number: u64, count: u64, agents: u64) -> Event {
 
 /// Restores a guard as a server does at its start.
 async fn start(config: StoreConfig) {
-    let began = Instant::now();
+    let began = Moment::now();
     let store = Store::open(config).await.unwrap();
+    println!("opened: {}", began.elapsed());
     let guard = Guard::new(GuardConfig { max_agents: ALL, ..GuardConfig::default() });
     let first = store.saved_agents(KillSwitch::default(), FIRST).await.unwrap();
     let count = first.len();
     first.into_iter().for_each(|agent| guard.restore(agent));
-    println!("before the first call: {count} agents, {:.0} ms", millis(began.elapsed()));
-    let began = Instant::now();
+    println!("before the first call: {count} agents, {}", began.elapsed());
+    let began = Moment::now();
     let mut older = store.older_agents(KillSwitch::default(), FIRST, ALL).await.unwrap();
     let mut count = 0;
     while let Some(agents) = older.next().await.unwrap() {
         count += agents.len();
         agents.into_iter().for_each(|agent| guard.restore_unless_known(agent));
     }
-    println!("after the start: {count} agents, {:.0} ms", millis(began.elapsed()));
+    println!("after the start: {count} agents, {}", began.elapsed());
 }
 
 /// Texts that are found in different ways; the worst of a few searches counts.
@@ -103,17 +111,56 @@ async fn search(store: &Store) {
     ];
     for (name, text) in searches {
         let filter = EventFilter { text: Some(text.to_owned()), ..EventFilter::default() };
-        let (mut worst, mut found) = (Duration::ZERO, 0);
+        let (mut worst, mut found) = (Time::default(), 0);
         for _ in 0..3 {
-            let began = Instant::now();
+            let began = Moment::now();
             let page = PageRequest { limit: 50, cursor: None };
             found = store.events(&filter, &page).await.unwrap().items.len();
             worst = worst.max(began.elapsed());
         }
-        println!("search for {name}: a page of {found}, {:.0} ms", millis(worst));
+        println!("search for {name}: a page of {found}, {worst}");
     }
 }
 
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
+/// When something began.
+struct Moment {
+    clock: Instant,
+    cpu: Duration,
+}
+
+/// How long it took.
+#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
+struct Time {
+    cpu: Duration,
+    clock: Duration,
+}
+
+impl Moment {
+    fn now() -> Moment {
+        Moment { clock: Instant::now(), cpu: cpu_time() }
+    }
+
+    fn elapsed(&self) -> Time {
+        Time { cpu: cpu_time() - self.cpu, clock: self.clock.elapsed() }
+    }
+}
+
+impl Time {
+    fn max(self, other: Time) -> Time {
+        if other > self { other } else { self }
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ms, {} ms of CPU", self.clock.as_millis(), self.cpu.as_millis())
+    }
+}
+
+/// The CPU time of this process: user and system, in hundredths of a second.
+fn cpu_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields = stat.rsplit_once(')').unwrap().1.split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum();
+    Duration::from_millis(ticks * 10)
 }
