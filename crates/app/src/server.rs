@@ -192,6 +192,7 @@ impl Parts {
         let claimed = Arc::clone(data_dir);
         let store = Store::open(StoreConfig {
             data_dir: config.data_dir.clone(),
+            postgres: None,
             key_file: config.key_file(),
             defaults: config.kill_switch,
             retention: config.retention,

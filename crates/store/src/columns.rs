@@ -5,7 +5,6 @@ use model::{
     Action, AgentId, Counting, DeactivatedBy, Deactivation, Epoch, IncidentId, KillSwitch, Score, SignalCounts,
     Timestamp, WindowKind,
 };
-use sqlx::Row as _;
 
 use crate::database::Row;
 

@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use model::{Clock, Event, EventType, KillSwitch, NanoUsd, Usage};
 
-use crate::database::create_private_dir;
-use crate::{Retention, Settings, StoreError};
+use crate::sqlite::create_private_dir;
+use crate::{PostgresConfig, Retention, Settings, StoreError};
 
 /// Where the database is and how it behaves.
 #[derive(Clone, Debug)]
 pub struct StoreConfig {
-    /// The directory of the database file `agentgazer.db`.
+    /// The directory of the database file `agentgazer.db` and of the files beside it.
     pub data_dir: PathBuf,
+    /// The server that holds the data; `None`: the file in `data_dir` does.
+    pub postgres: Option<PostgresConfig>,
     /// The key file that encrypts provider keys and channel settings; created (mode 0600) if it
     /// does not exist.
     pub key_file: PathBuf,
@@ -39,6 +41,7 @@ impl StoreConfig {
     pub fn new(data_dir: impl Into<PathBuf>, key_file: impl Into<PathBuf>) -> StoreConfig {
         StoreConfig {
             data_dir: data_dir.into(),
+            postgres: None,
             key_file: key_file.into(),
             defaults: KillSwitch::default(),
             retention: Retention::default(),

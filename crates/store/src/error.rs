@@ -1,6 +1,6 @@
 //! What can go wrong in the store.
 
-use crate::database::error_codes::{in_plain_words, report_damage};
+use crate::database::{in_plain_words, report_damage};
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]

@@ -1,19 +1,22 @@
 //! How AgentGazer remembers: one writer that batches, a pool of readers. The only SQL in the
 //! product.
 //!
-//! `read`, `write`, `stats` and `alerts` hold the statements and name no database: they take their
-//! types from `database`. What only SQLite needs (pragmas, write-ahead log, files, error codes,
-//! dialect) is in `sqlite`.
+//! `read`, `write`, `stats` and `alerts` hold the statements and name no database: they use
+//! `database::query` and its types, which run a statement on either. What only SQLite needs
+//! (pragmas, write-ahead log, files, error codes) is in `sqlite`, what only PostgreSQL needs
+//! (dialect, arrays, days of events, error codes) in `postgres`.
 
 mod alerts;
 mod change;
 mod columns;
 mod config;
+mod database;
 mod error;
 mod evidence;
 mod fingerprint;
 mod health;
 mod key_file;
+mod postgres;
 mod read;
 mod recorder;
 mod settings;
@@ -25,8 +28,6 @@ mod tests;
 mod tuning;
 mod write;
 
-use sqlite as database;
-
 pub use alerts::{
     AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Outcome,
     Turn,
@@ -36,6 +37,7 @@ pub use config::{ClaimDirectory, Grouping, StoreConfig, Unpriced};
 pub use error::StoreError;
 pub use fingerprint::{decode as decode_fingerprint, encode as encode_fingerprint};
 pub use health::Health;
+pub use postgres::PostgresConfig;
 pub use read::{
     AgentCounts, AgentFilter, AgentRow, Cursor, EventFilter, EventRow, EvidenceBody, EvidenceHead, EvidenceRow,
     ExemptionRow, IncidentFilter, IncidentRow, OlderAgents, Page, PageRequest, RecentCalls, RecordedEpoch, TextLengths,

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
-use crate::database::{Connection, Pool};
+use crate::database::{self, Connection, Pool};
 
 const KILL_SWITCH: &str = "kill_switch";
 const RETENTION: &str = "retention";
@@ -124,7 +124,8 @@ pub(crate) struct InForce(Arc<RwLock<(SettingsChange, Settings)>>);
 impl InForce {
     /// Reads what people have set.
     pub(crate) async fn read(readers: &Pool, configured: Settings) -> Result<InForce, StoreError> {
-        let rows: Vec<(String, String)> = sqlx::query_as("select name, value from settings").fetch_all(readers).await?;
+        let rows: Vec<(String, String)> =
+            database::query_as("select name, value from settings").fetch_all(readers).await?;
         let set = SettingsChange { kill_switch: value(&rows, KILL_SWITCH)?, retention: value(&rows, RETENTION)? };
         let in_force = set.apply(configured).map_err(|error| unreadable(&error.to_string()))?;
         Ok(InForce(Arc::new(RwLock::new((set, in_force)))))
@@ -145,12 +146,12 @@ impl InForce {
 }
 
 /// Stores what people have set.
-pub(crate) async fn write(transaction: &mut Connection, set: &SettingsChange) -> Result<(), StoreError> {
+pub(crate) async fn write(transaction: &mut Connection<'_>, set: &SettingsChange) -> Result<(), StoreError> {
     for (name, value) in
         [(KILL_SWITCH, serde_json::to_string(&set.kill_switch)), (RETENTION, serde_json::to_string(&set.retention))]
     {
         let value = value.map_err(|error| StoreError::Conflict(error.to_string()))?;
-        sqlx::query("insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value")
+        database::query("insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value")
             .bind(name)
             .bind(value)
             .execute(&mut *transaction)

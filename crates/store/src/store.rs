@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use model::SavedAgent;
 
-use crate::database::KillsInMemory;
-use crate::database::{self, Pool, Readers};
+use crate::database::{self, Generation, KillsInMemory, Pool, Readers};
 use crate::key_file::KeyFile;
 use crate::settings::InForce;
 use crate::tuning::Tuning;
@@ -22,7 +21,7 @@ pub struct Store {
     pub(crate) tuning: Tuning,
     pub(crate) kills: KillsInMemory,
     /// Makes the readers leave a database that was replaced.
-    pub(crate) generation: database::Generation,
+    pub(crate) generation: Generation,
 }
 
 impl Store {
@@ -32,9 +31,9 @@ impl Store {
     }
 
     pub(crate) async fn open_tuned(config: StoreConfig, tuning: Tuning) -> Result<Store, StoreError> {
-        database::prepare(&config)?;
+        database::create_private_dir(&config.data_dir)?;
         let keys = KeyFile::open(&config.key_file)?;
-        let Readers { pool, generation } = database::open(&config.database(), &tuning).await?;
+        let Readers { pool, generation } = database::open(&config, &tuning).await?;
         let settings = InForce::read(&pool, config.settings()).await?;
         let kills = KillsInMemory::default();
         Ok(Store { readers: pool, config: Arc::new(config), keys, settings, tuning, kills, generation })

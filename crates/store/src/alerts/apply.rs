@@ -5,12 +5,16 @@ use model::{AlertData, AlertRule, AlertType, ChannelId, DeliveryId, Timestamp};
 use super::outbox::{self, NewAlert, Place};
 use super::states::{self, AlertState};
 use super::{AlertChange, AlertTurn, Turn, attempts, channels, deliveries, digest, rules};
-use crate::database::Connection;
+use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::{Store, StoreError};
 
 /// Makes `change`.
-pub(crate) async fn apply(transaction: &mut Connection, change: &AlertChange, store: &Store) -> Result<(), Failure> {
+pub(crate) async fn apply(
+    transaction: &mut Connection<'_>,
+    change: &AlertChange,
+    store: &Store,
+) -> Result<(), Failure> {
     match change {
         AlertChange::PutChannel { channel } => channels::put(transaction, channel, &store.keys).await,
         AlertChange::RemoveChannel { channel, at } => channels::remove(transaction, *channel, *at).await,
@@ -36,7 +40,7 @@ fn found(found: bool) -> Result<(), Failure> {
     if found { Ok(()) } else { Err(StoreError::NotFound.into()) }
 }
 
-async fn put_rule(transaction: &mut Connection, rule: &AlertRule) -> Result<(), Failure> {
+async fn put_rule(transaction: &mut Connection<'_>, rule: &AlertRule) -> Result<(), Failure> {
     for channel in &rule.channels {
         if outbox::outlet(transaction, *channel).await?.is_none() {
             return Err(StoreError::Conflict(format!("there is no channel {channel}")).into());
@@ -46,7 +50,7 @@ async fn put_rule(transaction: &mut Connection, rule: &AlertRule) -> Result<(), 
 }
 
 async fn test(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     channel: ChannelId,
     delivery: DeliveryId,
     at: Timestamp,
@@ -58,11 +62,11 @@ async fn test(
     Ok(())
 }
 
-async fn retry(transaction: &mut Connection, delivery: DeliveryId, at: Timestamp) -> Result<(), Failure> {
+async fn retry(transaction: &mut Connection<'_>, delivery: DeliveryId, at: Timestamp) -> Result<(), Failure> {
     if deliveries::retry(transaction, delivery, at).await? {
         return Ok(());
     }
-    let known: Option<i64> = sqlx::query_scalar("select 1 from deliveries where id = $1")
+    let known: Option<i64> = database::query_scalar("select 1 from deliveries where id = $1")
         .bind(delivery.to_string())
         .fetch_optional(transaction)
         .await?;
@@ -72,7 +76,7 @@ async fn retry(transaction: &mut Connection, delivery: DeliveryId, at: Timestamp
 
 /// Applies what a rule found, unless the rule or the state has changed since.
 async fn take_turn(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     AlertTurn { rule, agent, turn }: &AlertTurn,
     at: Timestamp,
     store: &Store,

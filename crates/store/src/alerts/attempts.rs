@@ -4,7 +4,7 @@ use model::{ChannelId, DeliveryId, DeliveryState, Timestamp};
 
 use crate::StoreError;
 use crate::columns::{odd, signed};
-use crate::database::Connection;
+use crate::database::{self, Connection};
 
 /// One attempt and what it means for the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,12 +36,12 @@ pub enum Outcome {
 
 /// Records an attempt. `NotFound` if the delivery was deleted.
 pub(super) async fn record(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     delivery: DeliveryId,
     attempt: &Attempt,
 ) -> Result<(), crate::error::Failure> {
     let id = delivery.to_string();
-    let channel: Option<String> = sqlx::query_scalar("select channel_id from deliveries where id = $1")
+    let channel: Option<String> = database::query_scalar("select channel_id from deliveries where id = $1")
         .bind(&id)
         .fetch_optional(&mut *transaction)
         .await?;
@@ -70,8 +70,8 @@ fn reason(Attempt { status, answer, .. }: &Attempt) -> String {
     }
 }
 
-async fn insert(transaction: &mut Connection, id: &str, attempt: &Attempt) -> Result<(), sqlx::Error> {
-    sqlx::query(
+async fn insert(transaction: &mut Connection<'_>, id: &str, attempt: &Attempt) -> Result<(), sqlx::Error> {
+    database::query(
         "insert into delivery_attempts (delivery_id, position, timestamp, took_ms, delivered, status_code, answer)
          select $1, count(*), $2, $3, $4, $5, $6 from delivery_attempts where delivery_id = $1",
     )
@@ -87,14 +87,14 @@ async fn insert(transaction: &mut Connection, id: &str, attempt: &Attempt) -> Re
 }
 
 async fn finish(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     id: &str,
     state: DeliveryState,
     reason: Option<&str>,
     at: i64,
 ) -> Result<(), sqlx::Error> {
     // It arrived even if it was given up meanwhile because its channel was deleted.
-    sqlx::query("update deliveries set state = $1, reason = $2, finished_at = $3, tries = tries + 1 where id = $4")
+    database::query("update deliveries set state = $1, reason = $2, finished_at = $3, tries = tries + 1 where id = $4")
         .bind(state.as_str())
         .bind(reason)
         .bind(at)
@@ -104,8 +104,8 @@ async fn finish(
         .map(drop)
 }
 
-async fn postpone(transaction: &mut Connection, id: &str, due: Timestamp) -> Result<(), sqlx::Error> {
-    sqlx::query("update deliveries set due_at = $1, tries = tries + 1 where id = $2 and state = $3")
+async fn postpone(transaction: &mut Connection<'_>, id: &str, due: Timestamp) -> Result<(), sqlx::Error> {
+    database::query("update deliveries set due_at = $1, tries = tries + 1 where id = $2 and state = $3")
         .bind(due.as_millis())
         .bind(id)
         .bind(DeliveryState::Queued.as_str())
@@ -115,8 +115,8 @@ async fn postpone(transaction: &mut Connection, id: &str, due: Timestamp) -> Res
 }
 
 /// Switches a channel off because its target is gone.
-async fn disable(transaction: &mut Connection, channel: ChannelId, at: Timestamp) -> Result<(), sqlx::Error> {
-    sqlx::query("update channels set enabled = 0, disabled_reason = $1 where id = $2")
+async fn disable(transaction: &mut Connection<'_>, channel: ChannelId, at: Timestamp) -> Result<(), sqlx::Error> {
+    database::query("update channels set enabled = 0, disabled_reason = $1 where id = $2")
         .bind("its target answered 410 Gone")
         .bind(channel.to_string())
         .execute(&mut *transaction)
@@ -126,18 +126,20 @@ async fn disable(transaction: &mut Connection, channel: ChannelId, at: Timestamp
 
 /// Gives up all deliveries that are queued for a channel.
 pub(super) async fn give_up_queued(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     channel: ChannelId,
     reason: &str,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query("update deliveries set state = $1, reason = $2, finished_at = $3 where channel_id = $4 and state = $5")
-        .bind(DeliveryState::Failed.as_str())
-        .bind(reason)
-        .bind(at.as_millis())
-        .bind(channel.to_string())
-        .bind(DeliveryState::Queued.as_str())
-        .execute(transaction)
-        .await
-        .map(drop)
+    database::query(
+        "update deliveries set state = $1, reason = $2, finished_at = $3 where channel_id = $4 and state = $5",
+    )
+    .bind(DeliveryState::Failed.as_str())
+    .bind(reason)
+    .bind(at.as_millis())
+    .bind(channel.to_string())
+    .bind(DeliveryState::Queued.as_str())
+    .execute(transaction)
+    .await
+    .map(drop)
 }

@@ -3,11 +3,10 @@
 use model::{Channel, ChannelId, ChannelKind, ChannelSettings, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use sqlx::Row as _;
 
 use super::{attempts, rules};
 use crate::columns::{self, odd};
-use crate::database::{Connection, Row};
+use crate::database::{self, Connection, Row};
 use crate::error::Failure;
 use crate::key_file::{KeyFile, Sealed};
 use crate::{Store, StoreError};
@@ -16,14 +15,14 @@ impl Store {
     /// All channels, by name. One whose settings cannot be decrypted comes without them, and the
     /// log says what to do.
     pub async fn channels(&self) -> Result<Vec<Channel>, StoreError> {
-        let rows = sqlx::query("select * from channels order by name").try_map(channel_row);
+        let rows = database::query("select * from channels order by name").try_map(channel_row);
         let rows = rows.fetch_all(&self.readers).await?;
         Ok(rows.into_iter().map(|row| self.opened(row)).collect())
     }
 
     /// One channel.
     pub async fn channel(&self, id: ChannelId) -> Result<Option<Channel>, StoreError> {
-        let query = sqlx::query("select * from channels where id = $1").bind(id.to_string());
+        let query = database::query("select * from channels where id = $1").bind(id.to_string());
         let row = query.try_map(channel_row).fetch_optional(&self.readers).await?;
         Ok(row.map(|row| self.opened(row)))
     }
@@ -37,8 +36,8 @@ impl Store {
 }
 
 /// Adds or replaces a channel.
-pub(super) async fn put(transaction: &mut Connection, channel: &Channel, keys: &KeyFile) -> Result<(), Failure> {
-    let taken: Option<i64> = sqlx::query_scalar("select 1 from channels where name = $1 and id <> $2")
+pub(super) async fn put(transaction: &mut Connection<'_>, channel: &Channel, keys: &KeyFile) -> Result<(), Failure> {
+    let taken: Option<i64> = database::query_scalar("select 1 from channels where name = $1 and id <> $2")
         .bind(&channel.name)
         .bind(channel.id.to_string())
         .fetch_optional(&mut *transaction)
@@ -50,7 +49,7 @@ pub(super) async fn put(transaction: &mut Connection, channel: &Channel, keys: &
         return Err(StoreError::Conflict("the channel's settings cannot be read; give them again".to_owned()).into());
     };
     let sealed = keys.seal(&owner(channel.id), &Stored::of(settings).written())?;
-    sqlx::query(
+    database::query(
         "insert into channels (id, kind, name, enabled, disabled_reason, settings_ciphertext, key_id, created_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8)
          on conflict (id) do update set kind = excluded.kind, name = excluded.name, enabled = excluded.enabled,
@@ -71,8 +70,8 @@ pub(super) async fn put(transaction: &mut Connection, channel: &Channel, keys: &
 }
 
 /// Deletes a channel; nothing is sent to it any more.
-pub(super) async fn remove(transaction: &mut Connection, id: ChannelId, at: Timestamp) -> Result<(), Failure> {
-    let query = sqlx::query("delete from channels where id = $1").bind(id.to_string());
+pub(super) async fn remove(transaction: &mut Connection<'_>, id: ChannelId, at: Timestamp) -> Result<(), Failure> {
+    let query = database::query("delete from channels where id = $1").bind(id.to_string());
     if query.execute(&mut *transaction).await?.rows_affected() == 0 {
         return Err(StoreError::NotFound.into());
     }

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use model::{
     AgentId, AlertData, AlertType, ChannelId, ChannelKind, DeliveryId, DeliveryState, IncidentId, RuleId, Timestamp,
 };
-use sqlx::Row as _;
 
 use crate::columns::{self, odd, unsigned};
-use crate::database::{Connection, QueryBuilder, Row};
+use crate::database::{self, Connection, QueryBuilder, Row};
 use crate::{Page, PageRequest, Store, StoreError};
 
 /// How many deliveries are deleted at a time.
@@ -102,8 +101,9 @@ impl Store {
         }
         query.push(" order by id desc limit ").push_bind(page.rows());
         // One transaction for both queries, so that state and attempts agree.
-        let mut snapshot = self.readers.begin().await?;
-        let rows = query.build().try_map(delivery_row).fetch_all(&mut *snapshot).await?;
+        let mut transaction = self.readers.begin().await?;
+        let mut snapshot = transaction.connection();
+        let rows = query.build().try_map(delivery_row).fetch_all(&mut snapshot).await?;
         let mut page = Page::of(rows, page, |delivery| delivery.id.to_string());
         read_attempts(&mut snapshot, &mut page.items).await?;
         Ok(page)
@@ -111,9 +111,10 @@ impl Store {
 
     /// One delivery.
     pub async fn delivery(&self, id: DeliveryId) -> Result<Option<DeliveryRow>, StoreError> {
-        let query = sqlx::query("select * from deliveries where id = $1").bind(id.to_string());
-        let mut snapshot = self.readers.begin().await?;
-        let mut found: Vec<_> = query.try_map(delivery_row).fetch_all(&mut *snapshot).await?;
+        let query = database::query("select * from deliveries where id = $1").bind(id.to_string());
+        let mut transaction = self.readers.begin().await?;
+        let mut snapshot = transaction.connection();
+        let mut found: Vec<_> = query.try_map(delivery_row).fetch_all(&mut snapshot).await?;
         read_attempts(&mut snapshot, &mut found).await?;
         Ok(found.pop())
     }
@@ -121,13 +122,13 @@ impl Store {
     /// The channels with deliveries that are due at `now`.
     pub async fn channels_due(&self, now: Timestamp) -> Result<Vec<ChannelId>, StoreError> {
         let query = "select distinct channel_id from deliveries where state = 'queued' and due_at <= $1";
-        let ids: Vec<String> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_all(&self.readers).await?;
+        let ids: Vec<String> = database::query_scalar(query).bind(now.as_millis()).fetch_all(&self.readers).await?;
         Ok(ids.iter().filter_map(|id| ChannelId::parse(id)).collect())
     }
 
     /// The deliveries that are due for a channel at `now`: the `limit` that have waited longest.
     pub async fn due(&self, channel: ChannelId, now: Timestamp, limit: usize) -> Result<Vec<DeliveryRow>, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select * from deliveries where channel_id = $1 and state = 'queued' and due_at <= $2
              order by due_at, id limit $3",
         );
@@ -138,26 +139,32 @@ impl Store {
     /// When the newest queued delivery was queued.
     pub async fn newest_queued(&self) -> Result<Option<Timestamp>, StoreError> {
         let query = "select max(queued_at) from deliveries where state = 'queued'";
-        let newest: Option<i64> = sqlx::query_scalar(query).fetch_one(&self.readers).await?;
+        let newest: Option<i64> = database::query_scalar(query).fetch_one(&self.readers).await?;
         Ok(newest.map(Timestamp::from_millis))
     }
 
     /// When the next delivery is due, after `now`.
     pub async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let query = "select min(due_at) from deliveries where state = 'queued' and due_at > $1";
-        let due: Option<i64> = sqlx::query_scalar(query).bind(now.as_millis()).fetch_one(&self.readers).await?;
+        let due: Option<i64> = database::query_scalar(query).bind(now.as_millis()).fetch_one(&self.readers).await?;
         Ok(due.map(Timestamp::from_millis))
     }
 }
 
 /// Moves due times after the clock was set back.
-pub(super) async fn follow_clock(transaction: &mut Connection, by_ms: u64, now: Timestamp) -> Result<(), sqlx::Error> {
-    let query =
-        sqlx::query("update deliveries set due_at = max($1, due_at - $2) where state = 'queued' and due_at > $1");
+pub(super) async fn follow_clock(
+    transaction: &mut Connection<'_>,
+    by_ms: u64,
+    now: Timestamp,
+) -> Result<(), sqlx::Error> {
+    let query = database::query(
+        "update deliveries set due_at = case when due_at - $2 > $1 then due_at - $2 else $1 end
+         where state = 'queued' and due_at > $1",
+    );
     query.bind(now.as_millis()).bind(columns::signed(by_ms)).execute(transaction).await.map(drop)
 }
 
-async fn read_attempts(snapshot: &mut Connection, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {
+async fn read_attempts(snapshot: &mut Connection<'_>, deliveries: &mut [DeliveryRow]) -> Result<(), StoreError> {
     if deliveries.is_empty() {
         return Ok(());
     }
@@ -178,8 +185,12 @@ async fn read_attempts(snapshot: &mut Connection, deliveries: &mut [DeliveryRow]
 }
 
 /// Queues a failed delivery again. `false` if it has not failed, or its channel is off or gone.
-pub(super) async fn retry(transaction: &mut Connection, id: DeliveryId, at: Timestamp) -> Result<bool, sqlx::Error> {
-    let updated = sqlx::query(
+pub(super) async fn retry(
+    transaction: &mut Connection<'_>,
+    id: DeliveryId,
+    at: Timestamp,
+) -> Result<bool, sqlx::Error> {
+    let updated = database::query(
         "update deliveries set state = 'queued', due_at = $1, tries = 0, finished_at = null, reason = null
          where id = $2 and state = 'failed' and channel_id in (select id from channels where enabled = 1)",
     )
@@ -192,8 +203,8 @@ pub(super) async fn retry(transaction: &mut Connection, id: DeliveryId, at: Time
 
 /// Deletes a few of the oldest deliveries that ended before `before`, and says whether there may be
 /// more.
-pub(crate) async fn sweep(transaction: &mut Connection, before: i64) -> Result<bool, sqlx::Error> {
-    let deleted = sqlx::query(
+pub(crate) async fn sweep(transaction: &mut Connection<'_>, before: i64) -> Result<bool, sqlx::Error> {
+    let deleted = database::query(
         "delete from deliveries where id in (
             select id from (select id, finished_at from deliveries order by id limit $2) as oldest where finished_at < $1)",
     )

@@ -4,7 +4,7 @@ use model::{AlertData, AlertType, ChannelId, DeliveryId, DigestLine, Timestamp};
 
 use super::deliveries::{DeliveryRow, delivery_row};
 use super::outbox::{self, NewAlert, Place};
-use crate::database::Connection;
+use crate::database::{self, Connection};
 
 /// The most lines of a digest: receivers limit the size of a webhook's body.
 const MAX_LINES: usize = 50;
@@ -12,14 +12,15 @@ const MAX_LINES: usize = 50;
 /// Makes one digest if more than one alert waits in a window. Its lines are all alerts of the
 /// window, including the one that was sent at once.
 pub(super) async fn make(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     channel: ChannelId,
     window: Timestamp,
     digest: DeliveryId,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    let query =
-        sqlx::query("select * from deliveries where channel_id = $1 and window_opened_at = $2 order by queued_at, id");
+    let query = database::query(
+        "select * from deliveries where channel_id = $1 and window_opened_at = $2 order by queued_at, id",
+    );
     let query = query.bind(channel.to_string()).bind(window.as_millis());
     let alerts = query.try_map(delivery_row).fetch_all(&mut *transaction).await?;
     let waiting = alerts.iter().filter(|alert| alert.waits_in.is_some() && alert.digest.is_none()).count();
@@ -30,7 +31,7 @@ pub(super) async fn make(
     let data = AlertData::Digest { count: alerts.len() as u64, alerts: lines };
     let alert = NewAlert { alert_type: AlertType::Digest, data: &data, at, repeat: 0 };
     outbox::insert(transaction, digest, &outlet, &alert, (None, Place::alone(at))).await?;
-    sqlx::query(
+    database::query(
         "update deliveries set state = 'digested', digest_id = $1, finished_at = $2
          where channel_id = $3 and window_opened_at = $4 and waits = 1 and state = 'queued' and tries = 0",
     )

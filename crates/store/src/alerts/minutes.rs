@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, Condition, Event, EventType, Timestamp};
-use sqlx::{Arguments as _, Row as _};
 
 use crate::columns::{self, signed, unsigned};
-use crate::database::{BulkInsert, Connection, Row};
+use crate::database::{self, BulkInsert, Connection, OnConflict, Row, dialect};
 use crate::{Store, StoreError};
 
 const MINUTE_MS: i64 = 60_000;
@@ -40,20 +39,27 @@ pub struct Calls {
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
     let then = "on conflict (minute, agent_id) do update set calls = agent_minutes.calls + excluded.calls,
         errors = agent_minutes.errors + excluded.errors";
-    BulkInsert::new("agent_minutes (minute, agent_id, calls, errors)", 4, then)
+    BulkInsert::new(("agent_minutes", "minute, agent_id, calls, errors"), 4, &OnConflict::Clause(then))
 });
 
 impl Store {
     /// The calls of every agent over the `minutes` before `now`.
     pub async fn call_figures(&self, minutes: u32, now: Timestamp) -> Result<Vec<CallFigures>, StoreError> {
-        let query = sqlx::query(
-            "select agent_id, sum(calls) as calls, sum(errors) as errors,
-                sum(case when minute < $2 then calls else 0 end) as calls_before,
-                sum(case when minute < $2 then errors else 0 end) as errors_before,
-                sum(case when minute > $1 then calls else 0 end) as calls_latest,
-                sum(case when minute > $1 then errors else 0 end) as errors_latest
-             from agent_minutes where minute between $1 and $2 group by agent_id",
-        );
+        let query = database::query(concat!(
+            "select agent_id, ",
+            dialect::sum!("calls"),
+            " as calls, ",
+            dialect::sum!("errors"),
+            " as errors, ",
+            dialect::sum!("case when minute < $2 then calls else 0 end"),
+            " as calls_before, ",
+            dialect::sum!("case when minute < $2 then errors else 0 end"),
+            " as errors_before, ",
+            dialect::sum!("case when minute > $1 then calls else 0 end"),
+            " as calls_latest, ",
+            dialect::sum!("case when minute > $1 then errors else 0 end"),
+            " as errors_latest from agent_minutes where minute between $1 and $2 group by agent_id",
+        ));
         let last = minute(now);
         let query = query.bind(last - i64::from(minutes)).bind(last);
         Ok(query.try_map(figures_row).fetch_all(&self.readers).await?)
@@ -61,7 +67,7 @@ impl Store {
 }
 
 /// Counts the calls among `events`, each in the minute in which it ended.
-pub(crate) async fn count<'a>(transaction: &mut Connection, events: &'a [Arc<Event>]) -> Result<(), sqlx::Error> {
+pub(crate) async fn count<'a>(transaction: &mut Connection<'_>, events: &'a [Arc<Event>]) -> Result<(), sqlx::Error> {
     let mut counts: HashMap<(i64, &AgentId), (u64, u64)> = HashMap::new();
     let calls: Vec<&Event> =
         events.iter().map(Arc::as_ref).filter(|event| event.event_type == EventType::LlmCall).collect();
@@ -72,7 +78,9 @@ pub(crate) async fn count<'a>(transaction: &mut Connection, events: &'a [Arc<Eve
         *calls += run.len() as u64;
         *errors += run.iter().filter(|call| call.is_error()).count() as u64;
     }
-    let counts: Vec<_> = counts.into_iter().collect();
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    // In the order of the key, so that several writers cannot wait for each other.
+    counts.sort_unstable_by_key(|(key, _)| *key);
     ADD.execute(transaction, &counts, |arguments, ((minute, agent), (calls, errors))| {
         arguments.add(minute)?;
         arguments.add(agent.as_str())?;
@@ -83,8 +91,8 @@ pub(crate) async fn count<'a>(transaction: &mut Connection, events: &'a [Arc<Eve
 }
 
 /// Deletes up to `rows` minutes that are too old, and says whether there may be more.
-pub(crate) async fn sweep(transaction: &mut Connection, now: Timestamp, rows: i64) -> Result<bool, sqlx::Error> {
-    let deleted = sqlx::query(
+pub(crate) async fn sweep(transaction: &mut Connection<'_>, now: Timestamp, rows: i64) -> Result<bool, sqlx::Error> {
+    let deleted = database::query(
         "delete from agent_minutes where (minute, agent_id) in (
             select minute, agent_id from agent_minutes where minute < $1 order by minute limit $2)",
     )

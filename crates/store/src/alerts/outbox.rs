@@ -5,14 +5,13 @@ use model::{
     AgentId, AlertData, AlertRule, AlertType, ChannelId, DeliveryId, DeliveryState, Incident, IncidentState, LoopData,
     RecoveredData, RuleId, RuleType, Timestamp,
 };
-use sqlx::Row as _;
 
 use super::rules::DEFAULT_RULE;
 use super::states::AlertState;
 use super::{rules, states};
 use crate::Grouping;
 use crate::columns::{self, odd, signed};
-use crate::database::{Connection, Row};
+use crate::database::{self, Connection, Row};
 
 /// An alert to queue.
 pub(super) struct NewAlert<'a> {
@@ -34,7 +33,7 @@ pub(super) struct Outlet {
 /// Queues the alerts of an incident. A kill always alerts, also soon after the one before; the
 /// cooldown of a rule holds for observed incidents only.
 pub(crate) async fn incident(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     incident: &Incident,
     grouping: Grouping,
 ) -> Result<(), sqlx::Error> {
@@ -69,7 +68,7 @@ fn is_cooling(rule: &AlertRule, told_at: Timestamp, now: Timestamp) -> bool {
 
 /// Queues the alerts for the activation of a killed agent.
 pub(crate) async fn activated(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     agent: &AgentId,
     at: Timestamp,
     grouping: Grouping,
@@ -89,7 +88,7 @@ pub(crate) async fn activated(
 
 /// Queues an alert for each channel of a rule.
 pub(super) async fn queue(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     rule: &AlertRule,
     alert: &NewAlert<'_>,
     grouping: Grouping,
@@ -105,26 +104,27 @@ pub(super) async fn queue(
 }
 
 /// The channels that are switched on.
-async fn outlets(transaction: &mut Connection) -> Result<Vec<Outlet>, sqlx::Error> {
-    let query = sqlx::query("select id, name, kind, window_opened_at from channels where enabled = 1 order by id");
+async fn outlets(transaction: &mut Connection<'_>) -> Result<Vec<Outlet>, sqlx::Error> {
+    let query = database::query("select id, name, kind, window_opened_at from channels where enabled = 1 order by id");
     query.try_map(outlet_row).fetch_all(transaction).await
 }
 
 /// One channel, whether it is switched on or not.
-pub(super) async fn outlet(transaction: &mut Connection, id: ChannelId) -> Result<Option<Outlet>, sqlx::Error> {
-    let query = sqlx::query("select id, name, kind, window_opened_at from channels where id = $1").bind(id.to_string());
+pub(super) async fn outlet(transaction: &mut Connection<'_>, id: ChannelId) -> Result<Option<Outlet>, sqlx::Error> {
+    let query =
+        database::query("select id, name, kind, window_opened_at from channels where id = $1").bind(id.to_string());
     query.try_map(outlet_row).fetch_optional(transaction).await
 }
 
 /// Queues one delivery; `false` if the same cause was queued for this channel before.
 pub(super) async fn insert(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     id: DeliveryId,
     outlet: &Outlet,
     alert: &NewAlert<'_>,
     (rule, place): (Option<RuleId>, Place),
 ) -> Result<bool, sqlx::Error> {
-    let inserted = sqlx::query(
+    let inserted = database::query(
         "insert into deliveries (id, channel_id, channel_name, channel_kind, rule_id, alert_type, agent_id, incident_id,
             repeat, data, state, queued_at, due_at, window_opened_at, waits)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) on conflict do nothing",
@@ -164,7 +164,7 @@ impl Place {
     }
 
     async fn find(
-        transaction: &mut Connection,
+        transaction: &mut Connection<'_>,
         outlet: &Outlet,
         at: Timestamp,
         grouping: Grouping,
@@ -175,7 +175,7 @@ impl Place {
         let Some(opened) = open else {
             return Ok(Place { due: at, window: (length > 0).then_some(at), waits: false });
         };
-        let told: Option<i64> = sqlx::query_scalar(
+        let told: Option<i64> = database::query_scalar(
             "select 1 from deliveries where channel_id = $1 and window_opened_at = $2 and waits = 1
              and (state <> 'queued' or tries > 0) limit 1",
         )
@@ -190,15 +190,15 @@ impl Place {
     }
 
     /// Opens the window, or makes the alerts that wait in it due with this one.
-    async fn take(self, transaction: &mut Connection, outlet: &Outlet) -> Result<(), sqlx::Error> {
+    async fn take(self, transaction: &mut Connection<'_>, outlet: &Outlet) -> Result<(), sqlx::Error> {
         let Some(window) = self.window else { return Ok(()) };
         let query = match self.waits {
-            true => sqlx::query(
+            true => database::query(
                 "update deliveries set due_at = $1 where channel_id = $2 and window_opened_at = $3 and waits = 1
                  and state = 'queued' and tries = 0",
             )
             .bind(self.due.as_millis()),
-            false => sqlx::query("update channels set window_opened_at = $2 where id = $1"),
+            false => database::query("update channels set window_opened_at = $2 where id = $1"),
         };
         query.bind(outlet.id.to_string()).bind(window.as_millis()).execute(transaction).await.map(drop)
     }

@@ -1,11 +1,10 @@
 //! Alert rules, and the built-in rule for agents without one.
 
 use model::{AgentId, AlertRule, ChannelId, Condition, RuleId, RuleScope, RuleType, Timestamp};
-use sqlx::Row as _;
 use uuid::Uuid;
 
 use crate::columns::{self, odd};
-use crate::database::{Connection, Row};
+use crate::database::{self, Connection, Row};
 use crate::{Store, StoreError};
 
 /// The id of the built-in rule, for agents without a rule about kills.
@@ -14,22 +13,23 @@ pub(super) const DEFAULT_RULE: RuleId = RuleId(Uuid::nil());
 impl Store {
     /// All rules, oldest first.
     pub async fn alert_rules(&self) -> Result<Vec<AlertRule>, StoreError> {
-        let query = sqlx::query("select * from alert_rules order by id").try_map(rule_row);
+        let query = database::query("select * from alert_rules order by id").try_map(rule_row);
         Ok(query.fetch_all(&self.readers).await?)
     }
 
     /// One rule.
     pub async fn alert_rule(&self, id: RuleId) -> Result<Option<AlertRule>, StoreError> {
-        let query = sqlx::query("select * from alert_rules where id = $1").bind(id.to_string());
+        let query = database::query("select * from alert_rules where id = $1").bind(id.to_string());
         Ok(query.try_map(rule_row).fetch_optional(&self.readers).await?)
     }
 
     /// Whether a kill of `agent` would notify any channel.
     pub async fn tells_of_kills(&self, agent: &AgentId) -> Result<bool, StoreError> {
-        let mut reader = self.readers.acquire().await?;
+        let mut acquired = self.readers.acquire().await?;
+        let mut reader = acquired.connection();
         let rules = about_kills(&mut reader, agent).await?;
         let open: Vec<String> =
-            sqlx::query_scalar("select id from channels where enabled = 1").fetch_all(&mut *reader).await?;
+            database::query_scalar("select id from channels where enabled = 1").fetch_all(&mut reader).await?;
         let told = |rule: &AlertRule| {
             open.iter()
                 .any(|id| rule.channels.is_empty() || rule.channels.iter().any(|channel| channel.to_string() == *id))
@@ -40,8 +40,11 @@ impl Store {
 
 /// The rules about kills of `agent`. Without any, on or off, the built-in one notifies all
 /// channels.
-pub(super) async fn about_kills(connection: &mut Connection, agent: &AgentId) -> Result<Vec<AlertRule>, sqlx::Error> {
-    let query = sqlx::query("select * from alert_rules where rule_type = $1 and agent_id in ($2, '*')");
+pub(super) async fn about_kills(
+    connection: &mut Connection<'_>,
+    agent: &AgentId,
+) -> Result<Vec<AlertRule>, sqlx::Error> {
+    let query = database::query("select * from alert_rules where rule_type = $1 and agent_id in ($2, '*')");
     let query = query.bind(RuleType::KillSwitch.as_str()).bind(agent.as_str());
     let mut rules = query.try_map(rule_row).fetch_all(connection).await?;
     if rules.is_empty() {
@@ -66,17 +69,17 @@ fn default_rule() -> AlertRule {
 }
 
 /// One rule, inside a transaction.
-pub(super) async fn get(connection: &mut Connection, id: RuleId) -> Result<Option<AlertRule>, sqlx::Error> {
+pub(super) async fn get(connection: &mut Connection<'_>, id: RuleId) -> Result<Option<AlertRule>, sqlx::Error> {
     if id == DEFAULT_RULE {
         return Ok(Some(default_rule()));
     }
-    let query = sqlx::query("select * from alert_rules where id = $1").bind(id.to_string());
+    let query = database::query("select * from alert_rules where id = $1").bind(id.to_string());
     query.try_map(rule_row).fetch_optional(connection).await
 }
 
 /// Adds or replaces a rule.
-pub(super) async fn put(transaction: &mut Connection, rule: &AlertRule) -> Result<(), sqlx::Error> {
-    sqlx::query(
+pub(super) async fn put(transaction: &mut Connection<'_>, rule: &AlertRule) -> Result<(), sqlx::Error> {
+    database::query(
         "insert into alert_rules (id, agent_id, rule_type, condition, channels, cooldown_minutes, repeat_minutes,
             notify_recovery, enabled, created_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -101,17 +104,17 @@ pub(super) async fn put(transaction: &mut Connection, rule: &AlertRule) -> Resul
 }
 
 /// Deletes a rule and its states; `false` if there is none.
-pub(super) async fn remove(transaction: &mut Connection, id: RuleId) -> Result<bool, sqlx::Error> {
-    let query = sqlx::query("delete from alert_states where rule_id = $1").bind(id.to_string());
+pub(super) async fn remove(transaction: &mut Connection<'_>, id: RuleId) -> Result<bool, sqlx::Error> {
+    let query = database::query("delete from alert_states where rule_id = $1").bind(id.to_string());
     query.execute(&mut *transaction).await?;
-    let query = sqlx::query("delete from alert_rules where id = $1").bind(id.to_string());
+    let query = database::query("delete from alert_rules where id = $1").bind(id.to_string());
     Ok(query.execute(transaction).await?.rows_affected() == 1)
 }
 
 /// Removes a channel from all rules. A rule without another channel is deleted: without channels it
 /// would notify all of them, and switched off it would silence kills. A rule that is off stays.
-pub(super) async fn drop_channel(transaction: &mut Connection, channel: ChannelId) -> Result<(), sqlx::Error> {
-    let query = sqlx::query("select * from alert_rules").try_map(rule_row);
+pub(super) async fn drop_channel(transaction: &mut Connection<'_>, channel: ChannelId) -> Result<(), sqlx::Error> {
+    let query = database::query("select * from alert_rules").try_map(rule_row);
     for mut rule in query.fetch_all(&mut *transaction).await? {
         if !rule.channels.contains(&channel) {
             continue;

@@ -1,10 +1,9 @@
 //! The state of each rule for each agent: normal or firing, since when, and when it last notified.
 
 use model::{AgentId, IncidentId, RuleId, Timestamp};
-use sqlx::Row as _;
 
 use crate::columns::{self, odd, unsigned};
-use crate::database::{Connection, Row};
+use crate::database::{self, Connection, Row};
 use crate::{Store, StoreError};
 
 /// The state of a rule for an agent.
@@ -29,29 +28,32 @@ pub struct AlertState {
 impl Store {
     /// The states of all rules.
     pub async fn alert_states(&self) -> Result<Vec<AlertState>, StoreError> {
-        Ok(sqlx::query("select * from alert_states").try_map(state_row).fetch_all(&self.readers).await?)
+        Ok(database::query("select * from alert_states").try_map(state_row).fetch_all(&self.readers).await?)
     }
 }
 
 /// The state of `rule` for `agent`.
 pub(super) async fn get(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     rule: RuleId,
     agent: &AgentId,
 ) -> Result<Option<AlertState>, sqlx::Error> {
-    let query = sqlx::query("select * from alert_states where rule_id = $1 and agent_id = $2");
+    let query = database::query("select * from alert_states where rule_id = $1 and agent_id = $2");
     query.bind(rule.to_string()).bind(agent.as_str()).try_map(state_row).fetch_optional(transaction).await
 }
 
 /// The firing states of rules about kills for `agent`.
-pub(super) async fn of_killed(transaction: &mut Connection, agent: &AgentId) -> Result<Vec<AlertState>, sqlx::Error> {
+pub(super) async fn of_killed(
+    transaction: &mut Connection<'_>,
+    agent: &AgentId,
+) -> Result<Vec<AlertState>, sqlx::Error> {
     let query = "select * from alert_states where agent_id = $1 and firing = 1 and incident_id is not null";
-    sqlx::query(query).bind(agent.as_str()).try_map(state_row).fetch_all(transaction).await
+    database::query(query).bind(agent.as_str()).try_map(state_row).fetch_all(transaction).await
 }
 
 /// Stores the state of a rule.
-pub(super) async fn put(transaction: &mut Connection, state: &AlertState) -> Result<(), sqlx::Error> {
-    sqlx::query(
+pub(super) async fn put(transaction: &mut Connection<'_>, state: &AlertState) -> Result<(), sqlx::Error> {
+    database::query(
         "insert into alert_states (rule_id, agent_id, firing, since, told_at, incident_id, repeats)
          values ($1, $2, $3, $4, $5, $6, $7)
          on conflict (rule_id, agent_id) do update set firing = excluded.firing, since = excluded.since,

@@ -1,11 +1,10 @@
 //! Agents.
 
 use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, Timestamp};
-use sqlx::Row as _;
 
 use crate::columns::{self, unsigned};
 use crate::database::dialect::contains_pattern;
-use crate::database::{Query, QueryBuilder, Row};
+use crate::database::{self, Query, QueryBuilder, Row};
 use crate::{Page, PageRequest, Store, StoreError};
 
 /// One agent.
@@ -74,20 +73,20 @@ impl Store {
 
     /// One agent.
     pub async fn agent(&self, id: &AgentId) -> Result<Option<AgentRow>, StoreError> {
-        let query = sqlx::query("select * from agents where id = $1").bind(id.as_str());
+        let query = database::query("select * from agents where id = $1").bind(id.as_str());
         Ok(query.try_map(agent_row).fetch_optional(&self.readers).await?)
     }
 
     /// The active agents that were last heard of from `from` to `to`.
     pub async fn agents_last_seen(&self, from: Timestamp, to: Timestamp) -> Result<Vec<AgentRow>, StoreError> {
-        let query = sqlx::query("select * from agents where last_seen between $1 and $2 and active = 1");
+        let query = database::query("select * from agents where last_seen between $1 and $2 and active = 1");
         let query = query.bind(from.as_millis()).bind(to.as_millis());
         Ok(query.try_map(agent_row).fetch_all(&self.readers).await?)
     }
 
     /// How many agents there are.
     pub async fn agent_counts(&self) -> Result<AgentCounts, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select count(*) as all_agents, count(*) filter (where active = 0) as inactive,
                     count(*) filter (where active = 0 and deactivated_by = $1) as stopped
              from agents",
@@ -99,7 +98,7 @@ impl Store {
 
     /// The agents whose settings are others than `defaults`.
     pub async fn agents_set_otherwise(&self, defaults: KillSwitch) -> Result<Vec<(AgentId, KillSwitch)>, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select * from agents
              where enabled <> $1 or window_size <> $2 or threshold <> $3 or action <> $4 or counting <> $5",
         );
@@ -111,7 +110,7 @@ impl Store {
     /// How many calls of an agent's current epoch would have been stopped, had the kill switch been
     /// on.
     pub async fn would_have_stopped(&self, id: &AgentId) -> Result<u64, StoreError> {
-        let count: i64 = sqlx::query_scalar(
+        let count: i64 = database::query_scalar(
             "select count(*) from events
              where agent_id = $1 and would_have_stopped = 1 and epoch = (select epoch from agents where id = $1)",
         )

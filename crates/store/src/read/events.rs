@@ -1,7 +1,6 @@
 //! Events.
 
 use model::{AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Event, EventType, NanoUsd, TextHash, Timestamp, Usage};
-use sqlx::Row as _;
 
 use crate::columns::{self, first_id, odd, signed, unsigned};
 use crate::database::{QueryBuilder, Row};
@@ -129,7 +128,7 @@ fn push_failed(query: &mut QueryBuilder) {
     query.push(" and (status_code >= 400 or (error not in (").push_bind(Event::NOT_SCORED).push(", ");
     query.push_bind(Event::CLIENT_LEFT).push(")");
     for prefix in [Event::UNREAD, Event::UNSUPPORTED] {
-        query.push(" and substr(error, 1, ").push_bind(prefix.len() as i64).push(") <> ").push_bind(prefix);
+        query.push(" and substr(error, 1, ").push(prefix.chars().count()).push(") <> ").push_bind(prefix);
     }
     query.push("))");
 }

@@ -1,10 +1,9 @@
 //! Evidence, in the ways that pages need it: whole, the beginning of every text, or one body.
 
 use model::{CallId, Evidence, IncidentId, Likeness, Matched, MissingBodies, Timestamp};
-use sqlx::Row as _;
 
 use crate::columns::{self, odd, unsigned};
-use crate::database::Row;
+use crate::database::{self, Row};
 use crate::evidence::unpack;
 use crate::{Store, StoreError};
 
@@ -71,9 +70,9 @@ pub enum EvidenceBody {
 /// The beginning of every text of a call; `$2` is the number of characters.
 macro_rules! head {
     () => {
-        "select call_id, timestamp, matched, alike, truncated, missing, substr(tool_calls, 1, $2) as tool_calls,
-            substr(tool_results, 1, $2) as tool_results, substr(prompt, 1, $2) as prompt,
-            substr(response, 1, $2) as response, coalesce(length(prompt), 0) as prompt_length,
+        "select call_id, timestamp, matched, alike, truncated, missing, substr(tool_calls, 1, cast($2 as integer)) as tool_calls,
+            substr(tool_results, 1, cast($2 as integer)) as tool_results, substr(prompt, 1, cast($2 as integer)) as prompt,
+            substr(response, 1, cast($2 as integer)) as response, coalesce(length(prompt), 0) as prompt_length,
             coalesce(length(tool_results), 0) as tool_results_length,
             coalesce(length(response), 0) as response_length,
             case when request_body is null then null else request_chars end as request_chars,
@@ -85,13 +84,14 @@ macro_rules! head {
 impl Store {
     /// The evidence of an incident, oldest first.
     pub async fn evidence(&self, id: IncidentId) -> Result<Vec<EvidenceRow>, StoreError> {
-        let query = sqlx::query("select * from evidence where incident_id = $1 order by position").bind(id.to_string());
+        let query =
+            database::query("select * from evidence where incident_id = $1 order by position").bind(id.to_string());
         Ok(query.try_map(evidence_row).fetch_all(&self.readers).await?)
     }
 
     /// The evidence of an incident, oldest first, with the first `characters` of every text.
     pub async fn evidence_heads(&self, id: IncidentId, characters: u32) -> Result<Vec<EvidenceHead>, StoreError> {
-        let query = sqlx::query(concat!(head!(), " where incident_id = $1 order by position"));
+        let query = database::query(concat!(head!(), " where incident_id = $1 order by position"));
         let query = query.bind(id.to_string()).bind(characters);
         Ok(query.try_map(head).fetch_all(&self.readers).await?)
     }
@@ -103,7 +103,7 @@ impl Store {
         call: CallId,
         characters: u32,
     ) -> Result<Option<EvidenceHead>, StoreError> {
-        let query = sqlx::query(concat!(head!(), " where incident_id = $1 and call_id = $3"));
+        let query = database::query(concat!(head!(), " where incident_id = $1 and call_id = $3"));
         let query = query.bind(id.to_string()).bind(characters).bind(call.to_string());
         Ok(query.try_map(head).fetch_optional(&self.readers).await?)
     }
@@ -119,7 +119,7 @@ impl Store {
             EvidenceBody::Request => "select request_body from evidence where incident_id = $1 and call_id = $2",
             EvidenceBody::Response => "select response_body from evidence where incident_id = $1 and call_id = $2",
         };
-        let query = sqlx::query_scalar(query).bind(id.to_string()).bind(call.to_string());
+        let query = database::query_scalar(query).bind(id.to_string()).bind(call.to_string());
         let packed: Option<Option<Vec<u8>>> = query.fetch_optional(&self.readers).await?;
         Ok(packed.flatten().and_then(|packed| unpack(&packed)))
     }

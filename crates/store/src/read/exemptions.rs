@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use model::{AgentId, Exempt, ExemptKind, Exemption, ExemptionId, IncidentId, TextHash, Timestamp};
-use sqlx::Row as _;
 
 use crate::columns::{self, odd};
-use crate::database::{Connection, Row};
+use crate::database::{self, Connection, Row};
 use crate::{Store, StoreError};
 
 /// One exemption.
@@ -27,7 +26,7 @@ pub struct ExemptionRow {
 impl Store {
     /// The exemptions of an agent that hold at `now`, oldest first.
     pub async fn exemptions(&self, agent: &AgentId, now: Timestamp) -> Result<Vec<ExemptionRow>, StoreError> {
-        let query = sqlx::query("select * from exemptions where agent_id = $1 and until > $2 order by id");
+        let query = database::query("select * from exemptions where agent_id = $1 and until > $2 order by id");
         let query = query.bind(agent.as_str()).bind(now.as_millis());
         Ok(query.try_map(exemption_row).fetch_all(&self.readers).await?)
     }
@@ -35,10 +34,10 @@ impl Store {
 
 /// The exemptions that hold at `now`, by agent.
 pub(crate) async fn in_force(
-    connection: &mut Connection,
+    connection: &mut Connection<'_>,
     now: Timestamp,
 ) -> Result<HashMap<AgentId, Vec<Exemption>>, sqlx::Error> {
-    let query = sqlx::query("select * from exemptions where until > $1 order by id").bind(now.as_millis());
+    let query = database::query("select * from exemptions where until > $1 order by id").bind(now.as_millis());
     let mut by_agent: HashMap<AgentId, Vec<Exemption>> = HashMap::new();
     for row in query.try_map(exemption_row).fetch_all(connection).await? {
         by_agent.entry(row.agent).or_default().push(row.exemption);

@@ -3,11 +3,10 @@
 use model::{
     ActivatedBy, AgentId, Cycle, Fingerprint, IncidentId, IncidentState, KillSwitch, NanoUsd, Score, Timestamp,
 };
-use sqlx::Row as _;
 
 use crate::columns::{self, first_id, odd, unsigned};
 use crate::database::dialect::{self, contains_pattern};
-use crate::database::{QueryBuilder, Row};
+use crate::database::{self, QueryBuilder, Row};
 use crate::{Feedback, Page, PageRequest, Store, StoreError, fingerprint};
 
 /// One incident.
@@ -101,7 +100,7 @@ impl Store {
     /// How many incidents there were from `from` until before `to`.
     pub async fn incident_count(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
         // Ids sort by time, so this looks at no others.
-        let query = sqlx::query_scalar("select count(*) from incidents where id >= $1 and id < $2");
+        let query = database::query_scalar("select count(*) from incidents where id >= $1 and id < $2");
         let count: i64 = query.bind(first_id(from)).bind(first_id(to)).fetch_one(&self.readers).await?;
         Ok(unsigned(count))
     }
@@ -116,7 +115,7 @@ impl Store {
     /// The window that fired, oldest first. Empty if there is no such incident, or it is from
     /// before this was kept.
     pub async fn incident_window(&self, id: IncidentId) -> Result<Vec<Fingerprint>, StoreError> {
-        let query = sqlx::query_scalar("select fingerprints from incidents where id = $1").bind(id.to_string());
+        let query = database::query_scalar("select fingerprints from incidents where id = $1").bind(id.to_string());
         let window: Option<Option<Vec<u8>>> = query.fetch_optional(&self.readers).await?;
         Ok(window.flatten().map(|window| fingerprint::decode_all(&window)).unwrap_or_default())
     }

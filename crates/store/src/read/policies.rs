@@ -1,10 +1,9 @@
 //! Policies as they are stored.
 
 use model::{ANY, AgentId, Policy};
-use sqlx::Row as _;
 
 use crate::columns::{self, odd};
-use crate::database::Row;
+use crate::database::{self, Row};
 use crate::{Store, StoreError};
 
 impl Store {
@@ -12,14 +11,14 @@ impl Store {
     /// would lift its limits.
     pub async fn policies(&self) -> Result<Vec<(AgentId, Policy)>, StoreError> {
         let query =
-            sqlx::query("select agent_id, policy from policies where agent_id <> $1 order by agent_id").bind(ANY);
+            database::query("select agent_id, policy from policies where agent_id <> $1 order by agent_id").bind(ANY);
         let row = |row: Row| Ok((columns::agent_id(&row, "agent_id")?, policy(&row)?));
         Ok(query.try_map(row).fetch_all(&self.readers).await?)
     }
 
     /// The policy that people have set for all other agents. It goes before the configuration.
     pub async fn default_policy(&self) -> Result<Option<Policy>, StoreError> {
-        let query = sqlx::query("select policy from policies where agent_id = $1").bind(ANY);
+        let query = database::query("select policy from policies where agent_id = $1").bind(ANY);
         Ok(query.try_map(|row: Row| policy(&row)).fetch_optional(&self.readers).await?)
     }
 }

@@ -2,10 +2,9 @@
 
 use model::{Format, Provider};
 use secrecy::SecretString;
-use sqlx::Row as _;
 
 use crate::columns::odd;
-use crate::database::Row;
+use crate::database::{self, Row};
 use crate::key_file::Sealed;
 use crate::{Store, StoreError};
 
@@ -13,7 +12,7 @@ impl Store {
     /// The stored providers, keys decrypted. One whose key cannot be decrypted comes marked so, and
     /// the log says what to do: the others must not suffer for it.
     pub async fn providers(&self) -> Result<Vec<Provider>, StoreError> {
-        let query = sqlx::query("select * from providers order by name").try_map(provider_row);
+        let query = database::query("select * from providers order by name").try_map(provider_row);
         let rows = query.fetch_all(&self.readers).await?;
         let opened = rows.into_iter().map(|(provider, sealed)| {
             let key = sealed.as_ref().and_then(|sealed| self.open_key(&provider.name, sealed));

@@ -1,10 +1,9 @@
 //! What was recorded of whole epochs, for measuring and not for serving.
 
 use model::{AgentId, Epoch};
-use sqlx::Row as _;
 
 use crate::columns;
-use crate::database::Row;
+use crate::database::{self, Row};
 use crate::{Store, StoreError};
 
 /// The calls of one agent between two activations, as they were fingerprinted.
@@ -21,7 +20,7 @@ pub struct RecordedEpoch {
 impl Store {
     /// The epochs of which scored calls are on record, of one agent or of all.
     pub async fn recorded_epochs(&self, agent: Option<&AgentId>) -> Result<Vec<(AgentId, Epoch)>, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select distinct agent_id, epoch from events
              where fingerprint is not null and ($1 is null or agent_id = $1) order by agent_id, epoch",
         );
@@ -32,7 +31,7 @@ impl Store {
 
     /// The calls of one of them.
     pub async fn recorded_epoch(&self, agent: AgentId, epoch: Epoch) -> Result<RecordedEpoch, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select fingerprint from events
              where agent_id = $1 and epoch = $2 and fingerprint is not null order by number",
         );

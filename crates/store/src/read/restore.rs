@@ -4,14 +4,13 @@
 use std::collections::HashMap;
 
 use model::{AgentId, Exemption, KillSwitch, SavedAgent, Timestamp};
-use sqlx::Row as _;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
 
 use super::agents::bind_settings;
 use super::exemptions;
 use crate::columns::{self, first_id, signed, unsigned};
-use crate::database::{Query, Row, dialect};
+use crate::database::{self, Query, Row, dialect};
 use crate::{Store, StoreError, fingerprint};
 
 /// Parts of the agents that are read at once: as many as there are readers.
@@ -37,7 +36,8 @@ impl Store {
         }
         parts.sort_unstable_by_key(|(number, _)| *number);
         let mut agents: Vec<SavedAgent> = parts.into_iter().flat_map(|(_, agents)| agents).collect();
-        let exemptions = exemptions::in_force(&mut *self.readers.acquire().await?, self.config.clock.now()).await?;
+        let exemptions =
+            exemptions::in_force(&mut self.readers.acquire().await?.connection(), self.config.clock.now()).await?;
         add_exemptions(&mut agents, exemptions);
         Ok(agents)
     }
@@ -58,17 +58,18 @@ impl Store {
     /// moment are among them.
     async fn seen_since(&self, recent: usize) -> Result<i64, StoreError> {
         let Some(before) = recent.checked_sub(1) else { return Ok(i64::MAX) };
-        let query = "select last_seen from agents order by last_seen desc limit 1 offset $1";
-        let query = sqlx::query_scalar::<_, Option<i64>>(query).bind(signed(before as u64));
+        let query =
+            "select last_seen from agents where last_seen is not null order by last_seen desc limit 1 offset $1";
+        let query = database::query_scalar::<Option<i64>>(query).bind(signed(before as u64));
         Ok(query.fetch_optional(&self.readers).await?.flatten().unwrap_or(i64::MIN))
     }
 
     /// Ranges of ids that divide all agents into parts of about the same size.
     async fn parts(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let count: i64 = sqlx::query_scalar("select count(*) from agents").fetch_one(&self.readers).await?;
+        let count: i64 = database::query_scalar("select count(*) from agents").fetch_one(&self.readers).await?;
         let mut borders = vec![String::new()];
         for part in 1..PARTS {
-            let query = sqlx::query_scalar("select id from agents order by id limit 1 offset $1");
+            let query = database::query_scalar("select id from agents order by id limit 1 offset $1");
             let border: Option<String> = query.bind(count / PARTS * part).fetch_optional(&self.readers).await?;
             borders.extend(border);
         }
@@ -79,19 +80,20 @@ impl Store {
     /// The chosen agents with their windows.
     async fn chosen_agents(&self, chosen: &Chosen) -> Result<Vec<SavedAgent>, StoreError> {
         // One transaction: both queries see the same agents.
-        let mut reader = self.readers.begin().await?;
-        let query = chosen.bind(sqlx::query(chosen.agents_query()));
-        let mut agents = query.try_map(saved_agent).fetch_all(&mut *reader).await?;
+        let mut transaction = self.readers.begin().await?;
+        let mut reader = transaction.connection();
+        let query = chosen.bind(database::query(chosen.agents_query()));
+        let mut agents = query.try_map(saved_agent).fetch_all(&mut reader).await?;
         // One query for all windows: one per agent would be a hundred thousand trips to the
         // connection's thread.
         let positions: HashMap<AgentId, usize> =
             agents.iter().enumerate().map(|(position, agent)| (agent.id.clone(), position)).collect();
-        let query = chosen.bind(sqlx::query(chosen.windows_query())).bind(signed(SavedAgent::RECALL));
+        let query = chosen.bind(database::query(chosen.windows_query())).bind(signed(SavedAgent::RECALL));
         let windows = query.try_map(|row: Row| {
             let window: &[u8] = row.try_get(1)?;
             Ok((columns::agent_id(&row, "agent_id")?, fingerprint::decode(window)))
         });
-        let mut windows = windows.fetch(&mut *reader);
+        let mut windows = windows.fetch(&mut reader)?;
         while let Some(window) = windows.next().await {
             let (id, fingerprint) = window?;
             if let (Some(&position), Some(fingerprint)) = (positions.get(&id), fingerprint) {
@@ -123,7 +125,7 @@ impl OlderAgents {
             return Ok(None);
         }
         let query = "select last_seen from agents where last_seen < $1 order by last_seen desc limit 1 offset $2";
-        let query = sqlx::query_scalar(query).bind(self.before).bind(signed(PORTION as u64 - 1));
+        let query = database::query_scalar(query).bind(self.before).bind(signed(PORTION as u64 - 1));
         let since: Option<i64> = query.fetch_optional(&self.store.readers).await?;
         let since = since.unwrap_or(i64::MIN).max(self.until);
         let chosen = Chosen::Older { defaults: self.defaults, since, before: self.before };
@@ -264,7 +266,7 @@ pub struct RecentCalls {
 impl Store {
     /// The calls that came since `from`, the oldest first.
     pub async fn recent_calls(&self, from: Timestamp) -> Result<Vec<RecentCalls>, StoreError> {
-        let query = sqlx::query(RECENT_CALLS).bind(first_id(from));
+        let query = database::query(RECENT_CALLS).bind(first_id(from));
         Ok(query.try_map(recent_calls).fetch_all(&self.readers).await?)
     }
 }

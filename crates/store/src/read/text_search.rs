@@ -9,7 +9,7 @@ use super::events::{COLUMNS, EventFilter, EventRow, event_row};
 use super::page::{Page, PageRequest};
 use crate::columns::first_id;
 use crate::database::dialect::{self, contains_pattern};
-use crate::database::{QueryBuilder, Row};
+use crate::database::{self, QueryBuilder, Row};
 use crate::stats::{HOURS_KEPT_DAYS, Span};
 use crate::{Store, StoreError};
 
@@ -197,7 +197,7 @@ impl Store {
     }
 
     async fn model_names(&self, search: &Search<'_>) -> Result<Names, StoreError> {
-        let query = sqlx::query_as(MODELS).bind(search.pattern.clone());
+        let query = database::query_as(MODELS).bind(search.pattern.clone());
         let query = query.bind(Span::Hour.model_code()).bind(LONGEST_NAME).bind(MOST_NAMES + 1);
         Ok(Names::of(query.fetch_all(&self.readers).await?))
     }
@@ -221,8 +221,8 @@ const MODELS: &str = concat!(
         union all
         select (select max(start) from rollups where span = $2 and start < starts.start) from starts
         where starts.start is not null)
-    select model, min(start), max(start) from starts cross join rollups using (start)
-    where span = $2 and agent_id = '' and (model",
+    select model, min(rollups.start), max(rollups.start) from starts cross join rollups
+    where rollups.start = starts.start and span = $2 and agent_id = '' and (model",
     dialect::like!(),
     r"$1 escape '\' or octet_length(model) > $3)
     group by model limit $4"

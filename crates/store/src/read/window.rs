@@ -1,10 +1,9 @@
 //! The calls of a window as it was, read back from the events.
 
 use model::{AgentId, BlockReason, CallId, Fingerprint, Score, Timestamp, WindowKind};
-use sqlx::Row as _;
 
 use crate::columns::{self, odd, unsigned};
-use crate::database::Row;
+use crate::database::{self, Row, dialect};
 use crate::{Store, StoreError, fingerprint};
 
 /// One call of a window.
@@ -22,7 +21,7 @@ impl Store {
     /// The window of `size` calls that ended with `last`, oldest first. Empty if the call is no
     /// longer kept.
     pub async fn window(&self, last: CallId, kind: WindowKind, size: u16) -> Result<Vec<WindowCall>, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select events.id, events.timestamp, events.score, events.similar_prompts, events.similar_responses,
                     events.repeated_tool_calls, events.score_window
              from (select agent_id, epoch, number, conversation from events where id = $1) as last
@@ -39,7 +38,7 @@ impl Store {
 
     /// The newest `limit` fingerprints of an agent's current epoch, oldest first.
     pub async fn fingerprints(&self, agent: &AgentId, limit: u32) -> Result<Vec<Fingerprint>, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select fingerprint from events
              where agent_id = $1 and epoch = (select epoch from agents where id = $1) and fingerprint is not null
              order by number desc limit $2",
@@ -53,7 +52,7 @@ impl Store {
 
     /// The newest `limit` fingerprints of an agent, whatever their epoch, newest first.
     pub async fn newest_fingerprints(&self, agent: &AgentId, limit: u32) -> Result<Vec<Fingerprint>, StoreError> {
-        let query = sqlx::query(
+        let query = database::query(
             "select fingerprint from events where agent_id = $1 and fingerprint is not null order by id desc limit $2",
         );
         let query = query.bind(agent.as_str()).bind(limit);
@@ -63,11 +62,13 @@ impl Store {
 
     /// How many calls were refused since the agent became inactive.
     pub async fn refused(&self, agent: &AgentId) -> Result<u64, StoreError> {
-        let count: i64 = sqlx::query_scalar(
-            "select coalesce(sum(count), 0) from events
+        let count: i64 = database::query_scalar(concat!(
+            "select ",
+            dialect::sum!("count"),
+            " from events
              where agent_id = $1 and epoch = (select epoch from agents where id = $1) and minute is not null
                and block_reason = $2",
-        )
+        ))
         .bind(agent.as_str())
         .bind(BlockReason::Inactive.as_str())
         .fetch_one(&self.readers)

@@ -1,13 +1,15 @@
 //! Inserts many rows with few statements: a statement is a trip to the connection's thread, which
 //! costs more than a row.
 
-use std::sync::Arc;
-
 use sqlx::error::BoxDynError;
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{Arguments, SqliteConnection};
 
-use super::dialect::INSERT_OR_IGNORE;
+use crate::database::{self, Arguments, Connection, Merge, OnConflict};
+
+/// Inserts rows and skips those whose key exists.
+///
+/// A statement of many rows that may fail half-way makes SQLite copy every page before it changes
+/// it. The values come from our own types, so only the key can conflict.
+pub(crate) const INSERT_OR_IGNORE: &str = "insert or ignore into ";
 
 /// How many rows one statement inserts: few sizes, so that each stays prepared.
 const CHUNKS: [usize; 3] = [128, 16, 1];
@@ -37,9 +39,9 @@ impl BulkInsert {
     /// Inserts `rows`; `push` adds the values of one.
     pub(crate) async fn execute<T>(
         &'static self,
-        transaction: &mut SqliteConnection,
+        transaction: &mut Connection<'_>,
         rows: &[T],
-        push: impl Fn(&mut SqliteArguments, &T) -> Result<(), BoxDynError>,
+        push: impl Fn(&mut Arguments, &T) -> Result<(), BoxDynError>,
     ) -> Result<(), sqlx::Error> {
         let mut rest = rows;
         for (size, statement) in CHUNKS.into_iter().zip(&self.statements) {
@@ -59,18 +61,29 @@ fn statements(into: &str, row: &str, then: &str) -> [String; 3] {
 
 /// Executes a statement with so many values, which `push` adds.
 pub(crate) async fn execute_with(
-    transaction: &mut SqliteConnection,
+    transaction: &mut Connection<'_>,
     statement: &'static str,
     values: usize,
-    push: impl FnOnce(&mut SqliteArguments) -> Result<(), BoxDynError>,
+    push: impl FnOnce(&mut Arguments) -> Result<(), BoxDynError>,
 ) -> Result<(), sqlx::Error> {
-    let mut arguments = SqliteArguments::default();
-    arguments.reserve(values, 0);
+    let mut arguments = transaction.arguments(values);
     push(&mut arguments).map_err(sqlx::Error::Encode)?;
-    sqlx::query_with(statement, arguments).execute(transaction).await.map(drop)
+    database::query_with(statement, arguments).execute(transaction).await.map(drop)
 }
 
-/// Text as a value with one allocation; a plain `&str` takes two.
-pub(crate) fn text(text: &str) -> Arc<str> {
-    Arc::from(text)
+/// The clause of an insert.
+pub(crate) fn clause(on_conflict: &OnConflict) -> String {
+    match on_conflict {
+        OnConflict::Ignore => String::new(),
+        OnConflict::Clause(clause) => (*clause).to_owned(),
+        OnConflict::Merge { columns, .. } => {
+            let merge = |(column, merge): &(&str, Merge)| match merge {
+                // SQLite would go on with fractions, which cannot be read back.
+                Merge::Add => format!("{column} = min({column} + excluded.{column}, {})", i64::MAX),
+                Merge::Greatest => format!("{column} = max({column}, excluded.{column})"),
+                Merge::Replace => format!("{column} = excluded.{column}"),
+            };
+            format!("on conflict do update set {}", columns.iter().map(merge).collect::<Vec<_>>().join(", "))
+        }
+    }
 }

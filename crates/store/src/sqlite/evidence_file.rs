@@ -6,14 +6,14 @@ use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse};
+use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse, Timestamp};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row, SqlitePool};
 
 use super::create_private_file;
 use super::files::beside;
 use crate::StoreError;
-use crate::columns::{self, odd};
+use crate::columns::odd;
 
 const NAME: &str = "evidence.db";
 
@@ -171,7 +171,7 @@ pub(crate) fn kept_call(row: SqliteRow) -> Result<KeptCall, sqlx::Error> {
     };
     Ok(KeptCall {
         call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
-        time: columns::timestamp(&row, "timestamp")?,
+        time: row.try_get("timestamp").map(Timestamp::from_millis)?,
         dialect: row.try_get("dialect")?,
         request: KeptBody { bytes: row.try_get("request")?, unpacked_length: unpacked_length("request_length")? },
         response,

@@ -1,11 +1,9 @@
 //! What only SQLite needs: how connections are opened, the write-ahead log, its files and their
-//! loss, its error codes and its dialect. The rest of the crate uses these types under the name
-//! `database`.
+//! loss, its error codes.
 
 mod bulk_insert;
 mod checkpoint;
 pub(crate) mod connect;
-pub(crate) mod dialect;
 pub(crate) mod error_codes;
 mod evidence_file;
 mod file_watch;
@@ -21,38 +19,27 @@ pub(crate) mod write_connection;
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::sqlite::SqlitePoolOptions;
+use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
 
-pub(crate) use sqlx::SqliteConnection as Connection;
-pub(crate) use sqlx::SqliteExecutor as Executor;
-pub(crate) use sqlx::SqlitePool as Pool;
-pub(crate) use sqlx::sqlite::{SqliteArguments as Arguments, SqliteRow as Row};
-
-pub(crate) use self::bulk_insert::{BulkInsert, execute_with, text};
-pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, may_pass};
+pub(crate) use self::bulk_insert::{BulkInsert, INSERT_OR_IGNORE, clause, execute_with};
+pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, may_pass, report_damage};
 pub use self::evidence_file::EvidenceFile;
 pub(crate) use self::generation::Generation;
 pub(crate) use self::migrate::{create_private_dir, create_private_file, migrate};
 pub use self::recording_file::RecordingFile;
 pub(crate) use self::rescue::KillsInMemory;
-pub(crate) use self::session::Session;
+pub(crate) use self::session::{Session, WriteTransaction};
 pub(crate) use self::size::used_bytes;
 
 use crate::tuning::Tuning;
 use crate::{StoreConfig, StoreError};
-
-/// A statement that is put together piece by piece.
-pub(crate) type QueryBuilder = sqlx::QueryBuilder<sqlx::Sqlite>;
-
-/// A statement with its values.
-pub(crate) type Query = sqlx::query::Query<'static, sqlx::Sqlite, Arguments>;
 
 /// People look at few pages at a time.
 const READERS: u32 = 4;
 
 /// The connections that read.
 pub(crate) struct Readers {
-    pub(crate) pool: Pool,
+    pub(crate) pool: SqlitePool,
     pub(crate) generation: Generation,
 }
 

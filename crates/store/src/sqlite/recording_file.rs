@@ -8,7 +8,7 @@ use sqlx::{Row, SqlitePool};
 
 use super::evidence_file::{bind_bodies, connect, kept_call};
 use crate::columns::{self, signed, unsigned};
-use crate::{EvidenceBody, StoreError};
+use crate::{EvidenceBody, StoreError, database};
 
 const NAME: &str = "recordings.db";
 
@@ -106,7 +106,10 @@ impl RecordingFile {
     /// The agents that something is recorded of.
     pub async fn agents(&self) -> Result<Vec<AgentId>, StoreError> {
         let query = sqlx::query("select distinct agent_id from recordings");
-        Ok(query.try_map(|row| columns::agent_id(&row, "agent_id")).fetch_all(&self.connection).await?)
+        Ok(query
+            .try_map(|row| columns::agent_id(&database::Row::Sqlite(row), "agent_id"))
+            .fetch_all(&self.connection)
+            .await?)
     }
 
     /// Deletes all that is recorded of an agent.

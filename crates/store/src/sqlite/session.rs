@@ -12,9 +12,10 @@ use tokio::time::Instant;
 use super::file_watch::{FileWatch, Look};
 use super::files::Loss;
 use super::rescue::{self, Extent, Held};
-use super::write_connection::{Durability, WriteConnection};
+use super::write_connection::WriteConnection;
 use super::{Generation, checkpoint, connect, is_damage};
 use crate::StoreError;
+use crate::database::Durability;
 use crate::tuning::Tuning;
 
 /// The connection that writes, and a watch on its files.

@@ -3,14 +3,7 @@
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
-/// What survives a power cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durability {
-    /// Everything but the last seconds. For events.
-    Normal,
-    /// Everything that was committed. For kills and changes by people.
-    Full,
-}
+use crate::database::Durability;
 
 #[derive(Debug)]
 pub(crate) struct WriteConnection {

@@ -4,23 +4,21 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use sqlx::Arguments as _;
-
 use super::Totals;
 use super::progress::Progress;
 use super::span::Span;
-use super::totals::{ADD_COUNTS, push_counts};
+use super::totals::{add_counts, push_counts};
 use crate::database::{BulkInsert, Connection, text};
 
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let into = "agent_sums (hours, start, agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
-        tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated)";
-    BulkInsert::new(into, 16, &ADD_COUNTS)
+    let columns = "hours, start, agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
+        tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
+    BulkInsert::new(("agent_sums", columns), 16, &add_counts("hours, start, agent_id", []))
 });
 
 /// Adds sums of hours, each with its beginning and its agent, to the spans that are made already.
 pub(super) async fn add<'a>(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     sums: impl Iterator<Item = (i64, &'a str, &'a Totals)>,
     progress: &Progress,
 ) -> Result<(), sqlx::Error> {

@@ -9,14 +9,13 @@ use std::sync::{Arc, LazyLock};
 
 use model::{Event, EventType};
 use sqlx::error::BoxDynError;
-use sqlx::{Arguments as _, Row as _};
 
 use super::progress::Progress;
 use super::span::Span;
-use super::totals::{ADD_COUNTS, push_counts, stored_name};
+use super::totals::{add_counts, push_counts, stored_name};
 use super::{LatencyHistogram, ModelName, Totals, by_agent, conversations};
 use crate::Unpriced;
-use crate::database::{Arguments, BulkInsert, Connection, text};
+use crate::database::{self, Arguments, BulkInsert, Connection, Merge, text};
 
 /// The agent that stands for all of them.
 const ALL: &str = "";
@@ -46,10 +45,11 @@ impl<'a> Key<'a> {
 
 /// The histogram is already merged with the one that is stored.
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let into = "rollups (span, start, agent_id, provider, model, writer, requests, errors, blocked, tokens_in,
+    let columns = "span, start, agent_id, provider, model, writer, requests, errors, blocked, tokens_in,
         tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in,
-        unpriced_out, estimated, latency)";
-    BulkInsert::new(into, 20, &format!("{}, latency = excluded.latency", *ADD_COUNTS))
+        unpriced_out, estimated, latency";
+    let key = "span, start, agent_id, provider, model, writer";
+    BulkInsert::new(("rollups", columns), 20, &add_counts(key, [("latency", Merge::Replace)]))
 });
 
 /// Reads many histograms at once: few sizes, so that each statement stays prepared.
@@ -58,7 +58,10 @@ static FIND_LATENCIES: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
         let wanted = vec!["(?,?,?,?,?,?,?)"; size].join(",");
         let statement = format!(
             "with wanted (place, span, start, agent_id, provider, model, writer) as (values {wanted})
-             select place, latency from wanted cross join rollups using (span, start, agent_id, provider, model, writer)"
+             select wanted.place, rollups.latency from wanted cross join rollups
+             where rollups.span = wanted.span and rollups.start = wanted.start
+               and rollups.agent_id = wanted.agent_id and rollups.provider = wanted.provider
+               and rollups.model = wanted.model and rollups.writer = wanted.writer"
         );
         (size, statement)
     })
@@ -67,7 +70,7 @@ static FIND_LATENCIES: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
 /// Adds `events` to the statistics as `writer`. Budgets of conversations count calls without a
 /// price as `unpriced` says.
 pub(crate) async fn add(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     events: &[Arc<Event>],
     writer: &str,
     unpriced: &Unpriced,
@@ -81,7 +84,7 @@ fn is_call(event: &Event) -> bool {
     matches!(event.event_type, EventType::LlmCall | EventType::Blocked | EventType::KillSwitch)
 }
 
-async fn add_calls<'a>(transaction: &mut Connection, calls: &[&'a Event], writer: &str) -> Result<(), sqlx::Error> {
+async fn add_calls<'a>(transaction: &mut Connection<'_>, calls: &[&'a Event], writer: &str) -> Result<(), sqlx::Error> {
     let mut hours: HashMap<Key<'a>, Totals> = HashMap::new();
     // Calls of a busy agent come one after the other: each run of them is looked up once.
     for run in calls.chunk_by(|one, next| Key::of(one) == Key::of(next)) {
@@ -114,7 +117,7 @@ fn with_longer_sums<'a>(hours: HashMap<Key<'a>, Totals>, progress: &Progress) ->
 
 /// Adds the sums of a day, by agent, provider and model, where there are none yet.
 pub(super) async fn add_day(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     start: i64,
     sums: &BTreeMap<(String, ModelName), Totals>,
     writer: &str,
@@ -128,7 +131,7 @@ pub(super) async fn add_day(
 
 /// Adds the stored histograms of `writer` to those of `sums`.
 async fn merge_latencies(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     mut sums: &mut [(Key<'_>, Totals)],
     writer: &str,
 ) -> Result<(), sqlx::Error> {
@@ -136,14 +139,14 @@ async fn merge_latencies(
         while sums.len() >= *size {
             let (chunk, rest) = sums.split_at_mut(*size);
             sums = rest;
-            let mut arguments = Arguments::default();
+            let mut arguments = transaction.arguments(*size * 7);
             for (place, (key, _)) in chunk.iter().enumerate() {
                 arguments
                     .add(place as i64)
                     .and_then(|()| push_key(&mut arguments, key, writer))
                     .map_err(sqlx::Error::Encode)?;
             }
-            let found = sqlx::query_with(statement.as_str(), arguments).fetch_all(&mut *transaction).await?;
+            let found = database::query_with(statement.as_str(), arguments).fetch_all(&mut *transaction).await?;
             for row in found {
                 let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(usize::MAX);
                 if let Some((_, totals)) = chunk.get_mut(place) {

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use model::{AgentId, Event, NanoUsd, Timestamp};
-use sqlx::{Arguments as _, Row as _};
 
 use super::read::push_list;
 use super::span::Span;
-use super::totals::{add_up, stored_name};
+use super::totals::stored_name;
 use super::{Period, Totals};
 use crate::columns::{self, signed, unsigned};
-use crate::database::{BulkInsert, Connection, QueryBuilder, Row, dialect, text};
+use crate::database::{BulkInsert, Connection, Merge, OnConflict, QueryBuilder, Row, text};
 use crate::{Store, StoreError, Unpriced};
 
 /// The sums of one conversation.
@@ -28,12 +27,14 @@ pub struct ConversationRow {
 }
 
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let into = "conversations (agent_id, conversation, first_hour, last_hour, requests, errors, blocked, tokens_in,
-        tokens_out, cost_nano_usd, unpriced, unpriced_nano_usd)";
+    let columns = "agent_id, conversation, first_hour, last_hour, requests, errors, blocked, tokens_in,
+        tokens_out, cost_nano_usd, unpriced, unpriced_nano_usd";
     let counts =
         ["requests", "errors", "blocked", "tokens_in", "tokens_out", "cost_nano_usd", "unpriced", "unpriced_nano_usd"];
-    let greatest = dialect::greatest!();
-    BulkInsert::new(into, 12, &format!("{}, last_hour = {greatest}(last_hour, excluded.last_hour)", add_up(&counts)))
+    let columns_to_merge =
+        counts.map(|column| (column, Merge::Add)).into_iter().chain([("last_hour", Merge::Greatest)]);
+    let on_conflict = OnConflict::Merge { key: "agent_id, conversation", columns: columns_to_merge.collect() };
+    BulkInsert::new(("conversations", columns), 12, &on_conflict)
 });
 
 impl Store {
@@ -73,7 +74,7 @@ impl Seen {
 
 /// Adds `calls` to their conversations. Budgets count those without a price as `unpriced` says.
 pub(super) async fn add(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     calls: &[&Event],
     unpriced: &Unpriced,
 ) -> Result<(), sqlx::Error> {

@@ -5,13 +5,12 @@
 use std::collections::BTreeMap;
 
 use model::Timestamp;
-use sqlx::Row as _;
 
 use super::by_model;
 use super::progress::Progress;
 use super::span::{HOURS_KEPT_DAYS, Span};
 use super::{ModelName, Totals};
-use crate::database::{Connection, dialect};
+use crate::database::{self, Connection, dialect};
 
 /// Days are made by model from twenty-four hours, with all latencies, so they are made of this many
 /// times fewer agents.
@@ -33,11 +32,11 @@ pub(crate) struct Portion<'a> {
 
 /// Makes some of the sums that are due at `now`, and says whether there may be more.
 pub(crate) async fn make_some(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     now: Timestamp,
     portion: Portion<'_>,
 ) -> Result<bool, sqlx::Error> {
-    let query = sqlx::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
+    let query = database::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
     let newest: Option<i64> = query.fetch_one(&mut *transaction).await?;
     let Some(newest) = newest else { return Ok(false) };
     // An hour is over when a later one has begun, and a longer span when all its parts are made.
@@ -64,15 +63,19 @@ pub(crate) async fn make_some(
 }
 
 /// The first hour from `start` on in which something happened.
-async fn first_hour(transaction: &mut Connection, start: i64) -> Result<Option<i64>, sqlx::Error> {
-    let query = sqlx::query_scalar("select min(start) from rollups where span = $1 and start >= $2");
+async fn first_hour(transaction: &mut Connection<'_>, start: i64) -> Result<Option<i64>, sqlx::Error> {
+    let query = database::query_scalar("select min(start) from rollups where span = $1 and start >= $2");
     query.bind(Span::Hour.model_code()).bind(start).fetch_one(transaction).await
 }
 
 /// Records that all sums of `span` before `start` are made, and of that one those of agents before
 /// `next`.
-async fn move_cursor(transaction: &mut Connection, span: Span, (start, next): (i64, &str)) -> Result<(), sqlx::Error> {
-    let query = sqlx::query("update sums_made set start = $1, next = $2 where hours = $3");
+async fn move_cursor(
+    transaction: &mut Connection<'_>,
+    span: Span,
+    (start, next): (i64, &str),
+) -> Result<(), sqlx::Error> {
+    let query = database::query("update sums_made set start = $1, next = $2 where hours = $3");
     query.bind(start).bind(next).bind(span.hours()).execute(transaction).await.map(drop)
 }
 
@@ -91,7 +94,7 @@ impl Due<'_> {
         self.start + self.span.millis()
     }
 
-    async fn make(&self, transaction: &mut Connection) -> Result<(), sqlx::Error> {
+    async fn make(&self, transaction: &mut Connection<'_>) -> Result<(), sqlx::Error> {
         let next = match self.part {
             Some(part) => self.sum_up(transaction, part).await?,
             None => self.sum_up_models(transaction).await?,
@@ -101,14 +104,15 @@ impl Due<'_> {
     }
 
     /// Makes sums of shorter ones, and returns the agent to go on with.
-    async fn sum_up(&self, transaction: &mut Connection, part: Span) -> Result<Option<String>, sqlx::Error> {
+    async fn sum_up(&self, transaction: &mut Connection<'_>, part: Span) -> Result<Option<String>, sqlx::Error> {
         let agents = self.portion.agents;
         let agents = if self.span == Span::Day { (agents / SHARE_OF_DAYS).max(1) } else { agents };
-        let query = sqlx::query_scalar(NEXT_AGENT).bind(self.start).bind(part.millis()).bind(self.end());
+        let query = database::query_scalar(NEXT_AGENT).bind(self.start).bind(part.millis()).bind(self.end());
         let query = query.bind(part.hours()).bind(&self.next).bind(agents);
         let next: Option<String> = query.fetch_one(&mut *transaction).await?;
         let until = next.as_deref().unwrap_or(END);
-        let query = sqlx::query(SUM_UP).bind(self.start).bind(part.millis()).bind(self.end()).bind(self.span.hours());
+        let query =
+            database::query(SUM_UP).bind(self.start).bind(part.millis()).bind(self.end()).bind(self.span.hours());
         query.bind(part.hours()).bind(&self.next).bind(until).execute(&mut *transaction).await?;
         if self.span == Span::Day {
             self.sum_up_days(transaction, until).await?;
@@ -117,20 +121,20 @@ impl Due<'_> {
     }
 
     /// Makes sums of hours as they were written, and returns the agent to go on with.
-    async fn sum_up_models(&self, transaction: &mut Connection) -> Result<Option<String>, sqlx::Error> {
-        let query = sqlx::query_scalar(NEXT_AGENT_OF_MODELS).bind(Span::Hour.model_code()).bind(self.start);
+    async fn sum_up_models(&self, transaction: &mut Connection<'_>) -> Result<Option<String>, sqlx::Error> {
+        let query = database::query_scalar(NEXT_AGENT_OF_MODELS).bind(Span::Hour.model_code()).bind(self.start);
         let query = query.bind(&self.next).bind(self.portion.agents);
         let next: Option<String> = query.fetch_optional(&mut *transaction).await?;
         let until = next.as_deref().unwrap_or(END);
-        let query = sqlx::query(SUM_UP_MODELS).bind(Span::Hour.model_code()).bind(self.start);
+        let query = database::query(SUM_UP_MODELS).bind(Span::Hour.model_code()).bind(self.start);
         query.bind(&self.next).bind(until).bind(self.span.hours()).execute(transaction).await?;
         Ok(next)
     }
 
     /// Makes days by model, also of all agents together. SQL cannot add histograms, so this reads
     /// the hours.
-    async fn sum_up_days(&self, transaction: &mut Connection, until: &str) -> Result<(), sqlx::Error> {
-        let query = sqlx::query(HOURS_OF_DAY).bind(self.start).bind(Span::Hour.millis()).bind(self.end());
+    async fn sum_up_days(&self, transaction: &mut Connection<'_>, until: &str) -> Result<(), sqlx::Error> {
+        let query = database::query(HOURS_OF_DAY).bind(self.start).bind(Span::Hour.millis()).bind(self.end());
         let query = query.bind(Span::Hour.model_code()).bind(&self.next).bind(until);
         let mut sums: BTreeMap<(String, ModelName), Totals> = BTreeMap::new();
         for row in query.fetch_all(&mut *transaction).await? {
@@ -182,15 +186,27 @@ macro_rules! sums {
     };
 }
 
+/// Replaces sums that are there already.
+macro_rules! replace_sums {
+    () => {
+        " on conflict (hours, start, agent_id) do update set requests = excluded.requests, errors = excluded.errors,
+            blocked = excluded.blocked, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,
+            tokens_cached = excluded.tokens_cached, tokens_cache_write = excluded.tokens_cache_write,
+            tokens_reasoning = excluded.tokens_reasoning, cost_nano_usd = excluded.cost_nano_usd,
+            unpriced = excluded.unpriced, unpriced_in = excluded.unpriced_in, unpriced_out = excluded.unpriced_out,
+            estimated = excluded.estimated"
+    };
+}
+
 /// `cross join` makes SQLite go from the beginnings to their agents, and not through all agents.
 const SUM_UP: &str = concat!(
-    "with recursive starts (start) as (select $1 union all select start + $2 from starts where start + $2 < $3) ",
-    dialect::insert_or_replace!(),
-    "agent_sums select $4, $1, agent_id, ",
+    "with recursive starts (start) as (select $1 union all select start + $2 from starts where start + $2 < $3)
+    insert into agent_sums select $4, $1, agent_id, ",
     sums!(),
     " from starts cross join agent_sums
     where hours = $5 and agent_sums.start = starts.start and agent_id >= $6 and agent_id < $7
-    group by agent_id"
+    group by agent_id",
+    replace_sums!()
 );
 
 const NEXT_AGENT_OF_MODELS: &str = "
@@ -198,12 +214,12 @@ const NEXT_AGENT_OF_MODELS: &str = "
     order by agent_id limit 1 offset $4";
 
 const SUM_UP_MODELS: &str = concat!(
-    dialect::insert_or_replace!(),
-    "agent_sums select $5, $2, agent_id, ",
+    "insert into agent_sums select $5, $2, agent_id, ",
     sums!(),
     " from rollups
     where span = $1 and start = $2 and agent_id >= $3 and agent_id < $4 and agent_id <> ''
-    group by agent_id"
+    group by agent_id",
+    replace_sums!()
 );
 
 const HOURS_OF_DAY: &str = "

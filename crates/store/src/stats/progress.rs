@@ -1,9 +1,7 @@
 //! How far sums over longer spans have been made from shorter ones.
 
-use sqlx::Row as _;
-
 use super::span::Span;
-use crate::database::{Executor, Row};
+use crate::database::{self, Row, Source};
 
 /// How far the sums of each span are made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,9 +19,9 @@ pub(crate) struct Cursor {
 }
 
 impl Progress {
-    pub(crate) async fn read(executor: impl Executor<'_>) -> Result<Progress, sqlx::Error> {
-        let query = sqlx::query("select hours, start, next from sums_made");
-        query.try_map(cursor).fetch_all(executor).await.map(Progress)
+    pub(crate) async fn read(source: impl Into<Source<'_>>) -> Result<Progress, sqlx::Error> {
+        let query = database::query("select hours, start, next from sums_made");
+        query.try_map(cursor).fetch_all(source.into()).await.map(Progress)
     }
 
     /// When the first sum of this span begins that is not made.

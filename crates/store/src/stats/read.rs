@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use model::{AgentId, Timestamp};
-use sqlx::Row as _;
 
 use super::progress::Progress;
 use super::runs::Run;
@@ -84,7 +83,7 @@ impl Store {
         let runs = period.agent_runs(&self.progress().await?);
         push_sums(&mut query, &runs, "agent_id, cost_nano_usd, requests", None);
         query.push(concat!(
-            ") group by agent_id order by ",
+            ") as sums group by agent_id order by ",
             dialect::sum!("cost_nano_usd"),
             " desc, ",
             dialect::sum!("requests"),
@@ -110,7 +109,7 @@ impl Store {
         let mut query = QueryBuilder::new(SUMS_BY_AGENT);
         let runs = period.agent_runs(&self.progress().await?);
         push_sums(&mut query, &runs, COUNTS_BY_AGENT, Some(&agents));
-        query.push(") group by agent_id");
+        query.push(") as sums group by agent_id");
         Ok(query.build().try_map(agent_totals).fetch_all(&self.readers).await?.into_iter().collect())
     }
 

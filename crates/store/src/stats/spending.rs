@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 
 use model::{AgentId, BudgetPeriod, NanoUsd, Policy, Spending, Timestamp};
-use sqlx::Row as _;
 
 use super::read::push_model_sums;
 use super::span::Span;
 use super::{ModelName, Period, Totals};
 use crate::columns::{self, first_id, unsigned};
-use crate::database::{QueryBuilder, Row, dialect};
+use crate::database::{self, QueryBuilder, Row, dialect};
 use crate::{Store, StoreError};
 
 /// After this silence the cost of a conversation is not restored at start.
@@ -121,16 +120,17 @@ impl Store {
         push_model_sums(&mut query, &runs);
         // In some time zones a day begins within an hour of UTC; this reads an hour of events at
         // most.
-        query.push(") union all ");
+        query.push(") as sums union all ");
         push_events(&mut query, (from, whole));
-        query.push(") where agent_id <> '' group by agent_id, provider, model");
+        query.push(") as spent where agent_id <> '' group by agent_id, provider, model");
         Ok(query.build().try_map(spent_row).fetch_all(&self.readers).await?)
     }
 
     /// Now, or the end of the newest hour with sums if the clock was set back since: what was spent
     /// then still counts.
     async fn newest_time(&self) -> Result<Timestamp, StoreError> {
-        let query = sqlx::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
+        let query =
+            database::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
         let newest: Option<i64> = query.fetch_one(&self.readers).await?;
         let end = newest.map(|start| Timestamp::from_millis(Span::Hour.end(start)));
         Ok(self.config.clock.now().max(end.unwrap_or_default()))

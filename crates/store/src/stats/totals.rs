@@ -1,14 +1,11 @@
 //! The sums of some calls.
 
-use std::sync::LazyLock;
-
 use model::{Event, EventType, NanoUsd, Usage};
 use sqlx::error::BoxDynError;
-use sqlx::{Arguments as _, Row as _};
 
 use super::LatencyHistogram;
 use crate::columns::{signed, unsigned};
-use crate::database::{Arguments, Row, dialect};
+use crate::database::{Arguments, Merge, OnConflict, Row};
 
 /// The sums of some calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -177,31 +174,27 @@ impl ModelName {
     }
 }
 
-/// Adds the counts to those that are stored.
-pub(super) static ADD_COUNTS: LazyLock<String> = LazyLock::new(|| {
-    add_up(&[
-        "requests",
-        "errors",
-        "blocked",
-        "tokens_in",
-        "tokens_out",
-        "tokens_cached",
-        "tokens_cache_write",
-        "tokens_reasoning",
-        "cost_nano_usd",
-        "unpriced",
-        "unpriced_in",
-        "unpriced_out",
-        "estimated",
-    ])
-});
+/// The columns of the counts.
+const COUNTS: [&str; 13] = [
+    "requests",
+    "errors",
+    "blocked",
+    "tokens_in",
+    "tokens_out",
+    "tokens_cached",
+    "tokens_cache_write",
+    "tokens_reasoning",
+    "cost_nano_usd",
+    "unpriced",
+    "unpriced_in",
+    "unpriced_out",
+    "estimated",
+];
 
-/// Adds columns, up to the largest number of a column: SQLite would go on with fractions, which
-/// cannot be read back.
-pub(super) fn add_up(columns: &[&str]) -> String {
-    let least = dialect::LEAST;
-    let sum = |column: &&str| format!("{column} = {least}({column} + excluded.{column}, {})", i64::MAX);
-    format!("on conflict do update set {}", columns.iter().map(sum).collect::<Vec<_>>().join(", "))
+/// Adds the counts to those that are stored with the same `key`, and merges `more` columns.
+pub(super) fn add_counts<const N: usize>(key: &'static str, more: [(&'static str, Merge); N]) -> OnConflict {
+    let counts = COUNTS.into_iter().map(|column| (column, Merge::Add));
+    OnConflict::Merge { key, columns: counts.chain(more).collect() }
 }
 
 /// All counts, in the order of the columns.

@@ -4,23 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, Event, EventType, Unscored};
-use sqlx::{Arguments as _, Row as _};
 
 use super::Period;
 use super::span::Span;
 use crate::columns::{signed, unsigned};
-use crate::database::{BulkInsert, Connection, dialect};
+use crate::database::{self, BulkInsert, Connection, OnConflict, dialect};
 use crate::{Store, StoreError};
 
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
     let then = "on conflict (agent_id, hour, reason) do update set calls = unscored.calls + excluded.calls";
-    BulkInsert::new("unscored (agent_id, hour, reason, calls)", 4, then)
+    BulkInsert::new(("unscored", "agent_id, hour, reason, calls"), 4, &OnConflict::Clause(then))
 });
 
 impl Store {
     /// How many calls of an agent were not scored in a period, by reason; the most frequent first.
     pub async fn unscored(&self, agent: &AgentId, period: Period) -> Result<Vec<(Unscored, u64)>, StoreError> {
-        let query = sqlx::query(concat!(
+        let query = database::query(concat!(
             "select reason, ",
             dialect::sum!("calls"),
             " as calls from unscored
@@ -38,7 +37,7 @@ impl Store {
 }
 
 /// Adds the calls among `events` that were not scored.
-pub(crate) async fn add(transaction: &mut Connection, events: &[Arc<Event>]) -> Result<(), sqlx::Error> {
+pub(crate) async fn add(transaction: &mut Connection<'_>, events: &[Arc<Event>]) -> Result<(), sqlx::Error> {
     let mut counts: BTreeMap<(&str, i64, &str), u64> = BTreeMap::new();
     for event in events.iter().filter(|event| event.event_type == EventType::LlmCall) {
         if let Some(reason) = event.unscored {
@@ -57,8 +56,8 @@ pub(crate) async fn add(transaction: &mut Connection, events: &[Arc<Event>]) -> 
 }
 
 /// Deletes up to `rows` counts of hours before `before`. How many there were.
-pub(crate) async fn sweep(transaction: &mut Connection, before: i64, rows: i64) -> Result<u64, sqlx::Error> {
-    let query = sqlx::query(
+pub(crate) async fn sweep(transaction: &mut Connection<'_>, before: i64, rows: i64) -> Result<u64, sqlx::Error> {
+    let query = database::query(
         "delete from unscored where (agent_id, hour, reason) in (
             select agent_id, hour, reason from unscored where hour < $1 order by hour limit $2)",
     );

@@ -17,11 +17,12 @@ use model::{
     IncidentId, IncidentState, Kill, KillCommit, KillSwitch, Matched, Outcome, RecorderHandle, Score, SignalCounts,
     Step, Stuck, TextHash, Timestamp, Turn, WindowKind,
 };
-use sqlx::Connection;
+use sqlx::Connection as _;
 use tempfile::TempDir;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
+use crate::database::Connection;
 use crate::tuning::Tuning;
 use crate::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError};
 
@@ -113,13 +114,13 @@ impl Fixture {
         self.recorder.stop().await;
         let mut writer = self.connect().await;
         let portion = crate::stats::Portion { agents: self.tuning.sum_agents, writer: &self.tuning.writer };
-        while crate::stats::make_some(&mut writer, NOON, portion).await.unwrap() {}
+        while crate::stats::make_some(&mut Connection::Sqlite(&mut writer), NOON, portion).await.unwrap() {}
         writer.close().await.unwrap();
     }
 
     /// A connection that may write.
     async fn connect(&self) -> sqlx::SqliteConnection {
-        let options = crate::database::connect::writer(&self.store.config.database(), &self.tuning);
+        let options = crate::sqlite::connect::writer(&self.store.config.database(), &self.tuning);
         sqlx::SqliteConnection::connect_with(&options).await.unwrap()
     }
 
@@ -129,7 +130,7 @@ impl Fixture {
 
     /// A number from the database.
     async fn count(&self, query: &'static str) -> i64 {
-        sqlx::query_scalar(query).fetch_one(&self.store.readers).await.unwrap()
+        sqlx::query_scalar(query).fetch_one(self.store.readers.sqlite()).await.unwrap()
     }
 }
 

@@ -5,24 +5,22 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, Timestamp};
-use sqlx::Arguments as _;
 
 use super::events;
 use crate::columns::signed;
-use crate::database::Connection;
-use crate::database::{BulkInsert, text};
+use crate::database::{self, BulkInsert, Connection, OnConflict, text};
 use crate::{Store, alerts, stats};
 
 static TOUCH_AGENTS: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let into = "agents (id, enabled, window_size, threshold, action, counting, created_at, last_seen)";
+    let columns = "id, enabled, window_size, threshold, action, counting, created_at, last_seen";
     let then = "on conflict (id) do update set last_seen = excluded.last_seen
         where agents.last_seen is null or agents.last_seen < excluded.last_seen";
-    BulkInsert::new(into, 8, then)
+    BulkInsert::new(("agents", columns), 8, &OnConflict::Clause(then))
 });
 
 /// Writes `events`, their agents and their statistics.
 pub(super) async fn write(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     events: &[Arc<Event>],
     store: &Store,
 ) -> Result<(), sqlx::Error> {
@@ -38,7 +36,7 @@ pub(super) async fn write(
 
 /// Records when each agent was last seen, and creates agents that are new.
 async fn touch_agents(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     events: &[Arc<Event>],
     defaults: KillSwitch,
 ) -> Result<(), sqlx::Error> {
@@ -74,38 +72,77 @@ fn is_counted(event: &Event) -> bool {
 /// What refusals are counted by; the last is the minute.
 type CountedBy<'a> = (&'a AgentId, Epoch, Option<BlockReason>, i64);
 
-async fn count_refusals(transaction: &mut Connection, refusals: &[&Event]) -> Result<(), sqlx::Error> {
+async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -> Result<(), sqlx::Error> {
     let mut counts: HashMap<CountedBy<'_>, (&Event, u64)> = HashMap::new();
     for event in refusals {
         let minute = event.time.as_millis().div_euclid(60_000);
         counts.entry((&event.agent, event.epoch, event.block_reason, minute)).or_insert((event, 0)).1 += 1;
     }
-    for ((agent, epoch, reason, minute), (first, count)) in counts {
-        sqlx::query(
+    for (key, (first, count)) in counts {
+        let (agent, epoch, reason, minute) = key;
+        if transaction.is_postgres() {
+            // A unique index of a partitioned table must have the id in it: this row is found by hand.
+            if add_to_refusals(transaction, key, count).await? {
+                count_with_kill(transaction, key, count).await?;
+                continue;
+            }
+            database::add_days(transaction, [events::id_time(first.id)].into_iter()).await?;
+        }
+        let insert = format!(
             "insert into events (id, agent_id, epoch, event_type, timestamp, provider, model, status_code, streamed,
                 would_have_stopped, blocked, block_reason, incident_id, count, minute)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 1, $10, $11, $12, $13)
-             on conflict (agent_id, epoch, block_reason, minute) where minute is not null
-             do update set count = events.count + excluded.count",
-        )
-        .bind(first.id.to_string())
-        .bind(agent.as_str())
-        .bind(signed(epoch.0))
-        .bind(first.event_type.as_str())
-        .bind(first.time.as_millis())
-        .bind(first.provider.as_deref())
-        .bind(first.model.as_deref())
-        .bind(first.status)
-        .bind(first.streamed)
-        .bind(reason.map(BlockReason::as_str))
-        .bind(first.incident.map(|incident| incident.to_string()))
-        .bind(signed(count))
-        .bind(minute)
-        .execute(&mut *transaction)
-        .await?;
-        if reason == Some(BlockReason::Inactive) {
-            count_with_incident(transaction, agent, epoch, count).await?;
-        }
+             on conflict {}",
+            if transaction.is_postgres() { ADD_NOTHING } else { ADD_COUNT }
+        );
+        database::query(sqlx::AssertSqlSafe(insert))
+            .bind(first.id.to_string())
+            .bind(agent.as_str())
+            .bind(signed(epoch.0))
+            .bind(first.event_type.as_str())
+            .bind(first.time.as_millis())
+            .bind(first.provider.as_deref())
+            .bind(first.model.as_deref())
+            .bind(first.status)
+            .bind(first.streamed)
+            .bind(reason.map(BlockReason::as_str))
+            .bind(first.incident.map(|incident| incident.to_string()))
+            .bind(signed(count))
+            .bind(minute)
+            .execute(&mut *transaction)
+            .await?;
+        count_with_kill(transaction, key, count).await?;
+    }
+    Ok(())
+}
+
+const ADD_NOTHING: &str = "do nothing";
+const ADD_COUNT: &str = "(agent_id, epoch, block_reason, minute) where minute is not null
+    do update set count = events.count + excluded.count";
+
+/// Adds to the row of the same minute; `false` if there is none.
+async fn add_to_refusals(
+    transaction: &mut Connection<'_>,
+    (agent, epoch, reason, minute): CountedBy<'_>,
+    count: u64,
+) -> Result<bool, sqlx::Error> {
+    let query = database::query(
+        "update events set count = count + $1
+         where agent_id = $2 and epoch = $3 and block_reason = $4 and minute = $5",
+    );
+    let query = query.bind(signed(count)).bind(agent.as_str()).bind(signed(epoch.0));
+    let query = query.bind(reason.map(BlockReason::as_str)).bind(minute);
+    Ok(query.execute(transaction).await?.rows_affected() > 0)
+}
+
+/// Counts refusals of an inactive agent with the kill that made it so.
+async fn count_with_kill(
+    transaction: &mut Connection<'_>,
+    (agent, epoch, reason, _): CountedBy<'_>,
+    count: u64,
+) -> Result<(), sqlx::Error> {
+    if reason == Some(BlockReason::Inactive) {
+        count_with_incident(transaction, agent, epoch, count).await?;
     }
     Ok(())
 }
@@ -113,12 +150,12 @@ async fn count_refusals(transaction: &mut Connection, refusals: &[&Event]) -> Re
 /// Counts refusals in the incident of the kill that they follow, which is kept longer than the
 /// events.
 async fn count_with_incident(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     agent: &AgentId,
     epoch: Epoch,
     count: u64,
 ) -> Result<(), sqlx::Error> {
-    let query = sqlx::query(
+    let query = database::query(
         "update incidents set refused = refused + $1 where agent_id = $2 and epoch = $3 and state <> 'observed'",
     );
     query.bind(signed(count)).bind(agent.as_str()).bind(signed(epoch.0)).execute(transaction).await.map(drop)

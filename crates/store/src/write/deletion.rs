@@ -4,7 +4,7 @@
 use model::AgentId;
 use sqlx::AssertSqlSafe;
 
-use crate::database::Connection;
+use crate::database::{self, Connection};
 use crate::stats::Span;
 
 /// Incidents at a time: each may have megabytes of evidence.
@@ -37,10 +37,14 @@ const SMALL: [&str; 6] = [
 
 /// Deletes about `rows` rows of the large tables, and says whether there may be more. Evidence goes
 /// with its incident, attempts with their delivery.
-pub(super) async fn delete_some(transaction: &mut Connection, agent: &AgentId, rows: i64) -> Result<bool, sqlx::Error> {
+pub(super) async fn delete_some(
+    transaction: &mut Connection<'_>,
+    agent: &AgentId,
+    rows: i64,
+) -> Result<bool, sqlx::Error> {
     for (statement, at_a_time) in LARGE {
         let limit = at_a_time.unwrap_or(rows).min(rows);
-        let query = sqlx::query(statement).bind(agent.as_str()).bind(limit);
+        let query = database::query(statement).bind(agent.as_str()).bind(limit);
         if query.execute(&mut *transaction).await?.rows_affected() > 0 {
             return Ok(true);
         }
@@ -49,9 +53,9 @@ pub(super) async fn delete_some(transaction: &mut Connection, agent: &AgentId, r
 }
 
 /// Deletes the rest, and the agent itself; `false` if there is no such agent.
-pub(super) async fn delete_rest(transaction: &mut Connection, agent: &AgentId) -> Result<bool, sqlx::Error> {
+pub(super) async fn delete_rest(transaction: &mut Connection<'_>, agent: &AgentId) -> Result<bool, sqlx::Error> {
     for statement in SMALL {
-        sqlx::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
+        database::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
     }
     for span in Span::BY_MODEL {
         delete_sums(transaction, ("rollups", "span", span.model_code()), agent).await?;
@@ -59,14 +63,14 @@ pub(super) async fn delete_rest(transaction: &mut Connection, agent: &AgentId) -
     for span in Span::ALL {
         delete_sums(transaction, ("agent_sums", "hours", span.hours()), agent).await?;
     }
-    let query = sqlx::query("delete from agents where id = $1").bind(agent.as_str());
+    let query = database::query("delete from agents where id = $1").bind(agent.as_str());
     Ok(query.execute(transaction).await?.rows_affected() == 1)
 }
 
 /// Deletes the sums of an agent over one span in a table. The sums over all agents stay: what was
 /// spent is spent.
 async fn delete_sums(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     (table, column, length): (&'static str, &'static str, i64),
     agent: &AgentId,
 ) -> Result<(), sqlx::Error> {
@@ -80,6 +84,6 @@ async fn delete_sums(
          delete from {table}
          where {column} = $1 and start in (select start from starts where start is not null) and agent_id = $2"
     );
-    let query = sqlx::query(AssertSqlSafe(statement)).bind(length).bind(agent.as_str());
+    let query = database::query(AssertSqlSafe(statement)).bind(length).bind(agent.as_str());
     query.execute(transaction).await.map(drop)
 }

@@ -3,13 +3,13 @@
 
 use std::sync::LazyLock;
 
-use model::{AgentId, Epoch, Event, EventType, NanoUsd, WindowKind};
-use sqlx::Arguments as _;
+use model::{AgentId, CallId, Epoch, Event, EventType, NanoUsd, WindowKind};
 use sqlx::error::BoxDynError;
 
 use crate::columns::signed;
-use crate::database::dialect::INSERT_OR_IGNORE;
-use crate::database::{Arguments, BulkInsert, Connection, execute_with, text};
+use crate::database::{
+    self, Arguments, BulkInsert, Connection, INSERT_OR_IGNORE, OnConflict, RowInsert, execute_with, text,
+};
 use crate::fingerprint;
 
 /// Columns that differ from event to event.
@@ -31,13 +31,13 @@ const USUAL: &str = "event_type, would_have_stopped, blocked";
 const USUAL_VALUES: &str = "'llm_call',0,0";
 
 static INSERT_ANY: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let into = format!("events ({OWN}, conversation, {COMMON}, {RARE})");
-    BulkInsert::new(&into, OWN_COLUMNS + 1 + COMMON_COLUMNS + RARE_COLUMNS, "")
+    let columns = format!("{OWN}, conversation, {COMMON}, {RARE}");
+    BulkInsert::new(("events", &columns), OWN_COLUMNS + 1 + COMMON_COLUMNS + RARE_COLUMNS, &OnConflict::Ignore)
 });
 
-static INSERT_CALLS: LazyLock<BulkInsert> = LazyLock::new(|| {
+static INSERT_CALLS: LazyLock<RowInsert> = LazyLock::new(|| {
     let into = format!("events ({OWN}, conversation, {COMMON}, {USUAL})");
-    BulkInsert::with_constants(&into, OWN_COLUMNS + 1 + COMMON_COLUMNS, USUAL_VALUES)
+    RowInsert::with_constants(&into, OWN_COLUMNS + 1 + COMMON_COLUMNS, USUAL_VALUES)
 });
 
 /// The number of rows that share values in one statement.
@@ -55,7 +55,12 @@ fn insert_sharing(own: usize, common: usize) -> String {
 }
 
 /// Inserts events.
-pub(super) async fn insert(transaction: &mut Connection, events: &[&Event]) -> Result<(), sqlx::Error> {
+pub(super) async fn insert(transaction: &mut Connection<'_>, events: &[&Event]) -> Result<(), sqlx::Error> {
+    if transaction.is_postgres() {
+        database::add_days(transaction, events.iter().map(|event| id_time(event.id))).await?;
+        // Values travel as arrays: there is nothing to gain by sharing them.
+        return insert_any(transaction, events).await;
+    }
     let (mut calls, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_usual(event));
     // In the order of the table each row goes behind the one before.
     calls.sort_unstable_by_key(|call| call.id);
@@ -72,16 +77,20 @@ pub(super) async fn insert(transaction: &mut Connection, events: &[&Event]) -> R
         rest = remaining;
     }
     insert_calls(transaction, rest).await?;
+    insert_any(transaction, &others).await
+}
+
+async fn insert_any(transaction: &mut Connection<'_>, events: &[&Event]) -> Result<(), sqlx::Error> {
     let push = |arguments: &mut Arguments, event: &&Event| {
         push_own(arguments, event)?;
         push_conversation(arguments, event)?;
         Common::of(event).push(arguments)?;
         push_rare(arguments, event)
     };
-    INSERT_ANY.execute(transaction, &others, push).await
+    INSERT_ANY.execute(transaction, events, push).await
 }
 
-async fn insert_calls(transaction: &mut Connection, calls: &[&Event]) -> Result<(), sqlx::Error> {
+async fn insert_calls(transaction: &mut Connection<'_>, calls: &[&Event]) -> Result<(), sqlx::Error> {
     let push = |arguments: &mut Arguments, call: &&Event| {
         push_own(arguments, call)?;
         push_conversation(arguments, call)?;
@@ -91,7 +100,7 @@ async fn insert_calls(transaction: &mut Connection, calls: &[&Event]) -> Result<
 }
 
 /// Inserts calls that share everything but their conversations.
-async fn insert_alike(transaction: &mut Connection, calls: &[&Event]) -> Result<(), sqlx::Error> {
+async fn insert_alike(transaction: &mut Connection<'_>, calls: &[&Event]) -> Result<(), sqlx::Error> {
     let push = |arguments: &mut Arguments| {
         for call in calls {
             push_own(arguments, call)?;
@@ -103,13 +112,18 @@ async fn insert_alike(transaction: &mut Connection, calls: &[&Event]) -> Result<
 }
 
 /// Inserts calls that share everything, conversation included.
-async fn insert_conversation(transaction: &mut Connection, calls: &[&Event]) -> Result<(), sqlx::Error> {
+async fn insert_conversation(transaction: &mut Connection<'_>, calls: &[&Event]) -> Result<(), sqlx::Error> {
     let push = |arguments: &mut Arguments| {
         calls.iter().try_for_each(|call| push_own(arguments, call))?;
         push_conversation(arguments, calls[0])?;
         Common::of(calls[0]).push(arguments)
     };
     execute_with(transaction, &INSERT_CONVERSATION, ALIKE * OWN_COLUMNS + 1 + COMMON_COLUMNS, push).await
+}
+
+/// The time in an id: its first 48 bits, by which ids sort.
+pub(super) fn id_time(id: CallId) -> i64 {
+    i64::try_from(id.0.as_u128() >> 80).unwrap_or_default()
 }
 
 /// Whether all columns of [`RARE`] have their usual values.

@@ -4,8 +4,7 @@ use model::RecorderInbox;
 use tokio::time::Instant;
 
 use super::Writer;
-use crate::database::in_plain_words;
-use crate::database::write_connection::Durability;
+use crate::database::{Durability, in_plain_words};
 
 impl Writer {
     /// Checks whether the database can be written again when there is nothing to write.

@@ -5,13 +5,12 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, CallId, DeactivatedBy, Event, Incident, IncidentId, MissingBodies, NanoUsd, Record, Timestamp};
-use sqlx::Arguments as _;
 use tokio::sync::watch;
 
 use super::events;
 use super::new_agent::NewAgent;
 use crate::columns::signed;
-use crate::database::{BulkInsert, Connection, QueryBuilder, dialect};
+use crate::database::{self, BulkInsert, Connection, OnConflict, QueryBuilder, dialect};
 use crate::evidence::{self, PackedEvidence};
 use crate::{Grouping, Unpriced, alerts, fingerprint, stats};
 
@@ -70,7 +69,7 @@ pub(super) struct Context<'a> {
 /// Writes one record. `false`: the agent had been deactivated already or its epoch was over, so
 /// nothing was written.
 pub(super) async fn write(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     pending: &Pending,
     extent: Extent,
     context: &Context<'_>,
@@ -101,9 +100,9 @@ pub(super) async fn write(
 
 /// Ends the agent's epoch, if this is still the epoch it is in and nobody else ended it. A database
 /// that was written from memory may have this very kill without its incident.
-async fn deactivate(transaction: &mut Connection, incident: &Incident) -> Result<bool, sqlx::Error> {
+async fn deactivate(transaction: &mut Connection<'_>, incident: &Incident) -> Result<bool, sqlx::Error> {
     let kill = &incident.kill;
-    let updated = sqlx::query(
+    let updated = database::query(
         "update agents set active = 0, deactivated_by = $1, deactivated_at = $2, incident_id = $3, last_seen = $2
          where id = $4 and epoch = $5
             and (active = 1 or (incident_id = $3 and not exists (select 1 from incidents where id = $3)))",
@@ -120,13 +119,13 @@ async fn deactivate(transaction: &mut Connection, incident: &Incident) -> Result
 
 /// `false`: it is there already.
 async fn insert_incident(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     incident: &Incident,
     cost: Option<NanoUsd>,
     evidence_count: usize,
 ) -> Result<bool, sqlx::Error> {
     let kill = &incident.kill;
-    let inserted = sqlx::query(
+    let inserted = database::query(
         "insert into incidents (id, agent_id, epoch, timestamp, state, provider, model, conversation, score,
             similar_prompts, similar_responses, repeated_tool_calls, score_window, enabled, window_size, threshold, action,
             counting, evidence_count, stuck_since, stuck_calls, cycle_period, cycle_laps, loop_cost_nano_usd, fingerprints)
@@ -167,7 +166,7 @@ async fn insert_incident(
 /// What `calls` have cost so far, including those whose events are `unwritten`; `None` if no cost
 /// is known.
 async fn cost_of(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     calls: &[CallId],
     unwritten: &VecDeque<Arc<Event>>,
 ) -> Result<Option<NanoUsd>, sqlx::Error> {
@@ -193,13 +192,13 @@ async fn cost_of(
 }
 
 static INSERT_EVIDENCE: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let into = "evidence (incident_id, position, call_id, timestamp, matched, alike, prompt, tool_calls, response,
-        request_body, response_body, request_chars, response_chars, truncated, tool_results, missing)";
-    BulkInsert::new(into, 16, "")
+    let columns = "incident_id, position, call_id, timestamp, matched, alike, prompt, tool_calls, response,
+        request_body, response_body, request_chars, response_chars, truncated, tool_results, missing";
+    BulkInsert::new(("evidence", columns), 16, &OnConflict::Ignore)
 });
 
 async fn insert_evidence(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     incident: IncidentId,
     evidence: &[PackedEvidence],
 ) -> Result<(), sqlx::Error> {

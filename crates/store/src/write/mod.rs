@@ -50,6 +50,8 @@ pub(crate) struct Writer {
     events: VecDeque<Arc<Event>>,
     /// When the events that have come in are to be written.
     batch_due: Option<Instant>,
+    /// The number of events in a batch whose commit was not acknowledged.
+    batch_in_doubt: Option<usize>,
     /// The number of events in the last batch.
     last_batch: usize,
     /// While nothing can be written: how long to wait, and until when.
@@ -69,7 +71,7 @@ impl Writer {
         (notices, health, outbox): (broadcast::Sender<Notice>, Health, watch::Sender<u64>),
     ) -> Writer {
         Writer {
-            session: Session::new(store.config.database(), store.tuning.clone(), store.generation.clone()),
+            session: Session::new(store),
             store: store.clone(),
             notices,
             health,
@@ -79,6 +81,7 @@ impl Writer {
             changes: VecDeque::new(),
             events: VecDeque::new(),
             batch_due: None,
+            batch_in_doubt: None,
             last_batch: 0,
             pause: None,
             next_sweep: Instant::now(),
@@ -92,7 +95,7 @@ impl Writer {
 
     /// Work of the database beside the writer. Never ends.
     pub(crate) fn background_work(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.session.move_log()
+        self.session.background_work()
     }
 
     /// Writes until `inbox` is closed or a stop is requested, then what is left.
@@ -172,6 +175,8 @@ impl Writer {
         self.take_events(inbox, usize::MAX);
         let excess = self.events.len().saturating_sub(self.store.tuning.kept_events);
         if excess > 0 {
+            // What is left of it may not be what is in doubt.
+            self.batch_in_doubt = self.batch_in_doubt.map(|count| count.saturating_sub(excess));
             self.events.drain(..excess);
             self.health.count_dropped(excess);
         }

@@ -3,7 +3,7 @@
 use model::{AgentId, Epoch, KillSwitch, Timestamp};
 
 use crate::columns::signed;
-use crate::database::Connection;
+use crate::database::{self, Connection};
 
 /// An agent as it is when it is first stored.
 pub(super) struct NewAgent<'a> {
@@ -15,8 +15,8 @@ pub(super) struct NewAgent<'a> {
 
 impl NewAgent<'_> {
     /// Stores it, unless it is stored already.
-    pub(super) async fn insert(&self, transaction: &mut Connection) -> Result<(), sqlx::Error> {
-        sqlx::query(
+    pub(super) async fn insert(&self, transaction: &mut Connection<'_>) -> Result<(), sqlx::Error> {
+        database::query(
             "insert into agents (id, epoch, enabled, window_size, threshold, action, counting, created_at)
              values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing",
         )

@@ -8,14 +8,12 @@ use tokio::time::Instant;
 use super::Writer;
 use super::request::ChangeRequest;
 use crate::StoreError;
-use crate::database::rescue::{self, Held};
-use crate::database::write_connection::Durability;
+use crate::database::{Durability, Held, hold_kills};
 
 impl Writer {
     /// Puts a new database in the place of one that is lost, or returns why that is not possible.
     pub(super) async fn recover(&mut self) -> Result<(), String> {
         let Some(loss) = self.session.loss() else { return Ok(()) };
-        let loss = loss.to_string();
         let words = format!("{loss}; kills hold in memory only until a new database is written");
         // Readiness says so while the new one is written.
         if self.health.set(Some(words.clone())).is_none() {
@@ -62,7 +60,7 @@ impl Writer {
     /// Checks the files. What another program wrote may lack kills that memory holds: those are
     /// written again.
     pub(super) async fn check_files(&mut self) {
-        if self.session.was_changed_by_others().await
+        if self.session.may_lack_kills().await
             && let Err(error) = self.write_kills_again().await
         {
             self.note_failure(&error).await;
@@ -73,7 +71,7 @@ impl Writer {
         let (agents, pending) = (self.store.kills.agents(), self.pending_incidents());
         let held = Held { agents: &agents, pending: &pending, now: self.store.config.clock.now() };
         let mut transaction = self.session.begin(Durability::Full).await?;
-        rescue::hold_kills(&mut transaction, &held).await?;
+        hold_kills(&mut transaction.connection(), &held).await?;
         transaction.commit().await
     }
 

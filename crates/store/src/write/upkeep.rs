@@ -5,8 +5,7 @@ use model::RecorderInbox;
 use tokio::time::{Duration, Instant};
 
 use super::{Writer, retention};
-use crate::database::write_connection::Durability;
-use crate::database::{may_pass, used_bytes};
+use crate::database::{Durability, may_pass, used_bytes};
 use crate::stats;
 
 /// The longest that a change or a page waits for sums; a kill waits for one step of that.
@@ -38,7 +37,7 @@ impl Writer {
         let mut transaction = self.session.begin(Durability::Normal).await?;
         let tuning = &self.store.tuning;
         let portion = stats::Portion { agents: tuning.sum_agents, writer: &tuning.writer };
-        let more = stats::make_some(&mut transaction, self.store.config.clock.now(), portion).await?;
+        let more = stats::make_some(&mut transaction.connection(), self.store.config.clock.now(), portion).await?;
         transaction.commit().await?;
         self.note_success();
         Ok(more)
@@ -62,13 +61,14 @@ impl Writer {
     /// nothing is left to delete.
     async fn delete_for_size(&mut self) -> Result<bool, sqlx::Error> {
         let mut transaction = self.session.begin(Durability::Normal).await?;
-        let used = used_bytes(&mut transaction).await?;
+        let used = used_bytes(&mut transaction.connection()).await?;
         self.health.set_database_size(used);
         let Some(limit) = self.store.config.max_size.filter(|limit| used > *limit) else {
             transaction.rollback().await?;
             return Ok(false);
         };
-        let (events, incidents) = retention::delete_oldest(&mut transaction, self.store.tuning.retention_rows).await?;
+        let (events, incidents) =
+            retention::delete_oldest(&mut transaction.connection(), self.store.tuning.retention_rows).await?;
         transaction.commit().await?;
         if events + incidents > 0 && self.health.count_deleted_for_size(events + incidents) == 0 {
             tracing::warn!(
@@ -88,7 +88,7 @@ impl Writer {
         let mut transaction = self.session.begin(Durability::Normal).await?;
         let rows = self.store.tuning.retention_rows;
         let kept = self.store.settings().retention;
-        let more = retention::sweep(&mut transaction, kept, config.clock.now(), rows).await?;
+        let more = retention::sweep(&mut transaction.connection(), kept, config.clock.now(), rows).await?;
         transaction.commit().await?;
         self.note_success();
         self.next_sweep = Instant::now();

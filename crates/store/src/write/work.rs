@@ -6,8 +6,7 @@ use tokio::time::Instant;
 use super::changes::{self, Outcome};
 use super::kills::{self, Context, Extent, Pending};
 use super::{Writer, batch, deletion};
-use crate::database::write_connection::Durability;
-use crate::database::{in_plain_words, is_full, may_pass};
+use crate::database::{Durability, in_plain_words, is_full, may_pass};
 use crate::error::Failure;
 use crate::stats::Span;
 use crate::{Change, Notice, StoreError};
@@ -140,7 +139,7 @@ impl Writer {
                 written.push(false);
                 continue;
             }
-            written.push(kills::write(&mut transaction, record, extent, &context).await?);
+            written.push(kills::write(&mut transaction.connection(), record, extent, &context).await?);
         }
         transaction.commit().await?;
         Ok(written)
@@ -176,7 +175,7 @@ impl Writer {
             self.empty(agent, inbox).await?;
         }
         let mut transaction = self.session.begin(Durability::Full).await?;
-        let changed = changes::apply(&mut transaction, change, &self.store).await?;
+        let changed = changes::apply(&mut transaction.connection(), change, &self.store).await?;
         transaction.commit().await?;
         if let Change::DeleteAgent { agent } = change {
             self.deleted.truncate(DELETED - 1);
@@ -193,7 +192,8 @@ impl Writer {
     async fn empty(&mut self, agent: &AgentId, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         loop {
             let mut transaction = self.session.begin(Durability::Normal).await?;
-            let more = deletion::delete_some(&mut transaction, agent, self.store.tuning.deletion_rows).await?;
+            let more =
+                deletion::delete_some(&mut transaction.connection(), agent, self.store.tuning.deletion_rows).await?;
             transaction.commit().await?;
             if !more {
                 return Ok(());
@@ -208,7 +208,7 @@ impl Writer {
         self.last_batch = left;
         while left > 0 {
             self.take_events(inbox, self.store.tuning.batch_rows);
-            let count = self.events.len().min(self.store.tuning.batch_rows);
+            let count = self.batch_in_doubt.unwrap_or(self.store.tuning.batch_rows).min(self.events.len());
             match self.try_events(count).await {
                 Ok(()) => {
                     self.note_success();
@@ -236,11 +236,21 @@ impl Writer {
     }
 
     async fn try_events(&mut self, count: usize) -> Result<(), sqlx::Error> {
+        // Sums must not be added twice.
+        if self.batch_in_doubt.is_some() {
+            let was_committed = self.session.was_committed().await?;
+            self.batch_in_doubt = None;
+            if was_committed {
+                self.sums_are_due = true;
+                return Ok(());
+            }
+        }
         let events = &self.events.make_contiguous()[..count];
         let newest = events.iter().map(|event| Span::Hour.start(event.time.as_millis())).max().unwrap_or(0);
         let mut transaction = self.session.begin(Durability::Normal).await?;
-        batch::write(&mut transaction, events, &self.store).await?;
-        transaction.commit().await?;
+        transaction.remember().await?;
+        batch::write(&mut transaction.connection(), events, &self.store).await?;
+        transaction.commit().await.inspect_err(|_| self.batch_in_doubt = Some(count))?;
         if newest != self.newest_hour {
             (self.newest_hour, self.sums_are_due) = (newest, true);
         }

@@ -1,15 +1,18 @@
 //! Databases that the contract runs against, and what its cases share.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::{
     ActivatedBy, AgentId, CallId, Clock, Epoch, Event, EventType, Evidence, Incident, IncidentId, IncidentState, Kill,
     KillSwitch, Matched, RecorderHandle, Score, SignalCounts, Stuck, Timestamp, WindowKind,
 };
-use store::{Change, Changed, Notice, PageRequest, Recorder, Store, StoreConfig, StoreError};
+use store::{Change, Changed, Notice, PageRequest, PostgresConfig, Recorder, Store, StoreConfig, StoreError};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
+
+use crate::postgres_server::PostgresServer;
 
 /// The time at which the cases happen.
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -28,6 +31,34 @@ impl Backend for Sqlite {
         let directory = tempfile::tempdir().unwrap();
         let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
         config.clock = Clock::manual(NOON);
+        Server::start(config, directory, "").await
+    }
+}
+
+/// A database of its own on a PostgreSQL that all cases of the process share.
+pub(crate) struct Postgres;
+
+static SERVER: LazyLock<PostgresServer> = LazyLock::new(PostgresServer::start);
+
+impl Backend for Postgres {
+    async fn create(&self) -> Server {
+        let url = tokio::task::spawn_blocking(|| SERVER.create_database()).await.unwrap();
+        Postgres::open(&url).await
+    }
+}
+
+impl Postgres {
+    /// The server that all cases share.
+    pub(crate) fn shared() -> &'static PostgresServer {
+        &SERVER
+    }
+
+    /// The database at `url`.
+    pub(crate) async fn open(url: &str) -> Server {
+        let directory = tempfile::tempdir().unwrap();
+        let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
+        config.clock = Clock::manual(NOON);
+        config.postgres = Some(PostgresConfig::new(url.into(), None).unwrap());
         Server::start(config, directory, "").await
     }
 }

@@ -1,5 +1,5 @@
-//! What every database behind the store must do, tested through the public API only. A second
-//! database adds a `Backend` and one line to [`suite!`].
+//! What every database behind the store must do, tested through the public API only. Each
+//! database is a `Backend` and one line at the end.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod agents;
@@ -8,10 +8,12 @@ mod backend;
 mod events;
 mod incidents;
 mod old_database;
+mod postgres_only;
+mod postgres_server;
 mod settings;
 mod statistics;
 
-use backend::Sqlite;
+use backend::{Postgres, Sqlite};
 
 /// Runs every case of the contract against a backend.
 macro_rules! suite {
@@ -70,3 +72,4 @@ macro_rules! contract {
 }
 
 contract!(sqlite, Sqlite);
+contract!(postgres, Postgres);

@@ -120,7 +120,7 @@ mod tests {
     use sqlx::{ConnectOptions, Connection};
 
     use super::*;
-    use crate::database::{connect, create_private_file, migrate};
+    use crate::sqlite::{connect, create_private_file, migrate};
     use crate::tuning::Tuning;
 
     #[tokio::test]

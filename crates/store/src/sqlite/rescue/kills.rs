@@ -3,11 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use model::SavedAgent;
-use sqlx::SqliteConnection;
-
 use super::Held;
 use crate::columns::signed;
+use crate::database::{self, Connection};
+use model::SavedAgent;
 
 /// The incident of a younger kill may not have reached the writer.
 const ON_ITS_WAY_MS: i64 = 60_000;
@@ -36,16 +35,16 @@ impl fmt::Debug for KillsInMemory {
 }
 
 /// Deactivates every agent that is inactive in memory.
-pub(crate) async fn hold(connection: &mut SqliteConnection, held: &Held<'_>) -> Result<(), sqlx::Error> {
+pub(crate) async fn hold(connection: &mut Connection<'_>, held: &Held<'_>) -> Result<(), sqlx::Error> {
     for agent in held.agents {
         hold_one(connection, agent).await?;
     }
     forget_lost_incidents(connection, held).await
 }
 
-async fn hold_one(connection: &mut SqliteConnection, agent: &SavedAgent) -> Result<(), sqlx::Error> {
+async fn hold_one(connection: &mut Connection<'_>, agent: &SavedAgent) -> Result<(), sqlx::Error> {
     let Some(deactivation) = &agent.deactivation else { return Ok(()) };
-    sqlx::query(
+    database::query(
         "insert into agents (id, active, deactivated_by, deactivated_at, incident_id, epoch, window_floor, enabled,
             window_size, threshold, action, counting, created_at, last_seen)
          values ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $3, $12)
@@ -70,8 +69,8 @@ async fn hold_one(connection: &mut SqliteConnection, agent: &SavedAgent) -> Resu
 }
 
 /// Clears incidents that could not be read from their agents, so that no page links to them.
-async fn forget_lost_incidents(connection: &mut SqliteConnection, held: &Held<'_>) -> Result<(), sqlx::Error> {
-    let lost: Vec<(String, String)> = sqlx::query_as(
+async fn forget_lost_incidents(connection: &mut Connection<'_>, held: &Held<'_>) -> Result<(), sqlx::Error> {
+    let lost: Vec<(String, String)> = database::query_as(
         "select id, incident_id from agents
          where incident_id is not null and incident_id not in (select id from incidents) and deactivated_at < $1",
     )
@@ -80,7 +79,10 @@ async fn forget_lost_incidents(connection: &mut SqliteConnection, held: &Held<'_
     .await?;
     let pending: Vec<String> = held.pending.iter().map(ToString::to_string).collect();
     for (agent, _) in lost.into_iter().filter(|(_, incident)| !pending.contains(incident)) {
-        sqlx::query("update agents set incident_id = null where id = $1").bind(agent).execute(&mut *connection).await?;
+        database::query("update agents set incident_id = null where id = $1")
+            .bind(agent)
+            .execute(&mut *connection)
+            .await?;
     }
     Ok(())
 }

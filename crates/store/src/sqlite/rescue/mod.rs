@@ -17,8 +17,8 @@ pub(crate) use self::place::{finish_swap, swap};
 
 use super::files::beside;
 use super::{connect, migrate as run_migrations};
-use crate::StoreError;
 use crate::tuning::Tuning;
+use crate::{StoreError, database};
 
 /// The new database while it is written.
 const PARTIAL: &str = ".partial";
@@ -106,7 +106,7 @@ async fn write_partial(
     // A copy of a damaged database may have the damage in its schema.
     migrate(partial, tuning).await?;
     let mut connection = connect::writer(partial, tuning).connect().await?;
-    kills::hold(&mut connection, held).await?;
+    kills::hold(&mut database::Connection::Sqlite(&mut connection), held).await?;
     sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut connection).await?;
     connection.close().await?;
     Ok(extent)

@@ -101,6 +101,6 @@ async fn text_search_finds_refusals_and_changes_by_hand() {
 }
 
 async fn writer_connection(fixture: &Fixture) -> sqlx::SqliteConnection {
-    let options = crate::database::connect::writer(&fixture.store.config.database(), &Tuning::default());
+    let options = crate::sqlite::connect::writer(&fixture.store.config.database(), &Tuning::default());
     sqlx::SqliteConnection::connect_with(&options).await.unwrap()
 }

@@ -26,7 +26,7 @@ async fn a_long_log_is_moved_into_the_database_and_begins_anew() {
 async fn sqlite_has_the_fix_for_checkpoints_beside_a_writer() {
     let fixture = Fixture::new().await;
     let query = sqlx::query_scalar("select sqlite_version()");
-    let version: String = query.fetch_one(&fixture.store.readers).await.unwrap();
+    let version: String = query.fetch_one(fixture.store.readers.sqlite()).await.unwrap();
     let numbers: Vec<u32> = version.split('.').map(|number| number.parse().unwrap()).collect();
     assert!(numbers >= vec![3, 51, 3], "{version}");
 }

@@ -26,7 +26,7 @@ async fn files_are_private_to_their_owner() {
 async fn a_database_of_a_newer_version_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(config(&directory)).await.unwrap();
-    let options = crate::database::connect::writer(&store.config.database(), &quick());
+    let options = crate::sqlite::connect::writer(&store.config.database(), &quick());
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query("insert into _sqlx_migrations (version, description, success, checksum, execution_time) values (999, 'x', 1, x'00', 0)")
         .execute(&mut connection)

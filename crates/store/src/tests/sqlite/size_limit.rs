@@ -32,7 +32,7 @@ async fn settle(fixture: &Fixture) {
         // The writer looks at the size when it has nothing better to do.
         fixture.change(Change::Rename { agent: id("agent"), name: None }).await.unwrap();
         let mut reader = fixture.store.readers.acquire().await.unwrap();
-        if crate::database::used_bytes(&mut reader).await.unwrap() <= LIMIT {
+        if crate::database::used_bytes(&mut reader.connection()).await.unwrap() <= LIMIT {
             return;
         }
         rounds += 1;

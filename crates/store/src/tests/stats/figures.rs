@@ -227,7 +227,7 @@ async fn old_figures_go_hours_before_days() {
     fixture.record_all(events.to_vec()).await;
     fixture.make_sums().await;
     let mut writer = fixture.connect().await;
-    while sweep(&mut writer, Retention::default(), NOON, 1).await.unwrap() {}
+    while sweep(&mut crate::database::Connection::Sqlite(&mut writer), Retention::default(), NOON, 1).await.unwrap() {}
     let count = async |query| fixture.count(query).await;
     assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 0").await, 2);
     assert_eq!(count("select count(*) from rollups where agent_id = 'ann' and span = 1").await, 2);

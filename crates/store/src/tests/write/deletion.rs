@@ -34,12 +34,12 @@ const KEPT: [(&str, &str); 20] = [
 impl Fixture {
     async fn tables(&self) -> Vec<String> {
         let query = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name";
-        sqlx::query_scalar(query).fetch_all(&self.store.readers).await.unwrap()
+        sqlx::query_scalar(query).fetch_all(self.store.readers.sqlite()).await.unwrap()
     }
 
     async fn columns(&self, table: &str) -> Vec<String> {
         let query = sqlx::query("select name from pragma_table_info($1)").bind(table.to_owned());
-        let rows = query.fetch_all(&self.store.readers).await.unwrap();
+        let rows = query.fetch_all(self.store.readers.sqlite()).await.unwrap();
         rows.iter().map(|row| row.get("name")).collect()
     }
 
@@ -60,7 +60,7 @@ impl Fixture {
                 (None, _) => continue,
             };
             let query = sqlx::AssertSqlSafe(format!("select count(*) from {table} where {condition}"));
-            rows.insert(table, sqlx::query_scalar(query).fetch_one(&self.store.readers).await.unwrap());
+            rows.insert(table, sqlx::query_scalar(query).fetch_one(self.store.readers.sqlite()).await.unwrap());
         }
         rows
     }

@@ -189,7 +189,7 @@ async fn everything_sent_is_on_disk_when_the_inbox_is_closed() {
     let Fixture { store, handle, writer, recorder, .. } = fixture;
     drop(handle);
     writer.await.unwrap();
-    let count: i64 = sqlx::query_scalar("select count(*) from events").fetch_one(&store.readers).await.unwrap();
+    let count: i64 = sqlx::query_scalar("select count(*) from events").fetch_one(store.readers.sqlite()).await.unwrap();
     assert_eq!(count, 1500);
     let late = recorder.change(Change::Rename { agent: id("agent"), name: None }).await;
     assert!(matches!(late, Err(StoreError::Unavailable(_))));

@@ -10,7 +10,7 @@ impl Fixture {
 
     /// Locks the database as another program would.
     async fn lock(&self) -> SqliteConnection {
-        let options = crate::database::connect::writer(&self.store.config.database(), &Tuning::default());
+        let options = crate::sqlite::connect::writer(&self.store.config.database(), &Tuning::default());
         let mut other = SqliteConnection::connect_with(&options).await.unwrap();
         sqlx::query("begin exclusive").execute(&mut other).await.unwrap();
         other
@@ -204,7 +204,7 @@ async fn acknowledged_changes_survive_a_crash() {
     }
     let fixture = Fixture::open(directory, quick()).await;
     let integrity: String =
-        sqlx::query_scalar("pragma integrity_check").fetch_one(&fixture.store.readers).await.unwrap();
+        sqlx::query_scalar("pragma integrity_check").fetch_one(fixture.store.readers.sqlite()).await.unwrap();
     assert_eq!(integrity, "ok");
     assert_eq!(fixture.count("select count(*) from incidents where state = 'closed'").await, 10);
     assert_eq!(fixture.store.agent(&id("looper")).await.unwrap().unwrap().epoch, Epoch(10));

@@ -52,13 +52,13 @@ async fn retention_is_a_setting() {
     write_history(&fixture).await;
     fixture.recorder.stop().await;
     let retention = Retention { event_days: 1, incident_days: 10, ..Retention::default() };
-    let mut writer = sqlx::SqliteConnection::connect_with(&crate::database::connect::writer(
+    let mut writer = sqlx::SqliteConnection::connect_with(&crate::sqlite::connect::writer(
         &fixture.store.config.database(),
         &fixture.tuning,
     ))
     .await
     .unwrap();
-    while sweep(&mut writer, retention, NOON, 100).await.unwrap() {}
+    while sweep(&mut crate::database::Connection::Sqlite(&mut writer), retention, NOON, 100).await.unwrap() {}
     assert_eq!(fixture.count("select count(*) from events where event_type = 'llm_call'").await, 2);
     assert_eq!(fixture.count("select count(*) from incidents").await, 2, "both are open");
 }
@@ -70,14 +70,17 @@ async fn every_table_that_grows_is_swept() {
     fixture.activate("agent", 0).await.unwrap();
     let before = fixture.rows_of("agent").await;
     fixture.recorder.stop().await;
-    let options = crate::database::connect::writer(&fixture.store.config.database(), &fixture.tuning);
+    let options = crate::sqlite::connect::writer(&fixture.store.config.database(), &fixture.tuning);
     let mut writer = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     // No time has passed: nothing goes.
-    while sweep(&mut writer, Retention::default(), NOON, 1).await.unwrap() {}
+    while sweep(&mut crate::database::Connection::Sqlite(&mut writer), Retention::default(), NOON, 1).await.unwrap() {}
     assert_eq!(fixture.rows_of("agent").await, before);
 
     let mut steps = 0;
-    while sweep(&mut writer, Retention::default(), days_ago(-401), 1).await.unwrap() {
+    while sweep(&mut crate::database::Connection::Sqlite(&mut writer), Retention::default(), days_ago(-401), 1)
+        .await
+        .unwrap()
+    {
         steps += 1;
     }
     assert!(steps > 1, "a row at a time");

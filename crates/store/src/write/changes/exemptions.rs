@@ -3,13 +3,13 @@
 use model::{AgentId, Exempt, Exemption, ExemptionId, TextHash, Timestamp};
 
 use crate::columns;
-use crate::database::Connection;
+use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::{ExemptionRow, StoreError};
 
 /// Adds an exemption, or replaces the one for the same prompt or tool call.
-pub(in crate::write) async fn add(transaction: &mut Connection, row: &ExemptionRow) -> Result<(), Failure> {
-    let known: Option<i64> = sqlx::query_scalar("select 1 from agents where id = $1")
+pub(in crate::write) async fn add(transaction: &mut Connection<'_>, row: &ExemptionRow) -> Result<(), Failure> {
+    let known: Option<i64> = database::query_scalar("select 1 from agents where id = $1")
         .bind(row.agent.as_str())
         .fetch_optional(&mut *transaction)
         .await?;
@@ -17,7 +17,7 @@ pub(in crate::write) async fn add(transaction: &mut Connection, row: &ExemptionR
         return Err(StoreError::NotFound.into());
     }
     remove_same(transaction, row).await?;
-    let query = sqlx::query_scalar("select count(*) from exemptions where agent_id = $1 and until > $2");
+    let query = database::query_scalar("select count(*) from exemptions where agent_id = $1 and until > $2");
     let query = query.bind(row.agent.as_str()).bind(row.created_at.as_millis());
     let count: i64 = query.fetch_one(&mut *transaction).await?;
     if columns::unsigned(count) >= Exemption::MOST as u64 {
@@ -29,9 +29,9 @@ pub(in crate::write) async fn add(transaction: &mut Connection, row: &ExemptionR
     Ok(())
 }
 
-async fn remove_same(transaction: &mut Connection, row: &ExemptionRow) -> Result<(), sqlx::Error> {
+async fn remove_same(transaction: &mut Connection<'_>, row: &ExemptionRow) -> Result<(), sqlx::Error> {
     let (prompt, literal, adaptive) = hashes(row.exemption.exempt);
-    sqlx::query(
+    database::query(
         "delete from exemptions where agent_id = $1 and kind = $2 and coalesce(prompt_hash, 0) = $3
             and coalesce(literal_signature, 0) = $4 and coalesce(adaptive_signature, 0) = $5",
     )
@@ -45,9 +45,9 @@ async fn remove_same(transaction: &mut Connection, row: &ExemptionRow) -> Result
     .map(drop)
 }
 
-async fn insert(transaction: &mut Connection, row: &ExemptionRow) -> Result<(), sqlx::Error> {
+async fn insert(transaction: &mut Connection<'_>, row: &ExemptionRow) -> Result<(), sqlx::Error> {
     let (prompt, literal, adaptive) = hashes(row.exemption.exempt);
-    sqlx::query(
+    database::query(
         "insert into exemptions (id, agent_id, kind, prompt_hash, literal_signature, adaptive_signature, text, incident_id,
             created_at, until)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -69,22 +69,22 @@ async fn insert(transaction: &mut Connection, row: &ExemptionRow) -> Result<(), 
 
 /// Revokes an exemption; `false` if the agent has none with this id.
 pub(in crate::write) async fn remove(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     agent: &AgentId,
     id: ExemptionId,
 ) -> Result<bool, sqlx::Error> {
-    let query = sqlx::query("delete from exemptions where id = $1 and agent_id = $2");
+    let query = database::query("delete from exemptions where id = $1 and agent_id = $2");
     let query = query.bind(id.to_string()).bind(agent.as_str());
     Ok(query.execute(transaction).await?.rows_affected() == 1)
 }
 
 /// Deletes up to `rows` exemptions that ended before `now`, and says whether there were any.
 pub(in crate::write) async fn sweep(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     now: Timestamp,
     rows: i64,
 ) -> Result<bool, sqlx::Error> {
-    let query = sqlx::query(
+    let query = database::query(
         "delete from exemptions where id in (select id from exemptions where until <= $1 order by until limit $2)",
     );
     Ok(query.bind(now.as_millis()).bind(rows).execute(transaction).await?.rows_affected() > 0)

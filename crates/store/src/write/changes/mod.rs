@@ -10,7 +10,7 @@ pub(super) mod exemptions;
 use super::new_agent::NewAgent;
 use super::{deletion, events};
 use crate::columns::{signed, unsigned};
-use crate::database::Connection;
+use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
 use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, settings};
@@ -19,7 +19,7 @@ use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, settin
 pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
 
 /// Makes `change`.
-pub(super) async fn apply(transaction: &mut Connection, change: &Change, store: &Store) -> Outcome {
+pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, store: &Store) -> Outcome {
     match change {
         Change::Configure { agent, kill_switch, window_floor, at } => {
             let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
@@ -60,10 +60,10 @@ pub(super) async fn apply(transaction: &mut Connection, change: &Change, store: 
     }
 }
 
-async fn configure(transaction: &mut Connection, agent: NewAgent<'_>, window_floor: u64) -> Outcome {
+async fn configure(transaction: &mut Connection<'_>, agent: NewAgent<'_>, window_floor: u64) -> Outcome {
     agent.insert(transaction).await?;
     let KillSwitch { enabled, window_size, threshold, action, counting } = *agent.kill_switch;
-    sqlx::query(
+    database::query(
         "update agents set enabled = $1, window_size = $2, threshold = $3, action = $4, counting = $5, window_floor = $6
          where id = $7",
     )
@@ -80,15 +80,15 @@ async fn configure(transaction: &mut Connection, agent: NewAgent<'_>, window_flo
     Ok((Changed::Done, Some(notice)))
 }
 
-async fn set_policy(transaction: &mut Connection, agent: NewAgent<'_>, policy: &Policy) -> Outcome {
+async fn set_policy(transaction: &mut Connection<'_>, agent: NewAgent<'_>, policy: &Policy) -> Outcome {
     agent.insert(transaction).await?;
     put_policy(transaction, agent.id.as_str(), policy).await
 }
 
 /// Of an agent, or of all others: [`ANY`] is the name of none.
-async fn put_policy(transaction: &mut Connection, agent: &str, policy: &Policy) -> Outcome {
+async fn put_policy(transaction: &mut Connection<'_>, agent: &str, policy: &Policy) -> Outcome {
     let json = serde_json::to_string(policy).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    sqlx::query(
+    database::query(
         "insert into policies (agent_id, policy) values ($1, $2)
          on conflict (agent_id) do update set policy = excluded.policy",
     )
@@ -99,20 +99,20 @@ async fn put_policy(transaction: &mut Connection, agent: &str, policy: &Policy) 
     done(1)
 }
 
-async fn reset_policy(transaction: &mut Connection, agent: &str) -> Outcome {
-    sqlx::query("delete from policies where agent_id = $1").bind(agent).execute(transaction).await?;
+async fn reset_policy(transaction: &mut Connection<'_>, agent: &str) -> Outcome {
+    database::query("delete from policies where agent_id = $1").bind(agent).execute(transaction).await?;
     // An agent that had none has the default already.
     done(1)
 }
 
 async fn activate(
-    transaction: &mut Connection,
+    transaction: &mut Connection<'_>,
     agent: &AgentId,
     epoch: Epoch,
     (by, at): (ActivatedBy, Timestamp),
 ) -> Outcome {
     // The floor counts calls of the epoch that ends.
-    let begun: Option<i64> = sqlx::query_scalar(
+    let begun: Option<i64> = database::query_scalar(
         "update agents set active = 1, deactivated_by = null, deactivated_at = null, incident_id = null,
             epoch = epoch + 1, window_floor = 0
          where id = $1 and epoch = $2 and active = 0 returning epoch",
@@ -122,22 +122,24 @@ async fn activate(
     .fetch_optional(&mut *transaction)
     .await?;
     let Some(begun) = begun else { return Err(why_not_activated(transaction, agent).await?.into()) };
-    sqlx::query("update incidents set state = $1, closed_at = $2, closed_by = $3 where agent_id = $4 and state = $5")
-        .bind(IncidentState::Closed.as_str())
-        .bind(at.as_millis())
-        .bind(by.as_str())
-        .bind(agent.as_str())
-        .bind(IncidentState::Open.as_str())
-        .execute(&mut *transaction)
-        .await?;
+    database::query(
+        "update incidents set state = $1, closed_at = $2, closed_by = $3 where agent_id = $4 and state = $5",
+    )
+    .bind(IncidentState::Closed.as_str())
+    .bind(at.as_millis())
+    .bind(by.as_str())
+    .bind(agent.as_str())
+    .bind(IncidentState::Open.as_str())
+    .execute(&mut *transaction)
+    .await?;
     let begun = Epoch(unsigned(begun));
     let event = Event::new(CallId::at(at), agent.clone(), begun, EventType::AgentActivated, at);
     events::insert(transaction, &[&event]).await?;
     Ok((Changed::Activated(begun), Some(Notice::Event(event.into()))))
 }
 
-async fn why_not_activated(transaction: &mut Connection, agent: &AgentId) -> Result<StoreError, sqlx::Error> {
-    let active: Option<bool> = sqlx::query_scalar("select active from agents where id = $1")
+async fn why_not_activated(transaction: &mut Connection<'_>, agent: &AgentId) -> Result<StoreError, sqlx::Error> {
+    let active: Option<bool> = database::query_scalar("select active from agents where id = $1")
         .bind(agent.as_str())
         .fetch_optional(transaction)
         .await?;
@@ -148,8 +150,8 @@ async fn why_not_activated(transaction: &mut Connection, agent: &AgentId) -> Res
     })
 }
 
-async fn deactivate(transaction: &mut Connection, agent: &AgentId, at: Timestamp) -> Outcome {
-    let epoch: Option<i64> = sqlx::query_scalar(
+async fn deactivate(transaction: &mut Connection<'_>, agent: &AgentId, at: Timestamp) -> Outcome {
+    let epoch: Option<i64> = database::query_scalar(
         "update agents set active = 0, deactivated_by = $1, deactivated_at = $2, incident_id = null
          where id = $3 and active = 1 returning epoch",
     )
@@ -168,23 +170,23 @@ async fn deactivate(transaction: &mut Connection, agent: &AgentId, at: Timestamp
     Ok((Changed::Done, Some(Notice::Event(event.into()))))
 }
 
-async fn exists(transaction: &mut Connection, agent: &AgentId) -> Outcome {
-    let known: Option<i64> = sqlx::query_scalar("select 1 from agents where id = $1")
+async fn exists(transaction: &mut Connection<'_>, agent: &AgentId) -> Outcome {
+    let known: Option<i64> = database::query_scalar("select 1 from agents where id = $1")
         .bind(agent.as_str())
         .fetch_optional(transaction)
         .await?;
     done(known.map_or(0, |_| 1))
 }
 
-async fn rename(transaction: &mut Connection, agent: &AgentId, name: Option<&str>) -> Outcome {
-    let query = sqlx::query("update agents set name = $1 where id = $2").bind(name).bind(agent.as_str());
+async fn rename(transaction: &mut Connection<'_>, agent: &AgentId, name: Option<&str>) -> Outcome {
+    let query = database::query("update agents set name = $1 where id = $2").bind(name).bind(agent.as_str());
     done(query.execute(transaction).await?.rows_affected())
 }
 
-async fn put_provider(transaction: &mut Connection, provider: &Provider, keys: &KeyFile) -> Outcome {
+async fn put_provider(transaction: &mut Connection<'_>, provider: &Provider, keys: &KeyFile) -> Outcome {
     let sealed = provider.key.as_ref().map(|key| keys.seal(&provider.name, key)).transpose()?;
     let (ciphertext, key_id) = sealed.map(|sealed| (sealed.ciphertext, sealed.key_id)).unzip();
-    sqlx::query(
+    database::query(
         "insert into providers (name, base_url, format, key_ciphertext, key_id) values ($1, $2, $3, $4, $5)
          on conflict (name) do update set base_url = excluded.base_url, format = excluded.format,
             key_ciphertext = coalesce(excluded.key_ciphertext, providers.key_ciphertext),
@@ -200,22 +202,23 @@ async fn put_provider(transaction: &mut Connection, provider: &Provider, keys: &
     done(1)
 }
 
-async fn remove_provider(transaction: &mut Connection, name: &str) -> Outcome {
-    let query = sqlx::query("delete from providers where name = $1").bind(name);
+async fn remove_provider(transaction: &mut Connection<'_>, name: &str) -> Outcome {
+    let query = database::query("delete from providers where name = $1").bind(name);
     done(query.execute(transaction).await?.rows_affected())
 }
 
-async fn set_feedback(transaction: &mut Connection, incident: IncidentId, feedback: Feedback) -> Outcome {
-    let query = sqlx::query("update incidents set feedback = $1 where id = $2");
+async fn set_feedback(transaction: &mut Connection<'_>, incident: IncidentId, feedback: Feedback) -> Outcome {
+    let query = database::query("update incidents set feedback = $1 where id = $2");
     let query = query.bind(feedback.as_str()).bind(incident.to_string());
     done(query.execute(transaction).await?.rows_affected())
 }
 
-async fn delete_incident(transaction: &mut Connection, incident: IncidentId) -> Outcome {
+async fn delete_incident(transaction: &mut Connection<'_>, incident: IncidentId) -> Outcome {
     // An agent that it holds inactive stays so; it only has no incident to show any more.
-    let query = sqlx::query("update agents set incident_id = null where incident_id = $1").bind(incident.to_string());
+    let query =
+        database::query("update agents set incident_id = null where incident_id = $1").bind(incident.to_string());
     query.execute(&mut *transaction).await?;
-    let query = sqlx::query("delete from incidents where id = $1").bind(incident.to_string());
+    let query = database::query("delete from incidents where id = $1").bind(incident.to_string());
     done(query.execute(transaction).await?.rows_affected())
 }
 

@@ -1,0 +1,89 @@
+//! The databases that the store can use, behind one set of types. The rest of the crate writes its
+//! statements once, in SQL that SQLite takes as it is; `postgres` translates the few words that
+//! differ.
+
+mod bulk_insert;
+mod connection;
+pub(crate) mod dialect;
+mod error_codes;
+mod query;
+mod query_builder;
+mod row;
+mod session;
+mod value;
+
+pub(crate) use self::bulk_insert::{BulkInsert, Merge, OnConflict};
+pub(crate) use self::connection::{Connection, Pool, Source};
+pub(crate) use self::error_codes::{in_plain_words, is_full, may_pass, report_damage};
+pub(crate) use self::query::{Query, query, query_as, query_scalar, query_with};
+pub(crate) use self::query_builder::QueryBuilder;
+pub(crate) use self::row::Row;
+pub(crate) use self::session::{Durability, Session};
+pub(crate) use self::value::{Arguments, Value, text};
+
+/// What a process needs of its own directory and memory, whatever database it uses.
+pub(crate) use crate::sqlite::rescue::{Held, hold_kills};
+/// Inserts that only one of the databases needs: it has no arrays.
+pub(crate) use crate::sqlite::{BulkInsert as RowInsert, INSERT_OR_IGNORE, execute_with};
+pub(crate) use crate::sqlite::{Generation, KillsInMemory, create_private_dir};
+
+use crate::tuning::Tuning;
+use crate::{StoreConfig, StoreError, postgres, sqlite};
+
+/// The connections that read.
+pub(crate) struct Readers {
+    pub(crate) pool: Pool,
+    /// Makes the readers leave a file that was replaced.
+    pub(crate) generation: Generation,
+}
+
+/// Creates the database if it does not exist, migrates it and opens the readers.
+pub(crate) async fn open(config: &StoreConfig, tuning: &Tuning) -> Result<Readers, StoreError> {
+    let Some(server) = &config.postgres else {
+        sqlite::prepare(config)?;
+        let sqlite::Readers { pool, generation } = sqlite::open(&config.database(), tuning).await?;
+        return Ok(Readers { pool: Pool::Sqlite(pool), generation });
+    };
+    let pool = postgres::open(server).await?;
+    Ok(Readers { pool: Pool::Postgres(pool), generation: Generation::default() })
+}
+
+/// Makes sure that events with ids of these times can be inserted.
+pub(crate) async fn add_days(
+    connection: &mut Connection<'_>,
+    times: impl Iterator<Item = i64>,
+) -> Result<(), sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(connection) => postgres::add_days(connection, times).await,
+    }
+}
+
+/// Drops the days of events that ended before a time, and says whether there were any. `None`: the
+/// database has no days, events are deleted row by row.
+pub(crate) async fn drop_days_before(
+    connection: &mut Connection<'_>,
+    before: i64,
+) -> Result<Option<bool>, sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => Ok(None),
+        Connection::Postgres(connection) => postgres::drop_days_before(connection, before).await.map(Some),
+    }
+}
+
+/// Drops the oldest day of events unless it is the only one, and returns the number of its events.
+/// `None`: the database has no days.
+pub(crate) async fn drop_oldest_day(connection: &mut Connection<'_>) -> Result<Option<u64>, sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => Ok(None),
+        Connection::Postgres(connection) => postgres::drop_oldest_day(connection).await.map(Some),
+    }
+}
+
+/// The bytes that the data takes.
+pub(crate) async fn used_bytes(connection: &mut Connection<'_>) -> Result<u64, sqlx::Error> {
+    match connection {
+        Connection::Sqlite(connection) => sqlite::used_bytes(connection).await,
+        Connection::Postgres(connection) => postgres::used_bytes(connection).await,
+    }
+}

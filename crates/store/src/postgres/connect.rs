@@ -1,0 +1,73 @@
+//! Where the server is, and how long it may take to answer.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use sqlx::ConnectOptions;
+use sqlx::postgres::PgConnectOptions;
+
+/// How long a connection is waited for.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long one statement may take. A server that hangs must not hold up the writer for ever; what
+/// people look at and what the writer does is done in a fraction of this.
+const STATEMENT_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A PostgreSQL server and its database.
+#[derive(Clone)]
+pub struct PostgresConfig {
+    url: SecretString,
+    password_file: Option<PathBuf>,
+}
+
+impl PostgresConfig {
+    /// The database at `url` (`postgres://user:password@host:port/database?sslmode=require`). The
+    /// password may be in `password_file` instead, which is read with every connection so that it
+    /// can be changed.
+    pub fn new(url: SecretString, password_file: Option<PathBuf>) -> Result<PostgresConfig, String> {
+        let config = PostgresConfig { url, password_file };
+        config.options().map(|_| config)
+    }
+
+    /// The server and the database without the password, for people.
+    pub fn address(&self) -> String {
+        PgConnectOptions::from_str(self.url.expose_secret()).map_or_else(
+            |_| "postgres".to_owned(),
+            |options| {
+                let database = options.get_database().unwrap_or(options.get_username());
+                format!("postgres://{}:{}/{database}", options.get_host(), options.get_port())
+            },
+        )
+    }
+
+    pub(super) fn options(&self) -> Result<PgConnectOptions, String> {
+        let url = self.url.expose_secret();
+        if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
+            return Err("must be postgres://user@host/database".to_owned());
+        }
+        let options = PgConnectOptions::from_str(url).map_err(|error| format!("cannot be read: {error}"))?;
+        // Values must not be logged.
+        let options = options.application_name("agentgazer").disable_statement_logging();
+        let Some(file) = &self.password_file else { return Ok(options) };
+        let password = std::fs::read_to_string(file);
+        let password = password.map_err(|error| format!("the password file {}: {error}", file.display()))?;
+        Ok(options.password(password.trim_end_matches(['\r', '\n'])))
+    }
+}
+
+impl fmt::Debug for PostgresConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PostgresConfig").field(&self.address()).finish()
+    }
+}
+
+/// Waits for an answer of the server, within limits.
+pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
+    tokio::time::timeout(STATEMENT_PATIENCE, answer).await.unwrap_or_else(|_| {
+        let why = format!("the server did not answer within {} s", STATEMENT_PATIENCE.as_secs());
+        Err(sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, why)))
+    })
+}

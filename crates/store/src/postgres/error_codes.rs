@@ -1,0 +1,38 @@
+//! PostgreSQL's error codes: what they mean to people, and which of them are temporary.
+
+/// Describes a database error for the person who runs the server.
+pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
+    let code = code(error);
+    let words = match code.as_str() {
+        "25006" => "the database is read-only",
+        "28000" | "28P01" => "the database refuses the user or the password",
+        "3D000" => "there is no such database",
+        "42501" => "the user of the database may not do this",
+        "53100" => "the disk of the database is full",
+        "53300" => "the database has no free connection",
+        "57P01" | "57P02" | "57P03" => "the database is stopping or starting",
+        _ => return error.to_string(),
+    };
+    format!("{words} ({error})")
+}
+
+/// Whether the same write may succeed later: the server is at fault, not the statement or its
+/// values.
+pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+    let code = code(error);
+    // A missing right or table can be given back while the server runs.
+    if matches!(code.as_str(), "42501" | "42P01") {
+        return true;
+    }
+    // Cardinality, data, constraints, syntax, what is not supported.
+    !matches!(code.get(..2), Some("0A" | "21" | "22" | "23" | "42"))
+}
+
+/// Whether the disk is full.
+pub(crate) fn is_full(error: &sqlx::Error) -> bool {
+    code(error) == "53100"
+}
+
+fn code(error: &sqlx::Error) -> String {
+    error.as_database_error().and_then(|error| error.code()).unwrap_or_default().into_owned()
+}

@@ -1,0 +1,123 @@
+//! The writer's connection: opened when it is needed, discarded after any failure.
+
+use std::io;
+
+use sqlx::postgres::{PgConnection, Postgres};
+use sqlx::{ConnectOptions, Connection as _, Transaction};
+
+use super::{PostgresConfig, connect, in_time};
+use crate::database::Durability;
+
+/// The connection that writes.
+#[derive(Debug)]
+pub(crate) struct Session {
+    config: PostgresConfig,
+    open: Option<PgConnection>,
+    /// The number of connections so far.
+    connections: u64,
+    /// The number that [`was_reconnected`](Session::was_reconnected) has told of.
+    seen_connections: u64,
+    /// A transaction whose commit was not acknowledged.
+    in_doubt: Option<String>,
+}
+
+impl Session {
+    pub(crate) fn new(config: &PostgresConfig) -> Session {
+        Session { config: config.clone(), open: None, connections: 0, seen_connections: 1, in_doubt: None }
+    }
+
+    /// Begins a transaction.
+    pub(crate) async fn begin(&mut self, durability: Durability) -> Result<WriteTransaction<'_>, sqlx::Error> {
+        self.connect().await?;
+        let Some(connection) = &mut self.open else { return Err(sqlx::Error::PoolClosed) };
+        let begin = match durability {
+            Durability::Normal => "begin; set local synchronous_commit = off",
+            Durability::Full => "begin; set local synchronous_commit = on",
+        };
+        let inner = in_time(connection.begin_with(begin)).await?;
+        Ok(WriteTransaction { inner, id: None, in_doubt: &mut self.in_doubt })
+    }
+
+    async fn connect(&mut self) -> Result<(), sqlx::Error> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        let options = self.config.options().map_err(|why| sqlx::Error::Configuration(why.into()))?;
+        let connecting = tokio::time::timeout(connect::PATIENCE, options.connect()).await;
+        let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer"));
+        self.open = Some(connecting.map_err(late)??);
+        self.connections += 1;
+        Ok(())
+    }
+
+    /// Whether the transaction in doubt was committed. An error if that is not known yet.
+    pub(crate) async fn was_committed(&mut self) -> Result<bool, sqlx::Error> {
+        let Some(id) = self.in_doubt.clone() else { return Ok(false) };
+        self.connect().await?;
+        let Some(connection) = &mut self.open else { return Err(sqlx::Error::PoolClosed) };
+        let query = sqlx::query_scalar("select pg_xact_status($1::text::xid8)").bind(id);
+        let status: Option<String> = in_time(query.fetch_one(connection)).await?;
+        let committed = match status.as_deref() {
+            Some("in progress") => {
+                return Err(sqlx::Error::Io(io::Error::other("the last transaction has not ended")));
+            }
+            Some("committed") => true,
+            _ => false,
+        };
+        self.in_doubt = None;
+        Ok(committed)
+    }
+
+    /// Whether the connection is another one than at the last look. The server may be another one
+    /// too, promoted without the newest kills.
+    pub(crate) fn was_reconnected(&mut self) -> bool {
+        let is_new = self.connections > self.seen_connections;
+        self.seen_connections = self.seen_connections.max(self.connections);
+        is_new
+    }
+
+    /// Discards the connection with any transaction it is in.
+    pub(crate) fn reset(&mut self) {
+        self.open = None;
+    }
+
+    pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
+        match self.open {
+            Some(connection) => in_time(connection.close()).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// A transaction of the writer.
+pub(crate) struct WriteTransaction<'a> {
+    inner: Transaction<'a, Postgres>,
+    /// Its number, if it is remembered.
+    id: Option<String>,
+    in_doubt: &'a mut Option<String>,
+}
+
+impl WriteTransaction<'_> {
+    pub(crate) fn connection(&mut self) -> &mut PgConnection {
+        &mut self.inner
+    }
+
+    /// Remembers the number of the transaction, by which the server tells what became of it.
+    pub(crate) async fn remember(&mut self) -> Result<(), sqlx::Error> {
+        let query = sqlx::query_scalar("select pg_current_xact_id()::text");
+        self.id = Some(in_time(query.fetch_one(&mut *self.inner)).await?);
+        Ok(())
+    }
+
+    pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
+        let committed = in_time(self.inner.commit()).await;
+        if committed.is_err() {
+            *self.in_doubt = self.id;
+        }
+        committed
+    }
+
+    pub(crate) async fn rollback(self) -> Result<(), sqlx::Error> {
+        in_time(self.inner.rollback()).await
+    }
+}
