@@ -297,6 +297,7 @@ impl Parts {
             sessions: SessionStorage::default(),
             drills: Drills::default(),
             is_https: false,
+            access: config.access.clone(),
             warnings: Warnings::default(),
             recordings: None,
             detection_failures: Failures::default(),

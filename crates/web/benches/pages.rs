@@ -196,6 +196,7 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         sessions: web::SessionStorage::default(),
         drills: web::Drills::default(),
         is_https: false,
+        access: web::Access::default(),
         warnings: web::Warnings::default(),
         detection_failures: Failures::default(),
         hosts: AllowedHosts::new(IpAddr::from(Ipv4Addr::LOCALHOST), []),

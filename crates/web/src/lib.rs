@@ -22,7 +22,7 @@ use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle};
 use store::{Recorder, RecordingFile, Store};
 
 pub use drill::{DrillLine, DrillReport, Drills};
-pub use gate::{Client, Network, SessionStorage};
+pub use gate::{AddressRange, Client, ForwardAuth, Network, SessionStorage, TrustedProxies};
 pub use names::Names;
 pub use routes::{openapi_json, router};
 pub use warnings::Warnings;
@@ -34,6 +34,15 @@ pub struct AlertTargets {
     pub allow_private: bool,
     /// Whether a mail server is configured.
     pub mail: bool,
+}
+
+/// The reverse proxies in front of the server.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Those whose word about the client is taken.
+    pub proxies: TrustedProxies,
+    /// How they name people that they have logged in.
+    pub forward: Option<ForwardAuth>,
 }
 
 /// The parts of the API and the dashboard.
@@ -69,6 +78,8 @@ pub struct Web {
     pub drills: Drills,
     /// Whether the listener speaks TLS.
     pub is_https: bool,
+    /// The reverse proxies in front, and whom they log in.
+    pub access: Access,
     /// What else readiness warns of.
     pub warnings: Warnings,
     /// How often reading or scoring a call failed.

@@ -36,6 +36,7 @@ pub fn router(web: Web) -> Router {
         .layer(from_fn(gate::refuse_other_sites))
         .layer(from_fn_with_state(app.clone(), gate::only_our_hosts))
         .layer(from_fn_with_state(app.clone(), gate::answer_safely))
+        .layer(from_fn_with_state(app.clone(), gate::find_client))
         .layer(from_fn(compression::compress))
         .with_state(app)
 }

@@ -4,6 +4,7 @@
 use control::Token;
 use secrecy::ExposeSecret;
 
+use super::access;
 use super::layer::{Entry, Mistake, Origin};
 use super::{Config, TlsConfig, UNREAD_FILE};
 use crate::tls::Tls;
@@ -61,6 +62,7 @@ fn origin<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Origin> {
 
 fn contradictions(config: &Config) -> Vec<Contradiction> {
     let mut found = config.alerts.contradictions();
+    found.extend(access::contradictions(&config.access));
     if !config.bind.is_loopback() && config.token.is_none() {
         let message = format!(
             "must be set, because {} can be reached from other machines: set AGENTGAZER_TOKEN (or --token) to a \

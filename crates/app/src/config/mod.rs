@@ -2,6 +2,7 @@
 //! first read as text (`layer`), then put in its place (`setting`); all mistakes are told together
 //! and nothing starts.
 
+mod access;
 mod alerting;
 mod contradictions;
 mod environment;
@@ -21,6 +22,7 @@ use http::StatusCode;
 use model::{AgentId, KillSwitch, Policy, Provider};
 use secrecy::SecretString;
 use store::Retention;
+use web::Access;
 use wire::{Price, Prices, RefusalStatus};
 
 pub use alerting::Alerting;
@@ -50,6 +52,8 @@ pub struct Config {
     pub token: Option<SecretString>,
     /// The files that both listeners encrypt with.
     pub tls: TlsConfig,
+    /// The reverse proxies in front, and whom they log in.
+    pub access: Access,
     /// More names that may stand in `Host`.
     pub allow_hosts: Vec<String>,
     /// The origins of the web pages that may call through the proxy.
@@ -221,6 +225,7 @@ impl Config {
             ignored_variables: Vec::new(),
             token: None,
             tls: TlsConfig::default(),
+            access: Access::default(),
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
             providers: Vec::new(),

@@ -6,6 +6,7 @@ use http::StatusCode;
 use model::{ANY, Action, AgentId, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit};
 use wire::{Prices, Unpriced};
 
+use super::access;
 use super::price_file;
 use super::value::{self, Read};
 use super::{Config, LogFormat};
@@ -46,7 +47,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 61] = settings! {
+const SINGLE: [Setting; 64] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -57,6 +58,12 @@ const SINGLE: [Setting; 61] = settings! {
     "tls.certificate" => |config, text| config.tls.certificate = Some(path(text)?);
     "tls.key" => |config, text| config.tls.key = Some(path(text)?);
     "tls.client_ca" => |config, text| config.tls.client_ca = Some(path(text)?);
+    "auth.forward.user_header" => |config, text|
+        access::forward(&mut config.access).user_header = access::header(text)?;
+    "auth.forward.groups_header" => |config, text|
+        access::forward(&mut config.access).groups_header = Some(access::header(text)?);
+    "auth.forward.default_role" => |config, text|
+        access::forward(&mut config.access).default_role = access::default_role(text)?;
     "refusal_status" => |config, text| config.refusal_status.all = Some(refusal_status(text)?);
     "proxy.refusal_status.openai" => |config, text| config.refusal_status.openai = Some(refusal_status(text)?);
     "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(refusal_status(text)?);
@@ -141,12 +148,29 @@ const SINGLE: [Setting; 61] = settings! {
     "log.level" => |config, text| config.log.level = log_level(text)?;
 };
 
-const LISTS: [Setting; 6] = [
+const LISTS: [Setting; 8] = [
     Setting {
         key: "allow_hosts",
         shape: Shape::List,
         apply: |config, values, _| {
             config.allow_hosts = values.iter().map(|name| host_name(name)).collect::<Read<_>>()?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "auth.trusted_proxies",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            config.access.proxies = access::trusted_proxies(values)?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "auth.forward.roles",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            let roles = values.iter().map(|text| access::group_role(text)).collect::<Read<_>>()?;
+            access::forward(&mut config.access).roles = roles;
             Ok(())
         },
     },

@@ -14,6 +14,7 @@ use model::{ActivatedBy, Actor, Role};
 use subtle::ConstantTimeEq;
 
 use super::client::Client;
+use super::forward_auth;
 use super::session::COOKIE_NAME;
 use crate::app::App;
 use crate::pages;
@@ -25,6 +26,9 @@ use crate::problem::Problem;
 pub(crate) async fn only_known_callers(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let client = Client::of(request.extensions());
     if let Some(actor) = identify(&app, request.headers(), &client) {
+        if forward_auth::lacks_origin(request.method(), request.headers(), &actor) {
+            return Problem::cross_site().into_response();
+        }
         client.set_authenticated();
         request.extensions_mut().insert(Caller(actor));
         return next.run(request).await;
@@ -38,8 +42,13 @@ pub(crate) async fn only_known_callers(State(app): State<App>, mut request: Requ
     }
 }
 
-/// Who asks, if anybody that we know. The one place where credentials are read.
+/// Who asks, if anybody that we know: by a credential of their own, else by a trusted proxy.
 pub(crate) fn identify(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
+    identify_by_credential(app, headers, client).or_else(|| forward_auth::identify(app, headers, client))
+}
+
+/// Who has shown a token or a session. The one place where credentials are read.
+fn identify_by_credential(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
     let address = Some(client.address());
     match bearer(headers) {
         // A token that is given must be right, also from a browser that has a session.

@@ -15,12 +15,20 @@ use axum::http::request::Parts;
 pub struct Client {
     address: IpAddr,
     authenticated: Arc<AtomicBool>,
+    /// The trusted proxy that it comes through.
+    proxy: Option<Proxy>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Proxy {
+    /// Whether the proxy was called over TLS.
+    is_over_tls: bool,
 }
 
 impl Client {
     /// A client that has not shown the token or a session yet.
     pub fn new(address: IpAddr) -> Client {
-        Client { address, authenticated: Arc::default() }
+        Client { address, authenticated: Arc::default(), proxy: None }
     }
 
     /// Whether it has shown the token or an open session on this connection.
@@ -33,6 +41,21 @@ impl Client {
         // A router that is called without a listener, as in tests, has local clients only.
         let local = || Client::new(IpAddr::V4(Ipv4Addr::LOCALHOST));
         extensions.get().cloned().unwrap_or_else(local)
+    }
+
+    /// The client at `address`, behind a trusted proxy that is this client.
+    pub(super) fn behind_proxy(self, address: IpAddr, is_over_tls: bool) -> Client {
+        Client { address, proxy: Some(Proxy { is_over_tls }), ..self }
+    }
+
+    /// Whether a trusted proxy sent its request.
+    pub(super) fn is_behind_proxy(&self) -> bool {
+        self.proxy.is_some()
+    }
+
+    /// Whether a trusted proxy speaks TLS with it.
+    pub(super) fn is_over_tls(&self) -> bool {
+        self.proxy.is_some_and(|proxy| proxy.is_over_tls)
     }
 
     pub(crate) fn address(&self) -> IpAddr {

@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::client::Client;
 use crate::app::App;
 
 /// The content security policy of API answers: nothing is allowed.
@@ -26,7 +27,7 @@ const ONLY_TLS: &str = "max-age=31536000";
 
 /// Adds those headers that the handler did not set.
 pub(crate) async fn answer_safely(State(app): State<App>, request: Request, next: Next) -> Response {
-    let is_https = app.web().is_https;
+    let is_https = app.web().is_https || Client::of(request.extensions()).is_over_tls();
     let has_name = is_https && is_public_name(request.headers());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -1,0 +1,72 @@
+//! The settings about reverse proxies in front of the server.
+
+use http::HeaderName;
+use model::Role;
+use web::{Access, AddressRange, ForwardAuth, TrustedProxies};
+
+use super::contradictions::Contradiction;
+use super::value::{self, Read};
+
+const ROLES: &str = "viewer, operator, admin";
+
+/// Addresses of reverse proxies.
+pub(super) fn trusted_proxies(values: &[String]) -> Read<TrustedProxies> {
+    let range = |text: &String| {
+        let expected = || format!("must be addresses like 10.0.0.7 or networks like 10.0.0.0/8, not {text:?}");
+        AddressRange::parse(text).ok_or_else(expected)
+    };
+    values.iter().map(range).collect::<Read<_>>().map(TrustedProxies::new)
+}
+
+/// The settings of forward auth, made with the first of them. Without a header nobody is logged in.
+pub(super) fn forward(access: &mut Access) -> &mut ForwardAuth {
+    let unset = || ForwardAuth { user_header: UNSET, groups_header: None, roles: Vec::new(), default_role: None };
+    access.forward.get_or_insert_with(unset)
+}
+
+/// Stands for a header that is not set; a server does not start with it.
+const UNSET: HeaderName = HeaderName::from_static("x-agentgazer-unset");
+
+pub(super) fn header(text: &str) -> Read<HeaderName> {
+    value::parsed(text, "the name of a header like remote-user")
+}
+
+/// `GROUP=ROLE`.
+pub(super) fn group_role(text: &str) -> Read<(String, Role)> {
+    let expected = || format!("must be groups with roles like ops=operator (one of {ROLES}), not {text:?}");
+    let (group, role) = text.rsplit_once('=').ok_or_else(expected)?;
+    let role = Role::parse(role.trim()).ok_or_else(expected)?;
+    if group.trim().is_empty() || group.contains(',') { Err(expected()) } else { Ok((group.trim().to_owned(), role)) }
+}
+
+/// A role, or `none`.
+pub(super) fn default_role(text: &str) -> Read<Option<Role>> {
+    match text.trim() {
+        "none" => Ok(None),
+        word => value::word(word, Role::parse, "none, viewer, operator, admin").map(Some),
+    }
+}
+
+/// What is wrong with the settings taken together.
+pub(super) fn contradictions(access: &Access) -> Vec<Contradiction> {
+    const USER: &str = "auth.forward.user_header";
+    let Some(forward) = &access.forward else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut add = |key: &'static str, other: &'static str, message: &str| {
+        found.push(Contradiction { key, other, message: message.to_owned() });
+    };
+    if forward.user_header == UNSET {
+        add(USER, "auth.forward.roles", "must be set: it names the people that a proxy has logged in");
+    } else if access.proxies.is_empty() {
+        let message = "must be set: without it anybody could send the header of auth.forward.user_header";
+        add("auth.trusted_proxies", USER, message);
+    }
+    if !forward.roles.is_empty() && forward.groups_header.is_none() {
+        add("auth.forward.groups_header", "auth.forward.roles", "must be set: it names the groups of a person");
+    }
+    if forward.roles.is_empty() && forward.default_role.is_none() {
+        let message = "must be set, or auth.forward.default_role: without a role nobody gets in";
+        add("auth.forward.roles", USER, message);
+    }
+    found
+}
