@@ -27,10 +27,10 @@ class Failed(Exception):
 class Driver:
     """A process that runs clients."""
 
-    def __init__(self, name: str, command: list[str]):
+    def __init__(self, name: str, command: list[str], variables: dict[str, str] | None = None):
         self.name, self.clients = name, None
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=ENVIRONMENT)
+        pipe, environment = subprocess.PIPE, ENVIRONMENT | (variables or {})
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
 
     def run(self, client: str, base: str, do: str, task: dict):
         """What `client` makes of a task."""

@@ -65,11 +65,11 @@ def call(method: str, url: str, body=None, headers: dict | None = None) -> dict:
 
 
 @contextlib.contextmanager
-def running_server(folder: pathlib.Path):
+def running_server(folder: pathlib.Path, settings: tuple[str, ...] = ()):
     with contextlib.ExitStack() as stack:
         provider = stack.enter_context(running(["provider", "--port", "0"], folder / "provider.json"))["provider"]
         command = ["start", "--port", "0", "--proxy-port", "0", "--token", TOKEN, "--data-dir", folder / "data"]
-        command += ["--allow-private-targets"]
+        command += ["--allow-private-targets", *(part for setting in settings for part in ("--set", setting))]
         for name in PROVIDERS:
             command += ["--provider", f"{name}={provider}"]
         ready = stack.enter_context(running(command, folder / "server.json"))
