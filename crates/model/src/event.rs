@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, NanoUsd, Score, Timestamp, Unscored, Usage};
+use crate::{AgentId, AgentKeyId, CallId, Epoch, Fingerprint, IncidentId, NanoUsd, Score, Timestamp, Unscored, Usage};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,15 +60,18 @@ pub enum BlockReason {
     BudgetExceeded,
     /// It looped and the action is `block`.
     LoopDetected,
+    /// Its agent key is missing or wrong. Counted, not recorded.
+    Unauthorized,
 }
 
 impl BlockReason {
-    const ALL: [BlockReason; 5] = [
+    const ALL: [BlockReason; 6] = [
         BlockReason::Inactive,
         BlockReason::OutsideHours,
         BlockReason::RateLimited,
         BlockReason::BudgetExceeded,
         BlockReason::LoopDetected,
+        BlockReason::Unauthorized,
     ];
 
     /// The word for it in SQL, API and docs.
@@ -79,6 +82,7 @@ impl BlockReason {
             BlockReason::RateLimited => "rate_limited",
             BlockReason::BudgetExceeded => "budget_exceeded",
             BlockReason::LoopDetected => "loop_detected",
+            BlockReason::Unauthorized => "unauthorized",
         }
     }
 
@@ -140,6 +144,8 @@ pub struct Event {
     pub block_reason: Option<BlockReason>,
     /// The incident it belongs to.
     pub incident: Option<IncidentId>,
+    /// The agent key that it came with.
+    pub key: Option<AgentKeyId>,
 }
 
 impl Event {
@@ -193,6 +199,7 @@ impl Event {
             error: None,
             block_reason: None,
             incident: None,
+            key: None,
         }
     }
 }

@@ -4,6 +4,8 @@
 mod actor;
 mod address;
 mod agent;
+mod agent_key;
+mod agent_pattern;
 mod alert;
 mod budget_period;
 mod call;
@@ -16,6 +18,7 @@ mod hours;
 mod id;
 mod incident;
 mod kept_call;
+mod key_requirement;
 mod kill_switch;
 mod money;
 mod policy;
@@ -31,6 +34,8 @@ mod zone;
 pub use actor::{Actor, ActorKind, Cause, Role};
 pub use address::is_global;
 pub use agent::{ActivatedBy, DeactivatedBy, Deactivation, SavedAgent};
+pub use agent_key::{AgentKey, AgentKeyId, AgentKeys, KeyHash, KeyInForce, KeyRefusal, KeyText};
+pub use agent_pattern::{AgentPattern, InvalidAgentPattern};
 pub use alert::{
     AlertData, AlertRule, AlertType, BudgetData, BudgetLimit, Channel, ChannelId, ChannelKind, ChannelSettings,
     Condition, DeliveryId, DeliveryState, DigestLine, ErrorRateData, LoopData, RecoveredData, RuleId, RuleScope,
@@ -52,6 +57,7 @@ pub use incident::{
     WindowKind,
 };
 pub use kept_call::{KeptBody, KeptCall, KeptCalls, KeptResponse};
+pub use key_requirement::{KeyRequirement, RequireKey};
 pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange};
 pub use money::NanoUsd;
 pub use policy::{ANY, ModelOverride, Policy, RateLimit, Spending};

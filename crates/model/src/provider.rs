@@ -126,6 +126,11 @@ impl Providers {
         self.0.load().values().cloned().collect()
     }
 
+    /// Whether a key is stored for any of them, also one that cannot be read at the moment.
+    pub fn have_keys(&self) -> bool {
+        self.0.load().values().any(|provider| provider.key.is_some() || provider.key_is_lost)
+    }
+
     /// Adds one or replaces the one with its name.
     pub fn put(&self, provider: Provider) {
         let provider = Arc::new(provider);

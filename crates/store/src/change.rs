@@ -1,7 +1,9 @@
 //! Changes that people make. Each is one transaction of the writer, and is on disk when it is
 //! acknowledged.
 
-use model::{ActivatedBy, AgentId, Epoch, ExemptionId, IncidentId, KillSwitch, Policy, Provider, Timestamp};
+use model::{
+    ActivatedBy, AgentId, AgentKey, AgentKeyId, Epoch, ExemptionId, IncidentId, KillSwitch, Policy, Provider, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 /// What a person says about an incident.
@@ -62,6 +64,12 @@ pub enum Change {
     AddExemption { row: crate::ExemptionRow },
     /// Revokes an exemption.
     RemoveExemption { agent: AgentId, id: ExemptionId },
+    /// Adds an agent key.
+    AddAgentKey { key: Box<AgentKey> },
+    /// Revokes an agent key.
+    RemoveAgentKey { id: AgentKeyId },
+    /// When agent keys were last used.
+    NoteKeyUses { uses: Vec<(AgentKeyId, Timestamp)> },
     /// Replaces what people have set for all agents.
     PutSettings { settings: crate::SettingsChange },
     /// Of channels, rules and deliveries.

@@ -1,6 +1,8 @@
 //! Events.
 
-use model::{AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Event, EventType, NanoUsd, TextHash, Timestamp, Usage};
+use model::{
+    AgentId, AgentKeyId, BlockReason, CLIENT_WENT_AWAY, CallId, Event, EventType, NanoUsd, TextHash, Timestamp, Usage,
+};
 
 use crate::columns::{self, first_id, odd, signed, unsigned};
 use crate::database::{QueryBuilder, Row};
@@ -49,7 +51,7 @@ pub(super) const COLUMNS: &str =
     first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, cost_estimated,
     streamed,
     score, similar_prompts, similar_responses, repeated_tool_calls, score_window, would_have_stopped, error,
-    block_reason, incident_id, count, prompt_hash";
+    block_reason, incident_id, count, prompt_hash, key_id";
 
 impl Store {
     /// A page of events, newest first (`from` is part of the range, `to` is not).
@@ -168,6 +170,7 @@ pub(super) fn event_row(row: Row) -> Result<EventRow, sqlx::Error> {
         error: row.try_get("error")?,
         block_reason: block_reason.and_then(BlockReason::parse),
         incident: columns::incident_id(&row, "incident_id")?,
+        key: row.try_get::<Option<&str>, _>("key_id")?.and_then(AgentKeyId::parse),
     };
     let prompt: Option<i64> = row.try_get("prompt_hash")?;
     let prompt = prompt.map(|bits| TextHash(bits.cast_unsigned()));

@@ -1,5 +1,6 @@
 //! Reads of single rows and lists, one file per noun.
 
+mod agent_keys;
 mod agents;
 mod events;
 mod evidence;

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use model::{AgentId, CallId, Epoch, Event, EventType, NanoUsd, WindowKind};
+use model::{AgentId, AgentKeyId, CallId, Epoch, Event, EventType, NanoUsd, WindowKind};
 use sqlx::error::BoxDynError;
 
 use crate::columns::signed;
@@ -18,8 +18,8 @@ const OWN: &str = "id, number, timestamp, latency_ms, first_byte_ms, tokens_in, 
 const OWN_COLUMNS: usize = 17;
 
 /// Columns that consecutive calls of an agent share; calls of one conversation share that, too.
-const COMMON: &str = "agent_id, epoch, provider, model, status_code, streamed, score_window";
-const COMMON_COLUMNS: usize = 7;
+const COMMON: &str = "agent_id, epoch, provider, model, status_code, streamed, score_window, key_id";
+const COMMON_COLUMNS: usize = 8;
 
 /// Columns that a successful call leaves empty; `count` and `minute` have their defaults.
 const RARE: &str =
@@ -147,6 +147,7 @@ struct Common<'a> {
     status: Option<u16>,
     streamed: bool,
     window: Option<WindowKind>,
+    key: Option<AgentKeyId>,
 }
 
 impl<'a> Common<'a> {
@@ -159,6 +160,7 @@ impl<'a> Common<'a> {
             status: event.status,
             streamed: event.streamed,
             window: event.score.map(|score| score.window),
+            key: event.key,
         }
     }
 
@@ -169,7 +171,8 @@ impl<'a> Common<'a> {
         arguments.add(self.model.map(text))?;
         arguments.add(self.status)?;
         arguments.add(self.streamed)?;
-        arguments.add(self.window.map(|window| text(window.as_str())))
+        arguments.add(self.window.map(|window| text(window.as_str())))?;
+        arguments.add(self.key.map(|key| text(key.0.hyphenated().encode_lower(&mut [0; 36]))))
     }
 }
 

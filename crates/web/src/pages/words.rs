@@ -121,6 +121,7 @@ pub(super) fn refusal(reason: BlockReason) -> &'static str {
         BlockReason::OutsideHours => "outside allowed hours",
         BlockReason::RateLimited => "too many calls",
         BlockReason::BudgetExceeded => "budget spent",
+        BlockReason::Unauthorized => "agent key missing or wrong",
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) const TABLES: &[(&str, &str)] = &[
     ("channels", "rowid"),
     ("alert_rules", "rowid"),
     ("policies", "rowid"),
+    ("agent_keys", "rowid"),
+    ("agent_groups", "rowid"),
     ("exemptions", "rowid"),
     ("agents", "rowid"),
     ("incidents", "rowid"),

@@ -21,7 +21,7 @@ fn hours_from(first: i64, count: i64) -> Vec<Event> {
 
 /// As the sixth version left it: days are kept with every event, sums of agents are not kept at
 /// all.
-const SIXTH_VERSION: [&str; 13] = [
+const SIXTH_VERSION: [&str; 16] = [
     "create table rollups_of_one_writer (
         span integer not null, start bigint not null, agent_id text not null, provider text not null, model text not null,
         requests bigint not null, errors bigint not null, blocked bigint not null, tokens_in bigint not null,
@@ -47,6 +47,9 @@ const SIXTH_VERSION: [&str; 13] = [
     "alter table evidence drop column tool_results",
     "alter table evidence drop column missing",
     "alter table conversations drop column unpriced_nano_usd",
+    "drop table agent_keys",
+    "drop table agent_groups",
+    "alter table events drop column key_id",
     "delete from _sqlx_migrations where version >= 7",
 ];
 

@@ -5,6 +5,7 @@ use model::{
     Policy, Provider, Timestamp,
 };
 
+pub(super) mod agent_keys;
 pub(super) mod exemptions;
 
 use super::new_agent::NewAgent;
@@ -49,6 +50,15 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
             Ok((Changed::Done, None))
         }
         Change::RemoveExemption { agent, id } => done(u64::from(exemptions::remove(transaction, agent, *id).await?)),
+        Change::AddAgentKey { key } => {
+            agent_keys::add(transaction, key).await?;
+            Ok((Changed::Done, None))
+        }
+        Change::RemoveAgentKey { id } => done(u64::from(agent_keys::remove(transaction, *id).await?)),
+        Change::NoteKeyUses { uses } => {
+            agent_keys::note_uses(transaction, uses).await?;
+            Ok((Changed::Done, None))
+        }
         Change::PutSettings { settings } => {
             settings::write(transaction, settings).await?;
             Ok((Changed::Done, None))
