@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::AllowedHosts;
+use model::{AgentKeys, AllowedHosts, KeyRequirement};
 use wire::{Prices, RefusalStatus};
 
 use crate::request::origin::Origin;
@@ -16,6 +16,10 @@ pub struct ProxyConfig {
     pub hosts: AllowedHosts,
     /// The origins of the web pages that may call; all other pages are refused.
     pub allow_origins: Vec<Origin>,
+    /// Whether calls need an agent key.
+    pub key_requirement: KeyRequirement,
+    /// The agent keys in force.
+    pub keys: AgentKeys,
     /// The status of calls that are refused for an inactive agent, a spent budget or the hour, by
     /// the caller's format.
     pub refusal_status: RefusalStatus,

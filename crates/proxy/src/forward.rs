@@ -22,6 +22,7 @@ use crate::error::Stop;
 use crate::headers;
 use crate::policy::CallPolicy;
 use crate::policy::model_override::{ModelPlaces, override_model};
+use crate::request::agent_key;
 use crate::request::conversation::{Found, find_conversation};
 use crate::request::read::{EarlierAnswers, ReadBody, ReadRequest};
 use crate::request::route::{Identified, Route};
@@ -81,6 +82,10 @@ async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
 
     let destination = call.core.destinations.get(provider.take())?;
     call.event.provider = Some(route.provider.to_owned());
+    if call.event.key.is_some() {
+        agent_key::strip_headers(&mut parts.headers);
+        destination.check_credential(&parts.headers, route.query)?;
+    }
     let policy = CallPolicy::check(call, route.provider)?;
     let path = route.path(&parts.method, *format)?;
     upload.check_length()?;

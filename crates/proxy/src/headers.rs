@@ -17,7 +17,7 @@ pub(crate) const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POS
 pub(crate) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub(crate) const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
-const CREDENTIALS: [HeaderName; 4] = [AUTHORIZATION, X_API_KEY, X_GOOG_API_KEY, API_KEY];
+pub(crate) const CREDENTIALS: [HeaderName; 4] = [AUTHORIZATION, X_API_KEY, X_GOOG_API_KEY, API_KEY];
 
 /// Drops what is meant for this hop only: `Connection` and all it names, and the rest of RFC 9110,
 /// 7.6.1.

@@ -1,14 +1,16 @@
-//! Which agent calls which provider, read from the path: `/agents/{agent}/{provider}/{rest…}`. The
-//! path below the provider is forwarded as the client wrote it.
+//! Which agent calls which provider, read from the path: `/agents/{agent}/{provider}/{rest…}`, or
+//! `/{provider}/{rest…}` with an agent key that says which agent calls. The path below the provider
+//! is forwarded as the client wrote it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, header};
-use model::{AgentId, AllowedHosts, CallId, Format, Provider};
+use model::{AgentId, AllowedHosts, CallId, Format, KeyText, Provider};
 use wire::Endpoint;
 
+use super::caller;
 use super::cors::{self, Caller};
 use super::dot_segments::has_dot_segments;
 use crate::call::Call;
@@ -21,7 +23,8 @@ const FORM: &str = "call /agents/{agent}/{provider}/{path}, for example /agents/
 /// The parts of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route<'a> {
-    agent: &'a str,
+    /// `None` if the agent key says it.
+    agent: Option<&'a str>,
     /// The provider's name.
     pub(crate) provider: &'a str,
     /// The rest of the path, from its slash on.
@@ -32,8 +35,10 @@ pub(crate) struct Route<'a> {
 
 impl<'a> Route<'a> {
     fn read(uri: &'a Uri) -> Option<Route<'a>> {
-        let named = uri.path().strip_prefix("/agents/")?;
-        let (agent, below) = slash(named).map(|slash| (&named[..slash], &named[slash + 1..]))?;
+        let (agent, below) = match uri.path().strip_prefix("/agents/") {
+            Some(named) => slash(named).map(|slash| (Some(&named[..slash]), &named[slash + 1..]))?,
+            None => (None, uri.path().strip_prefix('/')?),
+        };
         let (provider, rest) = match slash(below) {
             Some(slash) => (&below[..slash], Some(&below[slash..])),
             None => (below, None),
@@ -43,13 +48,26 @@ impl<'a> Route<'a> {
 
     /// The route of a request target, or an error that names the right form.
     pub(crate) fn parse(uri: &'a Uri) -> Result<Route<'a>, Stop> {
-        Route::read(uri).ok_or_else(|| Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}")))
+        Route::read(uri).ok_or_else(nothing_here)
     }
 
-    /// The agent.
-    fn agent(&self) -> Result<AgentId, Stop> {
-        AgentId::parse(&percent_decoded(self.agent))
-            .map_err(|rule| Stop::Client(StatusCode::BAD_REQUEST, rule.to_string()))
+    /// The agent that the path names, if it names one.
+    pub(crate) fn agent(&self) -> Result<Option<AgentId>, Stop> {
+        let Some(segment) = self.agent else { return Ok(None) };
+        let name = percent_decoded(segment);
+        if KeyText::is_well_formed(&name) {
+            // It would be stored and shown as the name of an agent.
+            let message = "an agent key is no agent name: put it where this client has the key of its provider";
+            return Err(Stop::Client(StatusCode::BAD_REQUEST, message.to_owned()));
+        }
+        let agent = AgentId::parse(&name).map_err(|rule| Stop::Client(StatusCode::BAD_REQUEST, rule.to_string()))?;
+        Ok(Some(agent))
+    }
+
+    /// The route, unless it is a short one to something that is no provider: those paths lead
+    /// nowhere.
+    fn known(self, has_provider: bool) -> Result<Route<'a>, Stop> {
+        if self.agent.is_none() && !has_provider { Err(nothing_here()) } else { Ok(self) }
     }
 
     /// The path below the provider's base URL. A call that names only the provider goes to its chat
@@ -58,9 +76,13 @@ impl<'a> Route<'a> {
         match self.rest {
             None | Some("/") if method == Method::POST => Ok(wire::chat_path(self.provider, format)),
             Some(rest) => Ok(rest),
-            None => Err(Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}"))),
+            None => Err(nothing_here()),
         }
     }
+}
+
+fn nothing_here() -> Stop {
+    Stop::Client(StatusCode::NOT_FOUND, format!("nothing is here: {FORM}"))
 }
 
 /// The position of the first slash. Names are short, so a plain loop is faster than a vectorised
@@ -104,9 +126,12 @@ pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts)
         return Err(Unrouted::Preflight);
     }
     check_method(&parts.method).map_err(refused)?;
-    let agent = route.and_then(|route| route.agent()).map_err(refused)?;
+    let route = route.and_then(|route| route.known(provider.is_some())).map_err(refused)?;
     check_path(path.unwrap_or_default()).map_err(refused)?;
-    Ok(Identified { call: Call::new(core, call, agent, caller_format), provider, format })
+    let caller = caller::authenticate(core, &route, parts).map_err(refused)?;
+    let mut call = Call::new(core, call, caller.agent, caller_format);
+    call.event.key = caller.key;
+    Ok(Identified { call, provider, format })
 }
 
 /// The methods that are forwarded. `TRACE` is not: a provider that echoes the request would hand
@@ -143,7 +168,7 @@ fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<()
 
 /// `segment` with its `%xx` decoded. Invalid escapes stay, and are refused as an agent's name
 /// later.
-fn percent_decoded(segment: &str) -> Cow<'_, str> {
+pub(crate) fn percent_decoded(segment: &str) -> Cow<'_, str> {
     if !segment.contains('%') {
         return Cow::Borrowed(segment);
     }
@@ -170,19 +195,23 @@ mod tests {
 
     #[test]
     fn a_path_names_agent_provider_and_rest() {
-        let check = |target: &'static str, expected: Option<(&str, &str, Option<&str>, Option<&str>)>| {
+        let check = |target: &'static str, expected: Option<(Option<&str>, &str, Option<&str>, Option<&str>)>| {
             let uri = Uri::from_static(target);
             let route = Route::read(&uri).map(|route| (route.agent, route.provider, route.rest, route.query));
             assert_eq!(route, expected, "{target}");
         };
-        check("/agents/a/openai/v1/models?x=1&y=%20", Some(("a", "openai", Some("/v1/models"), Some("x=1&y=%20"))));
-        check("/agents/a/openai", Some(("a", "openai", None, None)));
-        check("/agents/a/openai/", Some(("a", "openai", Some("/"), None)));
-        check("/agents/a/openai//v1/%2e/x", Some(("a", "openai", Some("//v1/%2e/x"), None)));
+        let a = Some("a");
+        check("/agents/a/openai/v1/models?x=1&y=%20", Some((a, "openai", Some("/v1/models"), Some("x=1&y=%20"))));
+        check("/agents/a/openai", Some((a, "openai", None, None)));
+        check("/agents/a/openai/", Some((a, "openai", Some("/"), None)));
+        check("/agents/a/openai//v1/%2e/x", Some((a, "openai", Some("//v1/%2e/x"), None)));
+        check("/openai/v1/models?x=1", Some((None, "openai", Some("/v1/models"), Some("x=1"))));
+        check("/openai", Some((None, "openai", None, None)));
+        check("/v1/chat/completions", Some((None, "v1", Some("/chat/completions"), None)));
+        check("//openai", None);
         check("/agents/a/", None);
         check("/agents/a", None);
         check("/", None);
-        check("/v1/chat/completions", None);
         check("*", None);
     }
 

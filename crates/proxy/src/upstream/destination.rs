@@ -14,6 +14,7 @@ use secrecy::ExposeSecret;
 use super::connections::Connections;
 use crate::error::Stop;
 use crate::headers::{self, X_API_KEY, X_GOOG_API_KEY};
+use crate::request::agent_key;
 use crate::request::upload::Outgoing;
 
 /// One provider, ready to be called.
@@ -51,6 +52,21 @@ impl Destination {
         &self.connections
     }
 
+    /// Refuses a call whose only credential is an agent key, which is never sent to a provider. A
+    /// provider that runs on the own machines needs none.
+    pub(crate) fn check_credential(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), Stop> {
+        let needs_none = self.credential.is_some() || self.provider.format == Format::Ollama;
+        if needs_none || agent_key::has_other_credential(headers, query) {
+            return Ok(());
+        }
+        let message = format!(
+            "no key is stored for the provider {name:?}, and an agent key is not sent to a provider: store one with PUT \
+             /api/providers/{name} or on the Settings page",
+            name = self.provider.name
+        );
+        Err(Stop::Client(StatusCode::UNAUTHORIZED, message))
+    }
+
     /// The base URL of the provider.
     pub(crate) fn base_url(&self) -> &str {
         &self.provider.base_url
@@ -75,14 +91,18 @@ impl Destination {
         Ok(Request::from_parts(parts, body))
     }
 
-    /// The request target, without the host. With a stored key, a key in the query is dropped.
+    /// The request target, without the host. With a stored key, a key in the query is dropped; an
+    /// agent key always is.
     fn uri(&self, path: &str, query: Option<&str>) -> Result<Uri, Stop> {
         let drops_key = self.credential.is_some() && self.provider.format == Format::Gemini;
         let mut target =
             BytesMut::with_capacity(self.base_path.len() + path.len() + query.map_or(0, |it| it.len() + 1));
         target.put_slice(self.base_path.as_bytes());
         target.put_slice(path.as_bytes());
-        let kept = |parameter: &&str| !drops_key || parameter.split('=').next() != Some("key");
+        let kept = |parameter: &&str| {
+            let is_key = drops_key && parameter.split('=').next() == Some("key");
+            !is_key && !agent_key::is_in_parameter(parameter)
+        };
         for (index, parameter) in query.into_iter().flat_map(|query| query.split('&').filter(kept)).enumerate() {
             target.put_u8(if index == 0 { b'?' } else { b'&' });
             target.put_slice(parameter.as_bytes());
@@ -129,6 +149,11 @@ impl Destinations {
     /// The provider with this name, if there is one.
     pub(crate) fn provider(&self, name: &str) -> Option<Arc<Provider>> {
         self.providers.get(name)
+    }
+
+    /// Whether a key is stored for any provider.
+    pub(crate) fn have_keys(&self) -> bool {
+        self.providers.have_keys()
     }
 
     /// Where the calls of a provider go.

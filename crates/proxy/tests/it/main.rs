@@ -4,6 +4,7 @@
 #![allow(unreachable_pub, reason = "nothing of a test binary is reachable")]
 
 mod accounting;
+mod agent_keys;
 mod client_forms;
 mod costs;
 mod faults;

@@ -35,6 +35,8 @@ pub fn config() -> ProxyConfig {
     ProxyConfig {
         hosts: AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), []),
         allow_origins: Vec::new(),
+        key_requirement: model::KeyRequirement::default(),
+        keys: model::AgentKeys::default(),
         refusal_status: wire::RefusalStatus::default(),
         max_request_body: 1 << 20,
         bodies_in_flight: 64 << 20,

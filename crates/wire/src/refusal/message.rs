@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use http::StatusCode;
-use model::{AgentId, DeactivatedBy, Deactivation, Timestamp};
+use model::{AgentId, DeactivatedBy, Deactivation, KeyRefusal, Timestamp};
 
 use super::{Refusal, RefusalKind};
 
@@ -37,6 +37,7 @@ impl Refusal {
                 "AgentGazer stopped this call of {agent}: it repeats earlier calls without progress. The agent is still \
                  active: send another prompt, or nothing like this for {retry_after_seconds} s."
             ),
+            RefusalKind::Unauthorized { why, agents } => unauthorized_text(*why, agents.as_deref().unwrap_or_default()),
             RefusalKind::Error { message, .. } => message.clone(),
         };
         if is_retryable(self.kind.status()) { text } else { without_retryable_numbers(&text).into_owned() }
@@ -63,6 +64,26 @@ fn inactive_text(agent: &str, name: &str, deactivation: &Deactivation) -> String
         first.to_uppercase(),
         at = minute(deactivation.at),
     )
+}
+
+/// A caller is not told whether its key was mistyped, never existed or was revoked.
+fn unauthorized_text(why: KeyRefusal, agents: &str) -> String {
+    let ask = "A person can make one: run `agentgazer keys create` or use the dashboard.";
+    let what = match why {
+        KeyRefusal::Missing => format!(
+            "it comes without an agent key, and this proxy asks for one. Put it where this client has the key of its \
+             provider. {ask}"
+        ),
+        KeyRefusal::Malformed | KeyRefusal::Unknown => format!("its agent key is not valid here. {ask}"),
+        KeyRefusal::Expired => format!("its agent key has expired. {ask}"),
+        KeyRefusal::OtherAgent => format!("its agent key is for '{agents}', and the path names another agent."),
+        KeyRefusal::NoAgent => format!(
+            "its agent key is for several agents, '{agents}', so the path must say which one calls: \
+             /agents/NAME/PROVIDER/…"
+        ),
+        KeyRefusal::Several => "it comes with two different agent keys. Send one of them.".to_owned(),
+    };
+    format!("AgentGazer stopped this call: {what}")
 }
 
 /// `2026-11-15 21:18 UTC`: only the year has more than two digits.

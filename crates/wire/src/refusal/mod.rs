@@ -9,7 +9,7 @@ mod status;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use model::{AgentId, BlockReason, CallId, Deactivation, Format, NanoUsd};
+use model::{AgentId, BlockReason, CallId, Deactivation, Format, KeyRefusal, NanoUsd};
 use serde_json::{Map, Value, json};
 
 pub use status::RefusalStatus;
@@ -68,6 +68,13 @@ pub enum RefusalKind {
         /// When to try again.
         retry_after_seconds: u64,
     },
+    /// Its agent key is missing or wrong.
+    Unauthorized {
+        /// What is wrong with it.
+        why: KeyRefusal,
+        /// The agent or the pattern that the key is for, if the key is known.
+        agents: Option<String>,
+    },
     /// The request cannot be forwarded (bad agent name, unknown provider, too large, …) or the
     /// provider did not answer. This is no block and has no `block_reason`.
     Error {
@@ -112,6 +119,7 @@ impl RefusalKind {
             RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } | RefusalKind::LoopDetected { .. } => {
                 StatusCode::TOO_MANY_REQUESTS
             }
+            RefusalKind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
         }
     }
 }
@@ -124,6 +132,7 @@ impl Refusal {
             RefusalKind::BudgetExceeded { .. } => Some(BlockReason::BudgetExceeded),
             RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } => Some(BlockReason::RateLimited),
             RefusalKind::LoopDetected { .. } => Some(BlockReason::LoopDetected),
+            RefusalKind::Unauthorized { .. } => Some(BlockReason::Unauthorized),
             RefusalKind::Error { .. } => None,
         }
     }
@@ -136,6 +145,7 @@ impl Refusal {
             RefusalKind::BudgetExceeded { .. } => "budget_exceeded",
             RefusalKind::BudgetHeld { .. } | RefusalKind::RateLimited { .. } => "rate_limited",
             RefusalKind::LoopDetected { .. } => "loop_detected",
+            RefusalKind::Unauthorized { .. } => "unauthorized",
             RefusalKind::Error { fault: Fault::Client, .. } => "request_refused",
             RefusalKind::Error { fault: Fault::Provider, .. } => "provider_failed",
             RefusalKind::Error { fault: Fault::Proxy, .. } => "proxy_failed",
@@ -196,7 +206,7 @@ fn own_fields(refusal: &Refusal) -> Map<String, Value> {
         | RefusalKind::LoopDetected { retry_after_seconds } => {
             fields.insert("retry_after_seconds".into(), (*retry_after_seconds).into());
         }
-        RefusalKind::OutsideHours { .. } | RefusalKind::Error { .. } => {}
+        RefusalKind::OutsideHours { .. } | RefusalKind::Unauthorized { .. } | RefusalKind::Error { .. } => {}
     }
     fields
 }
@@ -224,7 +234,7 @@ fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
             }
         }
         // No `Retry-After`: a client that waits for hours looks as if it hung.
-        RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } => {
+        RefusalKind::OutsideHours { .. } | RefusalKind::BudgetExceeded { .. } | RefusalKind::Unauthorized { .. } => {
             put(&mut headers, "x-should-retry", "false");
         }
         RefusalKind::BudgetHeld { retry_after_seconds }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, NanoUsd, Timestamp};
+use model::{AgentId, CallId, DeactivatedBy, Deactivation, Format, IncidentId, KeyRefusal, NanoUsd, Timestamp};
 use proptest::prelude::*;
 use wire::{Fault, Refusal, RefusalKind, refuse};
 
@@ -23,6 +23,20 @@ fn inactive(by: DeactivatedBy) -> Refusal {
 fn error(fault: Fault, status: u16, message: &str) -> Refusal {
     let status = StatusCode::from_u16(status).unwrap();
     refusal(RefusalKind::Error { fault, status, message: message.to_owned() })
+}
+
+fn unauthorized(why: KeyRefusal) -> Refusal {
+    let agents = (why == KeyRefusal::OtherAgent).then(|| "team-a/*".to_owned());
+    Refusal { agent: None, ..refusal(RefusalKind::Unauthorized { why, agents }) }
+}
+
+#[test]
+fn mistyped_and_unknown_agent_keys_get_the_same_answer() {
+    for format in FORMATS {
+        let [mistyped, unknown] =
+            [KeyRefusal::Malformed, KeyRefusal::Unknown].map(|why| refuse(format, &unauthorized(why)));
+        assert_eq!((mistyped.headers(), mistyped.body()), (unknown.headers(), unknown.body()));
+    }
 }
 
 /// Status, headers and body as a person reads them.
@@ -46,6 +60,9 @@ fn refusals() -> Vec<(&'static str, Refusal)> {
         ("budget exceeded for good", exceeded_for_good),
         ("budget held", held),
         ("rate limited", rate_limited),
+        ("without agent key", unauthorized(KeyRefusal::Missing)),
+        ("wrong agent key", unauthorized(KeyRefusal::Unknown)),
+        ("agent key of another agent", unauthorized(KeyRefusal::OtherAgent)),
         ("unknown provider", error(Fault::Client, 404, "There is no provider 'opnai'.")),
         ("provider failed", error(Fault::Provider, 502, "The provider could not be reached.")),
     ]

@@ -1,0 +1,73 @@
+//! Which agent a call comes from, and whether its caller may say so. Everything that can name an
+//! agent is decided here: today the path and agent keys.
+
+use http::request::Parts;
+use model::{AgentId, AgentKeyId, BlockReason, KeyHash, KeyInForce, KeyRefusal, KeyText};
+use std::sync::Arc;
+use wire::RefusalKind;
+
+use super::agent_key;
+use super::route::Route;
+use crate::core::Core;
+use crate::error::Stop;
+
+/// The agent that a call comes from.
+pub(crate) struct Caller {
+    pub(crate) agent: AgentId,
+    /// The agent key that says so; `None` if none is needed and none came.
+    pub(crate) key: Option<AgentKeyId>,
+}
+
+/// Finds out which agent calls. A call that is refused here creates no agent and no event; it is
+/// counted.
+pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Result<Caller, Stop> {
+    let named = route.agent()?;
+    let key = find_key(core, route, parts).map_err(|why| refuse(core, why, None))?;
+    let Some(key) = key else {
+        let is_required = core.config.key_requirement.requires_key(|| core.destinations.have_keys());
+        return match named {
+            Some(agent) if !is_required => Ok(Caller { agent, key: None }),
+            _ => Err(refuse(core, KeyRefusal::Missing, None)),
+        };
+    };
+    let now = core.clock.now();
+    match caller_of(&key, named, key.is_expired(now)) {
+        Ok(agent) => {
+            key.note_use(now);
+            Ok(Caller { agent, key: Some(key.key.id) })
+        }
+        Err(why) => Err(refuse(core, why, Some(&key))),
+    }
+}
+
+/// The key that came with a call. A mistyped key is told from an unknown one in the counts only:
+/// the caller gets the same answer.
+fn find_key(core: &Core, route: &Route<'_>, parts: &Parts) -> Result<Option<Arc<KeyInForce>>, KeyRefusal> {
+    let Some(text) = agent_key::find(&parts.headers, route.query)? else { return Ok(None) };
+    match core.config.keys.find(&KeyHash::of(&text)) {
+        Some(key) => Ok(Some(key)),
+        None if KeyText::is_well_formed(&text) => Err(KeyRefusal::Unknown),
+        None => Err(KeyRefusal::Malformed),
+    }
+}
+
+/// The agent that the holder of `key` is. The path may name it, and must if the key is for several.
+fn caller_of(key: &KeyInForce, named: Option<AgentId>, is_expired: bool) -> Result<AgentId, KeyRefusal> {
+    if is_expired {
+        return Err(KeyRefusal::Expired);
+    }
+    match named {
+        Some(agent) if key.key.agents.matches(&agent) => Ok(agent),
+        Some(_) => Err(KeyRefusal::OtherAgent),
+        None => key.key.agents.single().ok_or(KeyRefusal::NoAgent),
+    }
+}
+
+fn refuse(core: &Core, why: KeyRefusal, key: Option<&KeyInForce>) -> Stop {
+    core.config.keys.note_refusal(why);
+    if let Some(key) = key {
+        key.note_refusal();
+    }
+    let agents = key.map(|key| key.key.agents.to_string());
+    Stop::Policy(BlockReason::Unauthorized, Box::new(RefusalKind::Unauthorized { why, agents }))
+}
