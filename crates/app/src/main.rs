@@ -44,6 +44,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Alerts(args) => commands::alerts(&args),
         Command::Drill(args) => commands::drill(&args),
         Command::Policy(args) => commands::policy(&args),
+        Command::Keys(args) => commands::keys(&args),
         Command::Token(args) => commands::token(&args),
         Command::Tls(args) => commands::tls(&args),
         Command::Completions { shell } => commands::completions(shell),

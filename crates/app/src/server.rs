@@ -9,7 +9,7 @@ use alerts::Alerts;
 use anyhow::{Context, anyhow};
 use control::{Control, Token};
 use guard::{Guard, GuardConfig};
-use model::{AllowedHosts, Clock, Failures, Provider, Providers, RecorderHandle, Usage};
+use model::{AgentKeys, AllowedHosts, Clock, Failures, KeyRequirement, Provider, Providers, RecorderHandle, Usage};
 use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
 use store::{ClaimDirectory, Recorder, RecordingFile, Store, StoreConfig, Unpriced};
@@ -21,6 +21,7 @@ use crate::commands::drill;
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir, repair_mode};
 use crate::evidence_keeper::EvidenceKeeper;
+use crate::key_uses;
 use crate::listen::{InheritedSockets, Listener};
 use crate::listeners;
 use crate::recording::{self, Recording};
@@ -47,6 +48,8 @@ pub struct Server {
     tls_watch: Option<JoinHandle<()>>,
     clock_watch: JoinHandle<()>,
     restoring: JoinHandle<()>,
+    control: Control,
+    key_uses: JoinHandle<()>,
     recorder: Recorder,
     recorder_task: JoinHandle<()>,
     data_dir: Arc<DataDir>,
@@ -76,10 +79,16 @@ impl Server {
             certificate: config.tls.certificate.as_deref().and_then(|path| std::path::absolute(path).ok()),
         };
 
-        let parts = Parts::build(config, &data_dir).await?;
+        let key_requirement = KeyRequirement {
+            require: config.require_key,
+            is_exposed: !proxy_socket.local_addr()?.ip().is_loopback(),
+            allow_open_relay: config.allow_open_relay,
+        };
+        let parts = Parts::build(config, &data_dir, key_requirement).await?;
         let draining = Arc::new(AtomicBool::new(false));
         let proxy = parts.proxy(config);
         let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
+        let control = web.control.clone();
         web.detection_failures = proxy.detection_failures();
         web.sessions = data_dir.sessions();
         web.is_https = tls.is_some();
@@ -113,6 +122,8 @@ impl Server {
             tls_watch: tls.map(|tls| tls.watch()),
             clock_watch: clock_watch::start(Clock::System, Arc::clone(&parts.guard)),
             restoring: parts.restore_older_agents(config),
+            key_uses: key_uses::start(control.clone()),
+            control,
             recorder: parts.recorder,
             recorder_task: parts.recorder_task,
             data_dir,
@@ -144,6 +155,11 @@ impl Server {
         self.kills_new_agents
     }
 
+    /// Whether calls need an agent key, and there is none yet.
+    pub fn lacks_agent_keys(&self) -> bool {
+        self.control.requires_key() && self.control.agent_keys().is_empty()
+    }
+
     /// A link to `path` of the dashboard that logs in. The token is in the fragment, which browsers
     /// never send.
     pub fn login_link(&self, path: &str) -> String {
@@ -167,6 +183,8 @@ impl Server {
         self.tls_watch.iter().for_each(JoinHandle::abort);
         self.clock_watch.abort();
         self.restoring.abort();
+        self.key_uses.abort();
+        self.control.store_key_uses().await;
         let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder.stop()).await;
         self.data_dir.forget_addresses();
         anyhow::ensure!(flushed.unwrap_or(false), "not everything could be written to disk; the log says what is lost");
@@ -183,12 +201,14 @@ struct Parts {
     handle: RecorderHandle,
     providers: Providers,
     configured: Vec<Provider>,
+    agent_keys: AgentKeys,
+    key_requirement: KeyRequirement,
     hosts: AllowedHosts,
 }
 
 impl Parts {
     /// Opens the store and restores the guard from it, before any call is accepted.
-    async fn build(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<Parts> {
+    async fn build(config: &Config, data_dir: &Arc<DataDir>, key_requirement: KeyRequirement) -> anyhow::Result<Parts> {
         let claimed = Arc::clone(data_dir);
         let store = Store::open(StoreConfig {
             data_dir: config.data_dir.clone(),
@@ -215,6 +235,8 @@ impl Parts {
         let configured = configured_providers(config);
         let stored = store.providers().await?;
         let providers = Providers::new(configured.iter().cloned().chain(stored));
+        refuse_open_relay(key_requirement, &providers)?;
+        let agent_keys = AgentKeys::new(store.agent_keys().await?);
         let (handle, inbox) = RecorderHandle::new(RECORDER_CAPACITY);
         let (recorder, recorder_task) = Recorder::start(store.clone(), inbox);
         Ok(Parts {
@@ -225,6 +247,8 @@ impl Parts {
             handle,
             providers,
             configured,
+            agent_keys,
+            key_requirement,
             hosts: AllowedHosts::new(config.bind, config.allow_hosts.iter().cloned()),
         })
     }
@@ -245,6 +269,8 @@ impl Parts {
         let proxy_config = ProxyConfig {
             hosts: self.hosts.clone(),
             allow_origins: config.allow_origins.clone(),
+            key_requirement: self.key_requirement,
+            keys: self.agent_keys.clone(),
             refusal_status: config.refusal_status.by_format(),
             max_request_body: limits.max_request_body,
             bodies_in_flight: limits.bodies_in_flight,
@@ -272,6 +298,8 @@ impl Parts {
             recorder: self.recorder.clone(),
             providers: self.providers.clone(),
             configured_providers: self.configured.clone(),
+            agent_keys: self.agent_keys.clone(),
+            key_requirement: self.key_requirement,
             configured_policy: config.policy.clone(),
             token,
             clock: Clock::System,
@@ -306,6 +334,22 @@ impl Parts {
             clock: Clock::System,
         }
     }
+}
+
+/// Refuses to start a proxy through which everybody who reaches it can spend a stored provider key,
+/// unless the operator says so.
+fn refuse_open_relay(requirement: KeyRequirement, providers: &Providers) -> anyhow::Result<()> {
+    let providers = providers.all();
+    let with_key = providers.iter().filter(|provider| control::has_key(provider));
+    let names: Vec<&str> = with_key.map(|provider| provider.name.as_str()).collect();
+    anyhow::ensure!(
+        names.is_empty() || !requirement.refuses_provider_keys(),
+        "proxy.require_key is \"never\" and other machines can reach the proxy, so each of them could use the stored key of \
+         {}: set proxy.require_key to \"auto\" and give clients agent keys, or bind to 127.0.0.1; if everybody who reaches it \
+         may use it, set proxy.allow_open_relay to true",
+        names.join(", ")
+    );
+    Ok(())
 }
 
 /// The token that the operator set, else the one in the data directory, which can be replaced while

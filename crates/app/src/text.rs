@@ -1,6 +1,8 @@
 //! Text from agents and models on its way to a terminal: without the characters that a terminal
 //! would obey.
 
+use model::Timestamp;
+
 /// `text` on one line, without control characters, escapes and marks that reorder what is read.
 pub(crate) fn printable(text: &str) -> String {
     let shown = |c: char| match c {
@@ -48,6 +50,14 @@ pub(crate) fn shell_word(text: &str) -> String {
 fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Reads a time in RFC 3339, or a day such as 2026-12-24, which means its end in UTC.
+pub(crate) fn end_of_day(when: &str) -> Option<Timestamp> {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let day = Timestamp::parse(&format!("{when}T00:00:00Z"));
+    let end = day.map(|begin| Timestamp::from_millis(begin.as_millis() + DAY_MS));
+    end.or_else(|| Timestamp::parse(when))
 }
 
 #[cfg(test)]

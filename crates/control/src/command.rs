@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use guard::Guard;
-use model::{Actor, Cause, Clock, Policy, Provider, Providers};
+use model::{Actor, AgentKeyId, AgentKeys, Cause, Clock, KeyRequirement, Policy, Provider, Providers, Timestamp};
 use store::{Change, Changed, Recorder, Store, StoreError};
 use tokio::sync::Mutex;
 
@@ -23,6 +23,8 @@ pub(crate) struct State {
     recorder: Recorder,
     pub(crate) providers: Providers,
     pub(crate) configured_providers: Vec<Provider>,
+    pub(crate) agent_keys: AgentKeys,
+    pub(crate) key_requirement: KeyRequirement,
     pub(crate) configured_policy: Policy,
     pub(crate) token: Token,
     pub(crate) clock: Clock,
@@ -31,9 +33,24 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(parts: Parts) -> State {
-        let Parts { guard, store, recorder, providers, configured_providers, configured_policy, token, clock } = parts;
-        let turn = Mutex::default();
-        State { guard, store, recorder, providers, configured_providers, configured_policy, token, clock, turn }
+        State {
+            guard: parts.guard,
+            store: parts.store,
+            recorder: parts.recorder,
+            providers: parts.providers,
+            configured_providers: parts.configured_providers,
+            agent_keys: parts.agent_keys,
+            key_requirement: parts.key_requirement,
+            configured_policy: parts.configured_policy,
+            token: parts.token,
+            clock: parts.clock,
+            turn: Mutex::default(),
+        }
+    }
+
+    /// Stores when agent keys were last used. Nobody gives this command, so it has no actor.
+    pub(crate) async fn store_key_uses(&self, uses: Vec<(AgentKeyId, Timestamp)>) -> Result<(), StoreError> {
+        self.recorder.change(Change::NoteKeyUses { uses }).await.map(drop)
     }
 
     /// Waits until the events that were sent so far are written.

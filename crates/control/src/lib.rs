@@ -6,6 +6,7 @@
 //! nothing. The exception is a deactivation by hand: it holds in memory at once, because the agent
 //! must stop whatever the disk does.
 
+mod agent_keys;
 mod agents;
 mod channels;
 mod command;
@@ -28,9 +29,10 @@ mod view;
 use std::sync::Arc;
 
 use guard::Guard;
-use model::{Clock, Policy, Provider, Providers};
+use model::{AgentKeys, Clock, KeyRequirement, Policy, Provider, Providers};
 use store::{Recorder, Store};
 
+pub use agent_keys::NewAgentKey;
 pub use agents::AgentChange;
 pub use command::Commands;
 use command::{Command, State};
@@ -56,6 +58,10 @@ pub struct Parts {
     pub providers: Providers,
     /// The providers as the configuration has them, without what is stored.
     pub configured_providers: Vec<Provider>,
+    /// The agent keys that calls are checked with.
+    pub agent_keys: AgentKeys,
+    /// Whether calls need an agent key.
+    pub key_requirement: KeyRequirement,
     /// The policy of agents without one of their own, as the configuration has it.
     pub configured_policy: Policy,
     /// The token of the dashboard and the API.

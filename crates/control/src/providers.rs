@@ -9,6 +9,10 @@ use crate::{Command, Commands, ControlError};
 
 const MAX_KEY_LENGTH: usize = 4096;
 
+/// Why a key cannot be stored.
+const OPEN_RELAY: &str = "The key is not stored: other machines reach this proxy, and proxy.require_key is \"never\", so each \
+                          of them could use it. Set proxy.require_key to \"auto\", or proxy.allow_open_relay to true.";
+
 /// A change of a provider: an absent field keeps its value. A new provider needs `base_url` and
 /// `format`.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +41,9 @@ impl Commands {
 impl Command {
     async fn put_provider(&self, name: &str, change: ProviderChange) -> Result<(), ControlError> {
         let provider = change.apply(name, self.providers.get(name).as_deref())?;
+        if has_key(&provider) && self.key_requirement.refuses_provider_keys() {
+            return Err(ControlError::Conflict(OPEN_RELAY.to_owned()));
+        }
         self.change(Change::PutProvider { provider: provider.clone() }).await?;
         self.providers.put(provider);
         Ok(())

@@ -40,6 +40,8 @@ impl Fixture {
             recorder,
             providers: Providers::default(),
             configured_providers: Vec::new(),
+            agent_keys: model::AgentKeys::default(),
+            key_requirement: model::KeyRequirement::default(),
             configured_policy: Policy::default(),
             token: Token::configured("canary-token-5f1e"),
             clock,

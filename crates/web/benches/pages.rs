@@ -176,6 +176,8 @@ fn parts(store: Store, recorder: Recorder, recorder_handle: RecorderHandle) -> W
         recorder: recorder.clone(),
         providers: Providers::default(),
         configured_providers: Vec::new(),
+        agent_keys: model::AgentKeys::default(),
+        key_requirement: model::KeyRequirement::default(),
         configured_policy: Policy::default(),
         token: token.clone(),
         clock: Clock::System,

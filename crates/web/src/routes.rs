@@ -14,8 +14,8 @@ use utoipa_axum::routes;
 
 use self::roles::{ADMIN, OPERATOR, VIEWER};
 use crate::api::{
-    agents, alert_history, alerts, channels, events, evidence, exemptions, export, health, incidents, kill_switch,
-    offers, openapi, policy, providers, settings, stats, status, stream, token,
+    agent_keys, agents, alert_history, alerts, channels, events, evidence, exemptions, export, health, incidents,
+    kill_switch, offers, openapi, policy, providers, settings, stats, status, stream, token,
 };
 use crate::app::App;
 use crate::problem::Problem;
@@ -86,6 +86,9 @@ fn agents_api() -> OpenApiRouter<App> {
         .routes(VIEWER.api(routes!(policy::get)))
         .routes(ADMIN.api(routes!(policy::put, policy::delete)))
         .routes(VIEWER.api(routes!(stats::agent)))
+        .routes(VIEWER.api(routes!(agent_keys::list)))
+        .routes(ADMIN.api(routes!(agent_keys::create)))
+        .routes(ADMIN.api(routes!(agent_keys::delete)))
 }
 
 /// Routes about incidents and exemptions. Exemptions and offers hold the beginning of a prompt.

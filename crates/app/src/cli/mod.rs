@@ -1,6 +1,7 @@
 //! The command line as it is typed. What the settings mean is found out by `config`, together with
 //! the other layers.
 
+mod agent_access;
 mod client;
 mod recordings;
 mod settings;
@@ -8,6 +9,7 @@ mod tls;
 
 use clap::{Parser, Subcommand};
 
+pub use agent_access::{CreateKeyArgs, KeysArgs, KeysCommand, RevokeKeyArgs};
 pub use client::{
     AddChannelArgs, AgentArgs, AlertsArgs, AlertsCommand, ChangeChannelArgs, ChannelTarget, CostsArgs, CostsBy,
     DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, KillSwitchArgs, OnOff, PolicyArgs, ServerArgs,
@@ -66,6 +68,8 @@ pub enum Command {
     /// Show or change what an agent may spend, when and how often it may call, and which models it
     /// gets
     Policy(Box<PolicyArgs>),
+    /// List, make or revoke agent keys, which say which agent a client is
+    Keys(KeysArgs),
     /// Print the token that the dashboard and the API ask for
     Token(TokenArgs),
     /// Make certificates for trying TLS
@@ -132,6 +136,10 @@ mod tests {
         check("agentgazer policy my-agent --budget-daily 5 --rate openai=60 --rate *=100", true);
         check("agentgazer policy my-agent --reset", true);
         check("agentgazer policy my-agent --reset --budget-daily 5", false);
+        check("agentgazer keys --json", true);
+        check("agentgazer keys create team-a/* --name ci --expires 2026-12-24", true);
+        check("agentgazer keys create", false);
+        check("agentgazer keys revoke 0191 --data-dir x", true);
         check("agentgazer token", true);
         check("agentgazer tls dev --host gazer.test --host 10.0.0.7", true);
         check("agentgazer tls", false);

@@ -13,7 +13,6 @@ use crate::client;
 use crate::exit::{Exit, Failure};
 use crate::text;
 
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// How much of a text fits in a row.
 const TEXT_LENGTH: usize = 60;
 
@@ -68,12 +67,9 @@ fn make(args: &ExemptionsArgs, agent: &AgentId, incident: &str) -> Result<(), Fa
     print::line(&format!("{agent}: this {what} does not count until {until} UTC. `--revoke {}` ends it.", made.id))
 }
 
-/// A day means its end, in UTC.
 fn end(when: &str) -> Result<Timestamp, Failure> {
-    let day = Timestamp::parse(&format!("{when}T00:00:00Z"));
-    let end = day.map(|begin| Timestamp::from_millis(begin.as_millis() + DAY_MS));
     let mistake = || Failure::new(Exit::Usage, "--until must be a day such as 2026-12-24, or a time in RFC 3339");
-    end.or_else(|| Timestamp::parse(when)).ok_or_else(mistake)
+    text::end_of_day(when).ok_or_else(mistake)
 }
 
 fn revoke(args: &ExemptionsArgs, agent: &AgentId, id: &str) -> Result<(), Failure> {

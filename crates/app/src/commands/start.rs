@@ -27,6 +27,9 @@ async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure
     let mut signals = Signals::listen()?;
     let server = Server::start_on(config, sockets).await?;
     print::line(&banner(&server, &config.data_dir))?;
+    if server.lacks_agent_keys() {
+        tracing::warn!("calls need an agent key, and there is none: make one with `agentgazer keys create AGENT`");
+    }
     let signal = signals.next().await;
     tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");
     signals.exit_at_once();

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use model::{AgentId, KillSwitch, Policy, Provider};
+use model::{AgentId, KillSwitch, Policy, Provider, RequireKey};
 use secrecy::SecretString;
 use store::Retention;
 use web::Access;
@@ -58,6 +58,10 @@ pub struct Config {
     pub allow_hosts: Vec<String>,
     /// The origins of the web pages that may call through the proxy.
     pub allow_origins: Vec<proxy::Origin>,
+    /// When calls need an agent key.
+    pub require_key: RequireKey,
+    /// Whether everybody who reaches the proxy may use the stored provider keys.
+    pub allow_open_relay: bool,
     /// Providers that are added or pointed elsewhere.
     pub providers: Vec<Provider>,
     /// The status of the standard inactive response, and of calls that a spent budget or the hours
@@ -228,6 +232,8 @@ impl Config {
             access: Access::default(),
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
+            require_key: RequireKey::default(),
+            allow_open_relay: false,
             providers: Vec::new(),
             refusal_status: RefusalStatuses::default(),
             drain: Duration::from_secs(30),

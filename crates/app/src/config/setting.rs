@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use model::{ANY, Action, AgentId, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit};
+use model::{ANY, Action, AgentId, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit, RequireKey};
 use wire::{Prices, Unpriced};
 
 use super::access;
@@ -47,7 +47,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 64] = settings! {
+const SINGLE: [Setting; 66] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -69,6 +69,9 @@ const SINGLE: [Setting; 64] = settings! {
     "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(refusal_status(text)?);
     "proxy.refusal_status.gemini" => |config, text| config.refusal_status.gemini = Some(refusal_status(text)?);
     "proxy.refusal_status.ollama" => |config, text| config.refusal_status.ollama = Some(refusal_status(text)?);
+    "proxy.require_key" => |config, text|
+        config.require_key = value::word(text, RequireKey::parse, "auto, always, never")?;
+    "proxy.allow_open_relay" => |config, text| config.allow_open_relay = value::switch(text)?;
     "drain" => |config, text| config.drain = value::duration_or_zero(text)?;
     "evidence_budget" => |config, text| config.evidence_budget = value::size(text)?;
     "evidence.keep_on_disk" => |config, text| config.keep_evidence_on_disk = value::switch(text)?;

@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_path_names_agent_provider_and_rest() {
-        let check = |target: &'static str, expected: Option<(Option<&str>, &str, Option<&str>, Option<&str>)>| {
+        type Read<'a> = (Option<&'a str>, &'a str, Option<&'a str>, Option<&'a str>);
+        let check = |target: &'static str, expected: Option<Read<'_>>| {
             let uri = Uri::from_static(target);
             let route = Route::read(&uri).map(|route| (route.agent, route.provider, route.rest, route.query));
             assert_eq!(route, expected, "{target}");

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{AgentId, CallId, ChannelId, DeliveryId, ExemptionId, IncidentId, RuleId};
+use model::{AgentId, AgentKeyId, CallId, ChannelId, DeliveryId, ExemptionId, IncidentId, RuleId};
 use uuid::Uuid;
 
 use crate::problem::Problem;
@@ -21,6 +21,8 @@ pub(crate) struct RulePath(pub(crate) RuleId);
 pub(crate) struct DeliveryPath(pub(crate) DeliveryId);
 /// The agent and its exemption in the path.
 pub(crate) struct ExemptionPath(pub(crate) AgentId, pub(crate) ExemptionId);
+/// The agent key in the path.
+pub(crate) struct AgentKeyPath(pub(crate) AgentKeyId);
 /// The provider in the path.
 pub(crate) struct ProviderPath(pub(crate) String);
 
@@ -78,6 +80,17 @@ impl<S: Send + Sync> FromRequestParts<S> for ProviderPath {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         segment(parts).await.map(ProviderPath)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for AgentKeyPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let id = segment(parts).await?;
+        // The text is not repeated: it may be a key in the place of its id.
+        AgentKeyId::parse(&id)
+            .map(AgentKeyPath)
+            .ok_or_else(|| Problem::not_found("There is no agent key with this id."))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::{Path, State};
-use model::{CallId, EventType};
+use model::{AgentKeyId, CallId, EventType};
 use store::{Cursor, EventFilter, EventRow, PageRequest};
 
 use super::frame::Frame;
@@ -73,7 +73,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): Ev
     draw(&RequestPage {
         frame,
         line,
-        fields: fields(&row),
+        fields: fields(&app, &row),
         error: event.error.as_deref().map(|error| cut(error, LONGEST)),
         conversation: event.conversation.as_deref().map(|conversation| cut(conversation, LONGEST)),
         incident: event.incident.map(|id| id.to_string()),
@@ -109,7 +109,14 @@ async fn score_bar(app: &App, row: &EventRow) -> Result<Option<ScoreBar>, Proble
     Ok(Some(ScoreBar::new(score.value, agent.kill_switch.threshold, &score.signals.into())))
 }
 
-fn fields(row: &EventRow) -> Vec<(&'static str, String)> {
+/// What people call a key; the id of one that was revoked.
+fn key_name(app: &App, id: AgentKeyId) -> String {
+    let keys = app.control().agent_keys();
+    let name = keys.iter().find(|it| it.key.id == id).and_then(|it| it.key.name.clone());
+    name.map_or_else(|| id.to_string(), |name| format!("{name} ({id})"))
+}
+
+fn fields(app: &App, row: &EventRow) -> Vec<(&'static str, String)> {
     let event = &row.event;
     let number = |number: Option<u64>| number.map(grouped);
     let fields = [
@@ -125,6 +132,7 @@ fn fields(row: &EventRow) -> Vec<(&'static str, String)> {
         (labels::TOKENS_OUT, number(event.usage.output)),
         (labels::REASONING, number(event.usage.reasoning)),
         (labels::COST, event.cost.map(|cost| Money::from(cost).exact)),
+        (labels::KEY, event.key.map(|key| key_name(app, key))),
         (labels::COUNT, (row.count > 1).then(|| grouped(row.count))),
     ];
     fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

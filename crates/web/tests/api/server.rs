@@ -89,6 +89,8 @@ impl Server {
             recorder: recorder.clone(),
             providers: providers.clone(),
             configured_providers: vec![openai],
+            agent_keys: model::AgentKeys::default(),
+            key_requirement: model::KeyRequirement::default(),
             configured_policy: policy,
             token: token.clone(),
             clock: clock.clone(),

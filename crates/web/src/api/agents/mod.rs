@@ -1,5 +1,6 @@
 //! Agents: listed, shown, switched on and off, named, deleted.
 
+pub(crate) mod agent_keys;
 pub(crate) mod exemptions;
 pub(crate) mod kill_switch;
 pub(crate) mod policy;

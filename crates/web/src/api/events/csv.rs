@@ -9,7 +9,7 @@ use store::EventRow;
 /// The first line.
 pub(super) const HEADER: &str = "id,timestamp,agent_id,event_type,provider,model,status_code,latency_ms,first_byte_ms,\
     tokens_in,tokens_out,tokens_cached,tokens_cache_write,tokens_reasoning,cost_usd,estimated,conversation,score,blocked,\
-    block_reason,count,error\r\n";
+    block_reason,count,error,key_id\r\n";
 
 /// Characters that start a formula in a spreadsheet, full-width forms included.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
@@ -59,6 +59,7 @@ pub(super) fn push_row(text: &mut String, row: &EventRow) {
     line.value(event.block_reason.map(BlockReason::as_str));
     line.value(Some(row.count));
     line.words(event.error.as_deref());
+    line.value(event.key);
     text.push_str("\r\n");
 }
 

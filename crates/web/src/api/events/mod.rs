@@ -5,7 +5,7 @@ pub(crate) mod export;
 
 use axum::Json;
 use axum::extract::State;
-use model::{AgentId, BlockReason, CallId, Event, EventType, IncidentId, NanoUsd, Timestamp, WindowKind};
+use model::{AgentId, AgentKeyId, BlockReason, CallId, Event, EventType, IncidentId, NanoUsd, Timestamp, WindowKind};
 use serde::{Deserialize, Serialize};
 use store::{EventFilter, EventRow};
 use utoipa::{IntoParams, ToSchema};
@@ -75,6 +75,9 @@ pub(crate) struct EventDetails {
     error: Option<String>,
     #[schema(value_type = Option<String>, format = "uuid")]
     incident_id: Option<IncidentId>,
+    /// The agent key that the call came with.
+    #[schema(value_type = Option<String>, format = "uuid")]
+    key_id: Option<AgentKeyId>,
     /// How many refused calls this stands for: those of inactive agents and by policies are counted
     /// by the minute.
     count: u64,
@@ -96,6 +99,7 @@ impl EventView {
             would_have_stopped: event.would_have_stopped,
             error: event.error,
             incident_id: event.incident,
+            key_id: event.key,
             count,
         };
         EventView {

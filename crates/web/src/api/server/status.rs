@@ -1,5 +1,6 @@
 //! The health of the server in detail, for the operator.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use axum::Json;
@@ -34,6 +35,9 @@ pub(crate) struct StatusView {
     /// How often reading or scoring a call failed since the start. Each of those calls was let
     /// through without a score.
     pub(crate) detection_failures: u64,
+    /// How many calls the proxy refused since the start because their agent key was missing or wrong,
+    /// by reason.
+    pub(crate) unauthorized_calls: BTreeMap<&'static str, u64>,
     /// What links in alerts begin with (`public_url`).
     pub(crate) public_url: String,
     /// Whether those links lead to the machine that they are opened on, so that only this one can
@@ -79,6 +83,7 @@ pub(crate) fn read(app: &App) -> StatusView {
         deleted_for_size: health.deleted_for_size(),
         dropped_events: web.recorder_handle.dropped_events() + health.dropped_events(),
         detection_failures: web.detection_failures.count(),
+        unauthorized_calls: app.control().key_refusals().map(|(why, count)| (why.as_str(), count)).into(),
         public_url: web.public_url.clone(),
         links_are_local: is_local(&web.public_url),
     }

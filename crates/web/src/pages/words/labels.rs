@@ -60,6 +60,7 @@ pub(in crate::pages) mod request {
     pub(in crate::pages) const TOKENS_OUT: &str = "Tokens out";
     pub(in crate::pages) const REASONING: &str = "of them reasoning";
     pub(in crate::pages) const COST: &str = "Cost";
+    pub(in crate::pages) const KEY: &str = "Agent key";
     pub(in crate::pages) const COUNT: &str = "Calls it stands for";
 }
 
