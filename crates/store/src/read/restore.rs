@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use model::{AgentId, Exemption, KillSwitch, SavedAgent, Timestamp};
-use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
 
 use super::agents::bind_settings;
@@ -12,9 +11,6 @@ use super::exemptions;
 use crate::columns::{self, first_id, signed, unsigned};
 use crate::database::{self, Query, Row, dialect};
 use crate::{Store, StoreError, fingerprint};
-
-/// Parts of the agents that are read at once: as many as there are readers.
-const PARTS: i64 = 4;
 
 /// Agents that are read at a time after the start.
 const PORTION: usize = 2_000;
@@ -25,17 +21,12 @@ impl Store {
     /// most recently seen others; each with the newest fingerprints of its epoch.
     pub async fn saved_agents(&self, defaults: KillSwitch, recent: usize) -> Result<Vec<SavedAgent>, StoreError> {
         let since = self.seen_since(recent).await?;
-        let mut reading = JoinSet::new();
-        for (number, ids) in self.parts().await?.into_iter().enumerate() {
-            let (store, chosen) = (self.clone(), Chosen::Needed { defaults, since, ids });
-            reading.spawn(async move { Ok::<_, StoreError>((number, store.chosen_agents(&chosen).await?)) });
-        }
-        let mut parts = Vec::new();
-        while let Some(part) = reading.join_next().await {
-            parts.push(part.map_err(|error| StoreError::Unavailable(error.to_string()))??);
-        }
-        parts.sort_unstable_by_key(|(number, _)| *number);
-        let mut agents: Vec<SavedAgent> = parts.into_iter().flat_map(|(_, agents)| agents).collect();
+        // Two readers at once. Each looks at its agents in the order that costs least: the recent by
+        // their index, the others in the order of the table.
+        let (recent, special) = (Chosen::Recent { since }, Chosen::Special { defaults, before: since });
+        let (mut agents, others) = tokio::try_join!(self.chosen_agents(&recent), self.chosen_agents(&special))?;
+        agents.extend(others);
+        agents.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         let exemptions =
             exemptions::in_force(&mut self.readers.acquire().await?.connection(), self.config.clock.now()).await?;
         add_exemptions(&mut agents, exemptions);
@@ -61,20 +52,7 @@ impl Store {
         let query =
             "select last_seen from agents where last_seen is not null order by last_seen desc limit 1 offset $1";
         let query = database::query_scalar::<Option<i64>>(query).bind(signed(before as u64));
-        Ok(query.fetch_optional(&self.readers).await?.flatten().unwrap_or(i64::MIN))
-    }
-
-    /// Ranges of ids that divide all agents into parts of about the same size.
-    async fn parts(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let count: i64 = database::query_scalar("select count(*) from agents").fetch_one(&self.readers).await?;
-        let mut borders = vec![String::new()];
-        for part in 1..PARTS {
-            let query = database::query_scalar("select id from agents order by id limit 1 offset $1");
-            let border: Option<String> = query.bind(count / PARTS * part).fetch_optional(&self.readers).await?;
-            borders.extend(border);
-        }
-        borders.push(AFTER_ALL_IDS.to_owned());
-        Ok(borders.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect())
+        Ok(query.fetch_optional(&self.readers).await?.flatten().unwrap_or(NEVER + 1))
     }
 
     /// The chosen agents with their windows.
@@ -134,14 +112,16 @@ impl OlderAgents {
     }
 }
 
-/// Sorts after the ids of all agents.
-const AFTER_ALL_IDS: &str = "\u{10ffff}";
+/// Before the time of any agent: when one was seen that never was.
+const NEVER: i64 = i64::MIN;
 
 /// Which agents are read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Chosen {
-    /// Those that are needed before the first call, with ids in the range.
-    Needed { defaults: KillSwitch, since: i64, ids: (String, String) },
+    /// Those that were seen since this time.
+    Recent { since: i64 },
+    /// Those that differ from one that is not known, of those that were not seen since this time.
+    Special { defaults: KillSwitch, before: i64 },
     /// The others that were seen in a range of time.
     Older { defaults: KillSwitch, since: i64, before: i64 },
 }
@@ -155,15 +135,22 @@ macro_rules! is_special {
     };
 }
 
-macro_rules! is_needed {
+macro_rules! is_recent {
     () => {
-        concat!("id >= $7 and id < $8 and (coalesce(last_seen, -9223372036854775808) >= $6 or ", is_special!(), ")")
+        "last_seen >= $1"
+    };
+}
+
+/// `coalesce` keeps SQLite from the index: for most of the table it would be slower.
+macro_rules! is_special_and_not_recent {
+    () => {
+        concat!("coalesce(last_seen, -9223372036854775808) < $6 and ", is_special!())
     };
 }
 
 macro_rules! is_older {
     () => {
-        concat!("last_seen >= $6 and last_seen < $7 and $8 = '' and not ", is_special!())
+        concat!("last_seen >= $6 and last_seen < $7 and not ", is_special!())
     };
 }
 
@@ -180,7 +167,7 @@ macro_rules! agents_where {
 
 /// `cross join` makes SQLite go from the agents to their events, and not through all events.
 macro_rules! windows_where {
-    ($condition:expr) => {
+    ($condition:expr, $recall:literal) => {
         concat!(
             "with chosen as materialized (
                 select id, epoch, window_floor,
@@ -192,7 +179,8 @@ macro_rules! windows_where {
             select events.agent_id, events.fingerprint
             from chosen cross join events
             where events.agent_id = chosen.id and events.epoch = chosen.epoch and events.fingerprint is not null
-              and events.number > chosen.window_floor and events.number > chosen.newest - $9"
+              and events.number > chosen.window_floor and events.number > chosen.newest - ",
+            $recall
         )
     };
 }
@@ -200,27 +188,25 @@ macro_rules! windows_where {
 impl Chosen {
     fn agents_query(&self) -> &'static str {
         match self {
-            Chosen::Needed { .. } => agents_where!(is_needed!()),
+            Chosen::Recent { .. } => agents_where!(is_recent!()),
+            Chosen::Special { .. } => agents_where!(is_special_and_not_recent!()),
             Chosen::Older { .. } => agents_where!(is_older!()),
         }
     }
 
     fn windows_query(&self) -> &'static str {
         match self {
-            Chosen::Needed { .. } => windows_where!(is_needed!()),
-            Chosen::Older { .. } => windows_where!(is_older!()),
+            Chosen::Recent { .. } => windows_where!(is_recent!(), "$2"),
+            Chosen::Special { .. } => windows_where!(is_special_and_not_recent!(), "$7"),
+            Chosen::Older { .. } => windows_where!(is_older!(), "$8"),
         }
     }
 
     fn bind(&self, query: Query) -> Query {
-        match self {
-            Chosen::Needed { defaults, since, ids: (from, to) } => {
-                bind_settings(query, *defaults).bind(*since).bind(from.clone()).bind(to.clone())
-            }
-            // The last value keeps the numbers of the two queries the same.
-            Chosen::Older { defaults, since, before } => {
-                bind_settings(query, *defaults).bind(*since).bind(*before).bind("")
-            }
+        match *self {
+            Chosen::Recent { since } => query.bind(since),
+            Chosen::Special { defaults, before } => bind_settings(query, defaults).bind(before),
+            Chosen::Older { defaults, since, before } => bind_settings(query, defaults).bind(since).bind(before),
         }
     }
 }
