@@ -16,6 +16,7 @@ mod evidence;
 mod fingerprint;
 mod health;
 mod key_file;
+mod migrations;
 mod postgres;
 mod read;
 mod recorder;
