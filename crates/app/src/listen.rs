@@ -24,7 +24,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -78,9 +78,13 @@ const KEEP_ALIVE: Duration = Duration::from_secs(120);
 /// The pause after an accept that failed because resources (such as file descriptors) are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// How many connections wait in the kernel's queue to be accepted. Clients of a full queue that are
+/// not accepted within seconds are reset, although they were connected.
+const BACKLOG: u32 = 4096;
+
 /// Connections that are taken from the kernel's queue before the socket is closed: more than the
 /// queue holds.
-const MAX_QUEUED: usize = 4096;
+const MAX_QUEUED: usize = 2 * BACKLOG as usize;
 
 impl Listener {
     /// Accepts connections on `socket`, encrypted if there is `tls`; every request is answered by
@@ -122,7 +126,12 @@ impl Listener {
 
 /// Opens the socket of a listener.
 pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    TcpListener::bind(address).await
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A server that starts again binds while connections of the last one are still closing.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Accepts connections and serves each in a task of its own.

@@ -104,9 +104,14 @@ async fn finish(mut stream: TcpStream) {
 /// Opens all streams, then ends them all. Returns what the process had while they were open.
 async fn round(server: &Server, provider: &Provider, streams: usize) -> usize {
     let mut begun = JoinSet::new();
+    // Not all at the same moment: the kernel keeps only so many connections for a slow acceptor.
+    let turns = Arc::new(Semaphore::new(200));
     for number in 0..streams {
-        let proxy = server.proxy.clone();
-        begun.spawn(async move { begin(&proxy, number).await });
+        let (proxy, turns) = (server.proxy.clone(), Arc::clone(&turns));
+        begun.spawn(async move {
+            let _turn = turns.acquire().await;
+            begin(&proxy, number).await
+        });
     }
     let begun = begun.join_all().await;
     let peak = server.resident();
