@@ -46,6 +46,8 @@ pub(crate) struct Tuning {
     pub(crate) log_look: Duration,
     /// How often the size of the database is measured.
     pub(crate) size_look: Duration,
+    /// How many events a page looks at for what no index finds.
+    pub(crate) events_looked_at: u32,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,
     /// Settings of the writer's connection that make it fail.
@@ -75,6 +77,7 @@ impl Default for Tuning {
             longest_log: 64 << 20,
             log_look: Duration::from_secs(1),
             size_look: Duration::from_secs(10),
+            events_looked_at: 100_000,
             retention_interval: Duration::from_secs(3600),
             #[cfg(test)]
             faults: std::sync::Arc::default(),

@@ -6,7 +6,7 @@ use model::{
 
 use crate::columns::{self, first_id, odd, signed, unsigned};
 use crate::database::{QueryBuilder, Row};
-use crate::{Page, PageRequest, Store, StoreError};
+use crate::{Cursor, Page, PageRequest, Store, StoreError};
 
 /// One event. `event.fingerprint` is not read back.
 #[derive(Clone, Debug)]
@@ -59,15 +59,36 @@ impl Store {
         if let Some(text) = &filter.text {
             return self.events_with_text(text, filter, page).await;
         }
-        let mut query = select();
+        let (after, mut query) = (page.after()?, select());
         filter.push_onto(&mut query);
-        if let Some(after) = page.after()? {
-            query.push(" and id < ").push_bind(after);
+        if let Some(after) = &after {
+            query.push(" and id < ").push_bind(after.clone());
+        }
+        let end = if filter.is_unindexed() { self.end_of_look(filter, after).await? } else { None };
+        if let Some(end) = &end {
+            query.push(" and id >= ").push_bind(end.clone());
         }
         // Ids sort by time: newest first without an index on the time.
         query.push(" order by id desc limit ").push_bind(page.rows());
         let rows = query.build().try_map(event_row).fetch_all(&self.readers).await?;
-        Ok(Page::of(rows, page, |row| row.event.id.to_string()))
+        let found = Page::of(rows, page, |row| row.event.id.to_string());
+        // The next page goes on where this one stopped looking.
+        let next = found.next.or_else(|| end.map(|end| Cursor::after(&end)));
+        Ok(Page { next, ..found })
+    }
+
+    /// The id of the last event that a page looks at if no index finds what it asks for; `None` if
+    /// it can look at all of them.
+    async fn end_of_look(&self, filter: &EventFilter, after: Option<String>) -> Result<Option<String>, StoreError> {
+        let mut query = QueryBuilder::new("select id from events where true");
+        if let Some(agent) = &filter.agent {
+            query.push(" and agent_id = ").push_bind(agent.as_str().to_owned());
+        }
+        if let Some(after) = after {
+            query.push(" and id < ").push_bind(after);
+        }
+        query.push(" order by id desc limit 1 offset ").push_bind(i64::from(self.tuning.events_looked_at));
+        Ok(query.build().try_map(|row: Row| row.try_get(0)).fetch_optional(&self.readers).await?)
     }
 
     /// One event.
@@ -85,6 +106,11 @@ fn select() -> QueryBuilder {
 }
 
 impl EventFilter {
+    /// Whether it asks for what may be rare and no index finds: failed and slow calls.
+    fn is_unindexed(&self) -> bool {
+        self.failed || self.min_latency_ms.is_some()
+    }
+
     /// Adds all conditions but the text.
     pub(super) fn push_onto(&self, query: &mut QueryBuilder) {
         let words = [

@@ -180,6 +180,33 @@ async fn failed_and_slow_calls_are_found_as_they_are_counted() {
     assert_eq!(found(EventFilter { min_latency_ms: Some(12_000), ..Default::default() }).await, [slow]);
 }
 
+/// What is rare is looked for in bounded steps: each page goes on where the one before stopped.
+#[tokio::test]
+async fn failed_and_slow_calls_are_looked_for_in_bounded_steps() {
+    let fixture = Fixture::with(Tuning { events_looked_at: 10, ..quick() }).await;
+    let mut events: Vec<Event> = (0..35).map(|_| call("agent")).collect();
+    (events[0].status, events[20].latency_ms) = (Some(500), Some(60_000));
+    let (failed, slow) = (events[0].id, events[20].id);
+    fixture.record_all(events).await;
+    for (filter, expected) in [
+        (EventFilter { failed: true, ..Default::default() }, failed),
+        (EventFilter { failed: true, agent: Some(id("agent")), ..Default::default() }, failed),
+        (EventFilter { min_latency_ms: Some(60_000), ..Default::default() }, slow),
+    ] {
+        let (mut found, mut pages, mut request) = (Vec::new(), 0, page(5));
+        loop {
+            let page = fixture.store.events(&filter, &request).await.unwrap();
+            found.extend(page.items.iter().map(|row| row.event.id));
+            pages += 1;
+            match page.next {
+                Some(next) => request.cursor = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!((found, pages), (vec![expected], 4), "{filter:?}");
+    }
+}
+
 #[tokio::test]
 async fn everything_sent_is_on_disk_when_the_inbox_is_closed() {
     let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;

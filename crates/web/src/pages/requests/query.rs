@@ -11,8 +11,8 @@ use crate::pages::words::problem::takes;
 use crate::problem::Problem;
 
 const SHOWN: u32 = 50;
-/// A call that took so long is slow.
-const SLOW_MS: u64 = 10_000;
+/// A call that took so long is slow, unless the address says otherwise.
+const SLOW_SECONDS: u32 = 10;
 const HOUR_MS: i64 = 60 * 60 * 1000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
@@ -31,6 +31,8 @@ pub(crate) struct RequestsQuery {
     pub(super) conversation: Option<String>,
     pub(super) status: Option<u16>,
     blocked: Option<bool>,
+    /// From how many seconds on a call is slow. Alone, it shows slow calls.
+    slow: Option<u32>,
     range: Option<Range>,
     /// Days where the viewer is, such as `2026-11-18`.
     pub(super) from: Option<String>,
@@ -96,10 +98,24 @@ impl RequestsQuery {
         self.range.is_some_and(|range| range.as_str() == word)
     }
 
+    /// From how many seconds on a call is slow.
+    pub(super) fn slow_seconds(&self) -> u32 {
+        self.slow.unwrap_or(SLOW_SECONDS)
+    }
+
+    pub(super) fn is_slow(&self) -> bool {
+        self.show == Some(Show::Slow) || (self.slow.is_some() && self.show.is_none())
+    }
+
+    /// Whether failed or slow calls are looked for, which happens in steps.
+    pub(super) fn is_looked_for(&self) -> bool {
+        self.is_slow() || self.show == Some(Show::Failed)
+    }
+
     /// How many of the further filters are set.
     pub(super) fn further(&self) -> usize {
         let words = [&self.provider, &self.model, &self.conversation, &self.from, &self.to];
-        let others = [self.agent.is_some(), self.event_type.is_some(), self.status.is_some()];
+        let others = [self.agent.is_some(), self.event_type.is_some(), self.status.is_some(), self.slow.is_some()];
         words.iter().filter(|word| word.is_some()).count() + others.iter().filter(|is_set| **is_set).count()
     }
 
@@ -127,7 +143,7 @@ impl RequestsQuery {
             status: self.status,
             blocked: self.blocked.or((self.show == Some(Show::Blocked)).then_some(true)),
             failed: self.show == Some(Show::Failed),
-            min_latency_ms: (self.show == Some(Show::Slow)).then_some(SLOW_MS),
+            min_latency_ms: self.is_slow().then_some(u64::from(self.slow_seconds()) * 1000),
             from,
             to,
             text: self.text.clone(),
@@ -176,6 +192,9 @@ mod tests {
         let expected = "/api/events/export?format=csv&min_latency_ms=10000&from=2026-11-16T22%3A00%3A00.000Z&\
                         to=2026-11-18T22%3A00%3A00.000Z";
         assert_eq!(export(&filter, "csv"), expected);
+        let slower = RequestsQuery { slow: Some(45), ..RequestsQuery::default() };
+        let filter = slower.filter(zone, Timestamp::default()).unwrap_or_default();
+        assert_eq!(filter.min_latency_ms, Some(45_000));
         let wrong = RequestsQuery { from: Some("yesterday".to_owned()), ..RequestsQuery::default() };
         assert!(wrong.filter(zone, Timestamp::default()).is_err());
     }
