@@ -91,6 +91,7 @@ pub(super) async fn collect(app: &App) -> Result<Needs, Problem> {
     let failing = failing(app, now).await?;
     let spent = spent(app, now);
     let channels = health::failing_channels(app).await?;
+    let trouble = status::read(app).database_trouble;
     let counts = NeedCounts {
         agents: app.web().store.agent_counts().await?,
         unguarded: unguarded.len(),
@@ -98,14 +99,15 @@ pub(super) async fn collect(app: &App) -> Result<Needs, Problem> {
         spent: spent.len(),
         channels: channels.len(),
         untold: untold.len(),
-        not_recording: status::read(app).database_trouble.is_some(),
+        not_recording: trouble.is_some(),
     };
-    let mut lines: Vec<Need> = Vec::new();
+    let mut lines: Vec<Need> = trouble.iter().map(|trouble| not_recording_need(trouble)).collect();
     lines.extend(unguarded.iter().take(SHOWN).map(|(id, settings)| unguarded_need(id, settings)));
     lines.extend(stopped.iter().take(SHOWN).map(|agent| stopped_need(agent, &untold)));
     lines.extend(failing.iter().take(SHOWN).map(|(id, tally)| failing_need(id, tally)));
     lines.extend(spent.iter().take(SHOWN).map(spent_need));
     lines.extend(channels.iter().take(SHOWN).map(channel_need));
+    lines.extend((!untold.is_empty()).then(|| untold_need(untold.len())));
     Ok(Needs { summary: words::summary(&counts), counts, lines })
 }
 
@@ -211,8 +213,28 @@ fn stopped_need(agent: &AgentView, untold: &[IncidentId]) -> Need {
     Need { who: id.to_string(), what: words::stopped(is_untold), link: Some(link), button: Some(button) }
 }
 
+/// A server that records nothing: calls go through, but nobody will know of them.
+fn not_recording_need(trouble: &str) -> Need {
+    Need {
+        who: words::SERVER.to_owned(),
+        what: words::not_recording(trouble),
+        link: Some(("/settings#health".to_owned(), words::SEE_SERVER)),
+        button: None,
+    }
+}
+
+fn untold_need(kills: usize) -> Need {
+    Need {
+        who: words::NO_ONE.to_owned(),
+        what: words::untold(kills),
+        link: Some(("/alerts".to_owned(), words::SET_ALERTS)),
+        button: None,
+    }
+}
+
 fn failing_need(id: &AgentId, tally: &Tally) -> Need {
-    let link = Some((format!("/requests?agent={id}"), words::SEE_REQUESTS));
+    let which = if tally.errors > tally.blocked { "failed" } else { "blocked" };
+    let link = Some((format!("/requests?agent={id}&show={which}&range=24h"), words::SEE_REQUESTS));
     Need { who: id.to_string(), what: words::failing(tally), link, button: None }
 }
 

@@ -55,12 +55,9 @@ impl StatusView {
         }
     }
 
-    /// Whether nothing needs attention.
-    pub(crate) fn is_well(&self) -> bool {
-        self.database_trouble.is_none()
-            && self.database_notice.is_none()
-            && self.dropped_events == 0
-            && self.detection_failures == 0
+    /// Whether calls since the start were not recorded or not scored, or the database was replaced.
+    pub(crate) fn has_lost_something(&self) -> bool {
+        self.database_notice.is_some() || self.dropped_events > 0 || self.detection_failures > 0
     }
 }
 

@@ -14,6 +14,10 @@ pub(in crate::pages) const ACTIVATE: &str = "Activate";
 pub(in crate::pages) const ACTIVATION: &str =
     "The window is cleared and calls go through again. If the cause is still there, it will loop again.";
 pub(in crate::pages) const TEST: &str = "Send a test";
+pub(in crate::pages) const SERVER: &str = "This server";
+pub(in crate::pages) const SEE_SERVER: &str = "See the server";
+pub(in crate::pages) const NO_ONE: &str = "No one";
+pub(in crate::pages) const SET_ALERTS: &str = "Say who is told";
 pub(in crate::pages) const SPENT: &str = "has spent its budget: its calls are refused.";
 
 /// What needs someone, in one line.
@@ -62,6 +66,16 @@ pub(in crate::pages) fn unguarded(enabled: bool) -> String {
 pub(in crate::pages) fn stopped(is_untold: bool) -> String {
     let told = if is_untold { " No one was told." } else { "" };
     format!("is stopped by the kill switch.{told}")
+}
+
+/// Why nothing is recorded, and what holds all the same.
+pub(in crate::pages) fn not_recording(trouble: &str) -> String {
+    let trouble = trouble.trim_end_matches('.');
+    format!("records nothing: {trouble}. Calls still go through and kills still hold.")
+}
+
+pub(in crate::pages) fn untold(kills: usize) -> String {
+    format!("was told of {kills} {}.", plural(kills as u64, "kill"))
 }
 
 pub(in crate::pages) fn failing(tally: &Tally) -> String {
