@@ -16,7 +16,13 @@ async fn nothing_is_cut_at_any_width() {
     scene::kill(server, LONG).await;
     let long = server.incidents(LONG).await[0]["id"].as_str().unwrap().to_owned();
     let mut paths = paths(server).await;
-    paths.extend([format!("/agents/{LONG}"), format!("/incidents/{long}"), "/wall".to_owned(), "/drill".to_owned()]);
+    paths.extend([
+        format!("/agents/{LONG}"),
+        format!("/incidents/{long}"),
+        "/wall".to_owned(),
+        "/drill".to_owned(),
+        "/search?text=import".to_owned(),
+    ]);
     let mut problems = Vec::new();
     for kind in [Kind::PHONE, Kind::TABLET, Kind::DESKTOP, Kind::LARGE] {
         let browser = Browser::logged_in(server, kind).await;
@@ -32,6 +38,30 @@ async fn nothing_is_cut_at_any_width() {
         }
     }
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}
+
+/// The labels of every chart lie within the chart and the window, the newest calls of the what-if
+/// within what is seen of it.
+#[tokio::test]
+async fn axis_labels_are_whole_on_a_phone() {
+    let scene = scene::start().await;
+    let browser = Browser::logged_in(&scene.server, Kind::PHONE).await;
+    for path in ["/".to_owned(), "/costs?range=24h".to_owned(), format!("/agents/{}", scene::STUCK)] {
+        browser.go(&path).await;
+        let cut = "return [...document.querySelectorAll('.chart svg')].flatMap((svg) => {\
+            const frame = svg.getBoundingClientRect();\
+            return [...svg.querySelectorAll('text')].filter((text) => {\
+              const box = text.getBoundingClientRect();\
+              return box.left < Math.max(frame.left, 0) || box.right > Math.min(frame.right, innerWidth) || box.bottom > frame.bottom;\
+            }).map((text) => text.textContent);\
+          })";
+        assert_eq!(browser.run(cut).await, json!([]), "{path}: labels are cut");
+        let labels = browser.run("return document.querySelectorAll('.chart svg text').length").await;
+        assert!(labels.as_u64() > Some(0), "{path}: there are labels");
+    }
+    let newest = "const bars = document.querySelectorAll('#what-if .call'); const last = bars[bars.length - 1].getBoundingClientRect();\
+        return last.left >= 0 && last.right <= innerWidth";
+    assert_eq!(browser.run(newest).await, json!(true), "the newest call is in view");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! and chromium-driver.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+mod agent_page;
 mod axe;
 mod connection;
 mod default_policy;
@@ -11,6 +12,7 @@ mod false_alarm;
 mod finding;
 mod foreign_page;
 mod getting_in;
+mod headline;
 mod hostile;
 mod journey;
 mod keyboard;
@@ -23,4 +25,5 @@ mod start;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the integration tests, which use all of it")]
 mod support;
+mod telling;
 mod what_if;

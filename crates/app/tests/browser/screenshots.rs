@@ -98,6 +98,8 @@ async fn pages(scene: &Scene) -> Vec<(&'static str, String)> {
         ("alerts-add-rule", "/alerts#add-rule".to_owned()),
         ("costs", "/costs?range=24h".to_owned()),
         ("settings", "/settings".to_owned()),
+        ("search", "/search?text=import".to_owned()),
+        ("requests-slow", "/requests?slow=30".to_owned()),
         ("problem", "/agents/nobody".to_owned()),
     ]
 }
