@@ -131,10 +131,24 @@ impl Egress {
 
     /// The addresses of a target that may be called.
     async fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, EgressError> {
-        let mut addresses = match target.host() {
+        let addresses = match target.host() {
             TargetHost::Address(address) => vec![address],
             TargetHost::Name(name) => self.resolver.look_up(&name).await?,
         };
+        self.allowed(addresses)
+    }
+
+    /// An address of `host`, a name or an address, that may be called.
+    pub(crate) async fn address_of_host(&self, host: &str) -> Result<IpAddr, EgressError> {
+        let addresses = match host.parse() {
+            Ok(address) => vec![address],
+            Err(_) => self.resolver.look_up(host).await?,
+        };
+        let allowed = self.allowed(addresses)?;
+        allowed.first().copied().ok_or_else(|| failed("the name of the target leads nowhere"))
+    }
+
+    fn allowed(&self, mut addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, EgressError> {
         let Some(first) = addresses.first().copied() else {
             return Err(failed("the name of the target leads nowhere"));
         };

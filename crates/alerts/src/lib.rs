@@ -5,6 +5,7 @@
 mod chat;
 mod egress;
 mod evaluate;
+mod mail_servers;
 mod mailer;
 mod message;
 mod retry;
@@ -24,11 +25,11 @@ use tokio::task::JoinHandle;
 
 pub use egress::tls_config;
 pub use lettre::message::Mailbox;
-pub use mailer::{SmtpConfig, SmtpSecurity};
+pub use mail_servers::MailServers;
+pub use mailer::SmtpConfig;
 
 use egress::Egress;
 use evaluate::Evaluator;
-use mailer::Mailer;
 use send::Sender;
 use worker::Worker;
 
@@ -45,6 +46,8 @@ pub struct AlertsConfig {
     pub allow_private_targets: bool,
     /// The server that mails go through.
     pub smtp: Option<SmtpConfig>,
+    /// A certificate to trust besides the machine's, as PEM, for an SMTP server that people set.
+    pub smtp_certificate: Option<Vec<u8>>,
     /// The policy of agents that have none of their own, unless people have set another. For rules
     /// about budgets.
     pub configured_policy: Policy,
@@ -63,7 +66,7 @@ impl Alerts {
     pub fn start(config: AlertsConfig, store: Store, recorder: Recorder, clock: Clock) -> Alerts {
         let sender = Sender {
             egress: Egress::new(config.allow_private_targets),
-            mailer: config.smtp.map(Mailer::new),
+            mail: MailServers::new(&config, store.clone()),
             public_url: config.public_url,
             clock: clock.clone(),
         };

@@ -1,6 +1,7 @@
 //! Mail through the configured SMTP server: a text and an HTML part, the same message id on every
 //! attempt.
 
+use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
 use lettre::message::header::{HeaderName, HeaderValue};
@@ -9,6 +10,7 @@ use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, CertificateStore, Tls, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message as Mail, Tokio1Executor};
+use model::{SmtpSecurity, SmtpServer};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::message::Message;
@@ -16,38 +18,6 @@ use crate::message::Message;
 /// How long one step of the conversation with the server may take, and the whole of it.
 const STEP_TIMEOUT: Duration = Duration::from_secs(15);
 const TIMEOUT: Duration = Duration::from_secs(45);
-
-/// How the way to the SMTP server is protected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SmtpSecurity {
-    /// Not at all.
-    None,
-    /// Encrypted after a greeting in the clear.
-    StartTls,
-    /// Encrypted from the start.
-    Tls,
-}
-
-impl SmtpSecurity {
-    /// Reads the word.
-    pub fn parse(word: &str) -> Option<SmtpSecurity> {
-        match word {
-            "none" => Some(SmtpSecurity::None),
-            "starttls" => Some(SmtpSecurity::StartTls),
-            "tls" => Some(SmtpSecurity::Tls),
-            _ => None,
-        }
-    }
-
-    /// The usual port.
-    pub fn port(self) -> u16 {
-        match self {
-            SmtpSecurity::None => 25,
-            SmtpSecurity::StartTls => 587,
-            SmtpSecurity::Tls => 465,
-        }
-    }
-}
 
 /// The server that mails go through.
 #[derive(Clone, Debug)]
@@ -66,6 +36,21 @@ pub struct SmtpConfig {
     pub certificate: Option<Vec<u8>>,
 }
 
+impl SmtpConfig {
+    /// The server that people have set, with the certificate that the configuration trusts; `None`
+    /// if its sender is no address.
+    pub(crate) fn new(server: SmtpServer, certificate: Option<Vec<u8>>) -> Option<SmtpConfig> {
+        Some(SmtpConfig {
+            from: server.from.parse().ok()?,
+            host: server.host,
+            port: server.port,
+            security: server.security,
+            credentials: server.username.zip(server.password),
+            certificate,
+        })
+    }
+}
+
 /// What came of a mail.
 #[derive(Debug)]
 pub(crate) enum Mailed {
@@ -81,11 +66,18 @@ pub(crate) enum Mailed {
 #[derive(Debug)]
 pub(crate) struct Mailer {
     config: SmtpConfig,
+    /// The address to connect to instead of looking the host up.
+    address: Option<IpAddr>,
 }
 
 impl Mailer {
     pub(crate) fn new(config: SmtpConfig) -> Mailer {
-        Mailer { config }
+        Mailer { config, address: None }
+    }
+
+    /// A mailer that connects to `address`, which was checked: the host may lead elsewhere by now.
+    pub(crate) fn at(config: SmtpConfig, address: IpAddr) -> Mailer {
+        Mailer { config, address: Some(address) }
     }
 
     /// Mails `message` to all of `to`.
@@ -116,7 +108,8 @@ impl Mailer {
             SmtpSecurity::StartTls => Tls::Required(self.tls()?),
             SmtpSecurity::Tls => Tls::Wrapper(self.tls()?),
         };
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
+        let address = self.address.map_or_else(|| host.clone(), |address| address.to_string());
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(address)
             .port(self.config.port.unwrap_or(security.port()))
             .tls(tls)
             .hello_name(ClientId::Domain("agentgazer".to_owned()))

@@ -28,6 +28,17 @@ impl Message {
         })
     }
 
+    /// A test of the mail server, sent to `address`.
+    pub(crate) fn test_mail(address: &str, at: Timestamp, public_url: &str) -> Message {
+        Message {
+            id: DeliveryId::new(),
+            alert_type: AlertType::Test,
+            at,
+            data: AlertData::Test { channel: address.to_owned() },
+            public_url: public_url.to_owned(),
+        }
+    }
+
     /// The alert in one sentence.
     pub(crate) fn title(&self) -> String {
         self.data.summary()

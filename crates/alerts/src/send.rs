@@ -8,7 +8,8 @@ use secrecy::ExposeSecret;
 use store::{Attempt, DeliveryRow, Outcome};
 
 use crate::egress::{Egress, EgressError, Post, Reply};
-use crate::mailer::{Mailed, Mailer};
+use crate::mail_servers::MailServers;
+use crate::mailer::Mailed;
 use crate::message::Message;
 use crate::{chat, retry, webhook};
 
@@ -19,7 +20,7 @@ const MAX_ANSWER: usize = 500;
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) egress: Egress,
-    pub(crate) mailer: Option<Mailer>,
+    pub(crate) mail: MailServers,
     pub(crate) public_url: String,
     pub(crate) clock: Clock,
 }
@@ -90,10 +91,7 @@ impl Sender {
     }
 
     async fn mail(&self, to: &[String], message: &Message) -> Sent {
-        let Some(mailer) = &self.mailer else {
-            return hopeless("no mail server is configured: set smtp.host and smtp.from");
-        };
-        match mailer.send(to, message).await {
+        match self.mail.send(to, message).await {
             Mailed::Accepted(code, answer) => Sent { status: Some(code), answer, verdict: Verdict::Delivered },
             Mailed::Rejected(status, answer) => Sent { status, answer, verdict: Verdict::Hopeless },
             Mailed::Failed(status, answer) => Sent { status, answer, verdict: Verdict::Failed(None) },

@@ -120,7 +120,8 @@ impl Copy {
             let proxy = self.proxy.clone();
             let taken = tokio::task::spawn_blocking(move || proxy.take_kept_calls(PART)).await;
             self.unwritten = taken.unwrap_or_default();
-            if let Some(recording) = &mut self.recording {
+            if let Some(recording) = self.recording.as_mut().filter(|_| !self.unwritten.is_empty()) {
+                recording.read_switches().await;
                 recording.take(&self.unwritten);
             }
         }

@@ -2,6 +2,7 @@
 //! that the evidence keeper sees are written to a file of their own, with an end by age and by
 //! size.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use model::{AgentId, Clock, KeptCall, KeptCalls, Timestamp};
@@ -22,17 +23,33 @@ pub(crate) struct Recording {
     pub(crate) file: RecordingFile,
     store: Store,
     recorder: Recorder,
+    /// What people have switched on and off.
+    switches: HashMap<AgentId, bool>,
     waiting: Vec<Waiting>,
     cleaned: Option<Instant>,
 }
 
 /// The file with recordings: if there is to be one, or there was, so that what is in it still ends.
 pub(crate) async fn open(config: &Config) -> Option<RecordingFile> {
-    if !config.recording.is_on() && !RecordingFile::exists(&config.data_dir) {
+    if !may_record(config) && !RecordingFile::exists(&config.data_dir) {
         return None;
     }
     let file = RecordingFile::open(&config.data_dir).await;
     file.inspect_err(|error| tracing::warn!("nothing is recorded: {error}")).ok()
+}
+
+/// Whether the proxy hands bodies on. People can switch the recording of an agent on wherever bodies
+/// may be on disk at all.
+pub(crate) fn may_record(config: &Config) -> bool {
+    config.recording.is_on() || config.keep_evidence_on_disk
+}
+
+/// The recording as the dashboard shows and switches it. Without a copy of the bodies nothing new can
+/// be recorded, though what is in the file can still be read.
+pub(crate) fn for_dashboard(config: &Config, file: Option<RecordingFile>) -> web::Recording {
+    let RecordingConfig { agents, all, keep, max_size } = config.recording.clone();
+    let is_possible = file.is_some() && may_record(config);
+    web::Recording { file, is_possible, agents, all, keep, max_size }
 }
 
 /// A call of which it is not known yet whose it is.
@@ -43,11 +60,31 @@ struct Waiting {
 
 impl Recording {
     pub(crate) fn new(config: RecordingConfig, file: RecordingFile, store: Store, recorder: Recorder) -> Recording {
-        Recording { config, file, store, recorder, waiting: Vec::new(), cleaned: None }
+        Recording { config, file, store, recorder, switches: HashMap::new(), waiting: Vec::new(), cleaned: None }
+    }
+
+    /// Reads what people have switched. If that fails, what was read before holds.
+    pub(crate) async fn read_switches(&mut self) {
+        match self.store.recording_switches().await {
+            Ok(switches) => self.switches = switches,
+            Err(error) => tracing::debug!("the switches of recordings cannot be read: {error}"),
+        }
+    }
+
+    /// Whether any agent is recorded.
+    fn is_on(&self) -> bool {
+        self.config.is_on() || self.switches.values().any(|enabled| *enabled)
+    }
+
+    fn includes(&self, agent: &AgentId) -> bool {
+        self.switches.get(agent).copied().unwrap_or_else(|| self.config.includes(agent))
     }
 
     /// Takes note of calls that came or were answered.
     pub(crate) fn take(&mut self, calls: &KeptCalls) {
+        if !self.is_on() {
+            return;
+        }
         let room = WAITING.saturating_sub(self.waiting.len());
         let new = calls.changed.iter().take(room).map(|call| Waiting { call: call.clone(), tries: 0 });
         self.waiting.extend(new);
@@ -74,7 +111,7 @@ impl Recording {
         let mut recorded = Vec::new();
         for Waiting { call, tries } in std::mem::take(&mut self.waiting) {
             match self.store.event(call.call).await? {
-                Some(row) if self.config.includes(&row.event.agent) => recorded.push((row.event.agent, call)),
+                Some(row) if self.includes(&row.event.agent) => recorded.push((row.event.agent, call)),
                 None if tries < TRIES => self.waiting.push(Waiting { call, tries: tries + 1 }),
                 _ => {}
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use alerts::Alerts;
+use alerts::{Alerts, MailServers};
 use anyhow::{Context, anyhow};
 use control::{Control, Token};
 use guard::{Guard, GuardConfig};
@@ -14,7 +14,7 @@ use proxy::{Proxy, ProxyConfig};
 use secrecy::{ExposeSecret, SecretString};
 use store::{ClaimDirectory, Recorder, RecordingFile, Store, StoreConfig, Unpriced};
 use tokio::task::JoinHandle;
-use web::{AlertTargets, Drills, Names, SessionStorage, Warnings, Web};
+use web::{Drills, Mail, Names, OpeningWords, SessionStorage, TestMails, Warnings, Web};
 
 use crate::clock_watch;
 use crate::commands::drill;
@@ -95,10 +95,13 @@ impl Server {
         web.warnings = tls.as_ref().map(warnings_of).unwrap_or_default();
         web.drills = drill::for_dashboard(addresses.clone());
         let recordings = recording::open(config).await;
-        web.recordings = recordings.clone();
+        web.recording = recording::for_dashboard(config, recordings.clone());
+        let words = proxy.clone();
+        web.opening_words = OpeningWords::new(move |call| words.opening_words(call));
         let recording = recordings.map(|file| parts.recording(config, file));
         let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy, recording).await;
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
+        web.mail.tests = test_mails(MailServers::new(&alerts, parts.store.clone()));
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let proxy = listeners::start_proxy(proxy_socket, config, tls.as_ref(), proxy);
         let dashboard = listeners::start_dashboard(web_socket, config, tls.as_ref(), web);
@@ -278,7 +281,7 @@ impl Parts {
             first_byte_timeout: limits.first_byte_timeout,
             idle_timeout: limits.idle_timeout,
             evidence_budget: config.evidence_budget,
-            copy_evidence: config.keep_evidence_on_disk || config.recording.is_on(),
+            copy_evidence: recording::may_record(config),
             kill_commit_timeout: limits.kill_commit_timeout,
             prices: Arc::clone(&config.prices),
             include_usage: config.include_usage.clone(),
@@ -314,10 +317,8 @@ impl Parts {
             recorder: self.recorder.clone(),
             recorder_handle: self.handle.clone(),
             providers: self.providers.clone(),
-            alerts: AlertTargets {
-                allow_private: config.alerts.allow_private_targets,
-                mail: config.alerts.smtp.host.is_some(),
-            },
+            allow_private_targets: config.alerts.allow_private_targets,
+            mail: Mail { configured: config.alerts.smtp.server(), tests: TestMails::default() },
             names: Names::System,
             proxy_url: addresses.proxy.clone(),
             public_url: config.alerts.public_url(&addresses.dashboard),
@@ -327,7 +328,8 @@ impl Parts {
             is_https: false,
             access: config.access.clone(),
             warnings: Warnings::default(),
-            recordings: None,
+            recording: web::Recording::default(),
+            opening_words: OpeningWords::default(),
             detection_failures: Failures::default(),
             hosts: self.hosts.clone(),
             draining,
@@ -350,6 +352,14 @@ fn refuse_open_relay(requirement: KeyRequirement, providers: &Providers) -> anyh
         names.join(", ")
     );
     Ok(())
+}
+
+/// Test mails of the dashboard and the API.
+fn test_mails(servers: MailServers) -> TestMails {
+    TestMails::new(move |to| {
+        let servers = servers.clone();
+        async move { servers.test(&to).await }
+    })
 }
 
 /// The token that the operator set, else the one in the data directory, which can be replaced while

@@ -16,9 +16,11 @@ mod incidents;
 mod kill_switch;
 mod policies;
 mod providers;
+mod recording;
 mod restore;
 mod rules;
 mod settings;
+mod smtp;
 #[cfg(test)]
 mod test_support;
 #[cfg(test)]
@@ -42,6 +44,7 @@ pub use kill_switch::KillSwitchStatus;
 pub use policies::{DefaultPolicy, PolicyStatus};
 pub use providers::{ProviderChange, has_key};
 pub use restore::{restore_guard, restore_older_agents};
+pub use smtp::SmtpChange;
 pub use token::{Token, random_id};
 pub use view::Agent;
 

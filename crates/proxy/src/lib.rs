@@ -102,6 +102,12 @@ impl Proxy {
         self.core.evidence.restore(calls);
     }
 
+    /// The first words of the conversation that a call belongs to, while its body is cached.
+    /// Decompresses the body: call it on a thread that may block.
+    pub fn opening_words(&self, call: CallId) -> Option<String> {
+        self.core.evidence.opening_words(call)
+    }
+
     /// Counts the calls whose reading or scoring failed since the start; each of them was let
     /// through.
     pub fn detection_failures(&self) -> Failures {

@@ -72,6 +72,11 @@ pub enum Change {
     NoteKeyUses { uses: Vec<(AgentKeyId, Timestamp)> },
     /// Replaces what people have set for all agents.
     PutSettings { settings: crate::SettingsChange },
+    /// Replaces the SMTP server that people have set; `None` is the configured one. The password is
+    /// encrypted.
+    PutSmtpServer { server: Option<Box<model::SmtpServer>> },
+    /// Switches the recording of an agent on or off; `None` leaves it as configured.
+    SetRecording { agent: AgentId, enabled: Option<bool> },
     /// Of channels, rules and deliveries.
     Alerts(crate::AlertChange),
 }

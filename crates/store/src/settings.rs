@@ -151,12 +151,16 @@ pub(crate) async fn write(transaction: &mut Connection<'_>, set: &SettingsChange
         [(KILL_SWITCH, serde_json::to_string(&set.kill_switch)), (RETENTION, serde_json::to_string(&set.retention))]
     {
         let value = value.map_err(|error| StoreError::Conflict(error.to_string()))?;
-        database::query("insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value")
-            .bind(name)
-            .bind(value)
-            .execute(&mut *transaction)
-            .await?;
+        put(transaction, name, &value).await?;
     }
+    Ok(())
+}
+
+/// Stores one setting as JSON.
+pub(crate) async fn put(transaction: &mut Connection<'_>, name: &str, value: &str) -> Result<(), sqlx::Error> {
+    let statement = "insert into settings (name, value) values ($1, $2)
+        on conflict (name) do update set value = excluded.value";
+    database::query(statement).bind(name).bind(value).execute(transaction).await?;
     Ok(())
 }
 

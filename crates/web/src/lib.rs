@@ -8,9 +8,12 @@ mod drill;
 mod gate;
 mod input;
 mod names;
+mod opening_words;
 mod pages;
 mod problem;
+mod recording;
 mod routes;
+mod test_mail;
 mod warnings;
 
 use std::sync::Arc;
@@ -18,22 +21,34 @@ use std::sync::atomic::AtomicBool;
 
 use control::Control;
 use guard::Guard;
-use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle};
-use store::{Recorder, RecordingFile, Store};
+use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle, SmtpServer};
+use store::{Recorder, Store};
 
 pub use drill::{DrillLine, DrillReport, Drills};
 pub use gate::{AddressRange, Client, ForwardAuth, Network, SessionStorage, TrustedProxies};
 pub use names::Names;
+pub use opening_words::OpeningWords;
+pub use recording::Recording;
 pub use routes::{openapi_json, router};
+pub use test_mail::TestMails;
 pub use warnings::Warnings;
 
-/// The targets that the configuration allows for alerts.
+/// The targets that alerts may have.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AlertTargets {
+pub(crate) struct AlertTargets {
     /// Whether targets in private networks are allowed.
-    pub allow_private: bool,
-    /// Whether a mail server is configured.
-    pub mail: bool,
+    pub(crate) allow_private: bool,
+    /// Whether there is a mail server.
+    pub(crate) mail: bool,
+}
+
+/// Mail as the configuration has it, and how a test mail is sent.
+#[derive(Clone, Debug, Default)]
+pub struct Mail {
+    /// The SMTP server of the configuration.
+    pub configured: Option<SmtpServer>,
+    /// Sends a test mail through the server in force.
+    pub tests: TestMails,
 }
 
 /// The reverse proxies in front of the server.
@@ -60,16 +75,20 @@ pub struct Web {
     pub recorder_handle: RecorderHandle,
     /// The providers as they are used.
     pub providers: Providers,
-    /// The allowed targets of alerts.
-    pub alerts: AlertTargets,
+    /// Whether targets of alerts may be in private networks.
+    pub allow_private_targets: bool,
+    /// The mail server of the configuration.
+    pub mail: Mail,
     /// Resolves the names of their targets.
     pub names: Names,
     /// The proxy's URL, for people to copy.
     pub proxy_url: String,
     /// What links in alerts begin with.
     pub public_url: String,
-    /// Requests and responses of recorded agents, if there is a recording.
-    pub recordings: Option<RecordingFile>,
+    /// The recording of requests and responses.
+    pub recording: Recording,
+    /// The first words of conversations.
+    pub opening_words: OpeningWords,
     /// The token of the dashboard and the API.
     pub token: control::Token,
     /// Where sessions are kept over a restart.

@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use self::roles::{ADMIN, OPERATOR, VIEWER};
 use crate::api::{
     agent_keys, agents, alert_history, alerts, channels, events, evidence, exemptions, export, health, incidents,
-    kill_switch, offers, openapi, policy, providers, settings, stats, status, stream, token,
+    kill_switch, offers, openapi, policy, providers, recording, settings, smtp, stats, status, stream, token,
 };
 use crate::app::App;
 use crate::problem::Problem;
@@ -68,6 +68,9 @@ fn server_api() -> OpenApiRouter<App> {
         .routes(ADMIN.api(routes!(providers::put, providers::delete)))
         .routes(VIEWER.api(routes!(settings::get)))
         .routes(ADMIN.api(routes!(settings::put, settings::delete)))
+        .routes(VIEWER.api(routes!(smtp::get)))
+        .routes(ADMIN.api(routes!(smtp::put, smtp::delete)))
+        .routes(ADMIN.api(routes!(smtp::test)))
         .routes(VIEWER.api(routes!(policy::get_default)))
         .routes(ADMIN.api(routes!(policy::put_default, policy::delete_default)))
         .routes(ADMIN.api(routes!(token::replace)))
@@ -85,6 +88,8 @@ fn agents_api() -> OpenApiRouter<App> {
         .routes(ADMIN.api(routes!(kill_switch::put)))
         .routes(VIEWER.api(routes!(policy::get)))
         .routes(ADMIN.api(routes!(policy::put, policy::delete)))
+        .routes(VIEWER.api(routes!(recording::get)))
+        .routes(ADMIN.api(routes!(recording::put, recording::delete)))
         .routes(VIEWER.api(routes!(stats::agent)))
         .routes(VIEWER.api(routes!(agent_keys::list)))
         .routes(ADMIN.api(routes!(agent_keys::create)))
@@ -145,6 +150,7 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/agents/{id}/activate", OPERATOR.page(post(agent::actions::activate)))
         .route("/agents/{id}/deactivate", OPERATOR.page(post(agent::actions::deactivate)))
         .route("/agents/{id}/name", OPERATOR.page(post(agent::actions::rename)))
+        .route("/agents/{id}/recording", ADMIN.page(post(agent::actions::record)))
         .route("/agents/{id}/delete", ADMIN.page(post(agent::actions::delete)))
         .route("/agents/{id}/exemptions/{exemption}/revoke", OPERATOR.page(post(exemptions::revoke)))
         .route("/incidents", VIEWER.page(get(incidents::show)))
@@ -178,6 +184,9 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/settings/reset", ADMIN.page(post(settings::general::reset)))
         .route("/settings/policy", ADMIN.page(post(settings::policy::save)))
         .route("/settings/policy/reset", ADMIN.page(post(settings::policy::reset)))
+        .route("/settings/mail", ADMIN.page(post(settings::mail::save)))
+        .route("/settings/mail/reset", ADMIN.page(post(settings::mail::reset)))
+        .route("/settings/mail/test", ADMIN.page(post(settings::mail::test)))
         .route("/settings/token", ADMIN.page(post(settings::token::replace)))
         .route("/settings/providers", ADMIN.page(post(settings::save_provider)))
         .route("/settings/providers/{name}/remove", ADMIN.page(post(settings::remove_provider)))

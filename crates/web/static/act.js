@@ -33,7 +33,7 @@ async function onSubmit(event) {
     if (form.hasAttribute("data-reset")) form.reset();
     // What is live goes by the address here: a filter, or the settings that are tried.
     if (location.search) refresh().catch(() => {});
-    document.querySelector("[role=alertdialog] button, [role=alert]")?.scrollIntoView({ block: "center" });
+    document.querySelector("[role=alertdialog] button, [role=alert]:not([hidden]), #tested")?.scrollIntoView({ block: "center" });
   } catch {
     document.getElementById("notice").textContent = NO_ANSWER;
   } finally {

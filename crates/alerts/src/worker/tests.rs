@@ -64,6 +64,7 @@ fn start(fixture: &TestStore) -> Alerts {
         public_url: "http://gazer.test".to_owned(),
         allow_private_targets: true,
         smtp: None,
+        smtp_certificate: None,
         configured_policy: Default::default(),
     };
     Alerts::start(config, fixture.store.clone(), fixture.recorder.clone(), fixture.clock.clone())
@@ -217,6 +218,7 @@ async fn a_private_target_is_refused_and_says_why() {
         public_url: String::new(),
         allow_private_targets: false,
         smtp: None,
+        smtp_certificate: None,
         configured_policy: Default::default(),
     };
     let _alerts = Alerts::start(config, fixture.store.clone(), fixture.recorder.clone(), Clock::System);

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::alerts::{AlertsConfig, Mailbox, SmtpConfig, SmtpSecurity};
+use ::alerts::{AlertsConfig, Mailbox, SmtpConfig};
 use anyhow::Context;
-use model::Policy;
+use model::{Policy, SmtpSecurity, SmtpServer};
 use secrecy::SecretString;
 use store::Grouping;
 
@@ -91,6 +91,7 @@ impl Alerting {
             public_url: self.public_url(dashboard),
             allow_private_targets: self.allow_private_targets,
             smtp: self.smtp.config()?,
+            smtp_certificate: self.smtp.certificate()?,
             configured_policy: configured_policy.clone(),
         })
     }
@@ -99,16 +100,34 @@ impl Alerting {
 impl Smtp {
     fn config(&self) -> anyhow::Result<Option<SmtpConfig>> {
         let (Some(host), Some(from)) = (&self.host, &self.from) else { return Ok(None) };
-        let read = |path: &PathBuf| {
-            std::fs::read(path).with_context(|| format!("{} cannot be read (setting smtp.certificate)", path.display()))
-        };
         Ok(Some(SmtpConfig {
             host: host.clone(),
             port: self.port,
             security: self.security,
             credentials: self.username.clone().zip(self.password.clone()),
             from: from.clone(),
-            certificate: self.certificate.as_ref().map(read).transpose()?,
+            certificate: self.certificate()?,
         }))
+    }
+
+    fn certificate(&self) -> anyhow::Result<Option<Vec<u8>>> {
+        let read = |path: &PathBuf| {
+            std::fs::read(path).with_context(|| format!("{} cannot be read (setting smtp.certificate)", path.display()))
+        };
+        self.certificate.as_ref().map(read).transpose()
+    }
+
+    /// The server as the dashboard shows it.
+    pub(crate) fn server(&self) -> Option<SmtpServer> {
+        let (Some(host), Some(from)) = (&self.host, &self.from) else { return None };
+        Some(SmtpServer {
+            host: host.clone(),
+            port: self.port,
+            security: self.security,
+            username: self.username.clone(),
+            password: self.password.clone(),
+            password_is_lost: false,
+            from: from.to_string(),
+        })
     }
 }

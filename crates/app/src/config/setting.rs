@@ -141,7 +141,7 @@ const SINGLE: [Setting; 66] = settings! {
     "smtp.host" => |config, text| config.alerts.smtp.host = Some(host_name(text)?);
     "smtp.port" => |config, text| config.alerts.smtp.port = Some(value::parsed::<std::num::NonZeroU16>(text, "a port from 1 to 65535")?.get());
     "smtp.security" => |config, text|
-        config.alerts.smtp.security = value::word(text, alerts::SmtpSecurity::parse, "none, starttls, tls")?;
+        config.alerts.smtp.security = value::word(text, model::SmtpSecurity::parse, "none, starttls, tls")?;
     "smtp.username" => |config, text| config.alerts.smtp.username = Some(text.clone());
     "smtp.password" => |config, text| config.alerts.smtp.password = Some(text.as_str().into());
     "smtp.from" => |config, text|

@@ -68,7 +68,7 @@ async fn recording_is_switched_on_and_off_on_the_page() {
     let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
     browser.go(&format!("/agents/{AGENT}")).await;
     browser.click("#recording summary").await;
-    browser.wait_for_text("#recording form", "Whoever can log in can read them.").await;
+    browser.wait_for_text("#recording form", "Operators and administrators can read them.").await;
     browser.click("#recording form button").await;
     browser.wait_for_text("#notice", "is recorded from now on").await;
     let path = format!("/api/agents/{AGENT}/recording");

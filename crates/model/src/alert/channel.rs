@@ -172,7 +172,7 @@ fn check_addresses(to: &[String]) -> Result<(), FieldError> {
 
 /// A plain address. Narrower than the standard allows: what is left out is rare, and some of it
 /// could end a header.
-fn is_mail_address(address: &str) -> bool {
+pub(crate) fn is_mail_address(address: &str) -> bool {
     let Some((local, domain)) = address.rsplit_once('@') else { return false };
     let local_fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte);
     let domain_fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);

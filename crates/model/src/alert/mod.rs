@@ -10,6 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub(crate) use channel::is_mail_address;
 pub use channel::{Channel, ChannelKind, ChannelSettings};
 pub use data::{AlertData, BudgetData, DigestLine, ErrorRateData, LoopData, RecoveredData, SilenceData};
 pub use rule::{AlertRule, BudgetLimit, Condition, RuleScope, RuleType};

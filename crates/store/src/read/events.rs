@@ -88,7 +88,7 @@ impl Store {
             query.push(" and id < ").push_bind(after);
         }
         query.push(" order by id desc limit 1 offset ").push_bind(i64::from(self.tuning.events_looked_at));
-        Ok(query.build().try_map(|row: Row| row.try_get(0)).fetch_optional(&self.readers).await?)
+        Ok(query.build().try_map(|row: Row| row.try_get("id")).fetch_optional(&self.readers).await?)
     }
 
     /// One event.

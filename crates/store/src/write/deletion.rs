@@ -26,13 +26,15 @@ const LARGE: [(&str, Option<i64>); 4] = [
 ];
 
 /// Tables with few rows of an agent.
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 7] = [
     "delete from alert_states where agent_id = $1",
     "delete from alert_rules where agent_id = $1",
     "delete from agent_minutes where agent_id = $1",
     "delete from exemptions where agent_id = $1",
     "delete from policies where agent_id = $1",
     "delete from unscored where agent_id = $1",
+    // The switch of its recording.
+    "delete from settings where name = 'recording:' || $1",
 ];
 
 /// Deletes about `rows` rows of the large tables, and says whether there may be more. Evidence goes

@@ -56,7 +56,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): Ev
     let row = app.web().store.event(id).await?;
     let row = row.ok_or_else(|| Problem::not_found(words::problem::no_request(id)))?;
     let bar = score_bar(&app, &row).await?;
-    let recorded = match &app.web().recordings {
+    let recorded = match &app.web().recording.file {
         Some(recordings) => recordings.bodies(id).await?,
         None => None,
     };
@@ -97,7 +97,7 @@ pub(crate) async fn body(
 ) -> Drawn {
     let gone = || Problem::not_found(NO_BODY);
     let (call, which_body) = CallId::parse(&call).zip(which_body(&which)).ok_or_else(gone)?;
-    let recordings = app.web().recordings.as_ref().ok_or_else(gone)?;
+    let recordings = app.web().recording.file.as_ref().ok_or_else(gone)?;
     let body = recordings.body(call, which_body).await?.ok_or_else(gone)?;
     Ok(query.answer(call, &which, body))
 }

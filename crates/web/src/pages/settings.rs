@@ -2,6 +2,7 @@
 //! are kept, who is logged in.
 
 pub(crate) mod general;
+pub(crate) mod mail;
 pub(crate) mod policy;
 pub(crate) mod token;
 
@@ -14,6 +15,7 @@ use serde::Deserialize;
 use store::SettingsChange;
 
 use self::general::RetentionForm;
+use self::mail::{MailForm, MailSection, Tested};
 use self::policy::DefaultPolicy;
 use super::agent::settings::SettingsForm;
 use super::frame::Frame;
@@ -38,6 +40,9 @@ struct SettingsPage {
     is_set_here: bool,
     error: Option<String>,
     retention_error: Option<String>,
+    mail: MailSection,
+    mail_error: Option<String>,
+    tested: Option<Tested>,
     sessions: usize,
     /// Whether the token is of our own making.
     has_own_token: bool,
@@ -50,10 +55,14 @@ struct News {
     /// What is wrong with what was sent.
     error: Option<String>,
     retention_error: Option<String>,
+    mail_error: Option<String>,
+    /// What came of a test mail.
+    tested: Option<Tested>,
     /// What was sent.
     defaults: Option<SettingsForm>,
     retention: Option<RetentionForm>,
     policy: Option<PolicyFields>,
+    mail: Option<MailForm>,
 }
 
 /// What the form of a provider sends. An empty field keeps its value.
@@ -73,7 +82,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
 /// Draws the page with what a form has to tell.
 async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
     let (web, settings) = (app.web(), app.web().store.settings());
-    let is_wrong = news.error.is_some() || news.retention_error.is_some();
+    let is_wrong = news.error.is_some() || news.retention_error.is_some() || news.mail_error.is_some();
     let status = if is_wrong { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let policy = DefaultPolicy::read(app, news.policy).await?;
     let status = status.max(policy.fields.status());
@@ -86,6 +95,9 @@ async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
         is_set_here: web.store.settings_change() != SettingsChange::default(),
         error: news.error,
         retention_error: news.retention_error,
+        mail: MailSection::read(app, news.mail).await?,
+        mail_error: news.mail_error,
+        tested: news.tested,
         sessions: app.sessions.count(web.clock.now()),
         has_own_token: web.token.is_replaceable(),
         status: status::read(app),

@@ -39,6 +39,23 @@ pub(super) fn switch(enabled: bool, action: Action) -> &'static str {
     }
 }
 
+/// What came of a test mail: its word and its tone.
+pub(super) fn test_mail(delivered: bool) -> (&'static str, &'static str) {
+    if delivered { ("Delivered", "green") } else { ("Failed", "red") }
+}
+
+/// How long and how much is kept of recorded calls.
+pub(super) fn recording_limits(keep: std::time::Duration, max_size: u64) -> String {
+    let hours = keep.as_secs() / 3600;
+    let long = match (hours / 24, hours) {
+        (0, 1) => "1 hour".to_owned(),
+        (0, hours) => format!("{hours} hours"),
+        (1, _) => "1 day".to_owned(),
+        (days, _) => format!("{days} days"),
+    };
+    format!("for {long} and up to {} for all agents together", units::bytes(max_size))
+}
+
 /// Why calls were not scored.
 pub(super) fn unscored(reason: Unscored) -> &'static str {
     match reason {
@@ -139,12 +156,15 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "all-activated" => "Every selected agent is active again, with empty windows.",
         "none-selected" => "No agent was selected. Nothing was changed.",
         "reset" => "It has the default policy again, from the next call on.",
+        "recorded" => "What it asks and is answered is recorded from now on.",
+        "not-recorded" => "Nothing more is recorded. What was recorded stays until it is too old.",
         "renamed" => "The name is saved.",
         "deleted" => "It is deleted.",
         "thanks" => "Thank you. Your answer is kept with the incident.",
         "exempted" => "It is not counted any more, from the next call on. The agent stays as it is.",
         "revoked" => "It counts again, from the next call on.",
         "provider" => "The provider is saved. The next call uses it.",
+        "mail" => "Saved. The next mail goes through this server.",
         "alerts" => "Saved.",
         "channel-on" => "The channel is on.",
         "channel-off" => "The channel is off: nothing goes through it.",

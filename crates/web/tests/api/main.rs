@@ -15,5 +15,6 @@ mod providers;
 mod server;
 mod settings;
 mod shapes;
+mod smtp;
 mod stats;
 mod stream;

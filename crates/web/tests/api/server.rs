@@ -102,9 +102,11 @@ impl Server {
             recorder,
             recorder_handle,
             providers,
-            alerts: web::AlertTargets { allow_private: false, mail: true },
+            allow_private_targets: false,
+            mail: mail(),
             names: names(),
-            recordings: None,
+            recording: web::Recording::default(),
+            opening_words: web::OpeningWords::default(),
             proxy_url: "http://127.0.0.1:18900".into(),
             public_url: "http://127.0.0.1:18880".into(),
             token,
@@ -212,6 +214,24 @@ impl Server {
             Decision::Inactive(_) => panic!("{agent} is inactive"),
         }
     }
+}
+
+/// A configured mail server that takes every test mail but those to `nobody@example.com`.
+fn mail() -> web::Mail {
+    let configured = model::SmtpServer {
+        host: "relay.example.com".to_owned(),
+        port: None,
+        security: model::SmtpSecurity::StartTls,
+        username: None,
+        password: None,
+        password_is_lost: false,
+        from: "gazer@example.com".to_owned(),
+    };
+    let tests = web::TestMails::new(async |to: String| match to.as_str() {
+        "nobody@example.com" => Err("550 no such user here".to_owned()),
+        _ => Ok("250 queued".to_owned()),
+    });
+    web::Mail { configured: Some(configured), tests }
 }
 
 /// Names of the inside, one of them with an address of the outside too; all others lead nowhere.

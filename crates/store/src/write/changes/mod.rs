@@ -14,7 +14,7 @@ use crate::columns::{signed, unsigned};
 use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
-use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, settings};
+use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, recording_switch, settings, smtp};
 
 /// What a change gave, and what those who watch are told of it.
 pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
@@ -61,6 +61,14 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
         }
         Change::PutSettings { settings } => {
             settings::write(transaction, settings).await?;
+            Ok((Changed::Done, None))
+        }
+        Change::PutSmtpServer { server } => {
+            smtp::write(transaction, server.as_deref(), &store.keys).await?;
+            Ok((Changed::Done, None))
+        }
+        Change::SetRecording { agent, enabled } => {
+            recording_switch::write(transaction, agent, *enabled).await?;
             Ok((Changed::Done, None))
         }
         Change::Alerts(change) => {

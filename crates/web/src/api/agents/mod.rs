@@ -4,6 +4,7 @@ pub(crate) mod agent_keys;
 pub(crate) mod exemptions;
 pub(crate) mod kill_switch;
 pub(crate) mod policy;
+pub(crate) mod recording;
 
 use axum::Json;
 use axum::extract::State;

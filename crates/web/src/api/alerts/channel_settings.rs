@@ -89,7 +89,7 @@ fn email(
     if !targets.mail {
         return Err(Problem::field(
             "kind",
-            "cannot be email: the server has no mail server (set smtp.host and smtp.from)",
+            "cannot be email: the server has no mail server (set one on the Settings page or with PUT /api/settings/smtp)",
         ));
     }
     let before = current.and_then(|it| if let ChannelSettings::Email { to } = it { Some(to) } else { None });

@@ -12,7 +12,8 @@ use utoipa::ToSchema;
 use super::channel_settings::{Fields, settings};
 use super::history::{DeliveryView, first_attempt};
 use super::masked_url::mask;
-use crate::api::{List, schemas};
+use crate::AlertTargets;
+use crate::api::{List, schemas, smtp};
 use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::{Body, ChannelPath, present};
@@ -152,7 +153,7 @@ pub(crate) async fn create(
 ) -> Result<(StatusCode, Json<ChannelView>), Problem> {
     let missing = |field| Problem::field(field, "must be given");
     let kind = body.kind.ok_or_else(|| missing("kind"))?;
-    let settings = settings(kind, body.fields(), None, app.web().alerts)?;
+    let settings = settings(kind, body.fields(), None, targets(&app).await?)?;
     check_name_of_target(&app, &settings).await?;
     let name = body.name.ok_or_else(|| missing("name"))?;
     Channel::check_name(&name)?;
@@ -176,18 +177,31 @@ pub(crate) async fn create(
 /// Refuses a target whose name resolves to private addresses only. A name that does not resolve is
 /// accepted: it may later, and every delivery checks again.
 async fn check_name_of_target(app: &App, settings: &ChannelSettings) -> Result<(), Problem> {
-    let target = settings.target().filter(|_| !app.web().alerts.allow_private);
-    let Some(TargetHost::Name(name)) = target.map(|target| target.host()) else { return Ok(()) };
-    let addresses = app.web().names.look_up(&name).await;
+    let Some(TargetHost::Name(name)) = settings.target().map(|target| target.host()) else { return Ok(()) };
+    check_name(app, "url", &name).await
+}
+
+/// Refuses a name that resolves to private addresses only, unless they are allowed.
+pub(in crate::api) async fn check_name(app: &App, field: &'static str, name: &str) -> Result<(), Problem> {
+    if app.web().allow_private_targets {
+        return Ok(());
+    }
+    let addresses = app.web().names.look_up(name).await;
     match addresses.first() {
         Some(first) if !addresses.iter().any(|address| is_global(*address)) => {
             let message = format!(
                 "leads to {first}, which is a private address (the server allows them with --allow-private-targets)"
             );
-            Err(Problem::field("url", message))
+            Err(Problem::field(field, message))
         }
         _ => Ok(()),
     }
+}
+
+/// The targets that channels may have now.
+async fn targets(app: &App) -> Result<AlertTargets, Problem> {
+    let allow_private = app.web().allow_private_targets;
+    Ok(AlertTargets { allow_private, mail: smtp::in_force(app).await?.is_some() })
 }
 
 /// One channel.
@@ -218,7 +232,7 @@ async fn apply(app: &App, mut channel: Channel, mut body: ChannelBody) -> Result
     if body.kind.is_some_and(|kind| kind != channel.kind) {
         return Err(Problem::field("kind", "cannot be changed: make another channel"));
     }
-    let settings = settings(channel.kind, body.fields(), channel.settings.take(), app.web().alerts)?;
+    let settings = settings(channel.kind, body.fields(), channel.settings.take(), targets(app).await?)?;
     check_name_of_target(app, &settings).await?;
     channel.settings = Some(settings);
     if let Some(name) = body.name {

@@ -63,6 +63,10 @@ pub(in crate::api) fn format() -> Object {
     word(&["openai", "anthropic", "gemini", "ollama"])
 }
 
+pub(in crate::api) fn smtp_security() -> Object {
+    word(&["starttls", "tls", "none"])
+}
+
 pub(in crate::api) fn weekdays() -> Array {
     ArrayBuilder::new().items(word(&["mon", "tue", "wed", "thu", "fri", "sat", "sun"])).build()
 }

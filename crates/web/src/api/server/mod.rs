@@ -3,5 +3,6 @@
 pub(crate) mod health;
 pub(crate) mod providers;
 pub(crate) mod settings;
+pub(crate) mod smtp;
 pub(crate) mod status;
 pub(crate) mod token;

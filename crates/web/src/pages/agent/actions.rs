@@ -1,8 +1,11 @@
 //! What a person does to an agent: activate, deactivate, name, delete. Each is a form that leads
 //! back to the page.
 
+use axum::extract::State;
 use serde::Deserialize;
 
+use crate::api::recording;
+use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::{AgentPath, Fields};
 use crate::pages::{Drawn, see_other};
@@ -35,6 +38,24 @@ pub(crate) async fn rename(
     let name = (!name.is_empty()).then(|| name.to_owned());
     commands.rename(agent.clone(), name).await?;
     Ok(see_other(&format!("/agents/{agent}?done=renamed")))
+}
+
+/// Whether to record; an absent field goes back to the configuration.
+#[derive(Deserialize)]
+pub(crate) struct RecordingForm {
+    enabled: Option<bool>,
+}
+
+/// Switches the recording of the agent.
+pub(crate) async fn record(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    AgentPath(agent): AgentPath,
+    Fields(form): Fields<RecordingForm>,
+) -> Drawn {
+    recording::switch(&app, &commands, agent.clone(), form.enabled).await?;
+    let done = if recording::read(&app, &agent).await?.enabled { "recorded" } else { "not-recorded" };
+    Ok(see_other(&format!("/agents/{agent}?done={done}#recording")))
 }
 
 /// Deletes the agent with all its data.

@@ -2,6 +2,7 @@
 //! and what it did lately.
 
 pub(crate) mod actions;
+mod activity;
 pub(crate) mod policy;
 pub(crate) mod settings;
 mod what_if;
@@ -9,9 +10,9 @@ mod what_if;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use model::{AgentId, DeactivatedBy, EventType, Timestamp, Unscored};
-use store::{ConversationRow, EventFilter, EventRow, IncidentFilter, IncidentRow, PageRequest, Period};
+use model::DeactivatedBy;
 
+use self::activity::{ConversationLine, UnscoredLine};
 use self::policy::PolicySection;
 use self::settings::SettingsForm;
 use self::what_if::{WhatIf, WhatIfQuery};
@@ -21,26 +22,14 @@ use super::exemptions::ExemptionLine;
 use super::frame::Frame;
 use super::incidents::IncidentLine;
 use super::number::{Count, Moment, Money};
-use super::plain::cut;
 use super::requests::{self, RequestLine};
 use super::{Drawn, assets, draw_as, figures, words};
 use crate::api::Signals;
 use crate::api::agents::{self, AgentView};
+use crate::api::recording::{self, RecordingView};
 use crate::app::App;
 use crate::input::{AgentPath, Filters};
 use crate::problem::Problem;
-
-const REQUESTS_SHOWN: usize = 20;
-/// A storm of refusals, a row a minute, becomes one row; so more are read than are shown.
-const REQUESTS_READ: u32 = 200;
-const INCIDENTS_SHOWN: u32 = 5;
-/// The most expensive conversations of the last seven days are shown.
-const CONVERSATION_HOURS: u32 = 7 * 24;
-const CONVERSATIONS_SHOWN: u32 = 10;
-/// Ids of clients are long, and people know a conversation by its time.
-const CONVERSATION_LENGTH: usize = 12;
-/// Calls that were not scored are counted over the last seven days.
-const UNSCORED_HOURS: u32 = 7 * 24;
 
 #[derive(Template)]
 #[template(path = "agent.html")]
@@ -68,6 +57,10 @@ struct AgentPage {
     exemptions: Vec<ExemptionLine>,
     requests: Vec<RequestLine>,
     unscored: Vec<UnscoredLine>,
+    recording: RecordingView,
+    can_record: bool,
+    /// How long and how much is kept of recorded calls.
+    recording_limits: String,
     proxy_url: String,
 }
 
@@ -90,25 +83,6 @@ struct StopIncident {
     id: String,
     score: String,
     why: String,
-}
-
-struct ConversationLine {
-    /// As it is stored, for the link.
-    key: String,
-    /// The beginning of the same, to tell apart those of one hour.
-    name: String,
-    began: Moment,
-    calls: Count,
-    errors: Count,
-    cost: Money,
-}
-
-/// Calls that were not scored, for one reason.
-struct UnscoredLine {
-    why: &'static str,
-    calls: Count,
-    /// Whether a loop may hide among them.
-    may_hide_a_loop: bool,
 }
 
 /// Draws the page.
@@ -140,13 +114,13 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
     let (now, id) = (app.web().clock.now(), &agent.agent_id);
     app.web().recorder.catch_up().await;
     // At the same time: there are several readers, and the what-if reads more than all others.
-    let ((what_if, exemptions), stop, policy, charts, conversations, lists) = tokio::try_join!(
+    let ((what_if, exemptions), stop, policy, charts, activity, recording) = tokio::try_join!(
         what_if::read(app, &agent, forms.what_if),
         stop(app, &agent),
         PolicySection::sent_or_read(forms.policy, app, id),
         figures::charts(app, Some(id)),
-        conversations(app, id, now),
-        lists(app, id, now),
+        activity::read(app, id, now, frame.may_operate()),
+        recording::read(app, id),
     )?;
     let tally =
         app.web().store.figures_of(std::iter::once(id), frame.day.today()).await?.remove(id).unwrap_or_default();
@@ -169,61 +143,18 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
         policy,
         what_if,
         charts,
-        would_have_stopped: lists.would_have_stopped.into(),
-        conversations,
-        incidents: lists.incidents.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
+        would_have_stopped: activity.would_have_stopped.into(),
+        conversations: activity.conversations,
+        incidents: activity.incidents,
         exemptions: exemptions.into_iter().map(|row| ExemptionLine::new(&row.into())).collect(),
-        requests: requests::lines(&lists.events, now),
-        unscored: lists.unscored,
+        requests: requests::lines(&activity.events, now),
+        unscored: activity.unscored,
+        can_record: app.web().recording.is_possible,
+        recording_limits: words::recording_limits(app.web().recording.keep, app.web().recording.max_size),
+        recording,
         agent: AgentLine::new(&agent, now),
         proxy_url: app.web().proxy_url.clone(),
     })
-}
-
-/// What is listed of the agent.
-struct Lists {
-    events: Vec<EventRow>,
-    incidents: Vec<IncidentRow>,
-    would_have_stopped: u64,
-    unscored: Vec<UnscoredLine>,
-}
-
-async fn lists(app: &App, agent: &AgentId, now: Timestamp) -> Result<Lists, Problem> {
-    let store = &app.web().store;
-    let events = EventFilter { agent: Some(agent.clone()), ..EventFilter::default() };
-    let incidents = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
-    let (requests_page, incidents_page) = (first(REQUESTS_READ), first(INCIDENTS_SHOWN));
-    let (events, incidents, would_have_stopped, unscored) = tokio::try_join!(
-        store.events(&events, &requests_page),
-        store.incidents(&incidents, &incidents_page),
-        store.would_have_stopped(agent),
-        store.unscored(agent, Period::last_hours(UNSCORED_HOURS, now)),
-    )?;
-    let line = |(reason, calls): (Unscored, u64)| UnscoredLine {
-        why: words::unscored(reason),
-        calls: calls.into(),
-        may_hide_a_loop: reason.may_hide_a_loop(),
-    };
-    let unscored = unscored.into_iter().map(line).collect();
-    let mut events = fold_refusals(events.items);
-    events.truncate(REQUESTS_SHOWN);
-    Ok(Lists { events, incidents: incidents.items, would_have_stopped, unscored })
-}
-
-/// Makes refusals for the same reason that follow each other one row.
-fn fold_refusals(events: Vec<EventRow>) -> Vec<EventRow> {
-    let mut rows: Vec<EventRow> = Vec::with_capacity(events.len());
-    for row in events {
-        let is_same = |last: &EventRow| {
-            let is_refusal = row.event.event_type == EventType::Blocked && last.event.event_type == EventType::Blocked;
-            is_refusal && last.event.block_reason == row.event.block_reason
-        };
-        match rows.last_mut().filter(|last| is_same(last)) {
-            Some(last) => last.count += row.count,
-            None => rows.push(row),
-        }
-    }
-    rows
 }
 
 /// What the kill switch did to the agent, if it did.
@@ -241,52 +172,4 @@ async fn stop(app: &App, agent: &AgentView) -> Result<Option<Stop>, Problem> {
         why: words::why(&row.score.signals.into()),
     });
     Ok(Some(Stop { incident, refused: app.web().store.refused(&agent.agent_id).await?.into() }))
-}
-
-async fn conversations(app: &App, agent: &AgentId, now: Timestamp) -> Result<Vec<ConversationLine>, Problem> {
-    let period = Period::last_hours(CONVERSATION_HOURS, now);
-    let rows = app.web().store.conversation_figures(agent, period, CONVERSATIONS_SHOWN).await?;
-    let line = |row: ConversationRow| ConversationLine {
-        name: cut(&row.conversation, CONVERSATION_LENGTH),
-        key: row.conversation,
-        began: Moment::new(row.first_hour, now),
-        calls: row.tally.requests.into(),
-        errors: row.tally.errors.into(),
-        cost: row.tally.cost.into(),
-    };
-    Ok(rows.into_iter().map(line).collect())
-}
-
-fn first(limit: u32) -> PageRequest {
-    PageRequest { limit, cursor: None }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use model::{BlockReason, CallId, Epoch, Event};
-
-    use super::*;
-
-    #[test]
-    fn refusals_that_follow_each_other_are_one_row() {
-        let row = |event_type, reason: Option<BlockReason>, count| {
-            let agent = AgentId::parse("a").unwrap();
-            let mut event = Event::new(CallId::new(), agent, Epoch::default(), event_type, Timestamp::default());
-            event.block_reason = reason;
-            EventRow { event, count, prompt: None }
-        };
-        let (inactive, spent) = (Some(BlockReason::Inactive), Some(BlockReason::BudgetExceeded));
-        let events = vec![
-            row(EventType::Blocked, inactive, 40),
-            row(EventType::Blocked, inactive, 60),
-            row(EventType::Blocked, spent, 2),
-            row(EventType::LlmCall, None, 1),
-            row(EventType::LlmCall, None, 1),
-            row(EventType::Blocked, inactive, 3),
-        ];
-        let counts: Vec<u64> = fold_refusals(events).iter().map(|row| row.count).collect();
-        assert_eq!(counts, [100, 2, 1, 1, 3]);
-    }
 }

@@ -24,7 +24,7 @@ use super::{Drawn, assets, draw_as};
 use crate::api::alert_history::{AttemptView, DeliveryView};
 use crate::api::alerts::{self, RuleView};
 use crate::api::channels::{self, ChannelView};
-use crate::api::status;
+use crate::api::{smtp, status};
 use crate::app::App;
 use crate::input::{Filters, Paging};
 use crate::problem::Problem;
@@ -200,7 +200,7 @@ async fn read(
         history: history.items.into_iter().filter(is_shown).map(|row| delivery_line(row.into(), &on, now)).collect(),
         adding: query.add,
         adding_rule: query.rule,
-        has_mail: app.web().alerts.mail,
+        has_mail: smtp::in_force(app).await?.is_some(),
         local_links: Some(status::read(app)).filter(|status| status.links_are_local).map(|status| status.public_url),
         news,
     })

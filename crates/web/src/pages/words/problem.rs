@@ -35,6 +35,7 @@ pub(in crate::pages) mod takes {
     pub(in crate::pages) const THRESHOLD: &str = "must be a number above 0, at most 10000";
     pub(in crate::pages) const DOLLARS: &str = "must be a number of dollars from 0 to 1000000, or empty for no budget";
     pub(in crate::pages) const RATE: &str = "must be a whole number, or empty for no limit";
+    pub(in crate::pages) const PORT: &str = "must be a port from 1 to 65535, or empty for the usual one";
     pub(in crate::pages) const DAY: &str = "must be a day such as 2026-12-24";
     pub(in crate::pages) const AGENT: &str = "must be the id of an agent";
     pub(in crate::pages) const SELECTED: &str = "must be one of on, off, activate";
@@ -102,6 +103,12 @@ fn name(field: &str) -> &str {
         "period" => "Period",
         "cooldown_minutes" => "Quiet for",
         "repeat_minutes" => "Again every",
+        "host" => "Host",
+        "port" => "Port",
+        "security" => "Security",
+        "username" => "User",
+        "password" => "Password",
+        "from" => "From",
         "until" => "Until the end of",
         other => other,
     }

@@ -37,6 +37,15 @@ pub(in crate::pages) fn span(millis: u64) -> String {
     }
 }
 
+/// An amount of data: `512 MB`, `1.0 GB`.
+pub(in crate::pages) fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
+        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
 /// The cost of calls of which some have no known price; `known` is what the others cost.
 pub(in crate::pages) fn with_unpriced(known: Option<&str>) -> String {
     known.map_or_else(|| "unpriced".to_owned(), |known| format!("{known} + unpriced"))

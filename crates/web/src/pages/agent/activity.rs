@@ -1,0 +1,179 @@
+//! What an agent did lately, for its page: its requests with storms of refusals folded, its
+//! conversations by their first words, its incidents, and the calls that were not scored.
+
+use model::{AgentId, CallId, EventType, Timestamp, Unscored};
+use store::{ConversationRow, EventFilter, EventRow, IncidentFilter, PageRequest, Period};
+
+use crate::app::App;
+use crate::pages::incidents::IncidentLine;
+use crate::pages::number::{Count, Moment, Money};
+use crate::pages::plain::{cut, plain};
+use crate::pages::words;
+use crate::problem::Problem;
+
+const REQUESTS_SHOWN: usize = 20;
+/// A storm of refusals, a row a minute, becomes one row: further pages are read until enough rows
+/// are left, as many pages as this.
+const REQUEST_PAGES: usize = 4;
+const INCIDENTS_SHOWN: u32 = 5;
+/// The most expensive conversations of the last seven days are shown.
+const CONVERSATION_HOURS: u32 = 7 * 24;
+const CONVERSATIONS_SHOWN: u32 = 10;
+/// Ids of clients are long, and people know a conversation by its words or its time.
+const CONVERSATION_LENGTH: usize = 12;
+/// Calls that were not scored are counted over the last seven days.
+const UNSCORED_HOURS: u32 = 7 * 24;
+
+/// What an agent did lately.
+pub(super) struct Activity {
+    pub(super) events: Vec<EventRow>,
+    pub(super) incidents: Vec<IncidentLine>,
+    pub(super) would_have_stopped: u64,
+    pub(super) unscored: Vec<UnscoredLine>,
+    pub(super) conversations: Vec<ConversationLine>,
+}
+
+/// One conversation.
+pub(super) struct ConversationLine {
+    /// As it is stored, for the link.
+    pub(super) key: String,
+    /// Its first words, while the body of one of its calls is kept.
+    pub(super) words: Option<String>,
+    /// The beginning of the key, to tell apart those of one hour.
+    pub(super) name: String,
+    pub(super) began: Moment,
+    pub(super) calls: Count,
+    pub(super) errors: Count,
+    pub(super) cost: Money,
+}
+
+/// Calls that were not scored, for one reason.
+pub(super) struct UnscoredLine {
+    pub(super) why: &'static str,
+    pub(super) calls: Count,
+    /// Whether a loop may hide among them.
+    pub(super) may_hide_a_loop: bool,
+}
+
+/// Reads what `agent` did lately; the first words of conversations only with `shows_words`.
+pub(super) async fn read(app: &App, agent: &AgentId, now: Timestamp, shows_words: bool) -> Result<Activity, Problem> {
+    let store = &app.web().store;
+    let of_agent = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
+    let incidents_page = PageRequest { limit: INCIDENTS_SHOWN, cursor: None };
+    let (events, incidents, would_have_stopped, unscored) = tokio::try_join!(
+        events(app, agent),
+        async { Ok(store.incidents(&of_agent, &incidents_page).await?) },
+        async { Ok(store.would_have_stopped(agent).await?) },
+        async { Ok(store.unscored(agent, Period::last_hours(UNSCORED_HOURS, now)).await?) },
+    )?;
+    let line = |(reason, calls): (Unscored, u64)| UnscoredLine {
+        why: words::unscored(reason),
+        calls: calls.into(),
+        may_hide_a_loop: reason.may_hide_a_loop(),
+    };
+    let known: &[EventRow] = if shows_words { &events } else { &[] };
+    let conversations = conversations(app, agent, known, now).await?;
+    let mut events = fold_refusals(events);
+    events.truncate(REQUESTS_SHOWN);
+    Ok(Activity {
+        events,
+        incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),
+        would_have_stopped,
+        unscored: unscored.into_iter().map(line).collect(),
+        conversations,
+    })
+}
+
+/// The newest events, enough to fill the list once refusals are folded.
+async fn events(app: &App, agent: &AgentId) -> Result<Vec<EventRow>, Problem> {
+    let filter = EventFilter { agent: Some(agent.clone()), ..EventFilter::default() };
+    let mut page = PageRequest { limit: 200, cursor: None };
+    let mut events: Vec<EventRow> = Vec::new();
+    for _ in 0..REQUEST_PAGES {
+        let read = app.web().store.events(&filter, &page).await?;
+        events.extend(read.items);
+        let other_than_refusals = events.iter().filter(|row| row.event.event_type != EventType::Blocked).count();
+        match read.next.filter(|_| other_than_refusals < REQUESTS_SHOWN) {
+            Some(next) => page = PageRequest { limit: PageRequest::MAX_LIMIT, cursor: Some(next) },
+            None => break,
+        }
+    }
+    Ok(events)
+}
+
+/// Makes refusals for the same reason that follow each other one row.
+fn fold_refusals(events: Vec<EventRow>) -> Vec<EventRow> {
+    let mut rows: Vec<EventRow> = Vec::with_capacity(events.len());
+    for row in events {
+        let is_same = |last: &EventRow| {
+            let is_refusal = row.event.event_type == EventType::Blocked && last.event.event_type == EventType::Blocked;
+            is_refusal && last.event.block_reason == row.event.block_reason
+        };
+        match rows.last_mut().filter(|last| is_same(last)) {
+            Some(last) => last.count += row.count,
+            None => rows.push(row),
+        }
+    }
+    rows
+}
+
+async fn conversations(
+    app: &App,
+    agent: &AgentId,
+    events: &[EventRow],
+    now: Timestamp,
+) -> Result<Vec<ConversationLine>, Problem> {
+    let period = Period::last_hours(CONVERSATION_HOURS, now);
+    let rows = app.web().store.conversation_figures(agent, period, CONVERSATIONS_SHOWN).await?;
+    let listed = rows.iter().map(|row| (row.conversation.clone(), calls_of(&row.conversation, events)));
+    let mut words = app.web().opening_words.of(listed.collect()).await;
+    let line = |row: ConversationRow| ConversationLine {
+        words: words.remove(&row.conversation).map(|words| plain(&words)),
+        name: cut(&row.conversation, CONVERSATION_LENGTH),
+        key: row.conversation,
+        began: Moment::new(row.first_hour, now),
+        calls: row.tally.requests.into(),
+        errors: row.tally.errors.into(),
+        cost: Money::spent(&row.tally),
+    };
+    Ok(rows.into_iter().map(line).collect())
+}
+
+/// The oldest and the newest call of a conversation among `events`, which come newest first. The
+/// oldest may carry the first message where later ones carry only what is new.
+fn calls_of(conversation: &str, events: &[EventRow]) -> Vec<CallId> {
+    let is_of_it = |row: &&EventRow| row.event.conversation.as_deref() == Some(conversation);
+    let newest = events.iter().find(is_of_it);
+    let oldest = events.iter().rev().find(is_of_it);
+    oldest.into_iter().chain(newest).map(|row| row.event.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::{BlockReason, CallId, Epoch, Event};
+
+    use super::*;
+
+    #[test]
+    fn refusals_that_follow_each_other_are_one_row() {
+        let row = |event_type, reason: Option<BlockReason>, count| {
+            let agent = AgentId::parse("a").unwrap();
+            let mut event = Event::new(CallId::new(), agent, Epoch::default(), event_type, Timestamp::default());
+            event.block_reason = reason;
+            EventRow { event, count, prompt: None }
+        };
+        let (inactive, spent) = (Some(BlockReason::Inactive), Some(BlockReason::BudgetExceeded));
+        let events = vec![
+            row(EventType::Blocked, inactive, 40),
+            row(EventType::Blocked, inactive, 60),
+            row(EventType::Blocked, spent, 2),
+            row(EventType::LlmCall, None, 1),
+            row(EventType::LlmCall, None, 1),
+            row(EventType::Blocked, inactive, 3),
+        ];
+        let counts: Vec<u64> = fold_refusals(events).iter().map(|row| row.count).collect();
+        assert_eq!(counts, [100, 2, 1, 1, 3]);
+    }
+}

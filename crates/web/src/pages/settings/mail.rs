@@ -1,0 +1,147 @@
+//! The mail server that alerts go through: its form, and a test mail. What is saved here overrides
+//! the configuration.
+
+use axum::extract::State;
+use model::SmtpSecurity;
+use serde::Deserialize;
+
+use super::{News, draw_with};
+use crate::api::smtp::{self, SmtpBody, SmtpServerView, TestView};
+use crate::app::App;
+use crate::gate::ByCaller;
+use crate::input::Fields;
+use crate::pages::frame::Frame;
+use crate::pages::words::problem::{said, takes};
+use crate::pages::{Drawn, see_other, words};
+use crate::problem::Problem;
+
+/// The section of the page.
+pub(super) struct MailSection {
+    pub(super) form: MailForm,
+    /// Whether there is a mail server.
+    pub(super) is_set: bool,
+    /// Whether it was set here.
+    pub(super) is_set_here: bool,
+    /// Whether the form leaves a stored password as it is if none is entered.
+    pub(super) has_password: bool,
+    /// Where the configured server is, if there is one.
+    pub(super) configured: Option<String>,
+}
+
+/// What the form holds and sends; its password is never shown.
+#[derive(Clone, Default, Deserialize)]
+pub(crate) struct MailForm {
+    pub(super) host: String,
+    pub(super) port: String,
+    pub(super) security: SmtpSecurity,
+    pub(super) username: String,
+    password: String,
+    pub(super) from: String,
+}
+
+/// What the form of a test mail sends.
+#[derive(Deserialize)]
+pub(crate) struct TestForm {
+    to: String,
+}
+
+/// What came of a test mail.
+pub(super) struct Tested {
+    pub(super) to: String,
+    pub(super) state: &'static str,
+    pub(super) tone: &'static str,
+    pub(super) answer: String,
+}
+
+impl MailSection {
+    /// The server as it is, with `sent` in the form if something is wrong with that.
+    pub(super) async fn read(app: &App, sent: Option<MailForm>) -> Result<MailSection, Problem> {
+        let server = smtp::read(app).await?;
+        let stored = server.in_force.as_ref().filter(|_| server.is_set_here);
+        Ok(MailSection {
+            has_password: stored.is_some_and(|stored| stored.has_password),
+            form: sent.unwrap_or_else(|| server.in_force.as_ref().map(MailForm::new).unwrap_or_default()),
+            is_set: server.in_force.is_some(),
+            is_set_here: server.is_set_here,
+            configured: server.configured.map(|configured| configured.host),
+        })
+    }
+}
+
+impl MailForm {
+    fn new(server: &SmtpServerView) -> MailForm {
+        MailForm {
+            host: server.host.clone(),
+            port: server.port.map(|port| port.to_string()).unwrap_or_default(),
+            security: server.security,
+            username: server.username.clone().unwrap_or_default(),
+            password: String::new(),
+            from: server.from.clone(),
+        }
+    }
+
+    pub(super) fn has_security(&self, word: &str) -> bool {
+        self.security.as_str() == word
+    }
+
+    fn body(&self) -> Result<SmtpBody, Problem> {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let port = given(&self.port).map(|port| port.parse()).transpose();
+        Ok(SmtpBody {
+            host: self.host.trim().to_owned(),
+            port: port.map_err(|_| Problem::field("port", takes::PORT))?,
+            security: self.security,
+            username: given(&self.username),
+            // Spaces may be part of a password.
+            password: Some(self.password.clone()).filter(|password| !password.is_empty()),
+            from: self.from.trim().to_owned(),
+        })
+    }
+}
+
+impl Tested {
+    fn new(to: String, TestView { delivered, answer }: TestView) -> Tested {
+        let (state, tone) = words::test_mail(delivered);
+        Tested { to, state, tone, answer }
+    }
+}
+
+/// Saves the server, or draws the form again with what is wrong.
+pub(crate) async fn save(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    frame: Frame,
+    Fields(form): Fields<MailForm>,
+) -> Drawn {
+    let saved = match form.body() {
+        Ok(body) => smtp::save(&app, &commands, body).await,
+        Err(problem) => Err(problem),
+    };
+    match saved {
+        Ok(()) => Ok(see_other("/settings?done=mail#mail")),
+        Err(problem) if problem.status().is_client_error() => {
+            let mail_error = Some(said(&problem));
+            draw_with(&app, frame, News { mail_error, mail: Some(form), ..News::default() }).await
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Goes back to the server of the configuration.
+pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
+    commands.reset_smtp_server().await?;
+    Ok(see_other("/settings?done=as-configured#mail"))
+}
+
+/// Sends a test mail, and draws the page with what came of it.
+pub(crate) async fn test(State(app): State<App>, frame: Frame, Fields(TestForm { to }): Fields<TestForm>) -> Drawn {
+    let to = to.trim().to_owned();
+    let news = match smtp::send_test(&app, to.clone()).await {
+        Ok(view) => News { tested: Some(Tested::new(to, view)), ..News::default() },
+        Err(problem) if problem.status().is_client_error() => {
+            News { mail_error: Some(said(&problem)), ..News::default() }
+        }
+        Err(problem) => return Err(problem),
+    };
+    draw_with(&app, frame, news).await
+}
