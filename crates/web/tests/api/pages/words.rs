@@ -15,7 +15,7 @@ const NO_WORDS: [&str; 24] = [
     "{THEME_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000",
     "agentgazer_offset=${minutes}; path=/; SameSite=Lax; max-age=31536000",
     "M{from} {ROW} Q{} {height} {to} {ROW}",
-    "[role=alertdialog] button, [role=alert]",
+    "[role=alertdialog] button, [role=alert]:not([hidden]), #tested",
     "[data-copy], [data-copy-from]",
     "svg [data-at]",
     "[data-found] a",
