@@ -26,4 +26,5 @@ mod start;
 #[allow(dead_code, unused_imports, reason = "shared with the integration tests, which use all of it")]
 mod support;
 mod telling;
+mod weight;
 mod what_if;

@@ -62,7 +62,7 @@ async fn crowd(upstream: &str) -> Server {
         server.kill_switch(&format!("worker-{number:02}"), json!({"enabled": number % 3 == 0})).await;
     }
     for _ in 0..15 {
-        server.agent("worker-42").ask("Please fix the import of customers.csv, it fails again.").await;
+        server.agent("worker-43").ask("Please fix the import of customers.csv, it fails again.").await;
     }
     server
 }

@@ -246,8 +246,24 @@ impl AlertData {
             }
             AlertData::Budget(data) => budget_summary(data),
             AlertData::Recovered(data) => recovered_summary(data),
-            AlertData::Digest { count, .. } => format!("{count} alerts"),
+            AlertData::Digest { count, alerts } => digest_summary(*count, alerts),
             AlertData::Test { channel } => format!("This is a test of the channel {channel}: it works"),
+        }
+    }
+}
+
+/// `3 alerts about import-fixer and page-crawler`. The first agents stand for all.
+fn digest_summary(count: u64, alerts: &[DigestLine]) -> String {
+    let mut agents: Vec<&str> = alerts.iter().filter_map(|line| line.agent_id.as_ref().map(AgentId::as_str)).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    match agents.as_slice() {
+        [] => format!("{count} alerts"),
+        [one] => format!("{count} alerts about {one}"),
+        [one, other] => format!("{count} alerts about {one} and {other}"),
+        [one, other, rest @ ..] => {
+            let agents = if rest.len() == 1 { "agent" } else { "agents" };
+            format!("{count} alerts about {one}, {other} and {} more {agents}", rest.len())
         }
     }
 }

@@ -145,7 +145,8 @@ fn count_chart(figures: &Figures, name: &'static str, count: fn(&Tally) -> u64) 
 fn latency_chart(figures: &Figures, name: &'static str, millis: fn(&Tally) -> Option<u64>) -> Chart {
     let write = |millis: f64| duration(millis.round() as u64);
     let latency = series(figures, (name, figure::TOOK), |tally| millis(tally).unwrap_or(0) as f64, write);
-    Series { adds_up: false, ..latency }.chart()
+    // There is no half of a millisecond for the line in the middle.
+    Series { adds_up: false, least_top: 2.0, ..latency }.chart()
 }
 
 /// What was spent over time.

@@ -2,7 +2,7 @@
 //! button that answers it.
 
 use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Role, Timestamp};
-use store::{AgentCounts, AgentFilter, DeliveryFilter, PageRequest, Period, Tally};
+use store::{AgentCounts, AgentFilter, DeliveryFilter, DeliveryRow, PageRequest, Period, Tally};
 
 use super::alerts::health::{self, FailingChannel};
 use super::words::needs as words;
@@ -107,7 +107,7 @@ pub(super) async fn collect(app: &App) -> Result<Needs, Problem> {
     lines.extend(failing.iter().take(SHOWN).map(|(id, tally)| failing_need(id, tally)));
     lines.extend(spent.iter().take(SHOWN).map(spent_need));
     lines.extend(channels.iter().take(SHOWN).map(channel_need));
-    lines.extend((!untold.is_empty()).then(|| untold_need(untold.len())));
+    lines.extend((!untold.is_empty()).then(untold_need));
     Ok(Needs { summary: words::summary(&counts), counts, lines })
 }
 
@@ -128,11 +128,27 @@ async fn stopped(app: &App) -> Result<(Vec<AgentView>, Vec<IncidentId>), Problem
 async fn is_told(app: &App, incident: IncidentId) -> Result<bool, Problem> {
     let filter = DeliveryFilter { incident: Some(incident), ..DeliveryFilter::default() };
     let sent = app.web().store.deliveries(&filter, &PageRequest { limit: 50, cursor: None }).await?;
-    Ok(sent.items.iter().any(|delivery| match delivery.state {
-        DeliveryState::Delivered | DeliveryState::Digested => true,
+    for delivery in sent.items {
+        let arrives = match (delivery.digest, delivery.state) {
+            // An alert in a digest arrives with the digest, or not.
+            (Some(digest), _) => app.web().store.delivery(digest).await?.is_some_and(|digest| may_arrive(&digest)),
+            (None, DeliveryState::Digested) => true,
+            (None, _) => may_arrive(&delivery),
+        };
+        if arrives {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether an alert was delivered, or is on its way for the first time.
+fn may_arrive(delivery: &DeliveryRow) -> bool {
+    match delivery.state {
+        DeliveryState::Delivered => true,
         DeliveryState::Queued => delivery.attempts.is_empty(),
-        DeliveryState::Failed => false,
-    }))
+        DeliveryState::Failed | DeliveryState::Digested => false,
+    }
 }
 
 /// Active agents that loop while nothing would stop them.
@@ -223,10 +239,10 @@ fn not_recording_need(trouble: &str) -> Need {
     }
 }
 
-fn untold_need(kills: usize) -> Need {
+fn untold_need() -> Need {
     Need {
-        who: words::NO_ONE.to_owned(),
-        what: words::untold(kills),
+        who: words::KILLS.to_owned(),
+        what: words::UNTOLD.to_owned(),
         link: Some(("/alerts".to_owned(), words::SET_ALERTS)),
         button: None,
     }

@@ -48,7 +48,10 @@ pub(crate) struct StatusView {
 impl StatusView {
     /// The size of the database and what it may be, for people.
     pub(crate) fn database_size(&self) -> String {
-        let mebibytes = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
+        let mebibytes = |bytes: u64| match bytes.div_ceil(1 << 20) {
+            mebibytes @ 0..10_240 => format!("{mebibytes} MiB"),
+            mebibytes => format!("{} GiB", mebibytes / 1024),
+        };
         match self.database_max_bytes {
             Some(limit) => format!("{} of at most {}", mebibytes(self.database_bytes), mebibytes(limit)),
             None => mebibytes(self.database_bytes),

@@ -1,7 +1,7 @@
 //! Who was told of an incident: through which channel, when, and whether it arrived.
 
 use model::{IncidentId, Timestamp};
-use store::{DeliveryFilter, PageRequest};
+use store::{DeliveryFilter, DeliveryRow, PageRequest};
 
 use crate::app::App;
 use crate::pages::number::Moment;
@@ -25,10 +25,24 @@ pub(super) struct ToldLine {
 pub(super) async fn read(app: &App, incident: IncidentId, now: Timestamp) -> Result<Vec<ToldLine>, Problem> {
     let filter = DeliveryFilter { incident: Some(incident), ..DeliveryFilter::default() };
     let sent = app.web().store.deliveries(&filter, &PageRequest { limit: SHOWN, cursor: None }).await?;
-    let lines = sent.items.into_iter().map(|delivery| {
-        let (state, tone) = words::delivery(delivery.state, !delivery.attempts.is_empty());
-        let at = Moment::new(delivery.finished_at.unwrap_or(delivery.queued_at), now);
-        ToldLine { channel: cut(&delivery.channel_name, NAME_LENGTH), state, tone, at }
-    });
-    Ok(lines.collect())
+    let mut lines = Vec::with_capacity(sent.items.len());
+    for delivery in sent.items {
+        let digest = match delivery.digest {
+            Some(digest) => app.web().store.delivery(digest).await?,
+            None => None,
+        };
+        lines.push(line(&delivery, digest.as_ref(), now));
+    }
+    Ok(lines)
+}
+
+/// An alert in a digest arrives with the digest, or not.
+fn line(delivery: &DeliveryRow, digest: Option<&DeliveryRow>, now: Timestamp) -> ToldLine {
+    let (state, tone) = match digest {
+        Some(digest) => words::delivery_in_digest(digest.state, !digest.attempts.is_empty()),
+        None => words::delivery(delivery.state, !delivery.attempts.is_empty()),
+    };
+    let sent = digest.unwrap_or(delivery);
+    let at = Moment::new(sent.finished_at.unwrap_or(sent.queued_at), now);
+    ToldLine { channel: cut(&delivery.channel_name, NAME_LENGTH), state, tone, at }
 }

@@ -88,3 +88,13 @@ pub(in crate::pages) fn delivery(state: DeliveryState, was_tried: bool) -> (&'st
         DeliveryState::Digested => ("In a digest", "grey"),
     }
 }
+
+/// What became of the digest that an alert is in.
+pub(in crate::pages) fn delivery_in_digest(digest: DeliveryState, was_tried: bool) -> (&'static str, &'static str) {
+    match digest {
+        DeliveryState::Queued if was_tried => ("In a digest, trying again", "amber"),
+        DeliveryState::Delivered => ("Delivered in a digest", "green"),
+        DeliveryState::Failed => ("In a digest that failed", "red"),
+        DeliveryState::Queued | DeliveryState::Digested => ("In a digest, queued", ""),
+    }
+}

@@ -16,7 +16,8 @@ pub(in crate::pages) const ACTIVATION: &str =
 pub(in crate::pages) const TEST: &str = "Send a test";
 pub(in crate::pages) const SERVER: &str = "This server";
 pub(in crate::pages) const SEE_SERVER: &str = "See the server";
-pub(in crate::pages) const NO_ONE: &str = "No one";
+pub(in crate::pages) const KILLS: &str = "Kills";
+pub(in crate::pages) const UNTOLD: &str = "are told to no one until a channel is on and delivers.";
 pub(in crate::pages) const SET_ALERTS: &str = "Say who is told";
 pub(in crate::pages) const SPENT: &str = "has spent its budget: its calls are refused.";
 
@@ -72,10 +73,6 @@ pub(in crate::pages) fn stopped(is_untold: bool) -> String {
 pub(in crate::pages) fn not_recording(trouble: &str) -> String {
     let trouble = trouble.trim_end_matches('.');
     format!("records nothing: {trouble}. Calls still go through and kills still hold.")
-}
-
-pub(in crate::pages) fn untold(kills: usize) -> String {
-    format!("was told of {kills} {}.", plural(kills as u64, "kill"))
 }
 
 pub(in crate::pages) fn failing(tally: &Tally) -> String {
