@@ -52,6 +52,7 @@ async fn received(browser: &Browser) -> u64 {
 
 #[tokio::test]
 #[ignore = "measures for minutes; WEIGHT_SECONDS says how long"]
+#[allow(clippy::print_stdout, reason = "the figures are the result")]
 async fn busy_page_takes_less_than_five_megabytes_an_hour() {
     let seconds = std::env::var("WEIGHT_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     let upstream = provider().await;
