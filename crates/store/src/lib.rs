@@ -28,6 +28,7 @@ mod stats;
 mod store;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod tuning;
 mod write;
 
@@ -53,3 +54,4 @@ pub use stats::{AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelNa
 // The names that the dashboard still uses.
 pub use stats::{Step as Span, Totals as Tally};
 pub use store::Store;
+pub use transfer::{MoveProgress, Moved, move_data};

@@ -46,6 +46,13 @@ impl Store {
         self
     }
 
+    /// Makes sure that no other server writes to the database under the same name. Two would write
+    /// each other's sums and send every alert twice. A file is claimed with its directory.
+    pub async fn claim_writer(&self) -> Result<(), StoreError> {
+        let Some(server) = &self.config.postgres else { return Ok(()) };
+        database::claim_writer(server, &self.tuning.writer).await
+    }
+
     /// The largest size of the database in bytes.
     pub fn max_size(&self) -> Option<u64> {
         self.config.max_size

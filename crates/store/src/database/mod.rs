@@ -28,7 +28,7 @@ pub(crate) use crate::sqlite::{BulkInsert as RowInsert, INSERT_OR_IGNORE, execut
 pub(crate) use crate::sqlite::{Generation, KillsInMemory, create_private_dir};
 
 use crate::tuning::Tuning;
-use crate::{StoreConfig, StoreError, postgres, sqlite};
+use crate::{PostgresConfig, StoreConfig, StoreError, postgres, sqlite};
 
 /// The connections that read.
 pub(crate) struct Readers {
@@ -46,6 +46,11 @@ pub(crate) async fn open(config: &StoreConfig, tuning: &Tuning) -> Result<Reader
     };
     let pool = postgres::open(server).await?;
     Ok(Readers { pool: Pool::Postgres(pool), generation: Generation::default() })
+}
+
+/// Makes sure that nobody else writes to a server under this name.
+pub(crate) async fn claim_writer(server: &PostgresConfig, writer: &str) -> Result<(), StoreError> {
+    postgres::Session::new(server, writer).claim().await
 }
 
 /// Makes sure that events with ids of these times can be inserted.

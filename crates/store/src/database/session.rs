@@ -29,7 +29,7 @@ impl Session {
     /// A session on the database of `store`, which is opened with the first transaction.
     pub(crate) fn new(store: &Store) -> Session {
         match &store.config.postgres {
-            Some(server) => Session::Postgres(postgres::Session::new(server)),
+            Some(server) => Session::Postgres(postgres::Session::new(server, &store.tuning.writer)),
             None => {
                 let (database, generation) = (store.config.database(), store.generation.clone());
                 Session::Sqlite(Box::new(sqlite::Session::new(database, store.tuning.clone(), generation)))

@@ -46,6 +46,16 @@ to_value!(Text: &str => Arc::from, Arc<str> => |it| it);
 to_value!(OwnedText: String => |it| it);
 to_value!(Bytes: Vec<u8> => |it| it, &[u8] => <[u8]>::to_vec);
 
+impl ToValue for Value {
+    fn to_value(self) -> Value {
+        self
+    }
+
+    fn null() -> Value {
+        Value::Text(None)
+    }
+}
+
 impl<T: ToValue> ToValue for Option<T> {
     fn to_value(self) -> Value {
         self.map_or_else(T::null, T::to_value)
@@ -67,7 +77,7 @@ impl<T: ToValue + Clone> ToValue for &T {
 }
 
 impl Value {
-    pub(super) fn push_onto(self, arguments: &mut SqliteArguments) -> Result<(), BoxDynError> {
+    pub(crate) fn push_onto(self, arguments: &mut SqliteArguments) -> Result<(), BoxDynError> {
         match self {
             Value::Integer(value) => arguments.add(value),
             Value::Real(value) => arguments.add(value),

@@ -2,7 +2,7 @@
 
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
-use sqlx::{Arguments as _, PgConnection};
+use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, SqlSafeStr, SqlStr};
 
 use super::dialect::clean;
 use super::in_time;
@@ -13,7 +13,7 @@ const ROWS: usize = 4096;
 
 /// An insert of any number of rows.
 pub(crate) struct BulkInsert {
-    statement: String,
+    statement: SqlStr,
     columns: usize,
 }
 
@@ -25,12 +25,12 @@ impl BulkInsert {
             arrays.join(", "),
             clause(table, on_conflict)
         );
-        BulkInsert { statement, columns: count }
+        BulkInsert { statement: AssertSqlSafe(statement).into_sql_str(), columns: count }
     }
 
     /// Inserts `rows`; `push` adds the values of one.
     pub(crate) async fn execute<T>(
-        &'static self,
+        &self,
         transaction: &mut PgConnection,
         rows: &[T],
         push: impl Fn(&mut Arguments, &T) -> Result<(), BoxDynError>,
@@ -39,7 +39,8 @@ impl BulkInsert {
             let mut values = Arguments::Postgres(Vec::with_capacity(chunk.len() * self.columns));
             chunk.iter().try_for_each(|row| push(&mut values, row)).map_err(sqlx::Error::Encode)?;
             let arguments = self.arrays(values).map_err(sqlx::Error::Encode)?;
-            in_time(sqlx::query_with(self.statement.as_str(), arguments).execute(&mut *transaction)).await?;
+            let statement = SqlStr::clone(&self.statement);
+            in_time(sqlx::query_with(statement, arguments).execute(&mut *transaction)).await?;
         }
         Ok(())
     }

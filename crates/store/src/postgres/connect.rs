@@ -6,8 +6,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
-use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, PgConnection};
+
+use super::in_plain_words;
+use crate::StoreError;
 
 /// How long a connection is waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,6 +44,15 @@ impl PostgresConfig {
                 format!("postgres://{}:{}/{database}", options.get_host(), options.get_port())
             },
         )
+    }
+
+    /// Opens a connection.
+    pub(crate) async fn connect(&self) -> Result<PgConnection, StoreError> {
+        let options = self.options().map_err(StoreError::Setup)?;
+        let connecting = tokio::time::timeout(PATIENCE, options.connect()).await;
+        let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", self.address()));
+        let connection = connecting.map_err(|_| failed("the server does not answer".to_owned()))?;
+        connection.map_err(|error| failed(in_plain_words(&error)))
     }
 
     pub(super) fn options(&self) -> Result<PgConnectOptions, String> {

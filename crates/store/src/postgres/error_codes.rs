@@ -10,6 +10,7 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
         "42501" => "the user of the database may not do this",
         "53100" => "the disk of the database is full",
         "53300" => "the database has no free connection",
+        "55P03" => "another AgentGazer server writes to the database",
         "57P01" | "57P02" | "57P03" => "the database is stopping or starting",
         _ => return error.to_string(),
     };

@@ -1,9 +1,9 @@
 //! Brings the database up to date.
 
+use sqlx::Connection;
 use sqlx::migrate::MigrateError;
-use sqlx::{ConnectOptions, Connection};
 
-use super::{PostgresConfig, connect, in_plain_words};
+use super::{PostgresConfig, in_plain_words};
 use crate::StoreError;
 use crate::migrations::{self, migrator};
 
@@ -11,10 +11,7 @@ use crate::migrations::{self, migrator};
 /// advisory lock.
 pub(crate) async fn migrate(config: &PostgresConfig) -> Result<(), StoreError> {
     let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", config.address()));
-    let options = config.options().map_err(failed)?;
-    let connecting = tokio::time::timeout(connect::PATIENCE, options.connect()).await;
-    let connection = connecting.map_err(|_| failed("the server does not answer".to_owned()))?;
-    let mut connection = connection.map_err(|error| failed(in_plain_words(&error)))?;
+    let mut connection = config.connect().await?;
     let migrated = migrator(migrations::POSTGRES).run(&mut connection).await;
     migrated.map_err(|error| match error {
         MigrateError::VersionMissing(_) => {

@@ -1,17 +1,21 @@
 //! The writer's connection: opened when it is needed, discarded after any failure.
 
 use std::io;
+use std::sync::Arc;
 
 use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::{ConnectOptions, Connection as _, Transaction};
 
 use super::{PostgresConfig, connect, in_time};
+use crate::StoreError;
 use crate::database::Durability;
 
 /// The connection that writes.
 #[derive(Debug)]
 pub(crate) struct Session {
     config: PostgresConfig,
+    /// The name under which it writes, which no other connection may have.
+    writer: Arc<str>,
     open: Option<PgConnection>,
     /// The number of connections so far.
     connections: u64,
@@ -22,8 +26,9 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(config: &PostgresConfig) -> Session {
-        Session { config: config.clone(), open: None, connections: 0, seen_connections: 1, in_doubt: None }
+    pub(crate) fn new(config: &PostgresConfig, writer: &str) -> Session {
+        let (config, writer) = (config.clone(), writer.into());
+        Session { config, writer, open: None, connections: 0, seen_connections: 1, in_doubt: None }
     }
 
     /// Begins a transaction.
@@ -45,9 +50,17 @@ impl Session {
         let options = self.config.options().map_err(|why| sqlx::Error::Configuration(why.into()))?;
         let connecting = tokio::time::timeout(connect::PATIENCE, options.connect()).await;
         let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer"));
-        self.open = Some(connecting.map_err(late)??);
+        let mut connection = connecting.map_err(late)??;
+        in_time(claim(&mut connection, &self.writer)).await?;
+        self.open = Some(connection);
         self.connections += 1;
         Ok(())
+    }
+
+    /// Fails if another server writes under the same name.
+    pub(crate) async fn claim(mut self) -> Result<(), StoreError> {
+        self.connect().await?;
+        Ok(self.close().await?)
     }
 
     /// Whether the transaction in doubt was committed. An error if that is not known yet.
@@ -87,6 +100,15 @@ impl Session {
             None => Ok(()),
         }
     }
+}
+
+/// Takes the lock of the writer, which ends with the connection. A server that was just stopped may
+/// still have it for a moment.
+async fn claim(connection: &mut PgConnection, writer: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("set lock_timeout = '5s'").execute(&mut *connection).await?;
+    let lock = "select pg_advisory_lock(hashtext('agentgazer.writer'), hashtext(current_schema() || '/' || $1))";
+    sqlx::query(lock).bind(writer).execute(&mut *connection).await?;
+    sqlx::query("set lock_timeout = 0").execute(connection).await.map(drop)
 }
 
 /// A transaction of the writer.

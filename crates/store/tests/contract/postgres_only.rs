@@ -26,8 +26,9 @@ async fn count(server: &Server) -> usize {
 async fn wait_for_health(server: &Server, healthy: bool) {
     let health = server.recorder.health();
     let looked = async {
+        let mut look = tokio::time::interval(Duration::from_millis(5));
         while health.trouble().is_none() != healthy {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            look.tick().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(60), looked).await.expect("another health in time");
