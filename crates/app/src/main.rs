@@ -33,6 +33,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Demo(args) => commands::demo(&args),
         Command::Replay(args) => commands::replay(&args),
         Command::Export(args) => commands::export(&args),
+        Command::Migrate(args) => commands::migrate(&args),
+        Command::Move(args) => commands::move_database(&args),
         Command::Agents(args) => commands::agents(&args),
         Command::Incidents(args) => commands::incidents(&args),
         Command::Exemptions(args) => commands::exemptions(&args),

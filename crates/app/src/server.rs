@@ -215,7 +215,7 @@ impl Parts {
         let claimed = Arc::clone(data_dir);
         let store = Store::open(StoreConfig {
             data_dir: config.data_dir.clone(),
-            postgres: None,
+            postgres: config.postgres()?,
             key_file: config.key_file(),
             defaults: config.kill_switch,
             retention: config.retention,
@@ -226,6 +226,7 @@ impl Parts {
             claim_directory: ClaimDirectory::new(move || claimed.claim_again().map_err(|error| format!("{error:#}"))),
         })
         .await?;
+        store.claim_writer().await?;
         let guard_config = GuardConfig {
             defaults: config.kill_switch,
             max_agents: config.limits.max_agents,

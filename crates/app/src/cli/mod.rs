@@ -16,7 +16,7 @@ pub use client::{
     TokenArgs, TopArgs,
 };
 pub use recordings::{CountingArg, ExportArgs, ReplayArgs};
-pub use settings::{DemoArgs, ProviderArgs, SettingArgs};
+pub use settings::{DemoArgs, MoveArgs, ProviderArgs, SettingArgs};
 pub use tls::{TlsArgs, TlsCommand, TlsDevArgs};
 
 /// The kill switch for AI agents: a proxy that stops an agent stuck in a loop.
@@ -44,6 +44,10 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Write what was recorded, in the form that replay reads
     Export(ExportArgs),
+    /// Bring the database up to date, before a server of this version starts
+    Migrate(SettingArgs),
+    /// Copy everything from a SQLite file to a PostgreSQL server, while no server runs
+    Move(MoveArgs),
     /// List the agents
     Agents(ServerArgs),
     /// List the incidents, show one with its evidence, say whether it was a loop, or delete it
@@ -105,6 +109,9 @@ mod tests {
         check("agentgazer start --set limits.idle_timeout=9s", true);
         check("agentgazer start --set limits.idle_timeout", false);
         check("agentgazer demo --once", true);
+        check("agentgazer migrate --database postgres://a@b/c", true);
+        check("agentgazer move --from sqlite:x --to postgres://a@b/c", true);
+        check("agentgazer move --from sqlite:x", false);
         check("agentgazer agents --json", true);
         check("agentgazer incidents", true);
         check("agentgazer incidents 0190 --json", true);

@@ -24,6 +24,9 @@ pub struct SettingArgs {
     /// Where everything is kept [default: the user's data directory]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<String>,
+    /// What holds the data: sqlite, or a server like postgres://user@host/database [default: sqlite]
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
     /// The token for dashboard and API; better set as AGENTGAZER_TOKEN [default: made at the first
     /// start]
     #[arg(long, value_name = "TOKEN")]
@@ -79,6 +82,7 @@ impl SettingArgs {
             ("--port", "port", &self.port),
             ("--proxy-port", "proxy_port", &self.proxy_port),
             ("--data-dir", "data_dir", &self.data_dir),
+            ("--database", "database", &self.database),
             ("--token", "token", &self.token),
             ("--refusal-status", "refusal_status", &self.refusal_status),
             ("--drain", "drain", &self.drain),
@@ -121,6 +125,20 @@ pub struct DemoArgs {
     /// given.
     #[command(flatten)]
     pub settings: SettingArgs,
+}
+
+/// The arguments of `move`.
+#[derive(Debug, Args)]
+pub struct MoveArgs {
+    /// What is copied: sqlite: and a data directory, like sqlite:/var/lib/agentgazer
+    #[arg(long, value_name = "SOURCE")]
+    pub from: String,
+    /// An empty database on a server, like postgres://user@host/database
+    #[arg(long, value_name = "URL")]
+    pub to: String,
+    /// The file with the password of the server
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
 }
 
 /// The arguments of `provider`: how the built-in provider answers.

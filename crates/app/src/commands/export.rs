@@ -58,8 +58,9 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let agent = args.agent.as_deref().map(agent_id).transpose()?;
     let flags = args.data_dir.iter().map(|place| Entry::flag("--data-dir", "data_dir", place));
     let config = resolve(args.config.clone(), flags.collect())?;
+    let postgres = config.postgres()?;
     let database = config.data_dir.join("agentgazer.db");
-    if !database.exists() {
+    if postgres.is_none() && !database.exists() {
         let place = config.data_dir.display();
         return Err(Failure::new(
             Exit::NotFound,
@@ -68,7 +69,8 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     }
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     on_one_thread(async {
-        let store = Store::open(StoreConfig::new(&config.data_dir, config.key_file())).await?;
+        let store_config = StoreConfig { postgres, ..StoreConfig::new(&config.data_dir, config.key_file()) };
+        let store = Store::open(store_config).await?;
         match args.fingerprints {
             true => epochs(&store, agent.as_ref(), &mut output).await?,
             false => incidents(&store, IncidentFilter { agent, ..IncidentFilter::default() }, &mut output).await?,

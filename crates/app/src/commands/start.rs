@@ -26,7 +26,8 @@ pub fn start(args: &SettingArgs) -> Result<(), Failure> {
 async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure> {
     let mut signals = Signals::listen()?;
     let server = Server::start_on(config, sockets).await?;
-    print::line(&banner(&server, &config.data_dir))?;
+    let database = config.postgres()?.map(|server| server.address());
+    print::line(&banner(&server, &config.data_dir, database.as_deref()))?;
     if server.lacks_agent_keys() {
         tracing::warn!("calls need an agent key, and there is none: make one with `agentgazer keys create AGENT`");
     }
@@ -36,7 +37,9 @@ async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure
     Ok(server.stop(config.drain).await?)
 }
 
-fn banner(server: &Server, data_dir: &Path) -> String {
+fn banner(server: &Server, data_dir: &Path, database: Option<&str>) -> String {
+    let data = data_dir.display().to_string();
+    let data = database.map_or(data.clone(), |database| format!("{database}, files in {data}"));
     let kill_switch = match server.kills_new_agents() {
         true => "on for new agents",
         false => "off for new agents: agentgazer kill-switch my-agent on",
@@ -50,8 +53,7 @@ fn banner(server: &Server, data_dir: &Path) -> String {
          \x20 clients      {DIM}OPENAI_BASE_URL={proxy}/agents/my-agent/openai/v1{RESET}\n\
          \x20              {DIM}ANTHROPIC_BASE_URL={proxy}/agents/my-agent/anthropic{RESET}\n\
          \x20 kill switch  {DIM}{kill_switch}{RESET}\n\
-         \x20 data         {DIM}{data_dir}{RESET}",
+         \x20 data         {DIM}{data}{RESET}",
         version = env!("CARGO_PKG_VERSION"),
-        data_dir = data_dir.display(),
     )
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 use http::StatusCode;
 use model::{AgentId, KillSwitch, Policy, Provider, RequireKey};
 use secrecy::SecretString;
-use store::Retention;
+use store::{PostgresConfig, Retention};
 use web::Access;
 use wire::{Price, Prices, RefusalStatus};
 
@@ -42,6 +42,8 @@ pub struct Config {
     pub proxy_port: u16,
     /// Where everything is kept.
     pub data_dir: PathBuf,
+    /// What holds the data.
+    pub database: Database,
     /// The file with the key that encrypts provider keys, if it is not in the data directory.
     pub key_file: Option<PathBuf>,
     /// Where to write the addresses once both listeners accept.
@@ -93,6 +95,15 @@ pub struct Config {
     pub limits: Limits,
     /// What is logged and how.
     pub log: Log,
+}
+
+/// What holds the data.
+#[derive(Clone, Debug, Default)]
+pub struct Database {
+    /// The address of a PostgreSQL server; `None`: the file in the data directory.
+    pub url: Option<SecretString>,
+    /// The file with the password, if it is not in the address.
+    pub password_file: Option<PathBuf>,
 }
 
 /// The status of refusals as it is configured: for all formats at once, or for one.
@@ -224,6 +235,7 @@ impl Config {
             port: 18_880,
             proxy_port: 18_900,
             data_dir,
+            database: Database::default(),
             key_file: None,
             ready_file: None,
             ignored_variables: Vec::new(),
@@ -267,6 +279,14 @@ impl Config {
     /// The file with the key that encrypts provider keys.
     pub fn key_file(&self) -> PathBuf {
         self.key_file.clone().unwrap_or_else(|| self.data_dir.join("agentgazer.key"))
+    }
+
+    /// The server that holds the data; `None`: the file in the data directory does.
+    pub fn postgres(&self) -> anyhow::Result<Option<PostgresConfig>> {
+        let Database { url, password_file } = &self.database;
+        let Some(url) = url else { return Ok(None) };
+        let server = PostgresConfig::new(url.clone(), password_file.clone());
+        server.map(Some).map_err(|why| anyhow::anyhow!("database: {why}"))
     }
 
     fn apply(&mut self, entry: &Entry, known: &[Provider]) -> Result<(), Mistake> {

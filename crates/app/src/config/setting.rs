@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use model::{ANY, Action, AgentId, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit, RequireKey};
+use secrecy::SecretString;
+use store::PostgresConfig;
 use wire::{Prices, Unpriced};
 
 use super::access;
@@ -47,11 +49,13 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 66] = settings! {
+const SINGLE: [Setting; 68] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
     "data_dir" => |config, text| config.data_dir = path(text)?;
+    "database" => |config, text| config.database.url = database_url(text)?;
+    "database_password_file" => |config, text| config.database.password_file = Some(path(text)?);
     "key_file" => |config, text| config.key_file = Some(path(text)?);
     "ready_file" => |config, text| config.ready_file = Some(path(text)?);
     "token" => |config, text| config.token = Some(value::token(text)?);
@@ -236,6 +240,16 @@ fn prices(config: &mut Config) -> Read<&mut Prices> {
 
 fn port(text: &str) -> Read<u16> {
     value::parsed(text, "a port from 0 (any free one) to 65535")
+}
+
+/// The file in the data directory, or a server.
+fn database_url(text: &str) -> Read<Option<SecretString>> {
+    if text == "sqlite" {
+        return Ok(None);
+    }
+    // Without the password file, which only a server reads.
+    PostgresConfig::new(text.into(), None).map_err(|why| format!("{why}, or sqlite"))?;
+    Ok(Some(text.into()))
 }
 
 fn path(text: &str) -> Read<std::path::PathBuf> {

@@ -14,7 +14,7 @@ use sqlx::{Connection, Executor, SqliteConnection};
 use crate::support::{Server, ServerBuilder, eventually, provider, requests, run, skip_without_root};
 use fake_provider::FakeProvider;
 
-const QUESTION: &str = "Why does the import of customer records fail?";
+pub(crate) const QUESTION: &str = "Why does the import of customer records fail?";
 
 #[tokio::test]
 async fn a_locked_database_stops_nothing_but_changes() {
@@ -156,7 +156,7 @@ async fn a_read_only_file_stops_nothing_but_changes() {
 }
 
 /// Traffic flows until the loop is detected; then the kill holds, although it cannot be stored.
-async fn loop_until_stopped(server: &Server, provider: &FakeProvider) {
+pub(crate) async fn loop_until_stopped(server: &Server, provider: &FakeProvider) {
     let agent = server.agent("looper");
     for _ in 0..3 {
         assert_eq!(agent.ask(QUESTION).await.status, 200);
@@ -175,7 +175,7 @@ async fn loop_until_stopped(server: &Server, provider: &FakeProvider) {
 }
 
 /// What was kept is written, readiness is back, and the log has spoken once each way.
-async fn recovers(server: &Server) {
+pub(crate) async fn recovers(server: &Server) {
     let incident = eventually("the kill is stored", async || server.incidents("looper").await.pop()).await;
     assert_eq!(incident["state"], "open");
     eventually("the calls are stored", async || {
@@ -190,7 +190,7 @@ async fn recovers(server: &Server) {
 }
 
 /// Why the server is not ready; empty if it is.
-async fn readiness(server: &Server) -> String {
+pub(crate) async fn readiness(server: &Server) -> String {
     let answer = server.try_api(Method::GET, "/readyz", None).await.unwrap();
     if answer.status == 200 { String::new() } else { String::from_utf8_lossy(&answer.body).into_owned() }
 }

@@ -20,6 +20,9 @@ mod kill_path;
 mod lost_database;
 mod panics;
 mod policies;
+mod postgres;
+#[path = "../../../store/tests/contract/postgres_server.rs"]
+mod postgres_server;
 mod replay;
 mod restart;
 mod restart_under_load;
