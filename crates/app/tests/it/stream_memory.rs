@@ -80,7 +80,7 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> std::io::Result<bool
 async fn begin(server: &str, number: usize) -> TcpStream {
     // From several addresses, because one may not take all connections.
     let socket = TcpSocket::new_v4().unwrap();
-    socket.bind(SocketAddr::from(([127, 0, 0, 1 + (number % 4) as u8], 0))).unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1 + (number % 100) as u8], 0))).unwrap();
     let mut stream = socket.connect(server.strip_prefix("http://").unwrap().parse().unwrap()).await.unwrap();
     let text =
         format!("Look into import number {number} of the customer table, please, and say what is wrong with it.");
