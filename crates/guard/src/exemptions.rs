@@ -8,7 +8,7 @@ use crate::score;
 use crate::window::PackedFingerprint;
 
 /// What does not count for one agent.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Exemptions(Box<[Exemption]>);
 
 impl From<Vec<Exemption>> for Exemptions {

@@ -10,7 +10,7 @@ use model::{
 use crate::decision::{AgentView, Configured, Decision, NewCall, PreparedCall, Ticket};
 use crate::fingerprint;
 use crate::policies::Policies;
-use crate::registry::{Agent, Arrival, Ended, Registry};
+use crate::registry::{Arrival, Ended, Registry};
 
 /// What the guard is built with.
 #[derive(Clone, Copy, Debug)]
@@ -57,16 +57,15 @@ impl Guard {
     /// [`RECALL`](SavedAgent::RECALL) fingerprints make the windows what they were; calls that had
     /// not ended are in none.
     pub fn restore(&self, saved: SavedAgent) {
-        let config = self.registry.config();
-        self.registry.with(&saved.id.clone(), |agent| *agent = Agent::restored(saved, &config));
+        self.registry.with(&saved.id.clone(), |agent| agent.restore(saved));
     }
 
     /// Restores one agent while calls already come in, unless it is known by now.
     pub fn restore_unless_known(&self, saved: SavedAgent) {
-        let config = self.registry.config();
+        let defaults = self.defaults();
         self.registry.with(&saved.id.clone(), |agent| {
-            if agent.is_new(&config) {
-                *agent = Agent::restored(saved, &config);
+            if agent.state.is_new(defaults) {
+                agent.restore(saved);
             }
         });
     }
@@ -81,8 +80,8 @@ impl Guard {
     /// alive.
     pub fn on_unscored_call(&self, agent: &AgentId, now: Timestamp) -> Epoch {
         self.registry.with(agent, |agent| {
-            agent.on_sight(now);
-            agent.epoch()
+            agent.state.on_sight(now);
+            agent.state.epoch()
         })
     }
 
@@ -170,7 +169,8 @@ impl Guard {
     /// Those of `calls` that stand in a window of an agent.
     pub fn calls_in_windows(&self, calls: &HashSet<CallId>) -> HashSet<CallId> {
         let mut found = HashSet::new();
-        self.registry.for_each(|_, agent| found.extend(agent.calls_in_windows().filter(|call| calls.contains(call))));
+        self.registry
+            .for_each(|_, agent| found.extend(agent.windows.calls().into_iter().filter(|it| calls.contains(it))));
         found
     }
 
@@ -182,7 +182,7 @@ impl Guard {
 
     /// The agent as it stands, if it is known.
     pub fn agent(&self, agent: &AgentId) -> Option<AgentView> {
-        self.registry.with_known(agent, |agent| agent.view())
+        self.registry.view(agent)
     }
 
     /// Every inactive agent as it stands, without its windows: what a database must hold that has
@@ -190,7 +190,7 @@ impl Guard {
     pub fn inactive_agents(&self) -> Vec<SavedAgent> {
         let mut inactive = Vec::new();
         self.registry.for_each(|id, agent| {
-            let AgentView { deactivation, epoch, kill_switch, last_seen, .. } = agent.view();
+            let AgentView { deactivation, epoch, kill_switch, last_seen, .. } = agent.state.view();
             if deactivation.is_some() {
                 inactive.push(SavedAgent {
                     id: id.clone(),
@@ -212,7 +212,7 @@ impl Guard {
     pub fn nearest(&self, limit: usize) -> Vec<AgentId> {
         let mut nearest: Vec<(f64, AgentId)> = Vec::new();
         self.registry.for_each(|id, agent| {
-            let AgentView { deactivation: None, kill_switch, current_score, .. } = agent.view() else { return };
+            let AgentView { deactivation: None, kill_switch, current_score, .. } = agent.state.view() else { return };
             let share = current_score.value / kill_switch.threshold;
             if share > 0.0 {
                 let place = nearest.partition_point(|(other, _)| *other >= share);

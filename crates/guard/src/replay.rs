@@ -3,18 +3,20 @@
 //! next call, also where calls overlapped.
 
 use std::hash::Hasher as _;
+use std::sync::Arc;
 
 use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Novelty, Outcome, Score, Timestamp};
 use twox_hash::XxHash3_64;
 
 use crate::fingerprint::{self, PromptPrint};
 use crate::guard::GuardConfig;
-use crate::registry::{Agent, seconds};
+use crate::registry::{Settings, StoredAgent, seconds};
 
 /// A fresh agent whose calls were recorded.
 #[derive(Debug)]
 pub struct Replay {
-    agent: Agent,
+    agent: StoredAgent,
+    max_conversations: usize,
     threshold: f64,
 }
 
@@ -30,26 +32,27 @@ pub struct Judged {
 impl Replay {
     /// An agent that has made no call yet.
     pub fn new(kill_switch: KillSwitch) -> Replay {
-        let config = GuardConfig { defaults: kill_switch, ..GuardConfig::default() };
-        Replay { agent: Agent::new(&config), threshold: kill_switch.threshold }
+        let settings = Arc::new(Settings::new(kill_switch));
+        let max_conversations = GuardConfig::default().max_conversations;
+        Replay { agent: StoredAgent::new(settings), max_conversations, threshold: kill_switch.threshold }
     }
 
     /// The same agent, for which some things do not count.
     pub fn exempting(mut self, exemptions: Vec<Exemption>) -> Replay {
-        self.agent.exempt(exemptions);
+        self.agent.open(self.max_conversations).exempt(exemptions);
         self
     }
 
     /// Takes the next call. They come in the order of their numbers, and of one epoch: an
     /// activation starts a new replay.
     pub fn take(&mut self, recorded: &Fingerprint) -> Judged {
-        let score = self.agent.on_recorded(recorded);
+        let score = self.agent.open(self.max_conversations).on_recorded(recorded);
         Judged { score, is_stopped: score.value > self.threshold }
     }
 
     /// What the tool step of the newest call brought, for those who want to follow a score.
-    pub fn newest_novelty(&self) -> Novelty {
-        self.agent.newest_novelty()
+    pub fn newest_novelty(&mut self) -> Novelty {
+        self.agent.open(self.max_conversations).newest_novelty()
     }
 }
 

@@ -85,6 +85,11 @@ impl CallId {
         Some(Timestamp::from_millis(millis))
     }
 
+    /// The id that has these bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> CallId {
+        CallId(Uuid::from_bytes(bytes))
+    }
+
     /// Reads an id as it is written.
     pub fn parse(text: &str) -> Option<CallId> {
         Uuid::try_parse(text).ok().map(CallId)

@@ -88,7 +88,12 @@ pub fn conversation_id(name: &str) -> ConversationId {
 /// that carry it.
 fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     match tools.filter(|step| !step.is_written) {
-        Some(step) => fold(step.adaptive, u64::from(step.result.kept)),
+        Some(step) => step_hash(step.adaptive, step.result.kept),
         None => XxHash3_64::oneshot(newest_message.as_bytes()),
     }
+}
+
+/// The hash of a tool step by those of its calls and of its results.
+pub(crate) fn step_hash(adaptive: u64, kept: u32) -> u64 {
+    fold(adaptive, u64::from(kept))
 }

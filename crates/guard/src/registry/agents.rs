@@ -2,19 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use model::{AgentId, Deactivation, KillSwitch};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use twox_hash::XxHash3_64;
 
-use super::agent::Agent;
+use super::agent::{Agent, Settings, StoredAgent};
 use super::name_hash::NameHash;
+use super::open_agents::OpenAgents;
 use super::released_calls::ReleasedCalls;
+use super::slot::{Slot, SyncFlag};
+use crate::decision::AgentView;
 use crate::guard::GuardConfig;
 
-/// Enough that agents created at the same time seldom wait for each other.
-const SHARDS: usize = 64;
+/// Enough that agents created at the same time seldom wait for each other. Maps double when they
+/// are full: with this number those of a hundred thousand agents and of a million are well filled.
+const SHARDS: usize = 80;
 
 type Shard = RwLock<HashMap<AgentId, Arc<Slot>, NameHash>>;
 
@@ -23,7 +27,7 @@ type Shard = RwLock<HashMap<AgentId, Arc<Slot>, NameHash>>;
 pub(crate) struct Registry {
     config: GuardConfig,
     /// The settings of agents not yet seen, which may change.
-    defaults: RwLock<KillSwitch>,
+    defaults: RwLock<Arc<Settings>>,
     shards: Box<[Shard]>,
     /// Counts uses: a clock that orders them and nothing else.
     uses: AtomicU64,
@@ -31,64 +35,46 @@ pub(crate) struct Registry {
     counted: AtomicUsize,
     /// Held while agents are evicted: one thread at a time does that.
     evicting: Mutex<()>,
+    open_agents: OpenAgents,
     /// Calls that stood in the windows of agents that were forgotten or had to make room.
     pub(crate) released_calls: ReleasedCalls,
-}
-
-/// One agent with what can be read of it without its lock.
-#[derive(Debug)]
-struct Slot {
-    /// A copy of the agent's state that can be asked without its lock. Changed only under it.
-    inactive: AtomicBool,
-    /// Whether it counts towards `max_agents`: it has windows, or it is here for no other reason than
-    /// its last call.
-    counted: AtomicBool,
-    last_use: AtomicU64,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    agent: Agent,
-    /// The slot is no longer in the map: a thread that found it there before must look again, or a
-    /// kill would be lost.
-    removed: bool,
 }
 
 impl Registry {
     /// No agent yet.
     pub(crate) fn new(config: GuardConfig) -> Registry {
         Registry {
-            defaults: RwLock::new(config.defaults),
+            defaults: RwLock::new(Arc::new(Settings::new(config.defaults))),
             config,
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
             uses: AtomicU64::new(0),
             counted: AtomicUsize::new(0),
             evicting: Mutex::new(()),
+            open_agents: OpenAgents::default(),
             released_calls: ReleasedCalls::default(),
         }
     }
 
     /// What agents are made with.
     pub(crate) fn config(&self) -> GuardConfig {
-        GuardConfig { defaults: *self.defaults.read(), ..self.config }
+        GuardConfig { defaults: self.defaults.read().kill_switch, ..self.config }
     }
 
     /// Changes the settings of agents not yet seen.
     pub(crate) fn set_defaults(&self, defaults: KillSwitch) {
-        *self.defaults.write() = defaults;
+        *self.defaults.write() = Arc::new(Settings::new(defaults));
     }
 
     /// Calls `action` with an agent, which is created if it is unknown. The agent is locked meanwhile.
-    pub(crate) fn with<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent) -> R) -> R {
+    pub(crate) fn with<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent<'_>) -> R) -> R {
         let result = loop {
             let slot = self.find(id).unwrap_or_else(|| self.create(id));
-            let mut state = slot.state.lock();
-            if state.removed {
+            let agent = slot.agent.lock();
+            if slot.is_removed() {
                 continue;
             }
             self.count_use(&slot);
-            break slot.change(&mut state, action);
+            break self.change(&slot, agent, action);
         };
         if self.counted.load(Ordering::Relaxed) > self.config.max_agents {
             self.evict_least_recently_used();
@@ -97,18 +83,44 @@ impl Registry {
     }
 
     /// Calls `action` with an agent that is known.
-    pub(crate) fn with_known<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent) -> R) -> Option<R> {
+    pub(crate) fn with_known<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent<'_>) -> R) -> Option<R> {
         let slot = self.find(id)?;
-        let mut state = slot.state.lock();
-        (!state.removed).then(|| slot.change(&mut state, action))
+        let agent = slot.agent.lock();
+        (!slot.is_removed()).then(|| self.change(&slot, agent, action))
+    }
+
+    /// An agent as it stands, if it is known.
+    pub(crate) fn view(&self, id: &AgentId) -> Option<AgentView> {
+        let slot = self.find(id)?;
+        let agent = slot.agent.lock();
+        (!slot.is_removed()).then(|| agent.state.view())
+    }
+
+    /// Calls `action` with the agent of a slot, whose windows are opened for it.
+    fn change<R>(
+        &self,
+        slot: &Arc<Slot>,
+        mut stored: MutexGuard<'_, StoredAgent>,
+        action: impl FnOnce(&mut Agent<'_>) -> R,
+    ) -> R {
+        let mut at_work = SyncFlag { slot, agent: stored.open(self.config.max_conversations) };
+        let result = action(&mut at_work.agent);
+        drop(at_work);
+        stored.windows.close_if_small();
+        let is_open = stored.windows.is_open();
+        drop(stored);
+        if is_open {
+            self.open_agents.add(slot);
+        }
+        result
     }
 
     /// Looks at every agent, one after the other.
-    pub(crate) fn for_each(&self, mut look: impl FnMut(&AgentId, &Agent)) {
+    pub(crate) fn for_each(&self, mut look: impl FnMut(&AgentId, &StoredAgent)) {
         for shard in &self.shards {
             let slots: Vec<_> = shard.read().iter().map(|(id, slot)| (id.clone(), Arc::clone(slot))).collect();
             for (id, slot) in slots {
-                look(&id, &slot.state.lock().agent);
+                look(&id, &slot.agent.lock());
             }
         }
     }
@@ -123,8 +135,8 @@ impl Registry {
             }
             Arc::clone(slot)
         };
-        let state = slot.state.lock();
-        state.agent.deactivation()
+        let agent = slot.agent.lock();
+        agent.state.deactivation()
     }
 
     /// Forgets an agent.
@@ -132,10 +144,9 @@ impl Registry {
         let mut shard = self.shard(id).write();
         let Some(slot) = shard.remove(id) else { return };
         self.stop_counting(&slot);
-        let mut state = slot.state.lock();
-        state.removed = true;
-        state.agent.drop_windows();
-        self.released_calls.add(state.agent.take_left());
+        let mut agent = slot.agent.lock();
+        slot.removed.store(true, Ordering::Relaxed);
+        self.released_calls.add(agent.drop_windows());
     }
 
     fn shard(&self, id: &AgentId) -> &Shard {
@@ -148,14 +159,7 @@ impl Registry {
 
     fn create(&self, id: &AgentId) -> Arc<Slot> {
         let mut shard = self.shard(id).write();
-        let slot = shard.entry(id.clone()).or_insert_with(|| {
-            Arc::new(Slot {
-                inactive: AtomicBool::new(false),
-                counted: AtomicBool::new(false),
-                last_use: AtomicU64::new(0),
-                state: Mutex::new(State { agent: Agent::new(&self.config()), removed: false }),
-            })
-        });
+        let slot = shard.entry(id.clone()).or_insert_with(|| Arc::new(Slot::new(Arc::clone(&self.defaults.read()))));
         Arc::clone(slot)
     }
 
@@ -208,41 +212,20 @@ impl Registry {
         let Some(slot) = shard.get(id).cloned() else {
             return;
         };
-        let Some(mut state) = slot.state.try_lock() else {
+        let Some(mut agent) = slot.agent.try_lock() else {
             return;
         };
         if slot.last_use.load(Ordering::Relaxed) != last_use {
             return;
         }
-        if state.agent.is_plain(self.config().defaults) {
-            state.removed = true;
+        if agent.state.is_plain(self.defaults.read().kill_switch) {
+            slot.removed.store(true, Ordering::Relaxed);
             shard.remove(id);
         }
         // A kill, an epoch or a setting never depends on memory: only the windows go, and the
         // bodies of their calls.
-        state.agent.drop_windows();
-        self.released_calls.add(state.agent.take_left());
+        self.released_calls.add(agent.drop_windows());
         self.stop_counting(&slot);
-    }
-}
-
-impl Slot {
-    fn change<R>(&self, state: &mut State, action: impl FnOnce(&mut Agent) -> R) -> R {
-        let guarded = SyncFlag { slot: self, agent: &mut state.agent };
-        action(guarded.agent)
-    }
-}
-
-/// Copies an agent's state into the flag of its slot when it is dropped, also by a panic: a kill that
-/// was decided holds.
-struct SyncFlag<'a> {
-    slot: &'a Slot,
-    agent: &'a mut Agent,
-}
-
-impl Drop for SyncFlag<'_> {
-    fn drop(&mut self) {
-        self.slot.inactive.store(self.agent.deactivation().is_some(), Ordering::Release);
     }
 }
 
@@ -259,7 +242,7 @@ mod tests {
     fn a_kill_decided_before_a_panic_holds() {
         let registry = Registry::new(GuardConfig::default());
         let id = AgentId::parse("bot").unwrap();
-        let decide_and_panic = |agent: &mut Agent| {
+        let decide_and_panic = |agent: &mut Agent<'_>| {
             agent.deactivate(Timestamp::default());
             panic!("a bug in the detector");
         };

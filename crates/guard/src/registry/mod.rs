@@ -4,7 +4,9 @@
 mod agent;
 mod agents;
 mod name_hash;
+mod open_agents;
 mod released_calls;
+mod slot;
 
-pub(crate) use agent::{Agent, Arrival, Ended, seconds};
+pub(crate) use agent::{Arrival, Ended, Settings, StoredAgent, seconds};
 pub(crate) use agents::Registry;

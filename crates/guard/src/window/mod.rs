@@ -6,18 +6,26 @@ use std::collections::VecDeque;
 
 use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp, WindowKind};
 
+mod bytes;
+mod compact;
 mod packed_fingerprint;
 mod slab;
+mod stored;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use packed_fingerprint::PackedFingerprint;
+pub(crate) use stored::StoredWindows;
 
 use slab::{Key, Slab};
 
 /// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an
 /// entry holds is left.
 const LAST_FIRST_NUMBER: u64 = 1 << 42;
+
+/// Windows with so many calls are closed after each: it takes less than a microsecond, and most of
+/// very many agents never make more.
+const SMALL: usize = 2;
 
 /// The windows of one agent.
 #[derive(Debug, Default)]
@@ -97,6 +105,11 @@ impl Windows {
         conversation.calls.push_back(key);
         self.conversations.reserve_exact(1);
         self.conversations.push(conversation);
+    }
+
+    /// Whether they hold a call or two, none of them in flight.
+    pub(crate) fn is_small(&self) -> bool {
+        self.slab.used() <= SMALL && self.in_flight.is_empty()
     }
 
     /// The calls of a window, oldest first.
@@ -236,10 +249,7 @@ impl Windows {
         while !print.is_sample && self.asks(window) >= window_size.max(1) {
             self.release_oldest(window);
         }
-        if window.len() == window.capacity() {
-            // Doubling would leave room unused in each of very many windows.
-            window.reserve_exact(1 + window.len() / 4);
-        }
+        reserve(window);
     }
 
     fn asks(&self, window: &VecDeque<Key>) -> usize {
@@ -275,5 +285,12 @@ impl Windows {
             self.release_until(&mut forgotten.calls, u64::MAX);
         }
         Conversation { id, calls: VecDeque::new(), last_active: Timestamp::from_millis(0) }
+    }
+}
+
+/// Makes room for one more. Doubling would leave room unused in each of very many windows.
+fn reserve(window: &mut VecDeque<Key>) {
+    if window.len() == window.capacity() {
+        window.reserve_exact(1 + window.len() / 4);
     }
 }

@@ -68,7 +68,6 @@ impl Slab {
     }
 
     /// How many keys there were at most at one time.
-    #[cfg(test)]
     pub(crate) fn used(&self) -> usize {
         self.used
     }

@@ -123,3 +123,17 @@ fn the_calls_of_an_evicted_agent_with_settings_are_told_too() {
     driver.agent = name(1);
     assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
 }
+
+/// More agents than have their windows open at one time.
+#[test]
+fn agents_that_rest_are_judged_as_if_they_had_not() {
+    const AGENTS: usize = 5_000;
+    let defaults = enabled(100.0, Counting::Literal);
+    let guard = Guard::new(GuardConfig { defaults, ..GuardConfig::default() });
+    for round in 0..5 {
+        (0..AGENTS).for_each(|index| call(&guard, &name(index), round));
+    }
+    for index in 0..AGENTS {
+        assert_eq!(guard.agent(&name(index)).unwrap().current_score.signals.similar_prompts, 4, "{index}");
+    }
+}

@@ -22,15 +22,16 @@ pub(crate) struct Arrival<'a> {
     pub(crate) now: Timestamp,
 }
 
-impl Agent {
+impl Agent<'_> {
     /// Records a call, scores it and decides.
     pub(crate) fn on_call(&mut self, arrival: Arrival<'_>) -> Decision {
-        self.on_sight(arrival.now);
-        if let Some(deactivation) = self.deactivation {
+        self.state.on_sight(arrival.now);
+        if let Some(deactivation) = self.state.deactivation() {
             return Decision::Inactive(deactivation);
         }
         let mut print = self.record(&arrival);
-        self.score = self.score_of(&print);
+        let score = self.score_of(&print);
+        self.state.set_score(score);
         let verdict = self.decide(&print, &arrival);
         if matches!(verdict, Verdict::Block | Verdict::Kill(_)) {
             print.outcome = Outcome::Refused;
@@ -38,15 +39,15 @@ impl Agent {
         }
         let ticket = Ticket {
             agent: arrival.agent.clone(),
-            epoch: self.epoch,
+            epoch: self.state.epoch(),
             call: arrival.call,
             conversation: print.conversation,
         };
         Decision::Scored(Box::new(Scored {
             ticket,
             fingerprint: print,
-            score: self.score,
-            kill_switch: self.kill_switch,
+            score: self.state.score(),
+            kill_switch: self.state.kill_switch(),
             verdict,
             left: self.windows.take_left(),
         }))
@@ -82,10 +83,11 @@ impl Agent {
         let print = &Fingerprint { novelty: self.novelty(print), ..*print };
         let arriving = Fingerprint { response: None, outcome: Outcome::Pending, ..*print };
         self.windows.push(&arriving, self.bounds());
-        self.score = self.score_of(&arriving);
+        let score = self.score_of(&arriving);
+        self.state.set_score(score);
         self.windows.end(print.call, |arrived| *arrived = *print);
         self.windows.take_left();
-        self.score
+        score
     }
 
     /// What the tool step of its newest call brought.
@@ -98,7 +100,7 @@ impl Agent {
     pub(super) fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {
             let calls = self.calls_of(window, print.conversation);
-            let signals = score::signals(calls, self.kill_switch.counting, &self.exemptions);
+            let signals = score::signals(calls, self.state.kill_switch().counting, self.state.exemptions());
             Score { value: signals.score(), signals, window }
         };
         let agent = score_in(WindowKind::Agent);
@@ -113,31 +115,31 @@ impl Agent {
     /// The calls of a window. By the literal formula samples are calls like any others.
     fn calls_of(&self, window: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
         let mut calls = self.windows.calls(window, conversation);
-        if self.kill_switch.counting == Counting::Literal {
-            let excess = calls.len().saturating_sub(usize::from(self.kill_switch.window_size));
+        if self.state.kill_switch().counting == Counting::Literal {
+            let excess = calls.len().saturating_sub(usize::from(self.state.kill_switch().window_size));
             calls.drain(..excess);
         }
         calls
     }
 
     fn decide(&mut self, print: &Fingerprint, arrival: &Arrival<'_>) -> Verdict {
-        if self.score.value <= self.kill_switch.threshold {
-            self.observed = false;
+        if self.state.score().value <= self.state.kill_switch().threshold {
+            self.state.observed = false;
             return Verdict::Pass;
         }
-        if self.kills_suspended {
+        if self.state.kills_suspended {
             return Verdict::Pass;
         }
-        if !self.kill_switch.enabled {
+        if !self.state.kill_switch().enabled {
             return Verdict::WouldHaveStopped;
         }
-        match self.kill_switch.action {
+        match self.state.kill_switch().action {
             Action::Block => Verdict::Block,
-            Action::Observe if std::mem::replace(&mut self.observed, true) => Verdict::Observe(None),
+            Action::Observe if std::mem::replace(&mut self.state.observed, true) => Verdict::Observe(None),
             Action::Observe => Verdict::Observe(Some(self.kill(print, arrival))),
             Action::Deactivate => {
                 let kill = self.kill(print, arrival);
-                self.deactivation = Some(Deactivation {
+                self.state.settings_mut().deactivation = Some(Deactivation {
                     by: DeactivatedBy::KillSwitch,
                     at: arrival.now,
                     incident: Some(kill.incident),
@@ -148,16 +150,16 @@ impl Agent {
     }
 
     fn kill(&self, print: &Fingerprint, arrival: &Arrival<'_>) -> Kill {
-        let window = self.calls_of(self.score.window, print.conversation);
-        let matches = score::matches(&window, self.kill_switch.counting, &self.exemptions);
+        let window = self.calls_of(self.state.score().window, print.conversation);
+        let matches = score::matches(&window, self.state.kill_switch().counting, self.state.exemptions());
         Kill {
             incident: IncidentId::at(arrival.now),
             agent: arrival.agent.clone(),
-            epoch: self.epoch,
+            epoch: self.state.epoch(),
             at: arrival.now,
-            score: self.score,
-            kill_switch: self.kill_switch,
-            stuck: stuck(&window, &matches, self.kill_switch.counting),
+            score: self.state.score(),
+            kill_switch: self.state.kill_switch(),
+            stuck: stuck(&window, &matches, self.state.kill_switch().counting),
             matches,
             window: window.into_iter().map(Fingerprint::from).collect(),
         }

@@ -1,0 +1,245 @@
+//! Windows as few bytes, without loss: very many agents make a call or two and are never heard of
+//! again, or rest between their tasks.
+
+use std::collections::VecDeque;
+
+use model::{CallId, ConversationId, Outcome, Timestamp};
+
+use super::bytes::{Reader, Writer};
+use super::packed_fingerprint::{PackedFingerprint, Parts, Place, WORDS};
+use super::slab::Key;
+use super::{Conversation, Windows, reserve};
+use crate::fingerprint::step_hash;
+
+/// Windows with more calls stay open: closing them would take longer than a call may.
+const MOST_CALLS: usize = 4_096;
+
+/// What stands for a word of a fingerprint.
+const ZERO: u64 = 0;
+/// The same word of the call before.
+const SAME: u64 = 1;
+/// What the other words of the call suggest.
+const EXPECTED: u64 = 2;
+const WRITTEN: u64 = 3;
+
+/// A call stands in the window of the agent, or in that of its conversation.
+const IN_ALL: u64 = 1;
+const IN_CONVERSATION: u64 = 2;
+
+/// The bytes of `windows`; `None` if they cannot tell all of it.
+pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
+    if !windows.left.is_empty() || windows.slab.used() > MOST_CALLS {
+        return None;
+    }
+    let mut writer = Writer::default();
+    if windows.newest == 0 && windows.floor == 0 && windows.all.is_empty() {
+        return Some(writer.finish());
+    }
+    let calls = calls_in_order(windows);
+    let latest = calls.last().map_or(0, |call| call.entry.time().as_millis());
+    writer.difference(latest, 0);
+    // Numbers begin with the time.
+    writer.difference(windows.newest as i64, latest);
+    writer.number(windows.floor);
+    let names = write_conversations(windows, &calls, latest, &mut writer);
+    writer.number(calls.len() as u64);
+    let mut before = Before { number: windows.newest, time: latest, words: [0; WORDS] };
+    for call in &calls {
+        write_call(call, &names, &mut before, &mut writer);
+    }
+    Some(writer.finish())
+}
+
+/// A call with the windows that it stands in.
+struct Placed<'w> {
+    entry: &'w PackedFingerprint,
+    is_in_all: bool,
+    is_in_conversation: bool,
+}
+
+/// What the next call is compared with.
+struct Before {
+    number: u64,
+    time: i64,
+    words: [u64; WORDS],
+}
+
+/// Every call once, in the order of their numbers, which is that of each window.
+fn calls_in_order(windows: &Windows) -> Vec<Placed<'_>> {
+    let of_conversations = windows.conversations.iter().flat_map(|conversation| &conversation.calls);
+    let mut keys: Vec<(u64, Key, bool)> = Vec::with_capacity(2 * windows.all.len());
+    let number = |key: &Key| windows.slab.get(*key).number();
+    keys.extend(windows.all.iter().map(|key| (number(key), *key, false)));
+    keys.extend(of_conversations.map(|key| (number(key), *key, true)));
+    keys.sort_unstable();
+    let mut calls: Vec<Placed<'_>> = Vec::with_capacity(keys.len());
+    let mut last = None;
+    for (_, key, is_in_conversation) in keys {
+        match calls.last_mut().filter(|_| last == Some(key)) {
+            Some(call) => call.is_in_conversation |= is_in_conversation,
+            None => {
+                calls.push(Placed { entry: windows.slab.get(key), is_in_all: !is_in_conversation, is_in_conversation })
+            }
+        }
+        last = Some(key);
+    }
+    calls
+}
+
+/// Writes the conversations that have a window, the least recently used first, and then the names
+/// of those that have none and calls in the agent's window. Says where each name stands.
+fn write_conversations(windows: &Windows, calls: &[Placed<'_>], latest: i64, writer: &mut Writer) -> Vec<(u64, u64)> {
+    let known = windows.conversations.iter().map(|conversation| conversation.id.0);
+    let mut names: Vec<(u64, u64)> = known.zip(0..).collect();
+    names.sort_unstable();
+    let mut others = Vec::new();
+    for id in calls.iter().map(|call| call.entry.conversation().0) {
+        if let Err(at) = names.binary_search_by_key(&id, |(name, _)| *name) {
+            names.insert(at, (id, (windows.conversations.len() + others.len()) as u64));
+            others.push(id);
+        }
+    }
+    writer.number(windows.conversations.len() as u64);
+    for conversation in &windows.conversations {
+        writer.word(conversation.id.0);
+        writer.difference(conversation.last_active.as_millis(), latest);
+    }
+    writer.number(others.len() as u64);
+    others.iter().for_each(|id| writer.word(*id));
+    names
+}
+
+fn write_call(call: &Placed<'_>, names: &[(u64, u64)], before: &mut Before, writer: &mut Writer) {
+    let parts = call.entry.parts();
+    let code = |place: usize| match parts.words[place] {
+        0 => ZERO,
+        word if word == before.words[place] => SAME,
+        word if word == expected(&parts.words, place) => EXPECTED,
+        _ => WRITTEN,
+    };
+    let in_conversation = if call.is_in_conversation { IN_CONVERSATION } else { 0 };
+    let windows = if call.is_in_all { IN_ALL } else { 0 } | in_conversation;
+    let codes = (0..WORDS).rev().fold(0, |codes, place| codes << 2 | code(place));
+    let head = parts.flags | windows << Parts::FLAG_BITS | codes << (Parts::FLAG_BITS + 2);
+    writer.bytes(&head.to_le_bytes()[..HEAD]);
+    writer.difference(parts.number as i64, before.number as i64);
+    writer.difference(parts.time, before.time);
+    // The id begins with the time, too.
+    let id = parts.call.0.as_u128();
+    writer.difference((id >> RANDOM_BITS) as i64, parts.time);
+    writer.bytes(&id.to_le_bytes()[..RANDOM_BITS / 8]);
+    let name = names.binary_search_by_key(&parts.conversation, |(name, _)| *name);
+    writer.number(name.map_or(0, |at| names[at].1));
+    writer.number(u64::from(parts.turn_position));
+    writer.number(u64::from(parts.step_depth));
+    writer.number(u64::from(parts.silence));
+    (0..WORDS).filter(|place| code(*place) == WRITTEN).for_each(|place| writer.word(parts.words[place]));
+    *before = Before { number: parts.number, time: parts.time, words: parts.words };
+}
+
+/// What an id has behind its time.
+const RANDOM_BITS: usize = 80;
+
+/// Flags, two bits for the windows and two for each word, in bytes.
+const HEAD: usize = (Parts::FLAG_BITS as usize + 2 + 2 * WORDS).div_ceil(8);
+
+/// What a word is most often, by the words before it.
+fn expected(words: &[u64; WORDS], place: usize) -> u64 {
+    match place {
+        // Without numbers the two hashes of a text are the same.
+        Place::TOOLS_ADAPTIVE | Place::RESPONSE_ADAPTIVE => words[place - 1],
+        Place::GIST => words[Place::RESULT] & u64::from(u32::MAX),
+        Place::STEP_NEWEST => step_hash(words[Place::TOOLS_ADAPTIVE], (words[Place::RESULT] >> 32) as u32),
+        _ => 0,
+    }
+}
+
+/// Windows as they were when they were closed.
+pub(super) fn expand(bytes: &[u8]) -> Windows {
+    let mut windows = Windows::default();
+    if bytes.is_empty() {
+        return windows;
+    }
+    let mut reader = Reader(bytes);
+    let latest = reader.difference(0);
+    windows.newest = reader.difference(latest) as u64;
+    windows.floor = reader.number();
+    let mut names = Vec::new();
+    for _ in 0..reader.number() {
+        let id = reader.word();
+        let last_active = Timestamp::from_millis(reader.difference(latest));
+        names.push(id);
+        windows.conversations.reserve_exact(1);
+        windows.conversations.push(Conversation { id: ConversationId(id), calls: VecDeque::new(), last_active });
+    }
+    let others = reader.number();
+    names.extend((0..others).map(|_| reader.word()));
+    let mut before = Before { number: windows.newest, time: latest, words: [0; WORDS] };
+    for _ in 0..reader.number() {
+        let (parts, is_in, name) = read_call(&mut reader, &mut before);
+        let conversation = names.get(name).copied().unwrap_or_default();
+        windows.put_back(PackedFingerprint::from(Parts { conversation, ..parts }), is_in, name);
+    }
+    windows
+}
+
+/// A call without its conversation, the windows that it stands in, and the place of its
+/// conversation's name.
+fn read_call(reader: &mut Reader<'_>, before: &mut Before) -> (Parts, u64, usize) {
+    let mut head = [0; 8];
+    head[..HEAD].copy_from_slice(&reader.bytes::<HEAD>());
+    let head = u64::from_le_bytes(head);
+    let number = reader.difference(before.number as i64) as u64;
+    let time = reader.difference(before.time);
+    let mut random = [0; 16];
+    let id_time = reader.difference(time) as u128;
+    random[..RANDOM_BITS / 8].copy_from_slice(&reader.bytes::<{ RANDOM_BITS / 8 }>());
+    let call = CallId::from_bytes((id_time << RANDOM_BITS | u128::from_le_bytes(random)).to_be_bytes());
+    let name = reader.number() as usize;
+    let (turn_position, step_depth, silence) = (reader.number(), reader.number(), reader.number());
+    let mut words = [0; WORDS];
+    for place in 0..WORDS {
+        words[place] = match head >> (Parts::FLAG_BITS + 2) >> (2 * place) & 3 {
+            ZERO => 0,
+            SAME => before.words[place],
+            EXPECTED => expected(&words, place),
+            _ => reader.word(),
+        };
+    }
+    *before = Before { number, time, words };
+    let parts = Parts {
+        call,
+        number,
+        flags: head & ((1 << Parts::FLAG_BITS) - 1),
+        time,
+        conversation: 0,
+        turn_position: turn_position as u32,
+        step_depth: step_depth as u32,
+        silence: silence as u16,
+        words,
+    };
+    (parts, head >> Parts::FLAG_BITS & 3, name)
+}
+
+impl Windows {
+    /// Puts a call into the windows that it stood in, behind those that are there.
+    fn put_back(&mut self, entry: PackedFingerprint, is_in: u64, conversation: usize) {
+        let is_pending = entry.outcome() == Outcome::Pending;
+        let key = self.slab.insert(entry);
+        if is_in & IN_ALL != 0 {
+            self.slab.get_mut(key).enter_window();
+            reserve(&mut self.all);
+            self.all.push_back(key);
+        }
+        if is_in & IN_CONVERSATION != 0
+            && let Some(conversation) = self.conversations.get_mut(conversation)
+        {
+            self.slab.get_mut(key).enter_window();
+            reserve(&mut conversation.calls);
+            conversation.calls.push_back(key);
+        }
+        if is_pending {
+            self.in_flight.push(key);
+        }
+    }
+}
