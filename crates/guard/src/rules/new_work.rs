@@ -64,11 +64,13 @@ pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earl
     if until == Until::Rest {
         return false;
     }
+    let first = earlier + 1;
     let conversations = [calls[later].conversation(), calls[earlier].conversation()];
     let mut found = 0;
     // What the later call itself reports was done before it asked.
-    for (place, call) in calls.iter().enumerate().take(later + 1).skip(earlier + 1) {
-        if !conversations.contains(&call.conversation()) {
+    for (place, call) in (first..).zip(&calls[first..=later]) {
+        // Asked of every pair of calls that count: most reported nothing new.
+        if !call.novelty().is_progress() || !conversations.contains(&call.conversation()) {
             continue;
         }
         match call.novelty() {

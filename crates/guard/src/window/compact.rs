@@ -175,7 +175,9 @@ pub(super) fn expand(bytes: &[u8]) -> Windows {
     let others = reader.number();
     names.extend((0..others).map(|_| reader.word()));
     let mut before = Before { number: windows.newest, time: latest, words: [0; WORDS] };
-    for _ in 0..reader.number() {
+    let count = reader.number();
+    windows.slab.reserve(count as usize);
+    for _ in 0..count {
         let (parts, is_in, name) = read_call(&mut reader, &mut before);
         let conversation = names.get(name).copied().unwrap_or_default();
         windows.put_back(PackedFingerprint::from(Parts { conversation, ..parts }), is_in, name);
@@ -225,6 +227,7 @@ impl Windows {
     /// Puts a call into the windows that it stood in, behind those that are there.
     fn put_back(&mut self, entry: PackedFingerprint, is_in: u64, conversation: usize) {
         let is_pending = entry.outcome() == Outcome::Pending;
+        self.samples += usize::from(entry.is_sample());
         let key = self.slab.insert(entry);
         if is_in & IN_ALL != 0 {
             self.slab.get_mut(key).enter_window();

@@ -47,7 +47,7 @@ fn contents(windows: &Windows) -> impl PartialEq + std::fmt::Debug {
     in_flight.sort_unstable();
     let conversations: Vec<_> =
         windows.conversations.iter().map(|it| (it.id, it.last_active, prints(&it.calls))).collect();
-    (windows.newest, windows.floor, prints(&windows.all), conversations, in_flight)
+    (windows.newest, windows.floor, windows.samples, prints(&windows.all), conversations, in_flight)
 }
 
 proptest! {

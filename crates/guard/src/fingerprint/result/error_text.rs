@@ -68,8 +68,9 @@ pub(crate) fn says_error(result: &str) -> bool {
 /// Whether `result` begins with the words of an error.
 pub(crate) fn says_error_at_once(result: &str) -> bool {
     let text = result.trim_start();
-    let line = text.lines().next().unwrap_or_default();
-    !says_success(line) && has_word(&text.as_bytes()[..text.floor_char_boundary(EDGE / 2)])
+    // First what is soon told, and seldom the case.
+    has_word(&text.as_bytes()[..text.floor_char_boundary(EDGE / 2)])
+        && !says_success(text.lines().next().unwrap_or_default())
 }
 
 /// Whether the first line says that something was done: what follows is what it was done to.
