@@ -1,13 +1,10 @@
-//! How much memory agents take, with the allocator of the product: `cargo run --release -p measure
-//! --bin agent_memory [AGENTS [CALLS]]`. Without arguments a million agents make two calls each;
+//! How much memory agents take: `cargo run --release -p measure --bin agent_memory [AGENTS [CALLS]]`.
+//! The product has another allocator, mimalloc, which takes a little more or less. Without arguments a million agents make two calls each;
 //! `100000 50` has full windows of two conversations.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "run by hand to see what it prints")]
 
 use guard::{Decision, Guard, GuardConfig, NewCall};
 use model::{AgentId, Answered, Asked, CallId, Timestamp, ToolCall};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How many calls of one conversation follow each other: more than a window has, so that what a
 /// full one takes with its next calls is counted, too.
