@@ -106,16 +106,26 @@ impl Egress {
     }
 
     /// Sends `post` and reads the answer.
-    pub(crate) async fn post(&self, post: Post) -> Result<Reply, EgressError> {
-        let too_long = |_| failed(format!("no answer within {:?}", self.timeout));
-        tokio::time::timeout(self.timeout, self.exchange(post)).await.map_err(too_long)?
-    }
-
-    async fn exchange(&self, Post { target, headers, body }: Post) -> Result<Reply, EgressError> {
-        let addresses = self.addresses(&target).await?;
-        let stream = connect(&addresses, target.port()).await?;
+    pub(crate) async fn post(&self, Post { target, headers, body }: Post) -> Result<Reply, EgressError> {
         let mut request = Request::post(target.path_and_query()).body(Full::new(body)).map_err(failed)?;
         *request.headers_mut() = headers;
+        self.send(&target, request).await
+    }
+
+    /// Asks for the document at `target`.
+    async fn get(&self, target: &Target) -> Result<Reply, EgressError> {
+        let request = Request::get(target.path_and_query()).header(header::ACCEPT, "application/json");
+        self.send(target, request.body(Full::default()).map_err(failed)?).await
+    }
+
+    async fn send(&self, target: &Target, request: Request<Full<Bytes>>) -> Result<Reply, EgressError> {
+        let too_long = |_| failed(format!("no answer within {:?}", self.timeout));
+        tokio::time::timeout(self.timeout, self.exchange(target, request)).await.map_err(too_long)?
+    }
+
+    async fn exchange(&self, target: &Target, mut request: Request<Full<Bytes>>) -> Result<Reply, EgressError> {
+        let addresses = self.addresses(target).await?;
+        let stream = connect(&addresses, target.port()).await?;
         let host = target.authority().parse().map_err(failed)?;
         request.headers_mut().insert(header::HOST, host);
         if !target.is_https() {
@@ -159,6 +169,27 @@ impl Egress {
             )));
         }
         Ok(addresses)
+    }
+}
+
+/// Fetches small documents that the configuration names, such as the keys of an issuer, with the
+/// same checks of addresses as alerts.
+#[derive(Clone, Debug)]
+pub struct Fetcher(Egress);
+
+impl Fetcher {
+    /// Private addresses are called only if `allow_private`.
+    pub fn new(allow_private: bool) -> Fetcher {
+        Fetcher(Egress::new(allow_private))
+    }
+
+    /// The document at `target`, or why there is none.
+    pub async fn get(&self, target: &Target) -> Result<Bytes, String> {
+        let reply = self.0.get(target).await.map_err(|error| error.to_string())?;
+        match reply.status.is_success() {
+            true => Ok(reply.body),
+            false => Err(format!("the server answered {}", reply.status)),
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use store::{Recorder, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-pub use egress::tls_config;
+pub use egress::{Fetcher, tls_config};
 pub use lettre::message::Mailbox;
 pub use mail_servers::MailServers;
 pub use mailer::SmtpConfig;

@@ -11,6 +11,7 @@ mod data_dir;
 mod demo;
 mod evidence_keeper;
 pub mod exit;
+mod jwt;
 mod key_uses;
 mod listen;
 mod listeners;

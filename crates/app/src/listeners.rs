@@ -11,6 +11,7 @@ use tower::ServiceExt;
 use web::Web;
 
 use crate::config::Config;
+use crate::jwt::JwtVerifier;
 use crate::listen::{self, InheritedSockets, ListenLimits, Listener, TimedBody, UnauthenticatedLimits, Wanted};
 use crate::tls::{Side, Tls};
 
@@ -33,7 +34,14 @@ pub(crate) fn start_proxy(socket: TcpListener, config: &Config, tls: Option<&Tls
     let by_address = UnauthenticatedLimits { per_network, total: usize::MAX, can_authenticate: false };
     let limits = ListenLimits { unauthenticated: Some(by_address), ..limits(config) };
     let tls = tls.map(|tls| tls.listener(Side::Proxy));
-    Listener::start(socket, limits, tls, move |request| proxy.handle(request))
+    let Some(jwt) = config.jwt.config() else {
+        return Listener::start(socket, limits, tls, move |request| proxy.handle(request));
+    };
+    let verifier = JwtVerifier::new(jwt, config.alerts.allow_private_targets);
+    Listener::start(socket, limits, tls, move |request| {
+        let (verifier, proxy) = (verifier.clone(), proxy.clone());
+        async move { proxy.handle(verifier.admit(request).await).await }
+    })
 }
 
 /// Starts the dashboard. Whoever reaches it may send anything, so bodies must come in time and

@@ -29,6 +29,7 @@ use model::{CallId, Clock, Failures, KeptCall, KeptCalls, Providers, RecorderHan
 
 pub use answer::body::Body;
 pub use config::ProxyConfig;
+pub use request::agent_token::AgentToken;
 #[doc(hidden)]
 pub use request::decode::decode_body as read_body;
 pub use request::origin::Origin;

@@ -63,6 +63,7 @@ fn origin<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Origin> {
 fn contradictions(config: &Config) -> Vec<Contradiction> {
     let mut found = config.alerts.contradictions();
     found.extend(access::contradictions(&config.access));
+    found.extend(config.jwt.contradictions());
     if config.database.password_file.is_some() && config.database.url.is_none() {
         let message = "must be set: a password is for a server like postgres://user@host/database".to_owned();
         found.push(Contradiction { key: "database", other: "database_password_file", message });

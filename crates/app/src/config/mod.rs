@@ -7,6 +7,7 @@ mod alerting;
 mod contradictions;
 mod environment;
 mod file;
+mod jwt;
 mod layer;
 mod price_file;
 mod setting;
@@ -26,6 +27,7 @@ use web::Access;
 use wire::{Price, Prices, RefusalStatus};
 
 pub use alerting::Alerting;
+pub use jwt::JwtSettings;
 pub use layer::{Entry, Mistake, Mistakes, Origin};
 
 use crate::commands::DRILL_MODEL;
@@ -56,6 +58,8 @@ pub struct Config {
     pub tls: TlsConfig,
     /// The reverse proxies in front, and whom they log in.
     pub access: Access,
+    /// Whose tokens name agents.
+    pub jwt: JwtSettings,
     /// More names that may stand in `Host`.
     pub allow_hosts: Vec<String>,
     /// The origins of the web pages that may call through the proxy.
@@ -242,6 +246,7 @@ impl Config {
             token: None,
             tls: TlsConfig::default(),
             access: Access::default(),
+            jwt: JwtSettings::default(),
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
             require_key: RequireKey::default(),

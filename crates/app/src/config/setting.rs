@@ -9,6 +9,7 @@ use store::PostgresConfig;
 use wire::{Prices, Unpriced};
 
 use super::access;
+use super::jwt;
 use super::price_file;
 use super::value::{self, Read};
 use super::{Config, LogFormat};
@@ -49,7 +50,7 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 68] = settings! {
+const SINGLE: [Setting; 72] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
@@ -68,6 +69,10 @@ const SINGLE: [Setting; 68] = settings! {
         access::forward(&mut config.access).groups_header = Some(access::header(text)?);
     "auth.forward.default_role" => |config, text|
         access::forward(&mut config.access).default_role = access::default_role(text)?;
+    "auth.jwt.issuer" => |config, text| config.jwt.issuer = Some(jwt::word(text)?);
+    "auth.jwt.audience" => |config, text| config.jwt.audience = Some(jwt::word(text)?);
+    "auth.jwt.jwks_url" => |config, text| config.jwt.jwks_url = Some(jwt::jwks_url(text)?);
+    "auth.jwt.agent_claim" => |config, text| config.jwt.agent_claim = Some(jwt::word(text)?);
     "refusal_status" => |config, text| config.refusal_status.all = Some(refusal_status(text)?);
     "proxy.refusal_status.openai" => |config, text| config.refusal_status.openai = Some(refusal_status(text)?);
     "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(refusal_status(text)?);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod agent_keys;
+mod agent_tokens;
 mod alerts;
 mod behind_proxy;
 mod cli;

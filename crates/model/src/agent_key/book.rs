@@ -26,11 +26,13 @@ pub enum KeyRefusal {
     NoAgent,
     /// Two different keys came with one call.
     Several,
+    /// A token came instead of a key, and is not accepted.
+    BadToken,
 }
 
 impl KeyRefusal {
     /// All of them.
-    pub const ALL: [KeyRefusal; 7] = [
+    pub const ALL: [KeyRefusal; 8] = [
         KeyRefusal::Missing,
         KeyRefusal::Malformed,
         KeyRefusal::Unknown,
@@ -38,6 +40,7 @@ impl KeyRefusal {
         KeyRefusal::OtherAgent,
         KeyRefusal::NoAgent,
         KeyRefusal::Several,
+        KeyRefusal::BadToken,
     ];
 
     /// The word for it in API and docs.
@@ -50,6 +53,7 @@ impl KeyRefusal {
             KeyRefusal::OtherAgent => "other_agent",
             KeyRefusal::NoAgent => "no_agent",
             KeyRefusal::Several => "several",
+            KeyRefusal::BadToken => "bad_token",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Which agent a call comes from, and whether its caller may say so. Everything that can name an
-//! agent is decided here: today the path and agent keys.
+//! agent is decided here: the path, agent keys and tokens.
 
 use http::request::Parts;
 use model::{AgentId, AgentKeyId, BlockReason, KeyHash, KeyInForce, KeyRefusal, KeyText};
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use wire::RefusalKind;
 
 use super::agent_key;
+use super::agent_token::{self, AgentToken};
 use super::route::Route;
 use crate::core::Core;
 use crate::error::Stop;
@@ -22,6 +23,13 @@ pub(crate) struct Caller {
 /// counted.
 pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Result<Caller, Stop> {
     let named = route.agent()?;
+    if let Some(token) = parts.extensions.get::<AgentToken>() {
+        let has_key = agent_key::find(&parts.headers, route.query).map_or(true, |key| key.is_some());
+        return match agent_token::agent(token, named.as_ref(), has_key) {
+            Ok(agent) => Ok(Caller { agent, key: None }),
+            Err(why) => Err(refuse_token(core, why)),
+        };
+    }
     let key = find_key(core, route, parts).map_err(|why| refuse(core, why, None))?;
     let Some(key) = key else {
         let is_required = core.config.key_requirement.requires_key(|| core.destinations.have_keys());
@@ -61,6 +69,12 @@ fn caller_of(key: &KeyInForce, named: Option<AgentId>, is_expired: bool) -> Resu
         Some(_) => Err(KeyRefusal::OtherAgent),
         None => key.key.agents.single().ok_or(KeyRefusal::NoAgent),
     }
+}
+
+fn refuse_token(core: &Core, why: String) -> Stop {
+    core.config.keys.note_refusal(KeyRefusal::BadToken);
+    let kind = RefusalKind::Unauthorized { why: KeyRefusal::BadToken, agents: Some(why) };
+    Stop::Policy(BlockReason::Unauthorized, Box::new(kind))
 }
 
 fn refuse(core: &Core, why: KeyRefusal, key: Option<&KeyInForce>) -> Stop {

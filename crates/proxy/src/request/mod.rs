@@ -1,6 +1,7 @@
 //! The request side of a call: its route, who may send it, its body, and what that asks.
 
 pub(crate) mod agent_key;
+pub(crate) mod agent_token;
 pub(crate) mod body_budget;
 mod caller;
 pub(crate) mod conversation;

@@ -82,6 +82,7 @@ fn unauthorized_text(why: KeyRefusal, agents: &str) -> String {
              /agents/NAME/PROVIDER/…"
         ),
         KeyRefusal::Several => "it comes with two different agent keys. Send one of them.".to_owned(),
+        KeyRefusal::BadToken => format!("{agents}."),
     };
     format!("AgentGazer stopped this call: {what}")
 }

@@ -72,7 +72,8 @@ pub enum RefusalKind {
     Unauthorized {
         /// What is wrong with it.
         why: KeyRefusal,
-        /// The agent or the pattern that the key is for, if the key is known.
+        /// The agent or the pattern that the key is for, if the key is known; of a token, what is
+        /// wrong with it.
         agents: Option<String>,
     },
     /// The request cannot be forwarded (bad agent name, unknown provider, too large, …) or the
