@@ -99,13 +99,16 @@ fn encoded(text: &[u8], at: usize) -> Option<usize> {
     }
     let rest = text.get(at..)?;
     let token = &rest[..rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || is_part(byte)).count()];
+    if token.len() < SHORTEST_ENCODED {
+        return None;
+    }
     let class = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_lowercase(), byte.is_ascii_digit());
     let turns = token.windows(2).filter(|pair| class(&pair[0]) != class(&pair[1])).count();
     let count = |is: fn(&u8) -> bool| token.iter().filter(|byte| is(byte)).count();
     let is_mixed =
         count(u8::is_ascii_uppercase) > 2 && count(u8::is_ascii_lowercase) > 2 && count(u8::is_ascii_digit) > 0;
     let end = at + token.len();
-    let is_encoded = token.len() >= SHORTEST_ENCODED && is_mixed && turns * 5 >= token.len() * 2;
+    let is_encoded = is_mixed && turns * 5 >= token.len() * 2;
     is_encoded.then(|| end + text[end..].iter().take_while(|byte| **byte == b'=').count())
 }
 

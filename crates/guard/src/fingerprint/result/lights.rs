@@ -28,6 +28,8 @@ pub(super) struct Lights {
     is_headed: bool,
     /// Whether the words belong to what a client adds about itself.
     is_aside: bool,
+    /// Whether a word that says nothing but itself can be taken as it is.
+    is_quiet: bool,
     waited: u16,
 }
 
@@ -68,6 +70,7 @@ impl Lights {
             words: 0,
             is_headed: false,
             is_aside: false,
+            is_quiet: false,
             waited: 0,
         }
     }
@@ -140,10 +143,9 @@ impl Lights {
             None => self.add(shape, kept),
         }
     }
-}
 
-impl Words for Lights {
-    fn word(&mut self, word: Word<'_>) {
+    #[inline(never)]
+    fn any_word(&mut self, word: Word<'_>) {
         if self.is_aside || word.bytes == ASIDE.0 {
             self.is_aside = word.bytes != ASIDE.1;
             return;
@@ -170,6 +172,22 @@ impl Words for Lights {
             self.add(word.hash, word.hash);
         }
         self.before = says | if volatile::names_id(word.bytes) { ID } else { 0 };
+    }
+}
+
+impl Words for Lights {
+    /// Nearly all words have no digits, stand in no list and follow one of the same kind: they are
+    /// soon told.
+    #[inline]
+    fn word(&mut self, word: Word<'_>) {
+        let is_mark = matches!(word.bytes, [b'<', ..] | [.., b':' | b'=']);
+        if self.is_quiet && !word.has_digits && !is_mark && self.keywords.says(word.hash) == 0 {
+            self.words += 1;
+            return self.add(word.hash, word.hash);
+        }
+        self.any_word(word);
+        self.is_quiet =
+            !self.is_aside && !self.is_headed && self.words > 0 && self.waiting.is_none() && self.before == 0;
     }
 }
 

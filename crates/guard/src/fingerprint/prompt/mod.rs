@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use model::{Asked, TextHash};
 use twox_hash::XxHash3_64;
 
+mod cache;
+
 use super::digest::{Digest, ExactHash, fold};
 use super::normalise::{Numbers, words_of};
 use super::result::error_text::says_error_at_once;
@@ -19,8 +21,13 @@ pub(crate) struct PromptPrint {
     pub(super) is_common: bool,
 }
 
-/// What is kept of the prompt that is asked.
+/// What is kept of the prompt that is asked. An agent sends the same one with every step of its
+/// work on it.
 pub(crate) fn of_prompt(asked: &Asked<'_>) -> PromptPrint {
+    cache::find_or(asked, make_print)
+}
+
+fn make_print(asked: &Asked<'_>) -> PromptPrint {
     let mut prompt = (ExactHash::default(), Digest::default());
     words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut prompt);
     let (exact, digest) = &mut prompt;
