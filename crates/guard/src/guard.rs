@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use model::{
-    AgentId, Answered, CallId, Deactivation, Epoch, Exemption, Fingerprint, KillSwitch, Outcome, Policy, SavedAgent,
-    Timestamp,
+    AgentId, Answered, CallId, Deactivation, Epoch, Exemption, Fingerprint, Groups, KillSwitch, Outcome, Policy,
+    SavedAgent, Timestamp,
 };
 
 use crate::decision::{AgentView, Configured, Decision, NewCall, PreparedCall, Ticket};
@@ -48,6 +48,12 @@ impl Guard {
         Guard { registry: Registry::new(config), policies }
     }
 
+    /// The same, with these groups, also those that are added later.
+    pub fn with_groups(mut self, groups: Groups) -> Guard {
+        self.registry.groups = groups;
+        self
+    }
+
     /// What limits the agents.
     pub fn policies(&self) -> &Policies {
         &self.policies
@@ -62,7 +68,7 @@ impl Guard {
 
     /// Restores one agent while calls already come in, unless it is known by now.
     pub fn restore_unless_known(&self, saved: SavedAgent) {
-        let defaults = self.defaults();
+        let defaults = self.registry.defaults_of(&saved.id);
         self.registry.with(&saved.id.clone(), |agent| {
             if agent.state.is_new(defaults) {
                 agent.restore(saved);
@@ -235,5 +241,10 @@ impl Guard {
     /// The settings of agents not yet seen.
     pub fn defaults(&self) -> KillSwitch {
         self.registry.config().defaults
+    }
+
+    /// The settings that `agent` has when it is first seen: its groups may say otherwise.
+    pub fn defaults_of(&self, agent: &AgentId) -> KillSwitch {
+        self.registry.defaults_of(agent)
     }
 }

@@ -21,6 +21,6 @@ pub use fingerprint::conversation_id;
 pub use fingerprint::normalise::{ID_MASK, NUMBER_MASK, Numbers, TIME_MASK, normalise};
 pub use fingerprint::simhash::text_hash;
 pub use guard::{Guard, GuardConfig};
-pub use policies::{Budget, Charge, Limits, Policies, Refused, Reservation};
+pub use policies::{Budget, Charge, GroupLimits, Limits, Policies, Refused, Reservation};
 pub use replay::{BodyHash, GrowingBody, Judged, PastCall, PastCalls, Replay, what_if};
 pub use rules::REST;

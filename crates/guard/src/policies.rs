@@ -2,6 +2,7 @@
 //! is not in here: finding that out takes no lock.
 
 mod budget;
+mod groups;
 mod hours;
 mod limits;
 mod rate;
@@ -15,6 +16,7 @@ use model::{AgentId, ClockJump, Policy, Spending, Timestamp};
 use parking_lot::Mutex;
 use twox_hash::XxHash3_64;
 
+pub use groups::GroupLimits;
 pub use limits::{Budget, Charge, Limits, Refused, Reservation};
 
 /// Adding an agent copies one of so many maps.
@@ -34,6 +36,8 @@ pub struct Policies {
     /// Counts uses: a clock that orders them and nothing else.
     uses: AtomicU64,
     clearing: Mutex<()>,
+    /// The groups that limit anything, by name.
+    groups: ArcSwap<Vec<GroupLimits>>,
 }
 
 impl Policies {
@@ -47,6 +51,7 @@ impl Policies {
             by_default: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
             clearing: Mutex::new(()),
+            groups: ArcSwap::default(),
         }
     }
 
@@ -136,6 +141,7 @@ impl Policies {
     /// The clock of the machine was set: no budget begins anew because of that.
     pub fn set_clock(&self, jump: ClockJump) {
         self.all().iter().for_each(|(_, limits)| limits.set_clock(jump));
+        self.groups.load().iter().for_each(|group| group.limits.set_clock(jump));
     }
 
     /// Tells what an agent has spent before the start.
@@ -150,6 +156,9 @@ impl Policies {
     pub fn recount(&self, agent: &AgentId, provider: &str, at: Timestamp, calls_and_tokens: (u64, u64)) {
         if let Some(limits) = self.of(agent, at) {
             limits.recount(provider, at, calls_and_tokens);
+        }
+        for group in self.groups_of(agent) {
+            group.limits.recount(provider, at, calls_and_tokens);
         }
     }
 

@@ -13,6 +13,7 @@ mod event;
 mod exemption;
 mod failures;
 mod fingerprint;
+mod group;
 mod host;
 mod hours;
 mod id;
@@ -50,6 +51,7 @@ pub use failures::Failures;
 pub use fingerprint::{
     Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash, ToolStep, Turn,
 };
+pub use group::{Group, Groups};
 pub use host::AllowedHosts;
 pub use hours::{AllowedHours, TimeOfDay, Weekday};
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};

@@ -2,7 +2,8 @@
 //! acknowledged.
 
 use model::{
-    ActivatedBy, AgentId, AgentKey, AgentKeyId, Epoch, ExemptionId, IncidentId, KillSwitch, Policy, Provider, Timestamp,
+    ActivatedBy, AgentId, AgentKey, AgentKeyId, Epoch, ExemptionId, Group, IncidentId, KillSwitch, Policy, Provider,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,12 +65,8 @@ pub enum Change {
     AddExemption { row: crate::ExemptionRow },
     /// Revokes an exemption.
     RemoveExemption { agent: AgentId, id: ExemptionId },
-    /// Adds an agent key.
-    AddAgentKey { key: Box<AgentKey> },
-    /// Revokes an agent key.
-    RemoveAgentKey { id: AgentKeyId },
-    /// When agent keys were last used.
-    NoteKeyUses { uses: Vec<(AgentKeyId, Timestamp)> },
+    /// Of agent keys and groups.
+    Access(AccessChange),
     /// Replaces what people have set for all agents.
     PutSettings { settings: crate::SettingsChange },
     /// Replaces the SMTP server that people have set; `None` is the configured one. The password is
@@ -79,6 +76,22 @@ pub enum Change {
     SetRecording { agent: AgentId, enabled: Option<bool> },
     /// Of channels, rules and deliveries.
     Alerts(crate::AlertChange),
+}
+
+/// A change of agent keys or groups.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the fields say it")]
+pub enum AccessChange {
+    /// Adds an agent key.
+    AddKey { key: Box<AgentKey> },
+    /// Revokes an agent key.
+    RemoveKey { id: AgentKeyId },
+    /// When agent keys were last used.
+    NoteKeyUses { uses: Vec<(AgentKeyId, Timestamp)> },
+    /// Adds a group or replaces the one with its name.
+    PutGroup { group: Box<Group> },
+    /// Removes a group.
+    RemoveGroup { name: String },
 }
 
 /// The result of a change.

@@ -36,7 +36,7 @@ pub use alerts::{
     AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Outcome,
     Turn,
 };
-pub use change::{Change, Changed, Feedback};
+pub use change::{AccessChange, Change, Changed, Feedback};
 pub use config::{ClaimDirectory, Grouping, StoreConfig, Unpriced};
 pub use error::StoreError;
 pub use fingerprint::{decode as decode_fingerprint, encode as encode_fingerprint};

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use model::SavedAgent;
+use model::{Groups, SavedAgent};
 
 use crate::database::{self, Generation, KillsInMemory, Pool, Readers};
 use crate::key_file::KeyFile;
 use crate::settings::InForce;
 use crate::tuning::Tuning;
-use crate::{Settings, SettingsChange, StoreConfig, StoreError};
+use crate::{Settings, SettingsChange, StoreConfig, StoreError, read};
 
 /// An open database. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -18,6 +18,7 @@ pub struct Store {
     pub(crate) config: Arc<StoreConfig>,
     pub(crate) keys: KeyFile,
     pub(crate) settings: InForce,
+    pub(crate) groups: Groups,
     pub(crate) tuning: Tuning,
     pub(crate) kills: KillsInMemory,
     /// Makes the readers leave a database that was replaced.
@@ -35,8 +36,9 @@ impl Store {
         let keys = KeyFile::open(&config.key_file)?;
         let Readers { pool, generation } = database::open(&config, &tuning).await?;
         let settings = InForce::read(&pool, config.settings()).await?;
+        let groups = read::groups::read(&pool).await?;
         let kills = KillsInMemory::default();
-        Ok(Store { readers: pool, config: Arc::new(config), keys, settings, tuning, kills, generation })
+        Ok(Store { readers: pool, config: Arc::new(config), keys, settings, groups, tuning, kills, generation })
     }
 
     /// The same store for a writer with a name of its own. Several writers of one database need

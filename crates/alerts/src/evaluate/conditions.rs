@@ -66,12 +66,13 @@ async fn silent(
     match &rule.scope {
         RuleScope::One(agent) => drop(agents.insert(agent.clone(), store.agent(agent).await?)),
         // Agents that were silent before the rule was made are not news.
-        RuleScope::All if started <= before => {
+        RuleScope::All | RuleScope::Group { .. } if started <= before => {
             let from = Timestamp::from_millis(rule.created_at.as_millis() - span);
             let found = store.agents_last_seen(from, before).await?;
-            agents.extend(found.into_iter().map(|row| (row.id.clone(), Some(row))));
+            let found = found.into_iter().filter(|row| rule.scope.includes(&row.id));
+            agents.extend(found.map(|row| (row.id.clone(), Some(row))));
         }
-        RuleScope::All => {}
+        RuleScope::All | RuleScope::Group { .. } => {}
     }
     for state in firing {
         if !agents.contains_key(&state.agent) {

@@ -168,6 +168,31 @@ impl Limits {
         }
     }
 
+    /// Lets a call through all of `all` and reserves what it may take in each, or refuses it and
+    /// changes nothing. An error names the one that refuses by its position.
+    pub fn admit_all(
+        all: &[Arc<Limits>],
+        charge: Charge,
+        now: Timestamp,
+    ) -> Result<Vec<Reservation>, (usize, Refused, Charge)> {
+        // Locked together, so that no call takes from one what another refuses. Callers pass an
+        // agent before its groups and groups by name, so no two calls wait for each other.
+        let mut states: Vec<_> = all.iter().map(|limits| limits.state.lock()).collect();
+        for (position, state) in states.iter_mut().enumerate() {
+            if let Err(refused) = state.check(&charge, now) {
+                return Err((position, refused, charge));
+            }
+        }
+        let booked: Vec<Booked> = states.iter_mut().map(|state| state.book(&charge, now)).collect();
+        drop(states);
+        let reservation = |(limits, booked): (&Arc<Limits>, Booked)| Reservation {
+            limits: Arc::clone(limits),
+            held: Held { charge: charge.clone(), admitted: now, booked },
+            is_open: true,
+        };
+        Ok(all.iter().zip(booked).map(reservation).collect())
+    }
+
     /// Notes what a call did take, in the place of what was held for it.
     pub(super) fn settle(&self, held: Option<&Held>, actual: &Charge) {
         let State { policy, used, budgets } = &mut *self.state.lock();
@@ -229,11 +254,19 @@ impl Limits {
 
 impl State {
     fn admit(&mut self, charge: &Charge, now: Timestamp) -> Result<Booked, Refused> {
+        self.check(charge, now)?;
+        Ok(self.book(charge, now))
+    }
+
+    fn check(&mut self, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
         self.check_hours(now)?;
         self.check_rates(&charge.provider, |limit, used| {
             used.wait_for_call(limit, now).longer(used.wait_for_tokens(limit, charge.tokens, now))
         })?;
-        self.budgets.check(&self.policy, charge, now)?;
+        self.budgets.check(&self.policy, charge, now)
+    }
+
+    fn book(&mut self, charge: &Charge, now: Timestamp) -> Booked {
         let (tokens, at_most) = charge.counted_tokens();
         for (limit, used) in self.policy.rate_limits.iter().zip(&mut self.used) {
             if limit.covers(&charge.provider) {
@@ -242,7 +275,7 @@ impl State {
                 used.tokens_at_most.add(now, at_most);
             }
         }
-        Ok(self.budgets.reserve(&self.policy, charge))
+        self.budgets.reserve(&self.policy, charge)
     }
 
     fn check_hours(&self, now: Timestamp) -> Result<(), Refused> {

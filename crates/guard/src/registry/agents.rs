@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use model::{AgentId, Deactivation, KillSwitch};
+use model::{AgentId, Deactivation, Groups, KillSwitch};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use twox_hash::XxHash3_64;
 
@@ -28,6 +28,8 @@ pub(crate) struct Registry {
     config: GuardConfig,
     /// The settings of agents not yet seen, which may change.
     defaults: RwLock<Arc<Settings>>,
+    /// What new agents of a group have other than the defaults.
+    pub(crate) groups: Groups,
     shards: Box<[Shard]>,
     /// Counts uses: a clock that orders them and nothing else.
     uses: AtomicU64,
@@ -45,6 +47,7 @@ impl Registry {
     pub(crate) fn new(config: GuardConfig) -> Registry {
         Registry {
             defaults: RwLock::new(Arc::new(Settings::new(config.defaults))),
+            groups: Groups::default(),
             config,
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
             uses: AtomicU64::new(0),
@@ -63,6 +66,19 @@ impl Registry {
     /// Changes the settings of agents not yet seen.
     pub(crate) fn set_defaults(&self, defaults: KillSwitch) {
         *self.defaults.write() = Arc::new(Settings::new(defaults));
+    }
+
+    /// What an agent starts with: its groups may say otherwise than the defaults.
+    pub(crate) fn defaults_of(&self, id: &AgentId) -> KillSwitch {
+        let defaults = self.defaults.read().kill_switch;
+        self.groups.kill_switch(id, defaults)
+    }
+
+    /// The same as settings, which agents without a group share.
+    fn settings_of(&self, id: &AgentId) -> Arc<Settings> {
+        let shared = Arc::clone(&self.defaults.read());
+        let own = self.groups.kill_switch(id, shared.kill_switch);
+        if shared.kill_switch == own { shared } else { Arc::new(Settings::new(own)) }
     }
 
     /// Calls `action` with an agent, which is created if it is unknown. The agent is locked meanwhile.
@@ -159,7 +175,7 @@ impl Registry {
 
     fn create(&self, id: &AgentId) -> Arc<Slot> {
         let mut shard = self.shard(id).write();
-        let slot = shard.entry(id.clone()).or_insert_with(|| Arc::new(Slot::new(Arc::clone(&self.defaults.read()))));
+        let slot = shard.entry(id.clone()).or_insert_with(|| Arc::new(Slot::new(self.settings_of(id))));
         Arc::clone(slot)
     }
 
@@ -218,7 +234,7 @@ impl Registry {
         if slot.last_use.load(Ordering::Relaxed) != last_use {
             return;
         }
-        if agent.state.is_plain(self.defaults.read().kill_switch) {
+        if agent.state.is_plain(self.defaults_of(id)) {
             slot.removed.store(true, Ordering::Relaxed);
             shard.remove(id);
         }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, BudgetPeriod, ChannelId, FieldError, NanoUsd, RuleId, Timestamp};
+use crate::{AgentId, AgentPattern, BudgetPeriod, ChannelId, FieldError, Group, Groups, NanoUsd, RuleId, Timestamp};
+
+const SCOPES: &str = "must be the name of an agent, @ and the name of a group, or *";
 
 /// The agents that a rule is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,16 +15,38 @@ pub enum RuleScope {
     All,
     /// One.
     One(AgentId),
+    /// Those of a group, written `@` and its name.
+    Group {
+        /// The group's name.
+        name: String,
+        /// Its agents, once the rule is read from the store; nobody before.
+        agents: Vec<AgentPattern>,
+    },
 }
 
 impl RuleScope {
-    /// Reads `*` or an agent's name.
+    /// Reads `*`, an agent's name, or `@` and a group's name.
     pub fn parse(text: &str) -> Result<RuleScope, FieldError> {
         if text == "*" {
             return Ok(RuleScope::All);
         }
+        if let Some(name) = text.strip_prefix('@') {
+            Group::check_name(name).map_err(|_| FieldError::new("agent_id", SCOPES))?;
+            return Ok(RuleScope::Group { name: name.to_owned(), agents: Vec::new() });
+        }
         let agent = AgentId::parse(text);
-        agent.map(RuleScope::One).map_err(|_| FieldError::new("agent_id", "must be the name of an agent or *"))
+        agent.map(RuleScope::One).map_err(|_| FieldError::new("agent_id", SCOPES))
+    }
+
+    /// The same scope with the agents that its group has now.
+    pub fn resolved(self, groups: &Groups) -> RuleScope {
+        match self {
+            RuleScope::Group { name, .. } => {
+                let agents = groups.get(&name).map(|group| group.agents.clone()).unwrap_or_default();
+                RuleScope::Group { name, agents }
+            }
+            other => other,
+        }
     }
 
     /// Whether `agent` is one of them.
@@ -30,6 +54,7 @@ impl RuleScope {
         match self {
             RuleScope::All => true,
             RuleScope::One(one) => one == agent,
+            RuleScope::Group { agents, .. } => agents.iter().any(|pattern| pattern.matches(agent)),
         }
     }
 }
@@ -39,6 +64,7 @@ impl fmt::Display for RuleScope {
         match self {
             RuleScope::All => f.write_str("*"),
             RuleScope::One(agent) => agent.fmt(f),
+            RuleScope::Group { name, .. } => write!(f, "@{name}"),
         }
     }
 }

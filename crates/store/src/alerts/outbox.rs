@@ -2,8 +2,8 @@
 //! the other.
 
 use model::{
-    AgentId, AlertData, AlertRule, AlertType, ChannelId, DeliveryId, DeliveryState, Incident, IncidentState, LoopData,
-    RecoveredData, RuleId, RuleType, Timestamp,
+    AgentId, AlertData, AlertRule, AlertType, ChannelId, DeliveryId, DeliveryState, Groups, Incident, IncidentState,
+    LoopData, RecoveredData, RuleId, RuleType, Timestamp,
 };
 
 use super::rules::DEFAULT_RULE;
@@ -35,14 +35,14 @@ pub(super) struct Outlet {
 pub(crate) async fn incident(
     transaction: &mut Connection<'_>,
     incident: &Incident,
-    grouping: Grouping,
+    (grouping, groups): (Grouping, &Groups),
 ) -> Result<(), sqlx::Error> {
     let kill = &incident.kill;
     let observed = incident.state == IncidentState::Observed;
     let data = AlertData::Loop(LoopData::of(incident));
     let alert_type = if observed { AlertType::Observed } else { AlertType::Killed };
     let alert = NewAlert { alert_type, data: &data, at: kill.at, repeat: 0 };
-    for rule in rules::about_kills(transaction, &kill.agent).await? {
+    for rule in rules::about_kills(transaction, &kill.agent, groups).await? {
         let before = states::get(transaction, rule.id, &kill.agent).await?;
         if observed && before.is_some_and(|state| is_cooling(&rule, state.told_at, kill.at)) {
             continue;

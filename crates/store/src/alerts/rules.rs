@@ -1,6 +1,6 @@
 //! Alert rules, and the built-in rule for agents without one.
 
-use model::{AgentId, AlertRule, ChannelId, Condition, RuleId, RuleScope, RuleType, Timestamp};
+use model::{AgentId, AlertRule, ChannelId, Condition, Groups, RuleId, RuleScope, RuleType, Timestamp};
 use uuid::Uuid;
 
 use crate::columns::{self, odd};
@@ -14,7 +14,8 @@ impl Store {
     /// All rules, oldest first.
     pub async fn alert_rules(&self) -> Result<Vec<AlertRule>, StoreError> {
         let query = database::query("select * from alert_rules order by id").try_map(rule_row);
-        Ok(query.fetch_all(&self.readers).await?)
+        let rules = query.fetch_all(&self.readers).await?;
+        Ok(rules.into_iter().map(|rule| resolved(rule, &self.groups)).collect())
     }
 
     /// One rule.
@@ -27,7 +28,7 @@ impl Store {
     pub async fn tells_of_kills(&self, agent: &AgentId) -> Result<bool, StoreError> {
         let mut acquired = self.readers.acquire().await?;
         let mut reader = acquired.connection();
-        let rules = about_kills(&mut reader, agent).await?;
+        let rules = about_kills(&mut reader, agent, &self.groups).await?;
         let open: Vec<String> =
             database::query_scalar("select id from channels where enabled = 1").fetch_all(&mut reader).await?;
         let told = |rule: &AlertRule| {
@@ -43,15 +44,22 @@ impl Store {
 pub(super) async fn about_kills(
     connection: &mut Connection<'_>,
     agent: &AgentId,
+    groups: &Groups,
 ) -> Result<Vec<AlertRule>, sqlx::Error> {
-    let query = database::query("select * from alert_rules where rule_type = $1 and agent_id in ($2, '*')");
-    let query = query.bind(RuleType::KillSwitch.as_str()).bind(agent.as_str());
-    let mut rules = query.try_map(rule_row).fetch_all(connection).await?;
+    let query = database::query("select * from alert_rules where rule_type = $1").bind(RuleType::KillSwitch.as_str());
+    let rules = query.try_map(rule_row).fetch_all(connection).await?;
+    let mut rules: Vec<_> = rules.into_iter().map(|rule| resolved(rule, groups)).collect();
+    rules.retain(|rule| rule.scope.includes(agent));
     if rules.is_empty() {
         rules.push(default_rule());
     }
     rules.retain(|rule| rule.enabled);
     Ok(rules)
+}
+
+/// `rule` with the agents that its group has now.
+fn resolved(rule: AlertRule, groups: &Groups) -> AlertRule {
+    AlertRule { scope: rule.scope.resolved(groups), ..rule }
 }
 
 fn default_rule() -> AlertRule {

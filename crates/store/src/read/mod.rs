@@ -5,6 +5,7 @@ mod agents;
 mod events;
 mod evidence;
 mod exemptions;
+pub(crate) mod groups;
 mod incidents;
 mod page;
 mod policies;

@@ -43,7 +43,11 @@ pub struct AgentBudget {
 
 impl Store {
     /// What agents have spent, as `policy` counts it. Agents that have spent nothing are left out.
-    async fn spending(&self, policy: &Policy, now: Timestamp) -> Result<HashMap<AgentId, Spending>, StoreError> {
+    pub(crate) async fn spending(
+        &self,
+        policy: &Policy,
+        now: Timestamp,
+    ) -> Result<HashMap<AgentId, Spending>, StoreError> {
         let mut all: HashMap<AgentId, Spending> = HashMap::new();
         for period in BudgetPeriod::ALL {
             for spent in self.spent_since(policy.time_zone.period(period, now).start).await? {

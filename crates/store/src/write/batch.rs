@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use model::{AgentId, BlockReason, Epoch, Event, EventType, KillSwitch, Timestamp};
+use model::{AgentId, BlockReason, Epoch, Event, EventType, Timestamp};
 
 use super::events;
 use crate::columns::signed;
@@ -24,7 +24,7 @@ pub(super) async fn write(
     events: &[Arc<Event>],
     store: &Store,
 ) -> Result<(), sqlx::Error> {
-    touch_agents(transaction, events, store.settings().kill_switch).await?;
+    touch_agents(transaction, events, store).await?;
     let (refusals, others): (Vec<&Event>, Vec<&Event>) =
         events.iter().map(Arc::as_ref).partition(|event| is_counted(event));
     events::insert(transaction, &others).await?;
@@ -38,7 +38,7 @@ pub(super) async fn write(
 async fn touch_agents(
     transaction: &mut Connection<'_>,
     events: &[Arc<Event>],
-    defaults: KillSwitch,
+    store: &Store,
 ) -> Result<(), sqlx::Error> {
     let mut heard: HashMap<&AgentId, (Timestamp, Timestamp)> = HashMap::new();
     // Events of a busy agent come one after the other.
@@ -47,15 +47,17 @@ async fn touch_agents(
         *first = run.iter().map(|event| event.time).fold(*first, Timestamp::min);
         *last = run.iter().map(|event| event.time).fold(*last, Timestamp::max);
     }
+    let defaults = store.settings().kill_switch;
     let heard: Vec<_> = heard.into_iter().collect();
     TOUCH_AGENTS
         .execute(transaction, &heard, |arguments, (agent, (first, last))| {
+            let start = store.groups.kill_switch(agent, defaults);
             arguments.add(text(agent.as_str()))?;
-            arguments.add(defaults.enabled)?;
-            arguments.add(defaults.window_size)?;
-            arguments.add(defaults.threshold)?;
-            arguments.add(defaults.action.as_str())?;
-            arguments.add(defaults.counting.as_str())?;
+            arguments.add(start.enabled)?;
+            arguments.add(start.window_size)?;
+            arguments.add(start.threshold)?;
+            arguments.add(start.action.as_str())?;
+            arguments.add(start.counting.as_str())?;
             arguments.add(first.as_millis())?;
             arguments.add(last.as_millis())
         })

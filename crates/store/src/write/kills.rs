@@ -4,7 +4,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 
-use model::{AgentId, CallId, DeactivatedBy, Event, Incident, IncidentId, MissingBodies, NanoUsd, Record, Timestamp};
+use model::{
+    AgentId, CallId, DeactivatedBy, Event, Groups, Incident, IncidentId, MissingBodies, NanoUsd, Record, Timestamp,
+};
 use tokio::sync::watch;
 
 use super::events;
@@ -60,6 +62,7 @@ pub(super) enum Extent {
 /// What is needed to write a record beside the record itself.
 pub(super) struct Context<'a> {
     pub(super) grouping: Grouping,
+    pub(super) groups: &'a Groups,
     /// Whose sums it is added to.
     pub(super) writer: &'a str,
     /// The events that came before it and are not on disk.
@@ -93,7 +96,7 @@ pub(super) async fn write(
     let cost = cost_of(transaction, &kill.stuck.calls, context.unwritten).await?;
     if insert_incident(transaction, &pending.incident, cost, evidence.len()).await? {
         insert_evidence(transaction, kill.incident, evidence).await?;
-        alerts::incident(transaction, &pending.incident, context.grouping).await?;
+        alerts::incident(transaction, &pending.incident, (context.grouping, context.groups)).await?;
     }
     Ok(true)
 }

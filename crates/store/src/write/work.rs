@@ -131,6 +131,7 @@ impl Writer {
         let mut written = Vec::with_capacity(count);
         let context = Context {
             grouping: self.store.config.grouping,
+            groups: &self.store.groups,
             writer: &self.store.tuning.writer,
             unwritten: &self.events,
         };

@@ -7,6 +7,7 @@ use model::{
 
 pub(super) mod agent_keys;
 pub(super) mod exemptions;
+mod groups;
 
 use super::new_agent::NewAgent;
 use super::{deletion, events};
@@ -14,7 +15,9 @@ use crate::columns::{signed, unsigned};
 use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
-use crate::{Change, Changed, Feedback, Notice, Store, StoreError, alerts, recording_switch, settings, smtp};
+use crate::{
+    AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, recording_switch, settings, smtp,
+};
 
 /// What a change gave, and what those who watch are told of it.
 pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
@@ -50,15 +53,7 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
             Ok((Changed::Done, None))
         }
         Change::RemoveExemption { agent, id } => done(u64::from(exemptions::remove(transaction, agent, *id).await?)),
-        Change::AddAgentKey { key } => {
-            agent_keys::add(transaction, key).await?;
-            Ok((Changed::Done, None))
-        }
-        Change::RemoveAgentKey { id } => done(u64::from(agent_keys::remove(transaction, *id).await?)),
-        Change::NoteKeyUses { uses } => {
-            agent_keys::note_uses(transaction, uses).await?;
-            Ok((Changed::Done, None))
-        }
+        Change::Access(change) => apply_access(transaction, change).await,
         Change::PutSettings { settings } => {
             settings::write(transaction, settings).await?;
             Ok((Changed::Done, None))
@@ -76,6 +71,17 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
             Ok((Changed::Done, None))
         }
     }
+}
+
+async fn apply_access(transaction: &mut Connection<'_>, change: &AccessChange) -> Outcome {
+    match change {
+        AccessChange::AddKey { key } => agent_keys::add(transaction, key).await?,
+        AccessChange::RemoveKey { id } => return done(u64::from(agent_keys::remove(transaction, *id).await?)),
+        AccessChange::NoteKeyUses { uses } => agent_keys::note_uses(transaction, uses).await?,
+        AccessChange::PutGroup { group } => groups::put(transaction, group).await?,
+        AccessChange::RemoveGroup { name } => return done(u64::from(groups::remove(transaction, name).await?)),
+    }
+    Ok((Changed::Done, None))
 }
 
 async fn configure(transaction: &mut Connection<'_>, agent: NewAgent<'_>, window_floor: u64) -> Outcome {
