@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::{AgentKey, AgentKeyId, AgentPattern, KeyInForce, KeyRefusal, KeyText, Timestamp};
-use store::Change;
+use store::{AccessChange, Change};
 
 use crate::error::OrNotFound;
 use crate::{Command, Commands, Control, ControlError};
@@ -30,7 +30,7 @@ impl Commands {
     /// Revokes an agent key: the next call with it is refused.
     pub async fn revoke_agent_key(&self, id: AgentKeyId) -> Result<(), ControlError> {
         self.exclusive(move |command| async move {
-            let removed = command.change(Change::RemoveAgentKey { id }).await;
+            let removed = command.change(Change::Access(AccessChange::RemoveKey { id })).await;
             removed.or_not_found(|| format!("There is no agent key {id}."))?;
             command.agent_keys.remove(id);
             Ok(())
@@ -84,7 +84,7 @@ impl Command {
         let text = KeyText::random(getrandom::fill).map_err(|error| ControlError::Failed(error.to_string()))?;
         let (id, hash) = (AgentKeyId::new(), text.hash());
         let key = AgentKey { id, name, agents, hash, created_at: now, expires_at, last_used_at: None };
-        self.change(Change::AddAgentKey { key: Box::new(key.clone()) }).await?;
+        self.change(Change::Access(AccessChange::AddKey { key: Box::new(key.clone()) })).await?;
         self.agent_keys.add(key.clone());
         Ok((key, text))
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use guard::Guard;
 use model::{Actor, AgentKeyId, AgentKeys, Cause, Clock, KeyRequirement, Policy, Provider, Providers, Timestamp};
-use store::{Change, Changed, Recorder, Store, StoreError};
+use store::{AccessChange, Change, Changed, Recorder, Store, StoreError};
 use tokio::sync::Mutex;
 
 use crate::{Control, ControlError, Parts, Token};
@@ -50,7 +50,7 @@ impl State {
 
     /// Stores when agent keys were last used. Nobody gives this command, so it has no actor.
     pub(crate) async fn store_key_uses(&self, uses: Vec<(AgentKeyId, Timestamp)>) -> Result<(), StoreError> {
-        self.recorder.change(Change::NoteKeyUses { uses }).await.map(drop)
+        self.recorder.change(Change::Access(AccessChange::NoteKeyUses { uses })).await.map(drop)
     }
 
     /// Waits until the events that were sent so far are written.

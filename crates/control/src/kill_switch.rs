@@ -42,7 +42,8 @@ impl Control {
 
 impl Command {
     async fn configure(&self, agent: &AgentId, change: KillSwitchChange) -> Result<(), ControlError> {
-        let current = self.standing(agent).await?.map_or(self.guard.defaults(), |standing| standing.kill_switch);
+        let current =
+            self.standing(agent).await?.map_or_else(|| self.guard.defaults_of(agent), |standing| standing.kill_switch);
         let kill_switch = change.apply(current)?;
         let window_floor = self.store_kill_switch(agent, kill_switch).await?;
         self.guard.configure_above(agent, kill_switch, window_floor);

@@ -82,7 +82,8 @@ impl Command {
 
         let now = self.clock.now();
         let spending = self.uncounted_spending(agent, &policy).await?;
-        let kill_switch = self.standing(agent).await?.map_or(self.guard.defaults(), |standing| standing.kill_switch);
+        let kill_switch =
+            self.standing(agent).await?.map_or_else(|| self.guard.defaults_of(agent), |standing| standing.kill_switch);
         let stored = Box::new(policy.clone());
         self.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
         policies.put(agent, policy, spending.as_ref(), now);
@@ -133,7 +134,7 @@ impl State {
     /// Refuses an entry for an unknown provider: a limit on a misspelt name would limit nothing. An
     /// entry that `current` has may stay, so that a provider which was removed, or is yet to be
     /// added, blocks no other change.
-    fn check_providers(&self, policy: &Policy, current: &Policy) -> Result<(), ControlError> {
+    pub(crate) fn check_providers(&self, policy: &Policy, current: &Policy) -> Result<(), ControlError> {
         for ((field, names), (_, held)) in named_providers(policy).into_iter().zip(named_providers(current)) {
             let is_unknown = |name: &&str| *name != ANY && !held.contains(name) && self.providers.get(name).is_none();
             if let Some(position) = names.iter().position(is_unknown) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use guard::{Guard, GuardConfig, Policies};
-use model::{Clock, KillSwitch, Policy, Timestamp};
+use model::{Clock, KillSwitch, KillSwitchChange, Policy, Timestamp};
 use store::{AgentBudget, RecentCalls, Store, StoreError};
 
 /// How many of the most recently seen agents are restored before the first call. The others follow
@@ -22,12 +22,27 @@ pub async fn restore_guard(
 ) -> Result<Guard, StoreError> {
     let defaults = store.settings().kill_switch;
     let policy = store.default_policy().await?.unwrap_or_else(|| configured.clone());
-    let guard = Guard::with_policy(GuardConfig { defaults, ..config }, policy);
+    let guard = Guard::with_policy(GuardConfig { defaults, ..config }, policy).with_groups(store.groups().clone());
     for agent in store.saved_agents(defaults, FIRST_AGENTS.min(config.max_agents)).await? {
         guard.restore(agent);
     }
+    keep_kill_switches(&guard, store, defaults).await?;
     restore_policies(guard.policies(), store, clock.now()).await?;
     Ok(guard)
+}
+
+/// Agents that were there before their group, or were set otherwise, keep what they have: those that
+/// are not restored would come back as the group says.
+async fn keep_kill_switches(guard: &Guard, store: &Store, defaults: KillSwitch) -> Result<(), StoreError> {
+    for group in store.groups().all().iter().filter(|group| group.kill_switch != KillSwitchChange::default()) {
+        let of_group = group.kill_switch.apply(defaults).unwrap_or(defaults);
+        for (agent, kill_switch) in store.agents_set_otherwise(of_group).await? {
+            if group.includes(&agent) && guard.agent(&agent).is_none() {
+                guard.configure(&agent, kill_switch);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Restores the windows of the agents that [`restore_guard`] left out, most recently seen first. An
@@ -49,6 +64,11 @@ pub async fn restore_older_agents(
 /// Budgets and rates go on where they were.
 async fn restore_policies(policies: &Policies, store: &Store, now: Timestamp) -> Result<(), StoreError> {
     let mut has_rates = !policies.default_policy().rate_limits.is_empty();
+    for group in store.groups().all() {
+        has_rates |= !group.policy.rate_limits.is_empty();
+        let spending = store.group_spending(&group, now).await?;
+        policies.put_group(group, Some(&spending), now);
+    }
     for AgentBudget { agent, own, spending } in store.budgets(&policies.default_policy(), now).await? {
         has_rates |= own.as_ref().is_some_and(|policy| !policy.rate_limits.is_empty());
         match own {

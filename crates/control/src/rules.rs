@@ -1,6 +1,6 @@
 //! Alert rules.
 
-use model::{AlertRule, DeliveryId, RuleId};
+use model::{AlertRule, DeliveryId, RuleId, RuleScope};
 use store::{AlertChange, Change, StoreError};
 
 use crate::error::OrNotFound;
@@ -65,6 +65,14 @@ impl State {
 
 impl Command {
     async fn put_rule(&self, rule: AlertRule) -> Result<(), ControlError> {
+        if let RuleScope::Group { name, .. } = &rule.scope
+            && self.store.groups().get(name).is_none()
+        {
+            return Err(ControlError::field(
+                "agent_id",
+                format!("must name a group that exists: there is no group {name}"),
+            ));
+        }
         match self.change(Change::Alerts(AlertChange::PutRule { rule: rule.into() })).await {
             Err(StoreError::Conflict(why)) => {
                 Err(ControlError::field("channels", format!("must be ids of channels: {why}")))

@@ -15,8 +15,13 @@ pub(crate) struct BudgetWaiters(Box<[Notify]>);
 impl BudgetWaiters {
     /// The notifier of an agent.
     pub(crate) fn of(&self, agent: &AgentId) -> &Notify {
+        self.of_name(agent.as_str())
+    }
+
+    /// The notifier of an agent or a group.
+    pub(crate) fn of_name(&self, name: &str) -> &Notify {
         let mut hasher = DefaultHasher::new();
-        agent.hash(&mut hasher);
+        name.hash(&mut hasher);
         &self.0[hasher.finish() as usize % NOTIFIERS]
     }
 }

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use guard::{Budget, Charge, Limits, Refused, conversation_id};
+use guard::{Budget, Charge, GroupLimits, Limits, Refused, conversation_id};
 use model::{BlockReason, BudgetPeriod, Usage};
 use tokio::time::{Instant, timeout};
 use wire::RefusalKind;
@@ -29,8 +29,11 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 /// How often a waiting call checks whether the budget was changed meanwhile.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// The policy of one call's agent, if it has one.
-pub(crate) struct CallPolicy(Option<Arc<Limits>>);
+/// What limits one call: the policy of its agent, if it has one, and those of its groups.
+pub(crate) struct CallPolicy {
+    own: Option<Arc<Limits>>,
+    groups: Vec<GroupLimits>,
+}
 
 /// What a policy needs to know of a call before it is made.
 #[derive(Default)]
@@ -47,24 +50,32 @@ impl CallPolicy {
     /// Checks hours and calls per minute, before the body is read: a call that they refuse costs
     /// little.
     pub(crate) fn check(call: &Call, provider: &str) -> Result<CallPolicy, Stop> {
-        let now = call.event.time;
-        let policy = CallPolicy(call.core.guard.policies().of(&call.event.agent, now));
-        if let Some(limits) = &policy.0 {
-            limits.precheck(provider, now).map_err(|refused| refusal(call, limits, refused))?;
+        let (policies, now) = (call.core.guard.policies(), call.event.time);
+        let agent = &call.event.agent;
+        let policy = CallPolicy { own: policies.of(agent, now), groups: policies.groups_of(agent) };
+        for (position, limits) in policy.all().iter().enumerate() {
+            limits.precheck(provider, now).map_err(|refused| policy.refusal(call, position, refused))?;
         }
         Ok(policy)
     }
 
-    /// Whether the agent has a policy that limits anything.
-    fn limits(&self) -> Option<&Arc<Limits>> {
-        self.0.as_ref().filter(|limits| !limits.policy().is_empty())
+    /// Whether anything limits the call.
+    fn is_limited(&self) -> bool {
+        !self.groups.is_empty() || self.own.as_ref().is_some_and(|limits| !limits.policy().is_empty())
+    }
+
+    /// What limits the call: the agent's own policy, then its groups by name.
+    fn all(&self) -> Vec<Arc<Limits>> {
+        self.own.iter().chain(self.groups.iter().map(|it| &it.limits)).cloned().collect()
     }
 
     /// Reserves budget for a call whose cost is unknown. An agent that has spent its budget cannot
     /// make it.
     pub(crate) async fn reserve_unknown(&self, call: &mut Call) -> Result<(), Stop> {
-        let Some(limits) = self.limits() else { return Ok(()) };
-        reserve(call, limits, None, Estimate::default()).await
+        if !self.is_limited() {
+            return Ok(());
+        }
+        self.reserve_estimate(call, None, Estimate::default()).await
     }
 
     /// Reserves what a conversation may use, and returns the model that the policy puts in the
@@ -76,77 +87,89 @@ impl CallPolicy {
         request: Result<&ReadRequest<'_>, E>,
         length: usize,
     ) -> Result<Option<String>, Stop> {
-        let Some(limits) = self.limits() else { return Ok(None) };
+        if !self.is_limited() {
+            return Ok(None);
+        }
         let estimate = match request {
             Ok(request) => Estimate::of_request(call.event.model.as_deref(), request),
             Err(_) => Estimate::of_tokens(length as u64, None),
         };
         let provider = call.event.provider.as_deref().unwrap_or_default();
-        let model = limits.policy().model_for(provider, estimate.model.as_deref()).map(str::to_owned);
-        reserve(call, limits, model.as_deref(), estimate).await?;
+        let own = self.own.as_ref().map(|limits| limits.policy());
+        let model = own.and_then(|own| own.model_for(provider, estimate.model.as_deref()).map(str::to_owned));
+        self.reserve_estimate(call, model.as_deref(), estimate).await?;
         Ok(model)
     }
-}
 
-async fn reserve(call: &mut Call, limits: &Arc<Limits>, model: Option<&str>, estimate: Estimate) -> Result<(), Stop> {
-    let provider = call.event.provider.clone().unwrap_or_default();
-    let Estimate { tokens, most, .. } = estimate;
-    let model = model.or(estimate.model.as_deref()).unwrap_or_default();
-    let charge = Charge {
-        time: call.event.time,
-        conversation: estimate.conversation.as_deref().map(conversation_id),
-        cost: call.core.config.prices.counted(&provider, model, &most),
-        tokens,
-        tokens_at_most: most.input.unwrap_or(0).saturating_add(most.output.unwrap_or(0)),
-        provider,
-    };
-    // Boxed, because few agents have a policy: else the future of every call would have room for
-    // it.
-    Box::pin(wait_for_budget(call, limits, charge)).await
-}
-
-/// Reserves `charge`. While the rest of a budget is reserved for other calls, this waits for them,
-/// because most of them use less than their reservation.
-async fn wait_for_budget(call: &mut Call, limits: &Arc<Limits>, mut charge: Charge) -> Result<(), Stop> {
-    let core = Arc::clone(&call.core);
-    let deadline = Instant::now() + MAX_WAIT;
-    loop {
-        let mut settled = pin!(core.budget_waiters.of(&call.event.agent).notified());
-        // Before the attempt, so that no call is missed that is settled in between.
-        settled.as_mut().enable();
-        charge = match limits.admit(charge, core.clock.now()) {
-            Ok(reservation) => {
-                call.spending.reserve(reservation);
-                return Ok(());
-            }
-            Err((Refused::BudgetHeld { .. }, charge)) if Instant::now() < deadline => charge,
-            Err((refused, _)) => return Err(refusal(call, limits, refused)),
+    async fn reserve_estimate(&self, call: &mut Call, model: Option<&str>, estimate: Estimate) -> Result<(), Stop> {
+        let provider = call.event.provider.clone().unwrap_or_default();
+        let Estimate { tokens, most, .. } = estimate;
+        let model = model.or(estimate.model.as_deref()).unwrap_or_default();
+        let charge = Charge {
+            time: call.event.time,
+            conversation: estimate.conversation.as_deref().map(conversation_id),
+            cost: call.core.config.prices.counted(&provider, model, &most),
+            tokens,
+            tokens_at_most: most.input.unwrap_or(0).saturating_add(most.output.unwrap_or(0)),
+            provider,
         };
-        let _ = timeout(CHECK_EVERY, settled).await;
-        call.check_active().await?;
+        // Boxed, because few agents have a policy: else the future of every call would have room for
+        // it.
+        Box::pin(self.wait_for_budget(call, charge)).await
     }
-}
 
-fn refusal(call: &Call, limits: &Limits, refused: Refused) -> Stop {
-    let status = call.refusal_status();
-    let (reason, kind) = match refused {
-        Refused::OutsideHours => {
-            let time_zone = limits.policy().time_zone.to_string();
-            (BlockReason::OutsideHours, RefusalKind::OutsideHours { time_zone, status })
+    /// Reserves `charge`. While the rest of a budget is reserved for other calls, this waits for
+    /// them, because most of them use less than their reservation.
+    async fn wait_for_budget(&self, call: &mut Call, mut charge: Charge) -> Result<(), Stop> {
+        let core = Arc::clone(&call.core);
+        let (all, deadline) = (self.all(), Instant::now() + MAX_WAIT);
+        // A call of the agent is one of its group, too; of further groups, the check every second
+        // hears.
+        let name = self.groups.first().map_or(call.event.agent.as_str(), |it| it.group.name.as_str()).to_owned();
+        loop {
+            let mut settled = pin!(core.budget_waiters.of_name(&name).notified());
+            // Before the attempt, so that no call is missed that is settled in between.
+            settled.as_mut().enable();
+            charge = match Limits::admit_all(&all, charge, core.clock.now()) {
+                Ok(mut reservations) => {
+                    let of_groups = reservations.split_off(usize::from(self.own.is_some()));
+                    call.spending.reserve(reservations.pop(), of_groups);
+                    return Ok(());
+                }
+                Err((_, Refused::BudgetHeld { .. }, charge)) if Instant::now() < deadline => charge,
+                Err((position, refused, _)) => return Err(self.refusal(call, position, refused)),
+            };
+            let _ = timeout(CHECK_EVERY, settled).await;
+            call.check_active().await?;
         }
-        Refused::BudgetExceeded { budget, limit, renewed_in_seconds: retry_after_seconds } => {
-            let budget = budget_name(budget);
-            (BlockReason::BudgetExceeded, RefusalKind::BudgetExceeded { budget, limit, retry_after_seconds, status })
-        }
-        Refused::RateLimited { retry_after_seconds } => {
-            (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds })
-        }
-        Refused::BudgetHeld { renewed_in_seconds } => {
-            let retry_after_seconds = renewed_in_seconds.unwrap_or(u64::MAX).min(MAX_WAIT.as_secs());
-            (BlockReason::RateLimited, RefusalKind::BudgetHeld { retry_after_seconds })
-        }
-    };
-    Stop::Policy(reason, Box::new(kind))
+    }
+
+    /// Why the policy at `position` refuses a call.
+    fn refusal(&self, call: &Call, position: usize, refused: Refused) -> Stop {
+        let of_groups = position.checked_sub(usize::from(self.own.is_some()));
+        let group = of_groups.and_then(|position| self.groups.get(position));
+        let policy = group.map(|it| &it.limits).or(self.own.as_ref()).map(|limits| limits.policy());
+        let (status, group) = (call.refusal_status(), group.map(|it| it.group.name.clone()));
+        let (reason, kind) = match refused {
+            Refused::OutsideHours => {
+                let time_zone = policy.map(|policy| policy.time_zone.to_string()).unwrap_or_default();
+                (BlockReason::OutsideHours, RefusalKind::OutsideHours { time_zone, status })
+            }
+            Refused::BudgetExceeded { budget, limit, renewed_in_seconds: retry_after_seconds } => {
+                let budget = budget_name(budget);
+                let kind = RefusalKind::BudgetExceeded { budget, group, limit, retry_after_seconds, status };
+                (BlockReason::BudgetExceeded, kind)
+            }
+            Refused::RateLimited { retry_after_seconds } => {
+                (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds })
+            }
+            Refused::BudgetHeld { renewed_in_seconds } => {
+                let retry_after_seconds = renewed_in_seconds.unwrap_or(u64::MAX).min(MAX_WAIT.as_secs());
+                (BlockReason::RateLimited, RefusalKind::BudgetHeld { retry_after_seconds })
+            }
+        };
+        Stop::Policy(reason, Box::new(kind))
+    }
 }
 
 impl Estimate {

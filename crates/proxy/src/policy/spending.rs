@@ -10,13 +10,16 @@ use crate::core::Core;
 #[derive(Default)]
 pub(crate) struct Spending {
     reservation: Option<Reservation>,
+    /// Of the agent's groups.
+    of_groups: Vec<Reservation>,
     is_settled: bool,
 }
 
 impl Spending {
-    /// Holds `reservation` until the call is settled.
-    pub(crate) fn reserve(&mut self, reservation: Reservation) {
-        self.reservation = Some(reservation);
+    /// Holds the agent's own reservation and those of its groups until the call is settled.
+    pub(crate) fn reserve(&mut self, own: Option<Reservation>, of_groups: Vec<Reservation>) {
+        self.reservation = own;
+        self.of_groups = of_groups;
     }
 
     /// Replaces the reservation with what the call of `event` used. Does nothing the second time.
@@ -25,9 +28,11 @@ impl Spending {
             return;
         }
         let policies = core.guard.policies();
-        let reservation = self.reservation.take();
+        let (reservation, of_groups) = (self.reservation.take(), std::mem::take(&mut self.of_groups));
+        let groups = policies.groups_of(&event.agent);
         // The policy may have come while the call was in flight.
-        if reservation.is_none() && policies.counted(&event.agent).is_none() {
+        let is_counted = reservation.is_some() || policies.counted(&event.agent).is_some();
+        if !is_counted && of_groups.is_empty() && groups.is_empty() {
             return;
         }
         let reserved = reservation.as_ref().and_then(|reservation| reservation.charge().conversation);
@@ -41,7 +46,9 @@ impl Spending {
             tokens_at_most: tokens,
         };
         policies.settle(&event.agent, reservation, &actual);
+        policies.settle_groups(&groups, of_groups, &actual);
         core.budget_waiters.of(&event.agent).notify_waiters();
+        groups.iter().for_each(|it| core.budget_waiters.of_name(&it.group.name).notify_waiters());
     }
 }
 

@@ -10,6 +10,7 @@ mod costs;
 mod faults;
 mod formats;
 mod framing;
+mod groups;
 mod identity;
 mod kills;
 mod pages;

@@ -21,6 +21,10 @@ impl Refusal {
                 "AgentGazer stopped this call of {agent}: it is outside the hours in which this agent may call (time zone \
                  {time_zone}). A person can change them: run `agentgazer policy {name}` or use the dashboard."
             ),
+            RefusalKind::BudgetExceeded { budget, group: Some(group), .. } => format!(
+                "AgentGazer stopped this call of {agent}: the {budget} budget of its group '{group}' is spent. A person can \
+                 raise it: run `agentgazer groups set {group}` or use the API."
+            ),
             RefusalKind::BudgetExceeded { budget, .. } => format!(
                 "AgentGazer stopped this call of {agent}: its {budget} budget is spent. A person can raise it: run \
                  `agentgazer policy {name}` or use the dashboard."

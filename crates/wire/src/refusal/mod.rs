@@ -46,6 +46,8 @@ pub enum RefusalKind {
     BudgetExceeded {
         /// Which one: `daily`, `weekly`, `monthly` or `conversation`.
         budget: &'static str,
+        /// The group whose budget it is; `None` if it is the agent's own.
+        group: Option<String>,
         /// How much it was.
         limit: NanoUsd,
         /// When the budget is renewed; `None` means never.
@@ -198,7 +200,8 @@ fn own_fields(refusal: &Refusal) -> Map<String, Value> {
                 fields.insert("incident_id".into(), incident.to_string().into());
             }
         }
-        RefusalKind::BudgetExceeded { limit, retry_after_seconds, .. } => {
+        RefusalKind::BudgetExceeded { limit, retry_after_seconds, group, .. } => {
+            fields.extend(group.as_ref().map(|group| ("group".into(), group.as_str().into())));
             fields.insert("budget_usd".into(), limit.usd().into());
             fields.extend(retry_after_seconds.map(|seconds| ("retry_after_seconds".into(), seconds.into())));
         }

@@ -101,7 +101,7 @@ fn policies() -> [Refusal; 5] {
     let status = StatusCode::BAD_REQUEST;
     let limit = NanoUsd::new(5_000_000_000);
     let exceeded = |budget, retry_after_seconds| {
-        refusal(RefusalKind::BudgetExceeded { budget, limit, retry_after_seconds, status })
+        refusal(RefusalKind::BudgetExceeded { budget, group: None, limit, retry_after_seconds, status })
     };
     [
         refusal(RefusalKind::OutsideHours { time_zone: "Europe/Berlin".to_owned(), status }),
@@ -170,7 +170,7 @@ proptest! {
         let kinds = [
             RefusalKind::Inactive { deactivation, status },
             RefusalKind::OutsideHours { time_zone: "Etc/GMT-14".to_owned(), status },
-            RefusalKind::BudgetExceeded { budget: "daily", limit, retry_after_seconds: Some(number), status },
+            RefusalKind::BudgetExceeded { budget: "daily", group: Some(agent.clone()), limit, retry_after_seconds: Some(number), status },
             RefusalKind::Error { fault: Fault::Client, status, message: said },
         ];
         for (kind, format) in kinds.into_iter().flat_map(|kind| FORMATS.map(|format| (kind.clone(), format))) {

@@ -1,0 +1,91 @@
+//! Groups: what their agents share holds however many of them call at once.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use model::{AgentPattern, Clock, Group, Policy, PolicyChange};
+
+use crate::provider::{FakeProvider, chat_answer};
+use crate::rig::{PROMPT, Rig, begin, collect, json, post, question};
+
+fn group(policy: &str) -> Arc<Group> {
+    let policy = serde_json::from_str::<PolicyChange>(policy).unwrap().apply(&Policy::default()).unwrap();
+    let agents = ["team-a/*", "x"].map(|pattern| AgentPattern::parse(pattern).unwrap()).into();
+    Arc::new(Group { name: "team-a".to_owned(), agents, policy, ..Group::default() })
+}
+
+fn put(rig: &Rig, policy: &str) {
+    rig.guard.policies().put_group(group(policy), None, Clock::System.now());
+}
+
+fn path(agent: &str) -> String {
+    format!("/agents/{agent}/openai/v1/chat/completions")
+}
+
+/// Calls of many agents at once; how many passed.
+async fn call_at_once(rig: &Rig, agents: usize) -> u64 {
+    let address = rig.address;
+    let call = move |number: usize| async move {
+        let request = post(&path(&format!("team-a:{number}")), question(&format!("{number}: {PROMPT}")));
+        collect(begin(address, request).await).await
+    };
+    let calls: Vec<_> = (0..agents).map(|number| tokio::spawn(call(number))).collect();
+    let mut passed = 0;
+    for call in calls {
+        let response = call.await.unwrap();
+        match response.status() {
+            StatusCode::OK => passed += 1,
+            status => assert!(status == 400 || status == 429, "{response:?}"),
+        }
+    }
+    passed
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn rate_of_a_group_is_shared_by_its_agents() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    put(&rig, r#"{"rate_limits":[{"provider":"*","requests_per_minute":7}]}"#);
+    assert_eq!((call_at_once(&rig, 60).await, provider.calls()), (7, 7));
+    let refused = rig.call(post(&path("x"), question(PROMPT))).await;
+    assert_eq!(json(&refused)["block_reason"], "rate_limited");
+    assert_eq!(rig.call(post(&path("other"), question(PROMPT))).await.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn budget_of_a_group_is_shared_by_its_agents() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    // Of this much, as many calls pass as it pays for, and one more: the last may exceed it.
+    put(&rig, r#"{"budget_daily_usd":1000}"#);
+    assert_eq!(rig.call(post(&path("x"), question(PROMPT))).await.status(), 200);
+    let of_one = rig.guard.policies().group("team-a").unwrap().limits.spent(Clock::System.now())[0].nanos();
+    assert!(of_one > 0);
+    put(&rig, &format!(r#"{{"budget_daily_usd":{}}}"#, (of_one * 10 + of_one / 2) as f64 / 1e9));
+    assert_eq!(call_at_once(&rig, 80).await, 10, "eleven with the first");
+    let spent = rig.guard.policies().group("team-a").unwrap().limits.spent(Clock::System.now())[0].nanos();
+    assert_eq!(spent, of_one * 11);
+    let refused = rig.call(post(&path("x"), question(PROMPT))).await;
+    assert_eq!(
+        (json(&refused)["block_reason"].as_str(), json(&refused)["group"].as_str()),
+        (Some("budget_exceeded"), Some("team-a"))
+    );
+    assert_eq!(rig.call(post(&path("other"), question(PROMPT))).await.status(), 200);
+}
+
+#[tokio::test]
+async fn call_that_the_group_refuses_takes_nothing_from_its_agent() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    let x = model::AgentId::parse("x").unwrap();
+    let own = r#"{"rate_limits":[{"provider":"*","requests_per_minute":3}]}"#;
+    let own = serde_json::from_str::<PolicyChange>(own).unwrap().apply(&Policy::default()).unwrap();
+    rig.guard.policies().put(&x, own, None, Clock::System.now());
+    put(&rig, r#"{"budget_daily_usd":0}"#);
+    for _ in 0..5 {
+        let refused = rig.call(post(&path("x"), question(PROMPT))).await;
+        assert_eq!(json(&refused)["block_reason"], "budget_exceeded");
+    }
+    rig.guard.policies().remove_group("team-a");
+    assert_eq!(rig.call(post(&path("x"), question(PROMPT))).await.status(), 200);
+}
