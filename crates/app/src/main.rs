@@ -47,6 +47,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Drill(args) => commands::drill(&args),
         Command::Policy(args) => commands::policy(&args),
         Command::Keys(args) => commands::keys(&args),
+        Command::Groups(args) => commands::groups(&args),
         Command::Token(args) => commands::token(&args),
         Command::Tls(args) => commands::tls(&args),
         Command::Completions { shell } => commands::completions(shell),

@@ -14,8 +14,9 @@ use utoipa_axum::routes;
 
 use self::roles::{ADMIN, OPERATOR, VIEWER};
 use crate::api::{
-    agent_keys, agents, alert_history, alerts, channels, events, evidence, exemptions, export, health, incidents,
-    kill_switch, offers, openapi, policy, providers, recording, settings, smtp, stats, status, stream, token,
+    agent_keys, agents, alert_history, alerts, channels, events, evidence, exemptions, export, groups, health,
+    incidents, kill_switch, offers, openapi, policy, providers, recording, settings, smtp, stats, status, stream,
+    token,
 };
 use crate::app::App;
 use crate::problem::Problem;
@@ -94,6 +95,11 @@ fn agents_api() -> OpenApiRouter<App> {
         .routes(VIEWER.api(routes!(agent_keys::list)))
         .routes(ADMIN.api(routes!(agent_keys::create)))
         .routes(ADMIN.api(routes!(agent_keys::delete)))
+        .routes(VIEWER.api(routes!(groups::list)))
+        .routes(VIEWER.api(routes!(groups::get)))
+        .routes(ADMIN.api(routes!(groups::put, groups::delete)))
+        .routes(OPERATOR.api(routes!(groups::stop)))
+        .routes(OPERATOR.api(routes!(groups::activate)))
 }
 
 /// Routes about incidents and exemptions. Exemptions and offers hold the beginning of a prompt.
@@ -136,8 +142,8 @@ fn open_pages() -> Router<App> {
 /// Pages and forms that need a session.
 fn guarded_pages(app: &App) -> Router<App> {
     use pages::{
-        agent, agents, alerts, costs, drill, exemptions, incident, incidents, login, overview, request, requests,
-        search, settings, theme, wall,
+        agent, agents, alerts, costs, drill, exemptions, groups, incident, incidents, keys, login, overview, request,
+        requests, search, settings, theme, wall,
     };
     Router::new()
         .route("/", VIEWER.page(get(overview::show)))
@@ -178,6 +184,14 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/drill", VIEWER.page(get(drill::show)))
         .route("/drill", OPERATOR.page(post(drill::run)))
         .route("/costs", VIEWER.page(get(costs::show)))
+        .route("/keys", VIEWER.page(get(keys::show)))
+        .route("/keys", ADMIN.page(post(keys::create)))
+        .route("/keys/{id}/revoke", ADMIN.page(post(keys::revoke)))
+        .route("/groups", VIEWER.page(get(groups::show)))
+        .route("/groups", ADMIN.page(post(groups::save)))
+        .route("/groups/{name}/stop", OPERATOR.page(post(groups::stop)))
+        .route("/groups/{name}/activate", OPERATOR.page(post(groups::activate)))
+        .route("/groups/{name}/delete", ADMIN.page(post(groups::delete)))
         .route("/settings", VIEWER.page(get(settings::show)))
         .route("/settings/defaults", ADMIN.page(post(settings::general::save_defaults)))
         .route("/settings/retention", ADMIN.page(post(settings::general::save_retention)))

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::ServerArgs;
+use super::{OnOff, ServerArgs};
 
 /// The arguments of `keys`.
 #[derive(Debug, Args)]
@@ -48,6 +48,70 @@ pub struct CreateKeyArgs {
 pub struct RevokeKeyArgs {
     /// The key's id, as `keys` lists it
     pub id: String,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `groups`.
+#[derive(Debug, Args)]
+pub struct GroupsArgs {
+    /// What to do; without it, the groups are listed.
+    #[command(subcommand)]
+    pub command: Option<GroupsCommand>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What `groups` can do.
+#[derive(Debug, Subcommand)]
+pub enum GroupsCommand {
+    /// List the groups
+    List(ServerArgs),
+    /// Add or change a group; what is not given stays as it is
+    Set(SetGroupArgs),
+    /// Delete a group; its agents stay as they are
+    Delete(GroupArgs),
+    /// Refuse the calls of all known agents of a group until they are activated
+    Stop(GroupArgs),
+    /// Let the calls of all known agents of a group through again
+    Activate(GroupArgs),
+}
+
+/// The arguments of `groups set`.
+#[derive(Debug, Args)]
+pub struct SetGroupArgs {
+    /// The group
+    pub name: String,
+    /// An agent of the group, or a pattern such as team-a/* (repeatable)
+    #[arg(long = "agent", value_name = "PATTERN")]
+    pub agents: Vec<String>,
+    /// What its agents may spend together in a day, in US dollars
+    #[arg(long, value_name = "USD")]
+    pub budget_daily: Option<f64>,
+    /// What its agents may spend together in a week
+    #[arg(long, value_name = "USD")]
+    pub budget_weekly: Option<f64>,
+    /// What its agents may spend together in a month
+    #[arg(long, value_name = "USD")]
+    pub budget_monthly: Option<f64>,
+    /// How often its agents may call together in a minute
+    #[arg(long, value_name = "CALLS")]
+    pub requests_per_minute: Option<u64>,
+    /// Whether the kill switch of new agents of the group is on
+    #[arg(long, value_name = "ON|OFF")]
+    pub kill_switch: Option<OnOff>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// A group and the server that knows it.
+#[derive(Debug, Args)]
+pub struct GroupArgs {
+    /// The group
+    pub name: String,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,

@@ -9,7 +9,9 @@ mod tls;
 
 use clap::{Parser, Subcommand};
 
-pub use agent_access::{CreateKeyArgs, KeysArgs, KeysCommand, RevokeKeyArgs};
+pub use agent_access::{
+    CreateKeyArgs, GroupArgs, GroupsArgs, GroupsCommand, KeysArgs, KeysCommand, RevokeKeyArgs, SetGroupArgs,
+};
 pub use client::{
     AddChannelArgs, AgentArgs, AlertsArgs, AlertsCommand, ChangeChannelArgs, ChannelTarget, CostsArgs, CostsBy,
     DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, KillSwitchArgs, OnOff, PolicyArgs, ServerArgs,
@@ -74,6 +76,8 @@ pub enum Command {
     Policy(Box<PolicyArgs>),
     /// List, make or revoke agent keys, which say which agent a client is
     Keys(KeysArgs),
+    /// List, set or delete groups of agents, which share budgets and rates; stop or activate one
+    Groups(GroupsArgs),
     /// Print the token that the dashboard and the API ask for
     Token(TokenArgs),
     /// Make certificates for trying TLS
@@ -147,6 +151,9 @@ mod tests {
         check("agentgazer keys create team-a/* --name ci --expires 2026-12-24", true);
         check("agentgazer keys create", false);
         check("agentgazer keys revoke 0191 --data-dir x", true);
+        check("agentgazer groups set team-a --agent team-a/* --agent x --budget-daily 5 --kill-switch on", true);
+        check("agentgazer groups stop team-a --json", true);
+        check("agentgazer groups stop", false);
         check("agentgazer token", true);
         check("agentgazer tls dev --host gazer.test --host 10.0.0.7", true);
         check("agentgazer tls", false);

@@ -41,7 +41,8 @@ pub fn drill(args: &DrillArgs) -> Result<(), Failure> {
 async fn rehearse(client: Client, http: Http, proxy: String) -> Result<Held, Failure> {
     let provider = FakeProvider::start(0, Behaviour::text("I will try that again.")).await?;
     let name = format!("drill-{}", &CallId::new().to_string()[24..]);
-    let drill = Drill { client, http, proxy, name };
+    let key = client.change(Method::POST, "/api/agent-keys", &json!({"agent": name, "name": "drill"})).await?;
+    let drill = Drill { client, http, proxy, name, key: client::read(&key)? };
     let held = drill.run(&provider.url()).await;
     drill.clean_up().await?;
     held
@@ -100,6 +101,15 @@ struct Drill {
     proxy: String,
     /// Of the fake agent and of its provider.
     name: String,
+    /// Of the fake agent: the proxy may ask for one.
+    key: Key,
+}
+
+/// An agent key that was just made.
+#[derive(Deserialize)]
+struct Key {
+    id: String,
+    key: String,
 }
 
 /// What happened.
@@ -156,6 +166,9 @@ impl Drill {
         let body = json!({"model": MODEL, "messages": [{"role": "user", "content": "This is a drill."}]});
         let request = Request::post(format!("{proxy}/agents/{name}/{name}/v1/chat/completions"))
             .header(header::CONTENT_TYPE, "application/json")
+            .header("x-api-key", &self.key.key)
+            // The provider has no stored key, and an agent key is not sent to it.
+            .header(header::AUTHORIZATION, "Bearer drill")
             .body(Full::from(body.to_string()))?;
         let response = self.http.send(request).await.map_err(|error| {
             Failure::new(Exit::Unreachable, format!("the proxy at {proxy} does not answer: {}", error.root_cause()))
@@ -193,9 +206,12 @@ impl Drill {
         Ok(Delivery { state: digest.state, attempts: digest.attempts, reason: digest.reason, ..delivery })
     }
 
-    /// Removes the agent, with all that is known of it, and its provider.
+    /// Removes the agent, with all that is known of it, its provider and its key.
     async fn clean_up(&self) -> Result<(), Failure> {
-        for path in [format!("/api/agents/{}", self.name), format!("/api/providers/{}", self.name)] {
+        let Drill { name, key, .. } = self;
+        let paths =
+            [format!("/api/agents/{name}"), format!("/api/providers/{name}"), format!("/api/agent-keys/{}", key.id)];
+        for path in paths {
             match self.client.change(Method::DELETE, &path, &json!({})).await {
                 Err(failure) if failure.exit != Exit::NotFound => return Err(failure),
                 _ => {}

@@ -12,7 +12,7 @@ pub(crate) async fn paths(server: &Server) -> Vec<String> {
     let incident = server.incidents(scene::STUCK).await[0]["id"].as_str().unwrap().to_owned();
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
     let mut paths: Vec<String> =
-        ["/", "/agents", "/incidents", "/requests", "/alerts", "/costs", "/settings", "/nowhere"]
+        ["/", "/agents", "/incidents", "/requests", "/alerts", "/costs", "/groups", "/keys", "/settings", "/nowhere"]
             .map(str::to_owned)
             .to_vec();
     paths.push(format!("/agents/{}#policy-form", scene::LIMITED));

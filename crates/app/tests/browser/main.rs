@@ -2,6 +2,7 @@
 //! and chromium-driver.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+mod agent_access;
 mod agent_page;
 mod axe;
 mod connection;

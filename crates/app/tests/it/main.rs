@@ -14,6 +14,7 @@ mod dashboard_flood;
 mod demo;
 mod export;
 mod faults;
+mod groups;
 mod guesses;
 mod half_close;
 mod hostile;

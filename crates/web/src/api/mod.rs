@@ -12,7 +12,7 @@ mod signals;
 pub(crate) mod stats;
 pub(crate) mod stream;
 
-pub(crate) use agents::{agent_keys, exemptions, kill_switch, policy, recording};
+pub(crate) use agents::{agent_keys, exemptions, groups, kill_switch, policy, recording};
 pub(crate) use alerts::{channels, history as alert_history};
 pub(crate) use events::export;
 pub(crate) use incidents::{evidence, offers};

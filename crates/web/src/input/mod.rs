@@ -11,7 +11,8 @@ mod strict;
 pub(crate) use body::{Body, present, read_json};
 pub(crate) use form::Fields;
 pub(crate) use path::{
-    AgentKeyPath, AgentPath, ChannelPath, DeliveryPath, EventPath, ExemptionPath, IncidentPath, ProviderPath, RulePath,
+    AgentKeyPath, AgentPath, ChannelPath, DeliveryPath, EventPath, ExemptionPath, GroupPath, IncidentPath,
+    ProviderPath, RulePath,
 };
 pub(crate) use query::{Filters, Paging, Parameters};
 pub(crate) use range::RangeQuery;

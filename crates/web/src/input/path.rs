@@ -23,6 +23,8 @@ pub(crate) struct DeliveryPath(pub(crate) DeliveryId);
 pub(crate) struct ExemptionPath(pub(crate) AgentId, pub(crate) ExemptionId);
 /// The agent key in the path.
 pub(crate) struct AgentKeyPath(pub(crate) AgentKeyId);
+/// The group in the path.
+pub(crate) struct GroupPath(pub(crate) String);
 /// The provider in the path.
 pub(crate) struct ProviderPath(pub(crate) String);
 
@@ -91,6 +93,13 @@ impl<S: Send + Sync> FromRequestParts<S> for AgentKeyPath {
         AgentKeyId::parse(&id)
             .map(AgentKeyPath)
             .ok_or_else(|| Problem::not_found("There is no agent key with this id."))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for GroupPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        segment(parts).await.map(GroupPath)
     }
 }
 

@@ -91,13 +91,15 @@ pub(super) struct Entry {
     pub(super) more: bool,
 }
 
-const ENTRIES: [Entry; 7] = [
+const ENTRIES: [Entry; 9] = [
     Entry { path: "/", icon: "overview", word: page::OVERVIEW, more: false },
     Entry { path: "/agents", icon: "agents", word: page::AGENTS, more: false },
     Entry { path: "/incidents", icon: "incidents", word: page::INCIDENTS, more: false },
     Entry { path: "/requests", icon: "requests", word: page::REQUESTS, more: false },
     Entry { path: "/alerts", icon: "alerts", word: page::ALERTS, more: true },
     Entry { path: "/costs", icon: "costs", word: page::COSTS, more: true },
+    Entry { path: "/groups", icon: "groups", word: page::GROUPS, more: true },
+    Entry { path: "/keys", icon: "keys", word: page::KEYS, more: true },
     Entry { path: "/settings", icon: "settings", word: page::SETTINGS, more: true },
 ];
 

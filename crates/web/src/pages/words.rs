@@ -4,7 +4,9 @@
 
 pub(super) mod alerts;
 pub(super) mod drill;
+pub(super) mod groups;
 pub(super) mod incident;
+pub(super) mod keys;
 pub(super) mod labels;
 pub(super) mod log;
 pub(super) mod needs;
@@ -172,6 +174,11 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "rule-off" => "The rule is off: it sends no alerts.",
         "settings" => "Saved. It applies to the next new agent, and the next time old records are deleted.",
         "as-configured" => "Everything is as configured again.",
+        "group" => "The group is saved. It holds from the next call.",
+        "group-stopped" => "Its agents are inactive. Their calls are refused until you activate them.",
+        "group-activated" => "Its agents are active, with empty windows.",
+        "group-deleted" => "The group is deleted. Its agents stay as they are.",
+        "key-revoked" => "The key is revoked. The next call with it is refused.",
         "retried" => "It is being tried again now.",
         "provider-removed" => "What was stored for the provider is gone, including its key.",
         _ => return None,

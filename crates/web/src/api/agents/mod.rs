@@ -2,6 +2,7 @@
 
 pub(crate) mod agent_keys;
 pub(crate) mod exemptions;
+pub(crate) mod groups;
 pub(crate) mod kill_switch;
 pub(crate) mod policy;
 pub(crate) mod recording;

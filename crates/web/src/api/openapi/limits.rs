@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 const AGENT: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
 /// A provider's name.
 const PROVIDER: &str = "^[a-z0-9][a-z0-9._-]{0,63}$";
+/// A group's name.
+const GROUP: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
 /// Hours or days, up to 400 days.
 const RANGE: &str = "^(([1-9][0-9]{0,2}|[1-8][0-9]{3}|9[0-5][0-9]{2}|9600)h|([1-9][0-9]?|[1-3][0-9]{2}|400)d)$";
 
@@ -31,6 +33,7 @@ fn describe_parameter(path: &str, parameter: &mut Value) {
     let (key, value) = match parameter["name"].as_str() {
         Some("id") if of_agent => ("pattern", AGENT),
         Some("agent") => ("pattern", AGENT),
+        Some("name") if path.starts_with("/api/groups/") => ("pattern", GROUP),
         Some("name") => ("pattern", PROVIDER),
         Some("range") => ("pattern", RANGE),
         Some("id" | "exemption" | "channel" | "incident") => ("format", "uuid"),

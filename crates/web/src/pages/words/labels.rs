@@ -13,6 +13,8 @@ pub(in crate::pages) mod page {
     pub(in crate::pages) const REQUESTS: &str = "Requests";
     pub(in crate::pages) const ALERTS: &str = "Alerts";
     pub(in crate::pages) const COSTS: &str = "Costs";
+    pub(in crate::pages) const GROUPS: &str = "Groups";
+    pub(in crate::pages) const KEYS: &str = "Keys";
     pub(in crate::pages) const SETTINGS: &str = "Settings";
 }
 
