@@ -76,6 +76,10 @@ pub enum Change {
     SetRecording { agent: AgentId, enabled: Option<bool> },
     /// Of channels, rules and deliveries.
     Alerts(crate::AlertChange),
+    /// Of users and API tokens.
+    People(crate::PeopleChange),
+    /// Nothing but a row of the audit log.
+    Note(crate::AuditNote),
 }
 
 /// A change of agent keys or groups.

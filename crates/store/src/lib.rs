@@ -7,6 +7,7 @@
 //! (dialect, arrays, days of events, error codes) in `postgres`.
 
 mod alerts;
+mod audit;
 mod change;
 mod columns;
 mod config;
@@ -17,6 +18,7 @@ mod fingerprint;
 mod health;
 mod key_file;
 mod migrations;
+mod people;
 mod postgres;
 mod read;
 mod recorder;
@@ -36,11 +38,13 @@ pub use alerts::{
     AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Outcome,
     Turn,
 };
+pub use audit::{AuditFilter, AuditNote, AuditReport, AuditRow};
 pub use change::{AccessChange, Change, Changed, Feedback};
 pub use config::{ClaimDirectory, Grouping, StoreConfig, Unpriced};
 pub use error::StoreError;
 pub use fingerprint::{decode as decode_fingerprint, encode as encode_fingerprint};
 pub use health::Health;
+pub use people::{ApiTokenRow, PeopleChange, UserRow};
 pub use postgres::PostgresConfig;
 pub use read::{
     AgentCounts, AgentFilter, AgentRow, Cursor, EventFilter, EventRow, EvidenceBody, EvidenceHead, EvidenceRow,

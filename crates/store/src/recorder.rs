@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{AgentId, Event, IncidentId, KillSwitch, RecorderInbox};
+use model::{AgentId, Cause, Event, IncidentId, KillSwitch, RecorderInbox};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::write::{self, Request, Writer};
@@ -64,10 +64,15 @@ impl Recorder {
         (recorder, tokio::spawn(writing))
     }
 
-    /// Makes a change and waits until it is on disk. `Unavailable` after a few seconds: nothing was
-    /// changed.
+    /// Makes a change of the program's own and waits until it is on disk. `Unavailable` after a few
+    /// seconds: nothing was changed.
     pub async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        write::send(&self.requests, change, self.change_patience).await
+        write::send(&self.requests, (change, None), self.change_patience).await
+    }
+
+    /// Makes a change that a person asks for, with its row of the audit log in the same transaction.
+    pub async fn change_by(&self, cause: Arc<Cause>, change: Change) -> Result<Changed, StoreError> {
+        write::send(&self.requests, (change, Some(cause)), self.change_patience).await
     }
 
     /// Waits until the events that were sent so far are written, so that the next read sees them.

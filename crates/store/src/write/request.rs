@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+use model::Cause;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -29,6 +30,8 @@ pub(crate) enum Request {
 #[derive(Debug)]
 pub(crate) struct ChangeRequest {
     pub(crate) change: Change,
+    /// Who makes it; `None` if the program itself does.
+    pub(crate) cause: Option<Arc<Cause>>,
     reply: oneshot::Sender<Result<Changed, StoreError>>,
     state: Arc<AtomicU8>,
     deadline: Instant,
@@ -60,13 +63,13 @@ impl ChangeRequest {
 /// Sends `change` to the writer and waits for the result, at most `patience` until it is begun.
 pub(crate) async fn send(
     requests: &mpsc::UnboundedSender<Request>,
-    change: Change,
+    (change, cause): (Change, Option<Arc<Cause>>),
     patience: Duration,
 ) -> Result<Changed, StoreError> {
     let (reply, mut answer) = oneshot::channel();
     let state = Arc::new(AtomicU8::new(WAITING));
     let deadline = Instant::now() + patience;
-    let request = ChangeRequest { change, reply, state: Arc::clone(&state), deadline };
+    let request = ChangeRequest { change, cause, reply, state: Arc::clone(&state), deadline };
     requests.send(Request::Change(request)).map_err(|_| stopped())?;
     let answered = match tokio::time::timeout_at(deadline, &mut answer).await {
         Ok(answered) => answered,

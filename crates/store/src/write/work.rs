@@ -1,6 +1,6 @@
 //! Writes what is due, in order of weight, and handles failures.
 
-use model::{AgentId, RecorderInbox};
+use model::{AgentId, Cause, RecorderInbox};
 use tokio::time::Instant;
 
 use super::changes::{self, Outcome};
@@ -9,7 +9,7 @@ use super::{Writer, batch, deletion};
 use crate::database::{Durability, in_plain_words, is_full, may_pass};
 use crate::error::Failure;
 use crate::stats::Span;
-use crate::{Change, Notice, StoreError};
+use crate::{Change, Notice, StoreError, audit};
 
 /// How many kills share one transaction, and so one wait for the disk.
 const RECORDS: usize = 32;
@@ -151,7 +151,7 @@ impl Writer {
             if !request.take() {
                 continue;
             }
-            match self.try_change(&request.change, inbox).await {
+            match self.try_change(&request.change, request.cause.as_deref(), inbox).await {
                 Ok((changed, notice)) => {
                     self.note_success();
                     request.answer(Ok(changed));
@@ -171,12 +171,19 @@ impl Writer {
         Ok(())
     }
 
-    async fn try_change(&mut self, change: &Change, inbox: &mut RecorderInbox) -> Outcome {
+    async fn try_change(&mut self, change: &Change, cause: Option<&Cause>, inbox: &mut RecorderInbox) -> Outcome {
         if let Change::DeleteAgent { agent } = change {
             self.empty(agent, inbox).await?;
         }
         let mut transaction = self.session.begin(Durability::Full).await?;
+        let entry = match cause {
+            Some(cause) => audit::Entry::begin(&mut transaction.connection(), change, cause).await?,
+            None => None,
+        };
         let changed = changes::apply(&mut transaction.connection(), change, &self.store).await?;
+        if let Some(entry) = entry {
+            entry.append(&mut transaction.connection(), self.store.config.clock.now(), &self.store.keys).await?;
+        }
         transaction.commit().await?;
         if let Change::DeleteAgent { agent } = change {
             self.deleted.truncate(DELETED - 1);

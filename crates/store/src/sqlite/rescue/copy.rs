@@ -10,6 +10,10 @@ use super::Extent;
 /// All tables and the order of their rows; what people have set comes first, the largest last.
 pub(super) const TABLES: &[(&str, &str)] = &[
     ("settings", "rowid"),
+    ("users", "rowid"),
+    ("api_tokens", "rowid"),
+    ("audit", "rowid"),
+    ("audit_head", "rowid"),
     ("providers", "rowid"),
     ("channels", "rowid"),
     ("alert_rules", "rowid"),

@@ -21,7 +21,7 @@ fn hours_from(first: i64, count: i64) -> Vec<Event> {
 
 /// As the sixth version left it: days are kept with every event, sums of agents are not kept at
 /// all.
-const SIXTH_VERSION: [&str; 16] = [
+const SIXTH_VERSION: [&str; 20] = [
     "create table rollups_of_one_writer (
         span integer not null, start bigint not null, agent_id text not null, provider text not null, model text not null,
         requests bigint not null, errors bigint not null, blocked bigint not null, tokens_in bigint not null,
@@ -40,6 +40,10 @@ const SIXTH_VERSION: [&str; 16] = [
         sum(tokens_out), sum(tokens_cached), sum(tokens_cache_write), sum(tokens_reasoning), sum(cost_nano_usd),
         sum(unpriced), sum(unpriced_in), sum(unpriced_out), sum(estimated), x''
      from rollups where span = 0 group by 2, 3, 4, 5",
+    "drop table users",
+    "drop table api_tokens",
+    "drop table audit",
+    "drop table audit_head",
     "drop table agent_sums",
     "drop table settings",
     "drop table sums_made",

@@ -8,7 +8,7 @@ use sqlx::Row;
 
 /// How long each table is kept. A table that is not here is kept for ever, which nobody has thought
 /// about.
-const KEPT: [(&str, &str); 22] = [
+const KEPT: [(&str, &str); 26] = [
     ("agent_groups", "until deleted"),
     ("agent_keys", "until revoked"),
     ("agent_minutes", "a day"),
@@ -16,6 +16,9 @@ const KEPT: [(&str, &str); 22] = [
     ("agents", "until deleted"),
     ("alert_rules", "until deleted"),
     ("alert_states", "with rule and agent"),
+    ("api_tokens", "until revoked"),
+    ("audit", "for ever"),
+    ("audit_head", "for ever, one row"),
     ("channels", "until deleted"),
     ("conversations", "like hours"),
     ("deliveries", "like incidents"),
@@ -30,6 +33,7 @@ const KEPT: [(&str, &str); 22] = [
     ("settings", "until reset"),
     ("sums_made", "for ever, four rows"),
     ("unscored", "like hours"),
+    ("users", "until deleted"),
     ("_sqlx_migrations", "for ever"),
 ];
 

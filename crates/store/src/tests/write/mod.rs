@@ -1,5 +1,6 @@
 //! What is written, acknowledged, kept through failures and deleted.
 
+mod audit;
 mod changes;
 mod deletion;
 mod events;

@@ -16,7 +16,7 @@ use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
 use crate::{
-    AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, recording_switch, settings, smtp,
+    AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, people, recording_switch, settings, smtp,
 };
 
 /// What a change gave, and what those who watch are told of it.
@@ -70,6 +70,11 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
             alerts::apply(transaction, change, store).await?;
             Ok((Changed::Done, None))
         }
+        Change::People(change) => {
+            people::apply(transaction, change).await?;
+            Ok((Changed::Done, None))
+        }
+        Change::Note(_) => Ok((Changed::Done, None)),
     }
 }
 

@@ -1,0 +1,115 @@
+//! What each change is called in the audit log, and what it is about. The match has no catch-all:
+//! whoever adds a change has to say.
+
+use model::{AgentId, ChannelId, DeliveryId, ExemptionId, IncidentId, RuleId};
+
+use crate::{AlertChange, Change, PeopleChange};
+
+/// A change as the audit log calls it.
+pub(super) struct Audited<'a> {
+    pub(super) action: &'static str,
+    pub(super) target: Target<'a>,
+    /// A secret that it sets: the name of the field, and that it is new.
+    pub(super) secret: Option<(&'static str, &'static str)>,
+}
+
+/// What a change is about.
+pub(super) enum Target<'a> {
+    Agent(&'a AgentId),
+    Policy(&'a AgentId),
+    DefaultPolicy,
+    Provider(&'a str),
+    Incident(IncidentId),
+    Exemption(ExemptionId),
+    Settings,
+    Channel(ChannelId),
+    Rule(RuleId),
+    Delivery(DeliveryId),
+    User(&'a str),
+    Token(&'a str),
+    /// What has no row.
+    Other(Option<&'a str>),
+}
+
+impl Target<'_> {
+    /// Its kind and id, as the log has it.
+    pub(super) fn name(&self) -> Option<String> {
+        Some(match self {
+            Target::Agent(id) | Target::Policy(id) => format!("agent:{id}"),
+            Target::DefaultPolicy | Target::Settings => "settings".to_owned(),
+            Target::Provider(name) => format!("provider:{name}"),
+            Target::Incident(id) => format!("incident:{id}"),
+            Target::Exemption(id) => format!("exemption:{id}"),
+            Target::Channel(id) => format!("channel:{id}"),
+            Target::Rule(id) => format!("rule:{id}"),
+            Target::Delivery(id) => format!("alert:{id}"),
+            Target::User(id) => format!("user:{id}"),
+            Target::Token(id) => format!("token:{id}"),
+            Target::Other(name) => return name.map(str::to_owned),
+        })
+    }
+}
+
+/// How `change` stands in the log; `None` if no person makes it.
+pub(super) fn of(change: &Change) -> Option<Audited<'_>> {
+    let audited = |action, target| Some(Audited { action, target, secret: None });
+    match change {
+        Change::Configure { agent, .. } => audited("agent.kill_switch", Target::Agent(agent)),
+        Change::SetPolicy { agent, .. } => audited("agent.policy", Target::Policy(agent)),
+        Change::ResetPolicy { agent } => audited("agent.policy.reset", Target::Policy(agent)),
+        Change::SetDefaultPolicy { .. } => audited("settings.policy", Target::DefaultPolicy),
+        Change::Activate { agent, .. } => audited("agent.activate", Target::Agent(agent)),
+        Change::Deactivate { agent, .. } => audited("agent.deactivate", Target::Agent(agent)),
+        Change::Rename { agent, .. } => audited("agent.rename", Target::Agent(agent)),
+        Change::DeleteAgent { agent } => audited("agent.delete", Target::Agent(agent)),
+        Change::PutProvider { provider } => Some(Audited {
+            action: "provider.change",
+            target: Target::Provider(&provider.name),
+            secret: provider.key.as_ref().map(|_| ("key", "new")),
+        }),
+        Change::RemoveProvider { name } => audited("provider.remove", Target::Provider(name)),
+        Change::SetFeedback { incident, .. } => audited("incident.feedback", Target::Incident(*incident)),
+        Change::DeleteIncident { incident } => audited("incident.delete", Target::Incident(*incident)),
+        Change::AddExemption { row } => audited("exemption.create", Target::Exemption(row.exemption.id)),
+        Change::RemoveExemption { id, .. } => audited("exemption.revoke", Target::Exemption(*id)),
+        Change::PutSettings { .. } => audited("settings.change", Target::Settings),
+        Change::Alerts(change) => of_alerts(change),
+        Change::People(change) => of_people(change),
+        Change::Note(note) => audited(note.action, Target::Other(note.target.as_deref())),
+    }
+}
+
+fn of_alerts(change: &AlertChange) -> Option<Audited<'_>> {
+    let audited = |action, target| Some(Audited { action, target, secret: None });
+    match change {
+        AlertChange::PutChannel { channel } => Some(Audited {
+            action: "channel.change",
+            target: Target::Channel(channel.id),
+            secret: channel.settings.as_ref().map(|_| ("target", "stored")),
+        }),
+        AlertChange::RemoveChannel { channel, .. } => audited("channel.delete", Target::Channel(*channel)),
+        AlertChange::PutRule { rule } => audited("rule.change", Target::Rule(rule.id)),
+        AlertChange::RemoveRule { rule } => audited("rule.delete", Target::Rule(*rule)),
+        AlertChange::Test { channel, .. } => audited("channel.test", Target::Channel(*channel)),
+        AlertChange::Retry { delivery, .. } => audited("alert.retry", Target::Delivery(*delivery)),
+        AlertChange::Attempted { .. }
+        | AlertChange::Digest { .. }
+        | AlertChange::ClockSetBack { .. }
+        | AlertChange::Turns { .. } => None,
+    }
+}
+
+fn of_people(change: &PeopleChange) -> Option<Audited<'_>> {
+    let audited = |action, target| Some(Audited { action, target, secret: None });
+    match change {
+        PeopleChange::PutUser { user, is_new, has_new_password } => Some(Audited {
+            action: if *is_new { "user.create" } else { "user.change" },
+            target: Target::User(&user.id),
+            secret: has_new_password.then_some(("password", "new")),
+        }),
+        PeopleChange::RemoveUser { id } => audited("user.delete", Target::User(id)),
+        PeopleChange::AddToken { token } => audited("token.create", Target::Token(&token.id)),
+        PeopleChange::RemoveToken { id } => audited("token.revoke", Target::Token(id)),
+        PeopleChange::TokenUsed { .. } | PeopleChange::LoggedIn { .. } => None,
+    }
+}

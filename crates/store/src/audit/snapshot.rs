@@ -1,0 +1,146 @@
+//! What a change is about, as it stands in the database: fields that people set, never a secret and
+//! never a prompt.
+
+use serde_json::{Value, json};
+
+use super::action::Target;
+use crate::database::{self, Connection, Row};
+
+/// The fields of `target`; `None` if it does not exist.
+pub(super) async fn read(transaction: &mut Connection<'_>, target: &Target<'_>) -> Result<Option<Value>, sqlx::Error> {
+    match target {
+        Target::Agent(id) => {
+            let columns = "active, name, enabled, window_size, threshold, action, counting from agents";
+            one(transaction, columns, id.as_str(), agent).await
+        }
+        Target::Policy(id) => {
+            one(transaction, "policy from policies", id.as_str(), |row| json_column(row, "policy")).await
+        }
+        Target::DefaultPolicy => {
+            one(transaction, "policy from policies", model::ANY, |row| json_column(row, "policy")).await
+        }
+        Target::Provider(name) => {
+            let columns = "base_url, format, key_id from providers";
+            one(transaction, columns, name, provider).await
+        }
+        Target::Incident(id) => {
+            let id = id.to_string();
+            one(transaction, "agent_id, state, feedback from incidents", &id, incident).await
+        }
+        Target::Exemption(id) => {
+            one(transaction, "agent_id, kind, until from exemptions", &id.to_string(), exemption).await
+        }
+        Target::Settings => settings(transaction).await,
+        Target::Channel(id) => one(transaction, "kind, name, enabled from channels", &id.to_string(), channel).await,
+        Target::Rule(id) => {
+            let columns = "agent_id, rule_type, condition, channels, cooldown_minutes, repeat_minutes, notify_recovery,
+                enabled from alert_rules";
+            one(transaction, columns, &id.to_string(), rule).await
+        }
+        Target::User(id) => one(transaction, "name, role from users", id, user).await,
+        Target::Token(id) => one(transaction, "name, role, expires_at from api_tokens", id, token).await,
+        Target::Delivery(_) | Target::Other(_) => Ok(None),
+    }
+}
+
+/// One row of the table that `columns` end with, by its key.
+async fn one(
+    transaction: &mut Connection<'_>,
+    columns: &'static str,
+    id: &str,
+    read: fn(&Row) -> Result<Value, sqlx::Error>,
+) -> Result<Option<Value>, sqlx::Error> {
+    let key = match columns.rsplit(' ').next() {
+        Some("policies") => "agent_id",
+        Some("providers") => "name",
+        _ => "id",
+    };
+    let mut query = crate::database::QueryBuilder::new("select ");
+    query.push(columns).push(" where ").push(key).push(" = ").push_bind(id.to_owned());
+    let row = query.build().fetch_optional(transaction).await?;
+    row.map(|row| read(&row)).transpose()
+}
+
+fn agent(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({
+        "active": row.try_get::<bool, _>("active")?,
+        "name": row.try_get::<Option<String>, _>("name")?,
+        "enabled": row.try_get::<bool, _>("enabled")?,
+        "window_size": row.try_get::<i64, _>("window_size")?,
+        "threshold": row.try_get::<f64, _>("threshold")?,
+        "action": row.try_get::<String, _>("action")?,
+        "counting": row.try_get::<String, _>("counting")?,
+    }))
+}
+
+fn provider(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({
+        "base_url": row.try_get::<String, _>("base_url")?,
+        "format": row.try_get::<String, _>("format")?,
+        "has_key": row.try_get::<Option<String>, _>("key_id")?.is_some(),
+    }))
+}
+
+fn incident(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({
+        "agent_id": row.try_get::<String, _>("agent_id")?,
+        "state": row.try_get::<String, _>("state")?,
+        "feedback": row.try_get::<Option<String>, _>("feedback")?,
+    }))
+}
+
+/// Without its text, which is the beginning of a prompt.
+fn exemption(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({
+        "agent_id": row.try_get::<String, _>("agent_id")?,
+        "kind": row.try_get::<String, _>("kind")?,
+        "until": row.try_get("until").map(model::Timestamp::from_millis)?,
+    }))
+}
+
+/// Without its target: whoever knows the address of a chat may post there.
+fn channel(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({
+        "kind": row.try_get::<String, _>("kind")?,
+        "name": row.try_get::<String, _>("name")?,
+        "enabled": row.try_get::<bool, _>("enabled")?,
+    }))
+}
+
+fn rule(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({
+        "agent_id": row.try_get::<String, _>("agent_id")?,
+        "rule_type": row.try_get::<String, _>("rule_type")?,
+        "condition": json_column(row, "condition")?,
+        "channels": json_column(row, "channels")?,
+        "cooldown_minutes": row.try_get::<i64, _>("cooldown_minutes")?,
+        "repeat_minutes": row.try_get::<Option<i64>, _>("repeat_minutes")?,
+        "notify_recovery": row.try_get::<bool, _>("notify_recovery")?,
+        "enabled": row.try_get::<bool, _>("enabled")?,
+    }))
+}
+
+fn user(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({"name": row.try_get::<String, _>("name")?, "role": row.try_get::<String, _>("role")?}))
+}
+
+fn token(row: &Row) -> Result<Value, sqlx::Error> {
+    let expires_at: Option<i64> = row.try_get("expires_at")?;
+    Ok(json!({
+        "name": row.try_get::<String, _>("name")?,
+        "role": row.try_get::<String, _>("role")?,
+        "expires_at": expires_at.map(model::Timestamp::from_millis),
+    }))
+}
+
+async fn settings(transaction: &mut Connection<'_>) -> Result<Option<Value>, sqlx::Error> {
+    let rows: Vec<(String, String)> =
+        database::query_as("select name, value from settings order by name").fetch_all(transaction).await?;
+    let fields = rows.into_iter().map(|(name, value)| (name, serde_json::from_str(&value).unwrap_or(Value::Null)));
+    Ok(Some(Value::Object(fields.collect())))
+}
+
+fn json_column(row: &Row, column: &'static str) -> Result<Value, sqlx::Error> {
+    let text: String = row.try_get(column)?;
+    Ok(serde_json::from_str(&text).unwrap_or(Value::Null))
+}

@@ -1,0 +1,87 @@
+//! Checks the audit log: that no row was changed, removed or inserted, and that none is missing at
+//! its end.
+
+use super::{chain, open_head};
+use crate::database;
+use crate::key_file::Sealed;
+use crate::{Store, StoreError};
+
+/// Rows that are read at a time.
+const ROWS: u32 = 1000;
+
+/// What is wrong with the log, if anything is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditReport {
+    /// How many rows were checked, from the first one on.
+    pub rows: u64,
+    /// The hash of the newest row, to be kept elsewhere.
+    pub head: String,
+    /// What is wrong, with the number of the row.
+    pub problem: Option<String>,
+}
+
+impl Store {
+    /// Checks the whole log. `kept_head` is the hash of the newest row of an earlier check: a log that
+    /// was replaced by an older copy, or emptied, does not have it.
+    pub async fn verify_audit(&self, kept_head: Option<&str>) -> Result<AuditReport, StoreError> {
+        let mut report = AuditReport { rows: 0, head: String::new(), problem: None };
+        // The head first: rows that are added meanwhile are no fault.
+        let sealed = self.sealed_head().await?;
+        let (mut hash_at_head, mut has_kept_head) = (None, kept_head.is_none());
+        let head = sealed.as_ref().map(|sealed| open_head(&self.keys, sealed)).transpose();
+        let head_number = head.as_ref().ok().and_then(|head| head.as_ref()?.as_ref().map(|(number, _)| *number));
+        loop {
+            let rows = self.audit_after(report.rows, ROWS).await?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in rows {
+                let expected = report.rows + 1;
+                if row.number != expected {
+                    report.problem = Some(format!("row {expected} is missing: {} follows {}", row.number, report.rows));
+                    return Ok(report);
+                }
+                if chain::hash(&report.head, &row) != row.hash {
+                    report.problem = Some(format!(
+                        "row {} was changed, or one before it was replaced: its hash does not match its content",
+                        row.number
+                    ));
+                    return Ok(report);
+                }
+                (report.rows, report.head) = (row.number, row.hash);
+                has_kept_head = has_kept_head || kept_head == Some(&report.head);
+                if head_number == Some(report.rows) {
+                    hash_at_head = Some(report.head.clone());
+                }
+            }
+        }
+        report.problem = match head {
+            _ if !has_kept_head => Some("no row has the given head: the log was replaced or cut off".to_owned()),
+            Err(error) => Some(format!("the head of the log cannot be read: {error}")),
+            Ok(head) => wrong_head(head.flatten(), &report, hash_at_head),
+        };
+        Ok(report)
+    }
+
+    async fn sealed_head(&self) -> Result<Option<Sealed>, StoreError> {
+        let query = database::query_as("select ciphertext, key_id from audit_head where id = 1");
+        let mut heads: Vec<(String, String)> = query.fetch_all(&self.readers).await?;
+        Ok(heads.pop().map(|(ciphertext, key_id)| Sealed { ciphertext, key_id }))
+    }
+}
+
+/// Compares the rows with the sealed head.
+fn wrong_head(head: Option<(u64, String)>, report: &AuditReport, hash_at_head: Option<String>) -> Option<String> {
+    let rows = report.rows;
+    match head {
+        None if rows == 0 => None,
+        None => Some(format!("the head of the log is missing, but it has {rows} rows")),
+        Some((number, _)) if number > rows => {
+            Some(format!("rows {} to {number} are missing: the log was cut off at its end", rows + 1))
+        }
+        Some((number, hash)) if hash_at_head.as_ref() != Some(&hash) => {
+            Some(format!("the rows up to {number} are not those that were written: the whole log was replaced"))
+        }
+        Some(_) => None,
+    }
+}
