@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use guard::Guard;
 use model::{Actor, AgentKeyId, AgentKeys, Cause, Clock, KeyRequirement, Policy, Provider, Providers, Timestamp};
-use store::{AccessChange, Change, Changed, Recorder, Store, StoreError};
+use store::{AccessChange, AuditNote, Change, Changed, PeopleChange, Recorder, Store, StoreError};
 use tokio::sync::Mutex;
 
+use crate::people::People;
 use crate::{Control, ControlError, Parts, Token};
 
 const MAX_REASON_LENGTH: usize = 500;
@@ -28,6 +29,7 @@ pub(crate) struct State {
     pub(crate) configured_policy: Policy,
     pub(crate) token: Token,
     pub(crate) clock: Clock,
+    pub(crate) people: People,
     pub(crate) turn: Mutex<()>,
 }
 
@@ -44,6 +46,7 @@ impl State {
             configured_policy: parts.configured_policy,
             token: parts.token,
             clock: parts.clock,
+            people: People::default(),
             turn: Mutex::default(),
         }
     }
@@ -56,6 +59,16 @@ impl State {
     /// Waits until the events that were sent so far are written.
     pub(crate) async fn catch_up(&self) {
         self.recorder.catch_up().await;
+    }
+
+    /// Writes what nobody waits for, like the last use of a token. It is lost if that fails.
+    pub(crate) fn write_later(&self, change: PeopleChange) {
+        let recorder = self.recorder.clone();
+        tokio::spawn(async move {
+            if let Err(error) = recorder.change(Change::People(change)).await {
+                tracing::debug!(%error, "the last use of a token or user could not be stored");
+            }
+        });
     }
 }
 
@@ -95,6 +108,17 @@ impl Commands {
         Ok(Commands { state: self.state, cause })
     }
 
+    /// Adds a row to the audit log about something that the database has nothing of, like a login.
+    /// Nobody waits for it: a database that is down must not keep anybody out.
+    pub fn note(&self, action: &'static str, target: Option<String>) {
+        let command = self.command();
+        tokio::spawn(async move {
+            if let Err(error) = command.change(Change::Note(AuditNote { action, target })).await {
+                tracing::warn!(%error, action, "the audit log could not be written");
+            }
+        });
+    }
+
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
@@ -130,7 +154,7 @@ impl Command {
 
     /// Makes a change and waits until it is on disk.
     pub(crate) async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        self.state.recorder.change(change).await
+        self.state.recorder.change_by(Arc::clone(&self.cause), change).await
     }
 }
 

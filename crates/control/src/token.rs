@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
+use store::{AuditNote, Change};
 
 use crate::{Commands, ControlError};
 
@@ -78,10 +79,16 @@ impl Commands {
             if !command.token.is_replaceable() {
                 return Err(ControlError::Conflict(CONFIGURED.to_owned()));
             }
-            command.token.replace().map_err(|error| {
+            let fresh = command.token.replace().map_err(|error| {
                 tracing::error!(%error, "the token could not be replaced");
                 ControlError::NotStored("The new token could not be stored, so the one before stays.".to_owned())
-            })
+            })?;
+            // Right behind it: the file of the token is no part of the database.
+            let note = AuditNote { action: "first_token.replace", target: None };
+            if let Err(error) = command.change(Change::Note(note)).await {
+                tracing::warn!(%error, "the audit log could not be written: the token was replaced");
+            }
+            Ok(fresh)
         })
         .await
     }

@@ -1,0 +1,82 @@
+//! Making and revoking API tokens.
+
+use model::{Role, Timestamp};
+use secrecy::SecretString;
+use store::{ApiTokenRow, Change, PeopleChange};
+use uuid::Uuid;
+
+use super::{MAX_TOKENS, check_name, secret};
+use crate::error::OrNotFound;
+use crate::{Command, Commands, ControlError};
+
+/// An API token to be made.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// What people call it.
+    pub name: String,
+    /// What whoever holds it may do.
+    pub role: Role,
+    /// From when on it is refused.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A token that was made.
+#[derive(Clone, Debug)]
+pub struct MadeToken {
+    /// Its text, which is known only now.
+    pub text: SecretString,
+    /// What is kept of it.
+    pub row: ApiTokenRow,
+}
+
+impl Commands {
+    /// Makes an API token. It holds at once.
+    pub async fn create_token(&self, new: NewToken) -> Result<MadeToken, ControlError> {
+        let name = check_name(&new.name)?;
+        self.exclusive(move |command| async move { command.create_token(NewToken { name, ..new }).await }).await
+    }
+
+    /// Revokes an API token. It is refused from the next request on.
+    pub async fn revoke_token(&self, id: String) -> Result<(), ControlError> {
+        self.exclusive(move |command| async move { command.revoke_token(id).await }).await
+    }
+}
+
+impl Command {
+    async fn create_token(&self, new: NewToken) -> Result<MadeToken, ControlError> {
+        let now = self.clock.now();
+        if new.expires_at.is_some_and(|end| end <= now) {
+            return Err(ControlError::field("expires_at", "must be in the future"));
+        }
+        let mut tokens = self.people.tokens.read().len();
+        if tokens >= MAX_TOKENS {
+            // Those whose time is over make room.
+            tokens =
+                self.people.tokens.read().values().filter(|token| token.expires_at.is_none_or(|end| end > now)).count();
+        }
+        if tokens >= MAX_TOKENS {
+            return Err(ControlError::TooMany(format!("There are {MAX_TOKENS} tokens already; revoke one first.")));
+        }
+        let text = secret::generate().map_err(|error| ControlError::Failed(error.to_string()))?;
+        let row = ApiTokenRow {
+            id: Uuid::now_v7().to_string(),
+            name: new.name,
+            role: new.role,
+            hash: secret::hash_of_new(&text),
+            created_at: now,
+            created_by: self.actor().name.clone(),
+            expires_at: new.expires_at,
+            last_used: None,
+        };
+        self.change(Change::People(PeopleChange::AddToken { token: row.clone() })).await?;
+        self.people.tokens.write().insert(row.hash.clone(), row.clone());
+        Ok(MadeToken { text, row })
+    }
+
+    async fn revoke_token(&self, id: String) -> Result<(), ControlError> {
+        let removed = self.change(Change::People(PeopleChange::RemoveToken { id: id.clone() })).await;
+        removed.or_not_found(|| format!("There is no token {id}."))?;
+        self.people.tokens.write().retain(|_, token| token.id != id);
+        Ok(())
+    }
+}
