@@ -8,7 +8,7 @@ use control::Control;
 
 use crate::Web;
 use crate::api::stream::Feed;
-use crate::gate::{GuessLimit, Sessions};
+use crate::gate::{AccountLimit, GuessLimit, Sessions};
 use crate::pages::live::RecentPages;
 
 /// The state of the router. Cloning is cheap.
@@ -19,6 +19,7 @@ pub(crate) struct Inner {
     web: Web,
     pub(crate) sessions: Sessions,
     pub(crate) guesses: GuessLimit,
+    pub(crate) accounts: AccountLimit,
     pub(crate) feed: Feed,
     pub(crate) recent_pages: RecentPages,
 }
@@ -26,7 +27,8 @@ pub(crate) struct Inner {
 impl App {
     pub(crate) fn new(web: Web) -> App {
         let (sessions, guesses) = (Sessions::restore(web.sessions.clone()), GuessLimit::default());
-        App(Arc::new(Inner { web, sessions, guesses, feed: Feed::new(), recent_pages: RecentPages::default() }))
+        let (feed, recent_pages) = (Feed::new(), RecentPages::default());
+        App(Arc::new(Inner { web, sessions, guesses, accounts: AccountLimit::default(), feed, recent_pages }))
     }
 
     /// What the server was built with.

@@ -57,6 +57,7 @@ fn api() -> OpenApiRouter<App> {
         .merge(incidents_api())
         .merge(alerts_api())
         .merge(server_api())
+        .merge(people_api())
         .routes(VIEWER.api(routes!(stream::get)))
         .routes(VIEWER.api(routes!(openapi::get)))
 }
@@ -132,6 +133,19 @@ fn alerts_api() -> OpenApiRouter<App> {
         .routes(OPERATOR.api(routes!(alert_history::retry)))
 }
 
+/// Routes about people, and the log of what they did.
+fn people_api() -> OpenApiRouter<App> {
+    use crate::api::people::{audit, sessions, tokens, users};
+    OpenApiRouter::new()
+        .routes(ADMIN.api(routes!(users::list, users::create)))
+        .routes(ADMIN.api(routes!(users::patch, users::delete)))
+        .routes(ADMIN.api(routes!(tokens::list, tokens::create)))
+        .routes(ADMIN.api(routes!(tokens::revoke)))
+        .routes(ADMIN.api(routes!(sessions::list)))
+        .routes(ADMIN.api(routes!(sessions::end)))
+        .routes(ADMIN.api(routes!(audit::list)))
+}
+
 /// Pages and files that need no session.
 fn open_pages() -> Router<App> {
     Router::new()
@@ -204,6 +218,14 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/settings/token", ADMIN.page(post(settings::token::replace)))
         .route("/settings/providers", ADMIN.page(post(settings::save_provider)))
         .route("/settings/providers/{name}/remove", ADMIN.page(post(settings::remove_provider)))
+        .route("/settings/people", ADMIN.page(get(settings::people::show)))
+        .route("/settings/people/users", ADMIN.page(post(settings::people::add_user)))
+        .route("/settings/people/users/{id}", ADMIN.page(post(settings::people::change_user)))
+        .route("/settings/people/users/{id}/delete", ADMIN.page(post(settings::people::delete_user)))
+        .route("/settings/people/tokens", ADMIN.page(post(settings::people::add_token)))
+        .route("/settings/people/tokens/{id}/revoke", ADMIN.page(post(settings::people::revoke_token)))
+        .route("/settings/people/sessions/{id}/end", ADMIN.page(post(settings::people::end_session)))
+        .route("/settings/audit", ADMIN.page(get(settings::audit::show)))
         .route("/wall", VIEWER.page(get(wall::show)))
         .route("/theme", VIEWER.page(post(theme::submit)))
         .route("/logout", VIEWER.page(post(login::logout)))

@@ -75,7 +75,8 @@ impl Command {
 
     async fn revoke_token(&self, id: String) -> Result<(), ControlError> {
         let removed = self.change(Change::People(PeopleChange::RemoveToken { id: id.clone() })).await;
-        removed.or_not_found(|| format!("There is no token {id}."))?;
+        // The text is not repeated: it may be a token in the place of its id.
+        removed.or_not_found(|| "There is no token with this id.".to_owned())?;
         self.people.tokens.write().retain(|_, token| token.id != id);
         Ok(())
     }

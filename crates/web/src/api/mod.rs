@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod incidents;
 mod list;
 pub(crate) mod openapi;
+pub(crate) mod people;
 mod server;
 mod signals;
 pub(crate) mod stats;

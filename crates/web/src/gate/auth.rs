@@ -1,6 +1,7 @@
 //! Authentication: a program shows a token, a browser its session. Every other request gets the
 //! same refusal.
 
+use std::net::IpAddr;
 use std::time::Instant;
 
 use axum::extract::{FromRequestParts, Request, State};
@@ -9,13 +10,13 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use control::Commands;
-use model::{ActivatedBy, Actor, Role};
+use control::{Commands, TokenHolder};
+use model::{ActivatedBy, Actor, ActorKind, Role};
 use subtle::ConstantTimeEq;
 
 use super::client::Client;
 use super::forward_auth;
-use super::session::COOKIE_NAME;
+use super::session::{COOKIE_NAME, Owner};
 use crate::app::App;
 use crate::pages;
 use crate::problem::Problem;
@@ -52,11 +53,28 @@ fn identify_by_credential(app: &App, headers: &HeaderMap, client: &Client) -> Op
     let address = Some(client.address());
     match bearer(headers) {
         // A token that is given must be right, also from a browser that has a session.
-        Some(token) => is_token(app, token).then(|| Actor::first_token(program(headers), address)),
+        Some(token) if is_token(app, token) => Some(Actor::first_token(program(headers), address)),
+        Some(token) => {
+            let TokenHolder { id, name, role } = app.control().token_holder(token)?;
+            Some(Actor { kind: ActorKind::Token, id: Some(id), name, role, address, via: program(headers) })
+        }
         None => {
             let id = session_id(headers)?;
-            let is_open = app.sessions.is_open(id, &app.web().token, app.web().clock.now());
-            is_open.then(|| Actor::first_token(ActivatedBy::Dashboard, address))
+            let (_, session) = app.sessions.find(id, &app.web().token, app.web().clock.now())?;
+            holder_of(app, &session.owner, address)
+        }
+    }
+}
+
+/// Whose session it is, unless a later password or role has ended it.
+pub(crate) fn holder_of(app: &App, owner: &Owner, address: Option<IpAddr>) -> Option<Actor> {
+    let via = ActivatedBy::Dashboard;
+    match owner {
+        Owner::FirstToken => Some(Actor::first_token(via, address)),
+        Owner::User { id, version } => {
+            let user = app.control().user(id).filter(|user| user.session_version == *version)?;
+            let (name, role) = (user.name, user.role);
+            Some(Actor { kind: ActorKind::User, id: Some(user.id), name, role, address, via })
         }
     }
 }

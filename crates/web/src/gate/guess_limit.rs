@@ -51,6 +51,13 @@ impl Guesses {
 }
 
 impl GuessLimit {
+    /// Whether one more wrong guess would be allowed from `address`. An error holds the seconds to wait.
+    pub(crate) fn check(&self, address: IpAddr, now: Instant) -> Result<(), u64> {
+        let networks = self.0.lock();
+        let forgotten_at = networks.get(&Network::of(address)).map_or(now, |guesses| guesses.forgotten_at);
+        Guesses { forgotten_at, warned_at: None }.count(now)
+    }
+
     /// Counts a wrong token from `address`. An error holds the seconds to wait.
     pub(crate) fn count_wrong(&self, address: IpAddr, now: Instant) -> Result<(), u64> {
         let mut networks = self.0.lock();
@@ -65,6 +72,38 @@ impl GuessLimit {
             guesses.warn_once(address, now);
         }
         counted
+    }
+}
+
+/// Wrong passwords of each account, from whatever network. It allows more than one network can send,
+/// so that nobody keeps a user out from a single place; the token of the first start is not limited.
+#[derive(Default)]
+pub(crate) struct AccountLimit(Mutex<HashMap<String, Instant>>);
+
+/// Wrong passwords that an account may get at once, and the time after which one more is allowed.
+const ACCOUNT_BURST: u32 = 50;
+const PER_PASSWORD: Duration = Duration::from_secs(2);
+
+impl AccountLimit {
+    /// Whether one more password may be tried. An error holds the seconds to wait.
+    pub(crate) fn check(&self, account: &str, now: Instant) -> Result<(), u64> {
+        let forgotten_at = self.0.lock().get(account).copied().unwrap_or(now);
+        let remembered = forgotten_at.saturating_duration_since(now);
+        let excess = (remembered + PER_PASSWORD).saturating_sub(PER_PASSWORD * ACCOUNT_BURST);
+        if excess.is_zero() { Ok(()) } else { Err(excess.as_millis().div_ceil(1000) as u64) }
+    }
+
+    /// Counts a wrong password.
+    pub(crate) fn count_wrong(&self, account: &str, now: Instant) {
+        let mut accounts = self.0.lock();
+        if accounts.len() >= MAX_NETWORKS && !accounts.contains_key(account) {
+            accounts.retain(|_, forgotten_at| *forgotten_at > now);
+        }
+        if accounts.len() >= MAX_NETWORKS {
+            return;
+        }
+        let forgotten_at = accounts.entry(account.to_owned()).or_insert(now);
+        *forgotten_at = (*forgotten_at).max(now) + PER_PASSWORD;
     }
 }
 
@@ -116,6 +155,18 @@ mod tests {
         for other in ["192.0.2.2", "2001:db8:0:1::1"] {
             assert!(limit.count_wrong(address(other), now).is_ok(), "{other}");
         }
+    }
+
+    #[test]
+    fn account_is_limited_from_many_networks_and_not_from_one() {
+        let (limit, now) = (AccountLimit::default(), Instant::now());
+        for _ in 0..ACCOUNT_BURST {
+            assert_eq!(limit.check("ann", now), Ok(()));
+            limit.count_wrong("ann", now);
+        }
+        assert_eq!((limit.check("ann", now), limit.check("ben", now)), (Err(2), Ok(())));
+        assert_eq!(limit.check("ann", now + seconds(2)), Ok(()));
+        assert!(PER_GUESS > PER_PASSWORD, "one network alone never uses an account up");
     }
 
     #[test]

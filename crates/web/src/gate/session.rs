@@ -1,8 +1,8 @@
-//! Sessions of browsers: a random id each, of which only a hash is kept. They survive a restart and
-//! end with a new token.
+//! Sessions of browsers: a random id each, of which only a hash is kept. They survive a restart, and
+//! end with the token, the password or the role that they were opened with.
 
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use model::Timestamp;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
+use super::session_lines as lines;
 use super::session_storage::SessionStorage;
 
 /// The cookie of a session. Not `__Host-`: browsers take that only over https, and this listens on
@@ -20,75 +21,141 @@ pub(super) const COOKIE_NAME: &str = "agentgazer_session";
 const LIFE_SECONDS: i64 = 7 * 24 * 60 * 60;
 
 /// More than people need; without a bound, anybody who knows the token could fill memory and disk.
-const MAX_SESSIONS: usize = 1000;
+pub(super) const MAX_SESSIONS: usize = 1000;
+
+/// Of one user: nobody can end the sessions of others by opening many.
+const MAX_OF_ONE: usize = 50;
+
+/// How much of a session's hash is its public name.
+const HANDLE_LENGTH: usize = 16;
 
 /// A login does not wait longer for a disk that hangs.
 const STORE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Whose session it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Whoever showed the token of the first start.
+    FirstToken,
+    /// A user, as of this version: a later one has ended it.
+    User { id: String, version: u64 },
+}
+
+/// An open session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub(crate) owner: Owner,
+    pub(crate) opened_at: Timestamp,
+    pub(crate) ends_at: Timestamp,
+    pub(crate) address: Option<IpAddr>,
+}
 
 /// The open sessions. Clones are the same ones.
 #[derive(Clone)]
 pub(crate) struct Sessions(Arc<Inner>);
 
 struct Inner {
-    /// When each session ends, by the hash of its id.
-    ends: Mutex<HashMap<String, Timestamp>>,
+    /// By the hash of their id.
+    open: Mutex<HashMap<String, Session>>,
     storage: SessionStorage,
 }
 
 impl Sessions {
     /// The sessions that were open when the last server stopped.
     pub(crate) fn restore(storage: SessionStorage) -> Sessions {
-        let ends = Mutex::new(read(storage.text()));
-        Sessions(Arc::new(Inner { ends, storage }))
+        let open = Mutex::new(lines::read(storage.text()));
+        Sessions(Arc::new(Inner { open, storage }))
     }
 
-    /// Opens a session for someone who knows `token` and returns its id. Fails if the system has no
+    /// Opens a session and returns its id, which is always a new one. Fails if the system has no
     /// randomness.
-    pub(crate) async fn open(&self, token: &Token, now: Timestamp) -> Result<String, getrandom::Error> {
+    pub(crate) async fn open(
+        &self,
+        owner: Owner,
+        address: Option<IpAddr>,
+        token: &Token,
+        now: Timestamp,
+    ) -> Result<String, getrandom::Error> {
         let id = random_id()?;
-        self.insert(hash(&id, token), now);
+        let ends_at = Timestamp::from_millis(now.as_millis() + LIFE_SECONDS * 1000);
+        let hash = hash(&id, &owner, token);
+        self.insert(hash, Session { owner, opened_at: now, ends_at, address }, now);
         self.store().await;
         Ok(id)
     }
 
-    fn insert(&self, hash: String, now: Timestamp) {
-        let mut ends = self.0.ends.lock();
-        ends.retain(|_, end| *end > now);
-        if ends.len() >= MAX_SESSIONS {
-            let oldest = ends.iter().min_by_key(|(_, end)| **end).map(|(hash, _)| hash.clone());
-            oldest.and_then(|hash| ends.remove(&hash));
+    fn insert(&self, hash: String, session: Session, now: Timestamp) {
+        let mut open = self.0.open.lock();
+        open.retain(|_, session| session.ends_at > now);
+        let same = |other: &Session| is_same_person(&other.owner, &session.owner);
+        if open.values().filter(|other| same(other)).count() >= MAX_OF_ONE {
+            drop_oldest(&mut open, same);
         }
-        ends.insert(hash, Timestamp::from_millis(now.as_millis() + LIFE_SECONDS * 1000));
+        if open.len() >= MAX_SESSIONS {
+            drop_oldest(&mut open, |_| true);
+        }
+        open.insert(hash, session);
     }
 
-    /// Whether `id` is a session that was opened with `token` and has not ended.
-    pub(crate) fn is_open(&self, id: &str, token: &Token, now: Timestamp) -> bool {
-        self.0.ends.lock().get(&hash(id, token)).is_some_and(|end| *end > now)
+    /// The session with this id that has not ended, and its handle. Whether its user still exists is
+    /// for the caller to say.
+    pub(crate) fn find(&self, id: &str, token: &Token, now: Timestamp) -> Option<(String, Session)> {
+        let open = self.0.open.lock();
+        let key = keys(id, token).into_iter().find(|key| open.contains_key(key))?;
+        let session = open.get(&key).filter(|session| session.ends_at > now)?;
+        Some((handle(&key), session.clone()))
     }
 
     /// Ends a session.
     pub(crate) async fn close(&self, id: &str, token: &Token) {
-        self.0.ends.lock().remove(&hash(id, token));
-        self.store().await;
+        let keys = keys(id, token);
+        self.retain(|key, _| !keys.contains(key)).await;
     }
 
-    /// How many are open.
-    pub(crate) fn count(&self, now: Timestamp) -> usize {
-        self.0.ends.lock().values().filter(|end| **end > now).count()
+    /// Ends the session with this handle; `false` if there is none.
+    pub(crate) async fn close_by_handle(&self, handle_to_end: &str) -> bool {
+        let known = self.0.open.lock().keys().any(|key| handle(key) == handle_to_end);
+        if known {
+            self.retain(|key, _| handle(key) != handle_to_end).await;
+        }
+        known
+    }
+
+    /// Ends all sessions of a user.
+    pub(crate) async fn close_of_user(&self, user: &str) {
+        self.retain(|_, session| !matches!(&session.owner, Owner::User { id, .. } if id == user)).await;
     }
 
     /// Ends all of them.
     pub(crate) async fn close_all(&self) {
-        self.0.ends.lock().clear();
+        self.retain(|_, _| false).await;
+    }
+
+    /// Ends those opened with the token of the first start.
+    pub(crate) async fn close_of_first_token(&self) {
+        self.retain(|_, session| session.owner != Owner::FirstToken).await;
+    }
+
+    async fn retain(&self, keep: impl Fn(&String, &Session) -> bool) {
+        self.0.open.lock().retain(|key, session| keep(key, session));
         self.store().await;
+    }
+
+    /// All that are open, newest first, by their handles.
+    pub(crate) fn list(&self, now: Timestamp) -> Vec<(String, Session)> {
+        let open = self.0.open.lock();
+        let open = open.iter().filter(|(_, session)| session.ends_at > now);
+        let mut list: Vec<_> = open.map(|(key, session)| (handle(key), session.clone())).collect();
+        list.sort_by(|(a, left), (b, right)| (right.opened_at, a).cmp(&(left.opened_at, b)));
+        list
     }
 
     /// Stores what is open now. What cannot be stored holds until the next restart.
     async fn store(&self) {
         let sessions = self.clone();
         let stored = tokio::task::spawn_blocking(move || {
-            let Inner { ends, storage } = &*sessions.0;
-            storage.write(|| write(&ends.lock()))
+            let Inner { open, storage } = &*sessions.0;
+            storage.write(|| lines::write(&open.lock()))
         });
         match tokio::time::timeout(STORE_TIMEOUT, stored).await {
             Ok(Ok(Ok(()))) => {}
@@ -99,28 +166,42 @@ impl Sessions {
     }
 }
 
-/// What is kept of a session's id. The token is part of it, so that a session ends with the token
-/// it was opened with, also if that was changed while no server ran.
-fn hash(id: &str, token: &Token) -> String {
-    let digest = token.with(|token| Sha256::new().chain_update(id).chain_update([0]).chain_update(token).finalize());
-    hexadecimal(&digest)
+fn is_same_person(one: &Owner, other: &Owner) -> bool {
+    match (one, other) {
+        (Owner::FirstToken, Owner::FirstToken) => true,
+        (Owner::User { id: one, .. }, Owner::User { id: other, .. }) => one == other,
+        _ => false,
+    }
 }
 
-/// Lines of a hash and a time in milliseconds.
-fn write(ends: &HashMap<String, Timestamp>) -> String {
-    ends.iter().fold(String::new(), |mut text, (hash, end)| {
-        let _ = writeln!(text, "{hash} {}", end.as_millis());
-        text
-    })
+fn drop_oldest(open: &mut HashMap<String, Session>, of: impl Fn(&Session) -> bool) {
+    let oldest = open.iter().filter(|(_, session)| of(session)).min_by_key(|(_, session)| session.ends_at);
+    if let Some(key) = oldest.map(|(key, _)| key.clone()) {
+        open.remove(&key);
+    }
 }
 
-/// Reads these lines; a damaged one is a session less.
-fn read(text: &str) -> HashMap<String, Timestamp> {
-    let line = |line: &str| {
-        let (hash, end) = line.split_once(' ')?;
-        (hash.len() == 64).then_some((hash.to_owned(), Timestamp::from_millis(end.parse().ok()?)))
+/// What a session may be kept under: a browser does not say whose session it has.
+fn keys(id: &str, token: &Token) -> [String; 2] {
+    let user = Owner::User { id: String::new(), version: 0 };
+    [hash(id, &Owner::FirstToken, token), hash(id, &user, token)]
+}
+
+/// What is kept of a session's id. For a session of the first token, the token is part of it: the
+/// session ends with the token it was opened with, also if that was changed while no server ran.
+fn hash(id: &str, owner: &Owner, token: &Token) -> String {
+    let digest = match owner {
+        Owner::FirstToken => {
+            token.with(|token| Sha256::new().chain_update(id).chain_update([0]).chain_update(token).finalize())
+        }
+        Owner::User { .. } => Sha256::new().chain_update("user\0\0").chain_update(id).finalize(),
     };
-    text.lines().filter_map(line).take(MAX_SESSIONS).collect()
+    lines::hexadecimal(&digest)
+}
+
+/// The public name of a session: a part of its hash, from which nothing follows.
+fn handle(hash: &str) -> String {
+    hash.chars().take(HANDLE_LENGTH).collect()
 }
 
 /// The `Set-Cookie` that starts a session. `Lax`, so that a link in an alert shows its incident:
@@ -135,13 +216,6 @@ pub(crate) fn clear_cookie() -> String {
     format!("{COOKIE_NAME}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -152,30 +226,54 @@ mod tests {
         (Sessions::restore(SessionStorage::default()), Token::configured("token"))
     }
 
+    fn user(id: &str) -> Owner {
+        Owner::User { id: id.to_owned(), version: 3 }
+    }
+
     #[tokio::test]
     async fn session_ends_after_seven_days_or_when_it_is_closed() {
         let (sessions, token) = sessions();
         let start = Timestamp::from_millis(1_000);
         let day = |days: i64| Timestamp::from_millis(1_000 + days * 24 * 60 * 60 * 1000);
-        let id = sessions.open(&token, start).await.unwrap();
-        assert!(sessions.is_open(&id, &token, day(6)));
-        assert!(!sessions.is_open(&id, &token, day(7)));
-        assert!(!sessions.is_open("", &token, start));
-        assert!(!sessions.is_open(&id, &Token::configured("another"), start), "it ends with its token");
-
-        sessions.close(&id, &token).await;
-        assert!(!sessions.is_open(&id, &token, start));
+        for owner in [Owner::FirstToken, user("ann")] {
+            let id = sessions.open(owner.clone(), None, &token, start).await.unwrap();
+            assert_eq!(sessions.find(&id, &token, day(6)).unwrap().1.owner, owner);
+            assert!(sessions.find(&id, &token, day(7)).is_none());
+            let other = sessions.find(&id, &Token::configured("another"), start);
+            assert_eq!(other.is_some(), owner != Owner::FirstToken, "a session of the first token ends with it");
+            sessions.close(&id, &token).await;
+            assert!(sessions.find(&id, &token, start).is_none());
+        }
+        assert!(sessions.find("", &token, start).is_none());
     }
 
     #[tokio::test]
     async fn sessions_are_bounded_and_the_oldest_leaves() {
         let (sessions, token) = sessions();
-        let first = sessions.open(&token, Timestamp::from_millis(0)).await.unwrap();
+        let first = sessions.open(Owner::FirstToken, None, &token, Timestamp::from_millis(0)).await.unwrap();
+        let session = |moment: i64| Session {
+            owner: user(&(moment % 100).to_string()),
+            opened_at: Timestamp::from_millis(moment),
+            ends_at: Timestamp::from_millis(moment + LIFE_SECONDS * 1000),
+            address: None,
+        };
         for moment in 1..=MAX_SESSIONS as i64 {
-            sessions.insert(moment.to_string(), Timestamp::from_millis(moment));
+            sessions.insert(moment.to_string(), session(moment), Timestamp::from_millis(moment));
         }
-        assert!(!sessions.is_open(&first, &token, Timestamp::from_millis(1)));
-        assert_eq!(sessions.0.ends.lock().len(), MAX_SESSIONS);
+        assert!(sessions.find(&first, &token, Timestamp::from_millis(1)).is_none());
+        assert_eq!(sessions.0.open.lock().len(), MAX_SESSIONS);
+    }
+
+    #[tokio::test]
+    async fn one_user_cannot_push_the_sessions_of_others_out() {
+        let (sessions, token) = sessions();
+        let now = Timestamp::from_millis(0);
+        let first = sessions.open(Owner::FirstToken, None, &token, now).await.unwrap();
+        for _ in 0..2 * MAX_OF_ONE {
+            sessions.open(user("ann"), None, &token, now).await.unwrap();
+        }
+        assert!(sessions.find(&first, &token, now).is_some());
+        assert_eq!(sessions.list(now).len(), MAX_OF_ONE + 1);
     }
 
     #[tokio::test]
@@ -188,13 +286,17 @@ mod tests {
         });
         let (sessions, token) = (Sessions::restore(storage), Token::configured("token"));
         let now = Timestamp::from_millis(1_000);
-        let id = sessions.open(&token, now).await.unwrap();
+        let address = Some("192.0.2.1".parse().unwrap());
+        let first = sessions.open(Owner::FirstToken, None, &token, now).await.unwrap();
+        let second = sessions.open(user("ann"), address, &token, now).await.unwrap();
         let text = written.lock().clone();
-        assert!(!text.contains(&id) && text.lines().count() == 1, "{text}");
+        assert!(!text.contains(&first) && !text.contains(&second) && text.lines().count() == 2, "{text}");
 
         let damaged = format!("nonsense\n{text}{} x\n", "0".repeat(64));
         let restored = Sessions::restore(SessionStorage::new(damaged, |_| Ok(())));
-        assert!(restored.is_open(&id, &token, now) && restored.count(now) == 1);
+        assert_eq!(restored.list(now), sessions.list(now));
+        sessions.close_of_user("ann").await;
+        assert!(sessions.find(&second, &token, now).is_none() && sessions.find(&first, &token, now).is_some());
         sessions.close_all().await;
         assert_eq!(*written.lock(), "");
     }

@@ -2,6 +2,8 @@
 
 use axum::Form;
 use axum::extract::{FromRequest, Request};
+use axum::http::header::CONTENT_TYPE;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
@@ -18,5 +20,25 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Fields<T> {
         fields.map(|Form(fields)| Fields(fields)).map_err(|rejection| {
             Problem::bad_request(format!("The form cannot be read, nothing was changed. {}", rejection.body_text()))
         })
+    }
+}
+
+/// Why something is done, if the form says so. A request without a form is one of a program.
+pub(crate) struct Reason(pub(crate) Option<String>);
+
+#[derive(Deserialize)]
+struct ReasonField {
+    reason: Option<String>,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Reason {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        if !request.headers().contains_key(CONTENT_TYPE) {
+            return Ok(Reason(None));
+        }
+        let Fields(ReasonField { reason }) = Fields::from_request(request, state).await?;
+        Ok(Reason(reason))
     }
 }

@@ -9,9 +9,9 @@ mod range;
 mod strict;
 
 pub(crate) use body::{Body, present, read_json};
-pub(crate) use form::Fields;
+pub(crate) use form::{Fields, Reason};
 pub(crate) use path::{
-    AgentKeyPath, AgentPath, ChannelPath, DeliveryPath, EventPath, ExemptionPath, GroupPath, IncidentPath,
+    AgentKeyPath, AgentPath, ChannelPath, DeliveryPath, EventPath, ExemptionPath, GroupPath, IdPath, IncidentPath,
     ProviderPath, RulePath,
 };
 pub(crate) use query::{Filters, Paging, Parameters};

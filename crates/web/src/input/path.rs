@@ -25,6 +25,8 @@ pub(crate) struct ExemptionPath(pub(crate) AgentId, pub(crate) ExemptionId);
 pub(crate) struct AgentKeyPath(pub(crate) AgentKeyId);
 /// The group in the path.
 pub(crate) struct GroupPath(pub(crate) String);
+/// The id of a user, an API token or a session in the path, as it is.
+pub(crate) struct IdPath(pub(crate) String);
 /// The provider in the path.
 pub(crate) struct ProviderPath(pub(crate) String);
 
@@ -100,6 +102,13 @@ impl<S: Send + Sync> FromRequestParts<S> for GroupPath {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         segment(parts).await.map(GroupPath)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IdPath {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        segment(parts).await.map(IdPath)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Logging in with the token, which opens a session, and out again.
+//! Logging in with the token or with a name and a password, which opens a session, and out again.
 
 use std::time::Instant;
 
@@ -8,13 +8,14 @@ use axum::extract::{Query, State};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
+use model::ActorKind;
 use serde::Deserialize;
 
 use super::frame::Theme;
 use super::words::labels;
 use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
-use crate::gate::{Client, clear_cookie, identify, is_token, session_id, set_cookie};
+use crate::gate::{Caller, Client, Owner, clear_cookie, holder_of, identify, is_token, session_id, set_cookie};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -23,12 +24,20 @@ struct LoginPage<'a> {
     theme: Theme,
     next: &'a str,
     error: Option<&'a str>,
+    /// Whether anybody logs in with a name. Without users there is only the token.
+    has_users: bool,
+    name: &'a str,
 }
 
-/// What the form sends.
+/// What the form sends: the token, or a name and a password.
 #[derive(Deserialize)]
 pub(crate) struct LoginForm {
+    #[serde(default)]
     token: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    password: String,
     #[serde(default)]
     next: String,
 }
@@ -38,6 +47,12 @@ pub(crate) struct LoginForm {
 pub(crate) struct LoginQuery {
     #[serde(default)]
     next: String,
+}
+
+/// Why a login was refused.
+enum Refused {
+    Wrong(&'static str),
+    TooMany(u64),
 }
 
 /// The form; a browser that has a session is led on.
@@ -51,40 +66,97 @@ pub(crate) async fn form(
     if !query.next.is_empty() && identify(&app, &headers, &client).is_some() {
         return Ok(see_other(next));
     }
-    draw(&LoginPage { theme: Theme::of(&headers), next, error: None })
+    let has_users = !app.control().users().is_empty();
+    draw(&LoginPage { theme: Theme::of(&headers), next, error: None, has_users, name: "" })
 }
 
-/// Opens a session for whoever knows the token.
+/// Opens a session for whoever knows the token, or a name and its password.
 pub(crate) async fn submit(
     State(app): State<App>,
     client: Client,
     headers: HeaderMap,
     Form(form): Form<LoginForm>,
 ) -> Drawn {
-    let (theme, next) = (Theme::of(&headers), local_path(&form.next));
-    if is_token(&app, form.token.trim()) {
-        client.set_authenticated();
-        let id = app.sessions.open(&app.web().token, app.web().clock.now()).await.map_err(Problem::internal)?;
-        return Ok(with_cookie(see_other(next), &set_cookie(&id)));
+    let checked = match form.token.is_empty() && !form.name.is_empty() {
+        true => check_password(&app, &client, &form).await,
+        false => check_token(&app, &client, &form),
+    };
+    match checked {
+        Ok(owner) => open(&app, &client, &headers, owner, local_path(&form.next)).await,
+        Err(refused) => refuse(&app, &headers, &form, refused),
     }
-    if let Err(seconds) = app.guesses.count_wrong(client.address(), Instant::now()) {
-        return too_many(theme, next, seconds);
+}
+
+fn check_token(app: &App, client: &Client, form: &LoginForm) -> Result<Owner, Refused> {
+    // The right token always passes: nobody can lock the operator out.
+    if is_token(app, form.token.trim()) {
+        return Ok(Owner::FirstToken);
     }
-    let error = Some(labels::WRONG_TOKEN);
-    draw_as(StatusCode::UNAUTHORIZED, &LoginPage { theme, next, error })
+    app.guesses.count_wrong(client.address(), Instant::now()).map_err(Refused::TooMany)?;
+    Err(Refused::Wrong(labels::WRONG_TOKEN))
+}
+
+async fn check_password(app: &App, client: &Client, form: &LoginForm) -> Result<Owner, Refused> {
+    let (account, now) = (form.name.trim().to_lowercase(), Instant::now());
+    // Before the password is hashed, which costs us more than it costs the client.
+    app.guesses.check(client.address(), now).map_err(Refused::TooMany)?;
+    app.accounts.check(&account, now).map_err(Refused::TooMany)?;
+    if let Some(user) = app.control().check_password(&form.name, &form.password).await {
+        return Ok(Owner::User { id: user.id, version: user.session_version });
+    }
+    app.accounts.count_wrong(&account, now);
+    app.guesses.count_wrong(client.address(), now).map_err(Refused::TooMany)?;
+    Err(Refused::Wrong(labels::WRONG_PASSWORD))
+}
+
+/// Opens a session under a new id. The one that the browser had is closed: whoever gave it that one
+/// gains nothing.
+async fn open(app: &App, client: &Client, headers: &HeaderMap, owner: Owner, next: &str) -> Drawn {
+    client.set_authenticated();
+    if let Some(before) = session_id(headers) {
+        app.sessions.close(before, &app.web().token).await;
+    }
+    if let Owner::User { id, .. } = &owner {
+        app.control().note_login(id);
+    }
+    let address = Some(client.address());
+    if let Some(actor) = holder_of(app, &owner, address) {
+        app.control().by(&actor).note("session.open", None);
+    }
+    let opened = app.sessions.open(owner, address, &app.web().token, app.web().clock.now()).await;
+    Ok(with_cookie(see_other(next), &set_cookie(&opened.map_err(Problem::internal)?)))
+}
+
+fn refuse(app: &App, headers: &HeaderMap, form: &LoginForm, refused: Refused) -> Drawn {
+    let (status, error, wait) = match refused {
+        Refused::Wrong(error) => (StatusCode::UNAUTHORIZED, error.to_owned(), None),
+        Refused::TooMany(seconds) => {
+            (StatusCode::TOO_MANY_REQUESTS, labels::too_many_tokens(seconds), Some(HeaderValue::from(seconds)))
+        }
+    };
+    let (theme, next, has_users) = (Theme::of(headers), local_path(&form.next), !app.control().users().is_empty());
+    let mut response = draw_as(status, &LoginPage { theme, next, error: Some(&error), has_users, name: &form.name })?;
+    response.headers_mut().extend(wait.map(|wait| (RETRY_AFTER, wait)));
+    Ok(response)
 }
 
 /// Ends the session.
-pub(crate) async fn logout(State(app): State<App>, headers: HeaderMap) -> Response {
+pub(crate) async fn logout(State(app): State<App>, Caller(actor): Caller, headers: HeaderMap) -> Response {
     if let Some(id) = session_id(&headers) {
         app.sessions.close(id, &app.web().token).await;
+        app.control().by(&actor).note("session.close", None);
     }
     with_cookie(see_other("/login"), &clear_cookie())
 }
 
-/// Ends every session, this one with it.
-pub(crate) async fn logout_everywhere(State(app): State<App>) -> Response {
-    app.sessions.close_all().await;
+/// Ends every session of a user; with the token of the first start, that of everybody.
+pub(crate) async fn logout_everywhere(State(app): State<App>, Caller(actor): Caller) -> Response {
+    match (actor.kind, &actor.id) {
+        (ActorKind::User, Some(id)) => app.sessions.close_of_user(id).await,
+        _ if actor.may(model::Role::Admin) => app.sessions.close_all().await,
+        _ => {}
+    }
+    app.control().by(&actor).note("session.close_all", None);
     with_cookie(see_other("/login"), &clear_cookie())
 }
 
@@ -98,13 +170,6 @@ pub(super) fn local_path(path: &str) -> &str {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@?=&%+,~*!$'();".contains(&byte);
     let local = path.starts_with('/') && !path.starts_with("//") && path.len() <= MAX_PATH;
     if local && path.bytes().all(plain) { path } else { "/" }
-}
-
-fn too_many(theme: Theme, next: &str, seconds: u64) -> Drawn {
-    let error = labels::too_many_tokens(seconds);
-    let mut response = draw_as(StatusCode::TOO_MANY_REQUESTS, &LoginPage { theme, next, error: Some(&error) })?;
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    Ok(response)
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! What holds for all agents: providers and their keys, what new agents start with, how long things
 //! are kept, who is logged in.
 
+pub(crate) mod audit;
 pub(crate) mod general;
 pub(crate) mod mail;
+pub(crate) mod people;
 pub(crate) mod policy;
 pub(crate) mod token;
 
@@ -98,7 +100,7 @@ async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
         mail: MailSection::read(app, news.mail).await?,
         mail_error: news.mail_error,
         tested: news.tested,
-        sessions: app.sessions.count(web.clock.now()),
+        sessions: app.sessions.list(web.clock.now()).len(),
         has_own_token: web.token.is_replaceable(),
         status: status::read(app),
     };

@@ -10,6 +10,7 @@ pub(super) mod keys;
 pub(super) mod labels;
 pub(super) mod log;
 pub(super) mod needs;
+pub(super) mod people;
 pub(super) mod policy;
 pub(super) mod problem;
 pub(super) mod search;
@@ -180,6 +181,10 @@ pub(super) fn done(word: &str) -> Option<&'static str> {
         "group-deleted" => "The group is deleted. Its agents stay as they are.",
         "key-revoked" => "The key is revoked. The next call with it is refused.",
         "retried" => "It is being tried again now.",
+        "user-added" => "The user is added and may log in.",
+        "user-changed" => "Saved. If the role or the password is another, the user's sessions are over.",
+        "token-revoked" => "The token is revoked. It is refused from now on.",
+        "session-ended" => "The session is over. Its browser has to log in again.",
         "provider-removed" => "What was stored for the provider is gone, including its key.",
         _ => return None,
     })

@@ -10,6 +10,7 @@ mod exemptions;
 mod gate;
 mod inputs;
 mod pages;
+mod people;
 mod policies;
 mod providers;
 mod server;

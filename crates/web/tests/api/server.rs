@@ -123,6 +123,32 @@ impl Server {
         Server { router: web::router(web.clone()), web, kept: Arc::default(), _directory: directory }
     }
 
+    /// The same data with a server that has just started.
+    pub(crate) async fn restarted(&self) -> Server {
+        let mut web = self.web.clone();
+        let token = web.token.clone();
+        web.control = Control::new(control::Parts {
+            guard: Arc::clone(&web.guard),
+            store: web.store.clone(),
+            recorder: web.recorder.clone(),
+            providers: web.providers.clone(),
+            configured_providers: Vec::new(),
+            configured_policy: Policy::default(),
+            token,
+            clock: web.clock.clone(),
+        });
+        web.control.load_people().await.unwrap();
+        let directory = TempDir::new().unwrap();
+        Server { router: web::router(web.clone()), web, kept: Arc::default(), _directory: directory }
+    }
+
+    /// All files of the data directory with their names.
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let files = std::fs::read_dir(self._directory.path()).unwrap().flatten();
+        let files = files.filter(|file| file.path().is_file());
+        files.map(|file| (file.path().display().to_string(), std::fs::read(file.path()).unwrap())).collect()
+    }
+
     /// The token that was stored last.
     pub(crate) fn kept_token(&self) -> String {
         self.kept.lock().unwrap().clone()

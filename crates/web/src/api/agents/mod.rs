@@ -121,12 +121,10 @@ pub(crate) struct ChangeBody {
     #[serde(default, deserialize_with = "name_or_null")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$")]
     name: Option<Option<String>>,
-}
-
-impl From<ChangeBody> for AgentChange {
-    fn from(ChangeBody { active, name }: ChangeBody) -> AgentChange {
-        AgentChange { name, active }
-    }
+    /// Why, for the audit log; at most 500 characters.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, max_length = 500)]
+    reason: Option<String>,
 }
 
 /// Tells an absent name (keep it) from `null` (remove it).
@@ -162,9 +160,9 @@ pub(crate) async fn patch(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
-    Body(body): Body<ChangeBody>,
+    Body(ChangeBody { active, name, reason }): Body<ChangeBody>,
 ) -> Result<Json<AgentView>, Problem> {
-    commands.change_agent(agent.clone(), body.into()).await?;
+    commands.because(reason)?.change_agent(agent.clone(), AgentChange { name, active }).await?;
     read(&app, agent).await.map(Json)
 }
 

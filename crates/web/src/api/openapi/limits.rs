@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 
 /// An agent's id.
 const AGENT: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
+/// A session's handle.
+const SESSION: &str = "^[0-9a-f]{16}$";
 /// A provider's name.
 const PROVIDER: &str = "^[a-z0-9][a-z0-9._-]{0,63}$";
 /// A group's name.
@@ -32,6 +34,7 @@ fn describe_parameter(path: &str, parameter: &mut Value) {
     let of_agent = path.starts_with("/api/agents/");
     let (key, value) = match parameter["name"].as_str() {
         Some("id") if of_agent => ("pattern", AGENT),
+        Some("id") if path.starts_with("/api/sessions/") => ("pattern", SESSION),
         Some("agent") => ("pattern", AGENT),
         Some("name") if path.starts_with("/api/groups/") => ("pattern", GROUP),
         Some("name") => ("pattern", PROVIDER),

@@ -29,6 +29,18 @@ pub(in crate::api) fn incident_state() -> Object {
     word(&["open", "closed", "observed"])
 }
 
+pub(in crate::api) fn role() -> Object {
+    word(&["viewer", "operator", "admin"])
+}
+
+pub(in crate::api) fn actor_kind() -> Object {
+    word(&["user", "token", "first_token", "command_line", "link"])
+}
+
+pub(in crate::api) fn way() -> Object {
+    word(&["dashboard", "api", "command_line"])
+}
+
 pub(in crate::api) fn feedback() -> Object {
     word(FEEDBACK)
 }

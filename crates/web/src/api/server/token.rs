@@ -19,8 +19,8 @@ pub(crate) struct TokenView {
     token: String,
 }
 
-/// Replaces the token. The old one stops working at once, and all sessions end. A token that the
-/// configuration sets can only be changed there (409).
+/// Replaces the token of the first start. The old one stops working at once, and its sessions end;
+/// users and API tokens stay. A token that the configuration sets can only be changed there (409).
 #[utoipa::path(post, path = "/api/token", tag = "settings", operation_id = "replace_token",
     responses((status = 200, body = TokenView), Refusals))]
 pub(crate) async fn replace(State(app): State<App>, ByCaller(commands): ByCaller) -> Result<Json<TokenView>, Problem> {
@@ -31,7 +31,7 @@ pub(crate) async fn replace(State(app): State<App>, ByCaller(commands): ByCaller
 /// Replaces the token and ends all sessions.
 pub(crate) async fn replaced(app: &App, commands: &Commands) -> Result<SecretString, Problem> {
     let token = commands.replace_token().await?;
-    app.sessions.close_all().await;
-    tracing::info!("the token was replaced and all sessions were ended");
+    app.sessions.close_of_first_token().await;
+    tracing::info!("the token was replaced and its sessions were ended");
     Ok(token)
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::api::recording;
 use crate::app::App;
 use crate::gate::ByCaller;
-use crate::input::{AgentPath, Fields};
+use crate::input::{AgentPath, Fields, Reason};
 use crate::pages::{Drawn, see_other};
 
 /// A name for people.
@@ -17,14 +17,22 @@ pub(crate) struct NameForm {
 }
 
 /// Activates the agent.
-pub(crate) async fn activate(ByCaller(commands): ByCaller, AgentPath(agent): AgentPath) -> Drawn {
-    commands.activate(agent.clone()).await?;
+pub(crate) async fn activate(
+    ByCaller(commands): ByCaller,
+    AgentPath(agent): AgentPath,
+    Reason(reason): Reason,
+) -> Drawn {
+    commands.because(reason)?.activate(agent.clone()).await?;
     Ok(see_other(&format!("/agents/{agent}?done=activated")))
 }
 
 /// Deactivates the agent by hand.
-pub(crate) async fn deactivate(ByCaller(commands): ByCaller, AgentPath(agent): AgentPath) -> Drawn {
-    commands.deactivate(agent.clone()).await?;
+pub(crate) async fn deactivate(
+    ByCaller(commands): ByCaller,
+    AgentPath(agent): AgentPath,
+    Reason(reason): Reason,
+) -> Drawn {
+    commands.because(reason)?.deactivate(agent.clone()).await?;
     Ok(see_other(&format!("/agents/{agent}?done=deactivated")))
 }
 

@@ -9,7 +9,7 @@ use store::Feedback;
 use crate::api::incidents;
 use crate::app::App;
 use crate::gate::ByCaller;
-use crate::input::{Fields, Filters, IncidentPath};
+use crate::input::{Fields, Filters, IncidentPath, Reason};
 use crate::pages::whole_body::{BodyQuery, which_body};
 use crate::pages::words::problem::NO_BODY;
 use crate::pages::{Drawn, see_other};
@@ -36,9 +36,10 @@ pub(crate) async fn activate(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,
+    Reason(reason): Reason,
 ) -> Drawn {
     let incident = incidents::read(&app, id).await?;
-    commands.activate(incident.agent_id).await?;
+    commands.because(reason)?.activate(incident.agent_id).await?;
     Ok(see_other(&format!("/incidents/{id}?done=activated")))
 }
 

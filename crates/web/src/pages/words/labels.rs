@@ -102,6 +102,9 @@ pub(in crate::pages) fn scored(time: Timestamp, score: f64) -> String {
 /// A token that is none.
 pub(in crate::pages) const WRONG_TOKEN: &str = "This is not the token.";
 
+/// The same for a name that nobody has.
+pub(in crate::pages) const WRONG_PASSWORD: &str = "The name or the password is wrong.";
+
 pub(in crate::pages) fn too_many_tokens(seconds: u64) -> String {
-    format!("Too many wrong tokens. Try again in {seconds} s.")
+    format!("Too many wrong attempts. Try again in {seconds} s.")
 }

@@ -1,0 +1,213 @@
+//! Who may come in: users, API tokens and open sessions, and the forms to change them.
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use control::{NewToken, NewUser, UserChange};
+use model::{Role, Timestamp};
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+
+use crate::api::people::sessions::{self, SessionView};
+use crate::api::people::tokens::TokenView;
+use crate::api::people::users::{self, UserView};
+use crate::app::App;
+use crate::gate::ByCaller;
+use crate::input::{Fields, IdPath};
+use crate::pages::frame::Frame;
+use crate::pages::number::Moment;
+use crate::pages::words::people as words;
+use crate::pages::words::problem::{said, takes};
+use crate::pages::{Drawn, assets, draw_as, see_other};
+use crate::problem::Problem;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+#[derive(Template)]
+#[template(path = "people.html")]
+struct PeoplePage {
+    frame: Frame,
+    users: Vec<UserLine>,
+    tokens: Vec<TokenLine>,
+    sessions: Vec<SessionLine>,
+    news: News,
+}
+
+/// What a form has to tell on the page that it leads to.
+#[derive(Default)]
+struct News {
+    /// What is wrong with what was sent, and with which form.
+    error: Option<(&'static str, String)>,
+    /// The text of a new token.
+    token: Option<String>,
+    /// What was sent.
+    name: String,
+}
+
+struct UserLine {
+    view: UserView,
+    last_login: Option<Moment>,
+}
+
+struct TokenLine {
+    view: TokenView,
+    created: Moment,
+    last_used: Option<Moment>,
+    expires: String,
+    is_expired: bool,
+}
+
+struct SessionLine {
+    view: SessionView,
+    who: String,
+    opened: Option<Moment>,
+}
+
+/// What the form of a new user sends.
+#[derive(Deserialize)]
+pub(crate) struct UserForm {
+    name: String,
+    role: Role,
+    password: String,
+}
+
+/// What the form of a user sends. An empty password keeps the one before.
+#[derive(Deserialize)]
+pub(crate) struct UserChangeForm {
+    role: Role,
+    password: String,
+}
+
+/// What the form of a new token sends.
+#[derive(Deserialize)]
+pub(crate) struct TokenForm {
+    name: String,
+    role: Role,
+    /// The last day on which it holds, in UTC; empty is for ever.
+    until: String,
+}
+
+/// Draws the page.
+pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> Drawn {
+    draw_with(&app, frame, &headers, News::default())
+}
+
+fn draw_with(app: &App, frame: Frame, headers: &HeaderMap, news: News) -> Drawn {
+    let now = app.web().clock.now();
+    let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let users = app.control().users().into_iter().map(|user| user_line(user.into(), now)).collect();
+    let tokens = app.control().api_tokens().into_iter().map(|token| token_line(token.into(), now)).collect();
+    let sessions = sessions::read(app, headers).into_iter().map(|view| session_line(view, now)).collect();
+    draw_as(status, &PeoplePage { frame, users, tokens, sessions, news })
+}
+
+fn user_line(view: UserView, now: Timestamp) -> UserLine {
+    UserLine { last_login: view.last_login_at.map(|at| Moment::new(at, now)), view }
+}
+
+fn token_line(view: TokenView, now: Timestamp) -> TokenLine {
+    TokenLine {
+        created: Moment::new(view.created_at, now),
+        last_used: view.last_used_at.map(|at| Moment::new(at, now)),
+        expires: view.expires_at.map(|at| at.to_string().chars().take(10).collect()).unwrap_or_default(),
+        is_expired: view.expires_at.is_some_and(|at| at <= now),
+        view,
+    }
+}
+
+fn session_line(view: SessionView, now: Timestamp) -> SessionLine {
+    // Sessions of earlier versions do not know when they were opened.
+    let opened = (view.opened_at != Timestamp::default()).then(|| Moment::new(view.opened_at, now));
+    SessionLine { who: words::holder(view.kind, &view.name), opened, view }
+}
+
+/// Adds a user.
+pub(crate) async fn add_user(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    frame: Frame,
+    headers: HeaderMap,
+    Fields(form): Fields<UserForm>,
+) -> Drawn {
+    let new = NewUser { name: form.name.clone(), role: form.role, password: Some(form.password.into()) };
+    match commands.create_user(new).await.map_err(Problem::from) {
+        Ok(_) => Ok(see_other("/settings/people?done=user-added")),
+        Err(problem) => draw_with(&app, frame, &headers, wrong("user", form.name, &problem)?),
+    }
+}
+
+/// Changes a user's role or password.
+pub(crate) async fn change_user(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    IdPath(id): IdPath,
+    Fields(form): Fields<UserChangeForm>,
+) -> Drawn {
+    let before = app.control().user(&id).map(|user| user.session_version);
+    let password = (!form.password.is_empty()).then(|| form.password.into());
+    let change = UserChange { role: Some(form.role), password, ..UserChange::default() };
+    let user = commands.change_user(id, change).await?;
+    if before != Some(user.session_version) {
+        app.sessions.close_of_user(&user.id).await;
+    }
+    Ok(see_other("/settings/people?done=user-changed"))
+}
+
+/// Removes a user.
+pub(crate) async fn delete_user(state: State<App>, by: ByCaller, path: IdPath) -> Drawn {
+    users::delete(state, by, path).await?;
+    Ok(see_other("/settings/people?done=deleted"))
+}
+
+/// Makes a token, whose text is on the page that follows and nowhere else.
+pub(crate) async fn add_token(
+    State(app): State<App>,
+    ByCaller(commands): ByCaller,
+    frame: Frame,
+    headers: HeaderMap,
+    Fields(form): Fields<TokenForm>,
+) -> Drawn {
+    let made = match end_of(&form.until) {
+        Ok(expires_at) => {
+            let new = NewToken { name: form.name.clone(), role: form.role, expires_at };
+            commands.create_token(new).await.map_err(Problem::from)
+        }
+        Err(problem) => Err(problem),
+    };
+    let news = match made {
+        Ok(made) => News { token: Some(made.text.expose_secret().to_owned()), ..News::default() },
+        Err(problem) => wrong("token", form.name, &problem)?,
+    };
+    draw_with(&app, frame, &headers, news)
+}
+
+/// Revokes a token.
+pub(crate) async fn revoke_token(ByCaller(commands): ByCaller, IdPath(id): IdPath) -> Drawn {
+    commands.revoke_token(id).await?;
+    Ok(see_other("/settings/people?done=token-revoked"))
+}
+
+/// Ends a session.
+pub(crate) async fn end_session(state: State<App>, by: ByCaller, path: IdPath) -> Drawn {
+    sessions::end(state, by, path).await?;
+    Ok(see_other("/settings/people?done=session-ended"))
+}
+
+/// The end of a day in UTC; an empty one never ends.
+fn end_of(day: &str) -> Result<Option<Timestamp>, Problem> {
+    if day.trim().is_empty() {
+        return Ok(None);
+    }
+    let begin = Timestamp::parse(&format!("{}T00:00:00Z", day.trim()));
+    let begin = begin.ok_or_else(|| Problem::field("until", takes::DAY))?;
+    Ok(Some(Timestamp::from_millis(begin.as_millis() + DAY_MS)))
+}
+
+/// What is wrong with what was sent, to be said on the page; any other problem has a page of its
+/// own.
+fn wrong(form: &'static str, name: String, problem: &Problem) -> Result<News, Problem> {
+    if !problem.status().is_client_error() {
+        return Err(problem.clone());
+    }
+    Ok(News { error: Some((form, said(problem))), name, ..News::default() })
+}

@@ -1,0 +1,224 @@
+//! What each role may do on each route and in each form.
+
+use axum::body::Body;
+use axum::http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::log_in;
+use crate::pages::Browser;
+use crate::server::{PROMPT, Server, TOKEN, request};
+
+const ROLES: [&str; 3] = ["viewer", "operator", "admin"];
+
+fn rank(role: &str) -> usize {
+    ROLES.iter().position(|known| *known == role).unwrap()
+}
+
+/// Every operation of the description with the role that it states.
+fn stated_roles() -> Vec<(Method, String, Option<String>)> {
+    let description: Value = serde_json::from_str(&web::openapi_json()).unwrap();
+    let mut stated = Vec::new();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            stated.push((method, path.clone(), operation["x-role"].as_str().map(str::to_owned)));
+        }
+    }
+    stated
+}
+
+#[test]
+fn every_operation_states_the_role_it_needs() {
+    let line = |(method, path, role): (Method, String, Option<String>)| {
+        format!("{path} {method}: {}", role.as_deref().unwrap_or("nobody in particular"))
+    };
+    let mut lines: Vec<String> = stated_roles().into_iter().map(line).collect();
+    lines.sort();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[tokio::test]
+async fn each_role_gets_only_where_the_description_says() {
+    // One of the operations replaces the token, if it can.
+    let server = Server::with_token(control::Token::configured(TOKEN)).await;
+    let mut tokens = Vec::new();
+    for role in ROLES {
+        tokens.push((role, server.api_token(role, role).await.1));
+    }
+    for (method, path, needed) in stated_roles() {
+        let path = path.replace("{id}", "none").replace("{name}", "openai");
+        for (role, token) in &tokens {
+            let asked = request(method.clone(), &path).header("authorization", format!("Bearer {token}"));
+            let response = server.open(asked.body(Body::empty()).unwrap()).await;
+            let may = needed.as_ref().is_none_or(|needed| rank(role) >= rank(needed));
+            let refused = response.status() == StatusCode::FORBIDDEN;
+            assert_eq!(refused, !may, "{role} {method} {path}: {}", response.status());
+            assert_ne!(response.status(), StatusCode::UNAUTHORIZED, "{role} {method} {path}");
+        }
+        let nobody = server.open(request(method.clone(), &path).body(Body::empty()).unwrap()).await;
+        assert_eq!(nobody.status() == StatusCode::UNAUTHORIZED, needed.is_some(), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn refusal_names_the_role_that_is_needed() {
+    let server = Server::start().await;
+    let (_, token) = server.api_token("reader", "viewer").await;
+    let body = json!({"kill_switch": {"enabled": true}});
+    let refused = server.ask_as(&token, Method::PUT, "/api/settings", Some(body)).await;
+    let problem = refused.json();
+    assert_eq!((refused.status, &problem["code"]), (StatusCode::FORBIDDEN, &json!("role_needed")));
+    assert_eq!(problem["detail"], "This needs the role admin; yours is viewer.");
+}
+
+/// The pages that somebody who is logged in looks at.
+const PAGES: [&str; 13] = [
+    "/",
+    "/agents",
+    "/agents/looper",
+    "/agents/looper?done=deactivated",
+    "/incidents",
+    "/incidents/{incident}",
+    "/requests",
+    "/alerts",
+    "/drill",
+    "/costs",
+    "/settings",
+    "/search?text=looper",
+    "/wall",
+];
+
+/// The targets of the forms of a page that change something.
+fn forms(html: &str) -> Vec<String> {
+    let starts = html.split("<form").skip(1).map(|form| form.split('>').next().unwrap());
+    let posts = starts.filter(|start| start.contains("method=\"post\""));
+    posts.map(|start| start.split("action=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()).collect()
+}
+
+async fn with_a_kill() -> (Server, String) {
+    let server = Server::start().await;
+    let incident = server.kill("looper").await;
+    server.put("/api/agents/quiet/kill-switch", json!({})).await;
+    (server, incident.to_string())
+}
+
+#[tokio::test]
+async fn pages_show_no_form_that_would_be_refused() {
+    let (server, incident) = with_a_kill().await;
+    for role in ROLES {
+        server.user(role, role).await;
+    }
+    for role in ROLES {
+        let browser = log_in(&server, role).await;
+        let mut found: Vec<String> = Vec::new();
+        for page in PAGES {
+            found.extend(forms(&browser.page(&page.replace("{incident}", &incident)).await));
+        }
+        found.sort();
+        found.dedup();
+        assert!(found.contains(&"/theme".to_owned()));
+        assert_eq!(found.iter().any(|form| form.ends_with("/activate")), role != "viewer", "{role}: {found:?}");
+        assert_eq!(found.contains(&"/settings/retention".to_owned()), role == "admin", "{role}: {found:?}");
+        // None that ends the session or deletes what the next one is about; an admin may do all.
+        found.retain(|form| !form.starts_with("/logout") && role != "admin");
+        for form in found {
+            let answer = browser.post(&form, "").await;
+            assert_ne!(answer.status, StatusCode::FORBIDDEN, "{role} {form}");
+        }
+    }
+}
+
+/// Forms of the dashboard, and the weakest role that may send them.
+const FORMS: [(&str, &str); 43] = [
+    ("/agents/looper/kill-switch", "admin"),
+    ("/agents/looper/policy", "admin"),
+    ("/agents/looper/policy/reset", "admin"),
+    ("/agents/looper/activate", "operator"),
+    ("/agents/looper/deactivate", "operator"),
+    ("/agents/looper/name", "operator"),
+    ("/agents/looper/delete", "admin"),
+    ("/agents/looper/exemptions/none/revoke", "operator"),
+    ("/incidents/none/feedback", "operator"),
+    ("/incidents/none/exempt", "operator"),
+    ("/incidents/none/activate", "operator"),
+    ("/incidents/none/delete", "admin"),
+    ("/alerts/channels", "admin"),
+    ("/alerts/channels/none", "admin"),
+    ("/alerts/channels/none/test", "operator"),
+    ("/alerts/channels/none/switch", "admin"),
+    ("/alerts/channels/none/delete", "admin"),
+    ("/alerts/rules", "admin"),
+    ("/alerts/rules/none", "admin"),
+    ("/alerts/rules/none/switch", "admin"),
+    ("/alerts/rules/none/delete", "admin"),
+    ("/alerts/history/none/retry", "operator"),
+    ("/drill", "operator"),
+    ("/settings/defaults", "admin"),
+    ("/settings/retention", "admin"),
+    ("/settings/reset", "admin"),
+    ("/settings/policy", "admin"),
+    ("/settings/policy/reset", "admin"),
+    ("/settings/token", "admin"),
+    ("/settings/providers", "admin"),
+    ("/settings/providers/openai/remove", "admin"),
+    ("/settings/people/users", "admin"),
+    ("/settings/people/users/none", "admin"),
+    ("/settings/people/users/none/delete", "admin"),
+    ("/settings/people/tokens", "admin"),
+    ("/settings/people/tokens/none/revoke", "admin"),
+    ("/settings/people/sessions/none/end", "admin"),
+    ("/agents/selected", "operator"),
+    ("/agents/selected?on", "admin"),
+    ("/agents/selected?off", "admin"),
+    ("/agents/selected?activate", "operator"),
+    ("/theme", "viewer"),
+    ("/logout", "viewer"),
+];
+
+#[tokio::test]
+async fn form_of_a_stronger_role_is_refused() {
+    let (server, _) = with_a_kill().await;
+    for role in ["viewer", "operator"] {
+        server.user(role, role).await;
+        let browser = log_in(&server, role).await;
+        for (path, needed) in FORMS.into_iter().filter(|(_, needed)| rank(needed) > rank(role)) {
+            let (path, action) = path.split_once('?').unwrap_or((path, "on"));
+            let answer = browser.post(path, &format!("do={action}&agent=looper")).await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{role} {path} {action}: {}", answer.text);
+            assert!(answer.text.contains("This needs the role "), "{role} {path}: {}", answer.text);
+        }
+    }
+    let listed = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/routes.rs")).unwrap();
+    let posts = listed.matches("post(").count();
+    // The login needs no role; selected agents stand here once for each action, `theme` and so on once.
+    assert!(posts <= FORMS.len() + 2, "{posts} forms are routed: add the new one to this list");
+}
+
+#[tokio::test]
+async fn viewer_sees_no_bodies() {
+    let (server, incident) = with_a_kill().await;
+    server.user("viewer", "viewer").await;
+    server.user("operator", "operator").await;
+    let secret = "please fix the";
+    assert!(PROMPT.starts_with(secret));
+    let pages = PAGES.map(|page| page.replace("{incident}", &incident));
+    let viewer = log_in(&server, "viewer").await;
+    for page in &pages {
+        assert!(!viewer.page(page).await.contains(secret), "{page}");
+    }
+    let operator = log_in(&server, "operator").await;
+    assert!(operator.page(&pages[5]).await.contains(secret));
+
+    let call = server.json(&format!("/api/incidents/{incident}/evidence")).await;
+    let call = call.to_string();
+    let id = call.split("\"call_id\":\"").nth(1).or_else(|| call.split("\"id\":\"").nth(1)).unwrap();
+    let id = id.split('"').next().unwrap();
+    let body = format!("/incidents/{incident}/evidence/{id}/request");
+    let check = async |browser: &Browser<'_>, expected: StatusCode| {
+        for path in [&body, &format!("/api/incidents/{incident}/evidence"), "/api/agents/looper/exemptions"] {
+            assert_eq!(browser.get(path).await.status, expected, "{path}");
+        }
+    };
+    check(&viewer, StatusCode::FORBIDDEN).await;
+    check(&operator, StatusCode::OK).await;
+}
