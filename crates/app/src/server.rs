@@ -89,6 +89,7 @@ impl Server {
         let proxy = parts.proxy(config);
         let mut web = parts.web(config, known, &addresses, Arc::clone(&draining));
         let control = web.control.clone();
+        web.control.load_people().await?;
         web.detection_failures = proxy.detection_failures();
         web.sessions = data_dir.sessions();
         web.is_https = tls.is_some();

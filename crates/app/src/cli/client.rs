@@ -34,6 +34,9 @@ pub struct ServerArgs {
 pub struct AgentArgs {
     /// The agent
     pub agent: String,
+    /// Why, for the audit log
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,

@@ -3,6 +3,7 @@
 
 mod agent_access;
 mod client;
+mod people;
 mod recordings;
 mod settings;
 mod tls;
@@ -17,6 +18,7 @@ pub use client::{
     DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, KillSwitchArgs, OnOff, PolicyArgs, ServerArgs,
     TokenArgs, TopArgs,
 };
+pub use people::{AuditArgs, AuditCommand, AuditFileArgs, RoleArg, TokensArgs, TokensCommand, UsersArgs, UsersCommand};
 pub use recordings::{CountingArg, ExportArgs, ReplayArgs};
 pub use settings::{DemoArgs, MoveArgs, ProviderArgs, SettingArgs};
 pub use tls::{TlsArgs, TlsCommand, TlsDevArgs};
@@ -78,6 +80,12 @@ pub enum Command {
     Keys(KeysArgs),
     /// List, set or delete groups of agents, which share budgets and rates; stop or activate one
     Groups(GroupsArgs),
+    /// List, add, change or delete users
+    Users(UsersArgs),
+    /// List, make or revoke API tokens
+    Tokens(TokensArgs),
+    /// List who did what, check that the log was not tampered with, or export it
+    Audit(AuditArgs),
     /// Print the token that the dashboard and the API ask for
     Token(TokenArgs),
     /// Make certificates for trying TLS
@@ -157,6 +165,16 @@ mod tests {
         check("agentgazer token", true);
         check("agentgazer tls dev --host gazer.test --host 10.0.0.7", true);
         check("agentgazer tls", false);
+        check("agentgazer users", true);
+        check("agentgazer users add ann --role operator", true);
+        check("agentgazer users add ann --role king", false);
+        check("agentgazer users change ann --new-password --password-stdin", false);
+        check("agentgazer tokens create ci --role viewer --until 2026-12-24", true);
+        check("agentgazer tokens revoke ci", true);
+        check("agentgazer audit --action agent.", true);
+        check("agentgazer audit verify --data-dir x", true);
+        check("agentgazer audit export", true);
+        check("agentgazer activate my-agent --reason fixed", true);
         check("agentgazer completions bash", true);
         check("agentgazer provider --chunks 50", true);
         check("agentgazer", false);

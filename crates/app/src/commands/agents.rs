@@ -56,7 +56,10 @@ pub fn deactivate(args: &AgentArgs) -> Result<(), Failure> {
 fn set_active(args: &AgentArgs, active: bool) -> Result<(), Failure> {
     let agent = agent_id(&args.agent)?;
     let path = format!("/api/agents/{agent}");
-    let body = json!({ "active": active });
+    let mut body = json!({ "active": active });
+    if let Some(reason) = &args.reason {
+        body["reason"] = reason.as_str().into();
+    }
     let (before, answer) = on_one_thread(async {
         let client = client(&args.server)?;
         let before: Agent = client::read(&client.get(&path).await?)?;

@@ -15,6 +15,7 @@ pub(crate) async fn paths(server: &Server) -> Vec<String> {
         ["/", "/agents", "/incidents", "/requests", "/alerts", "/costs", "/groups", "/keys", "/settings", "/nowhere"]
             .map(str::to_owned)
             .to_vec();
+    paths.extend(["/settings/people", "/settings/audit"].map(str::to_owned));
     paths.push(format!("/agents/{}#policy-form", scene::LIMITED));
     paths.extend([format!("/agents/{}", scene::STUCK), format!("/incidents/{incident}"), format!("/requests/{call}")]);
     paths

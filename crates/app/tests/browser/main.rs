@@ -19,6 +19,7 @@ mod journey;
 mod keyboard;
 mod layout;
 mod looks;
+mod people;
 mod policy;
 mod scene;
 mod screenshots;

@@ -21,6 +21,7 @@ mod hostile;
 mod kill_path;
 mod lost_database;
 mod panics;
+mod people;
 mod policies;
 mod postgres;
 #[path = "../../../store/tests/contract/postgres_server.rs"]

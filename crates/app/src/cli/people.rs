@@ -1,0 +1,161 @@
+//! The commands about people: users, API tokens and the audit log.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::ServerArgs;
+
+/// What somebody may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum RoleArg {
+    Viewer,
+    Operator,
+    Admin,
+}
+
+/// The arguments of `users`.
+#[derive(Debug, Args)]
+pub struct UsersArgs {
+    /// What to do; without it, users are listed.
+    #[command(subcommand)]
+    pub command: Option<UsersCommand>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What can be done with users.
+#[derive(Debug, Subcommand)]
+pub enum UsersCommand {
+    /// List the users
+    List(ServerArgs),
+    /// Add a user; without --password-stdin a password is made and printed once
+    Add {
+        /// The name to log in with
+        name: String,
+        /// What the user may do
+        #[arg(long)]
+        role: RoleArg,
+        /// Read the password from the standard input
+        #[arg(long)]
+        password_stdin: bool,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+    /// Change a user's role or password; either ends the user's sessions
+    Change {
+        /// The user, by name or id
+        user: String,
+        /// What the user may do
+        #[arg(long)]
+        role: Option<RoleArg>,
+        /// Read a new password from the standard input
+        #[arg(long, conflicts_with = "new_password")]
+        password_stdin: bool,
+        /// Make a new password and print it once
+        #[arg(long)]
+        new_password: bool,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+    /// Delete a user, who is logged out everywhere
+    Delete {
+        /// The user, by name or id
+        user: String,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+/// The arguments of `tokens`.
+#[derive(Debug, Args)]
+pub struct TokensArgs {
+    /// What to do; without it, API tokens are listed.
+    #[command(subcommand)]
+    pub command: Option<TokensCommand>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What can be done with API tokens.
+#[derive(Debug, Subcommand)]
+pub enum TokensCommand {
+    /// List the API tokens
+    List(ServerArgs),
+    /// Make an API token; it is printed once
+    Create {
+        /// What the token is for
+        name: String,
+        /// What whoever holds it may do
+        #[arg(long)]
+        role: RoleArg,
+        /// From when on it is refused: the end of a day (UTC), like 2026-12-24, or a time (RFC 3339)
+        #[arg(long, value_name = "WHEN")]
+        until: Option<String>,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+    /// Revoke an API token: it is refused from the next request on
+    Revoke {
+        /// The token, by name or id
+        token: String,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+/// The arguments of `audit`.
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// What to do; without it, the newest rows are listed.
+    #[command(subcommand)]
+    pub command: Option<AuditCommand>,
+    /// Only by actors whose name contains this
+    #[arg(long, value_name = "NAME")]
+    pub actor: Option<String>,
+    /// Only actions that begin with this, like agent. or agent.activate
+    #[arg(long, value_name = "ACTION")]
+    pub action: Option<String>,
+    /// Only about what contains this, like agent:import-fixer
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What can be done with the audit log in the data directory, also while the server runs.
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Check that no row was changed, removed or inserted
+    Verify {
+        /// The head that an earlier check printed: finds a log that was emptied or replaced by an older
+        /// copy
+        #[arg(long, value_name = "HASH")]
+        head: Option<String>,
+        /// Where the log is.
+        #[command(flatten)]
+        place: AuditFileArgs,
+    },
+    /// Write all rows as JSON lines, oldest first
+    Export(AuditFileArgs),
+}
+
+/// Where the audit log is.
+#[derive(Debug, Args)]
+pub struct AuditFileArgs {
+    /// The server's data directory [env: AGENTGAZER_DATA_DIR]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// The server's configuration file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}

@@ -1,0 +1,126 @@
+//! `audit`: lists the audit log of a server, and checks or exports the one in a data directory.
+
+use std::io::Write;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{AuditRow, Store, StoreConfig};
+
+use crate::cli::{AuditArgs, AuditCommand, AuditFileArgs};
+use crate::client::{self, percent_encoded};
+use crate::commands::{client, on_one_thread, print, resolve};
+use crate::config::Entry;
+use crate::exit::{Exit, Failure};
+
+/// Rows that are listed, and rows that are read at a time.
+const NEWEST: usize = 50;
+const ROWS: u32 = 1000;
+
+/// What is shown of a row.
+#[derive(Deserialize)]
+struct Row {
+    number: u64,
+    timestamp: String,
+    actor: Actor,
+    action: String,
+    target: Option<String>,
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Actor {
+    name: String,
+    role: String,
+    address: Option<String>,
+}
+
+/// `audit`.
+pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
+    match &args.command {
+        None => list(args),
+        Some(AuditCommand::Verify { head, place }) => verify(head.as_deref(), place),
+        Some(AuditCommand::Export(place)) => export(place),
+    }
+}
+
+fn list(args: &AuditArgs) -> Result<(), Failure> {
+    let filters = [("actor", &args.actor), ("action", &args.action), ("target", &args.target)];
+    let filters = filters.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let query: String = filters.map(|(name, value)| format!("&{name}={}", percent_encoded(value))).collect();
+    let path = format!("/api/audit?limit={NEWEST}{query}");
+    let items = on_one_thread(async { client(&args.server)?.items(&path).await })?;
+    if args.server.json {
+        return print::json_list(&items);
+    }
+    let rows = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Row>, Failure>>()?;
+    let cells = |row: Row| {
+        let who = match row.actor.address {
+            Some(address) => format!("{} ({}, {address})", row.actor.name, row.actor.role),
+            None => format!("{} ({})", row.actor.name, row.actor.role),
+        };
+        let (target, reason) = (row.target.unwrap_or_default(), row.reason.unwrap_or_default());
+        vec![row.number.to_string(), print::time(&row.timestamp), who, row.action, target, reason]
+    };
+    let rows = rows.into_iter().map(cells).collect();
+    print::table(&["NO.", "TIME (UTC)", "WHO", "ACTION", "TARGET", "REASON"], rows, "Nothing was changed yet.")
+}
+
+/// `audit verify`: fails if the log is not what was written.
+fn verify(head: Option<&str>, place: &AuditFileArgs) -> Result<(), Failure> {
+    let report = on_one_thread(async { Ok(open(place).await?.verify_audit(head).await?) })?;
+    match report.problem {
+        Some(problem) => Err(Failure::new(Exit::Failed, format!("the audit log was tampered with: {problem}"))),
+        None if report.rows == 0 => print::line("The audit log is empty."),
+        None => print::line(&format!("{} rows, none changed or missing. Head: {}", report.rows, report.head)),
+    }
+}
+
+/// `audit export`: all rows as JSON lines.
+fn export(place: &AuditFileArgs) -> Result<(), Failure> {
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    on_one_thread(async {
+        let store = open(place).await?;
+        let mut last = 0;
+        loop {
+            let rows = store.audit_after(last, ROWS).await?;
+            let Some(newest) = rows.last() else { break };
+            last = newest.number;
+            for row in &rows {
+                writeln!(output, "{}", line(row))?;
+            }
+        }
+        Ok(output.flush()?)
+    })
+}
+
+fn line(row: &AuditRow) -> Value {
+    let parsed = |text: &Option<String>| text.as_ref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    json!({
+        "number": row.number,
+        "timestamp": row.at,
+        "actor": {
+            "kind": row.actor_kind,
+            "id": row.actor_id,
+            "name": row.actor_name,
+            "role": row.role,
+            "address": row.address,
+            "via": row.via,
+        },
+        "action": row.action,
+        "target": row.target,
+        "before": parsed(&row.before),
+        "after": parsed(&row.after),
+        "reason": row.reason,
+        "hash": row.hash,
+    })
+}
+
+async fn open(place: &AuditFileArgs) -> Result<Store, Failure> {
+    let flags = place.data_dir.iter().map(|place| Entry::flag("--data-dir", "data_dir", place));
+    let config = resolve(place.config.clone(), flags.collect())?;
+    if !config.data_dir.join("agentgazer.db").exists() {
+        let message = format!("there is no audit log in {}: say where with --data-dir", config.data_dir.display());
+        return Err(Failure::new(Exit::NotFound, message));
+    }
+    Ok(Store::open(StoreConfig::new(&config.data_dir, config.key_file())).await?)
+}

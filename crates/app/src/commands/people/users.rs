@@ -1,0 +1,134 @@
+//! `users`: lists, adds, changes and deletes them.
+
+use std::io::BufRead;
+
+use http::Method;
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{find, role};
+use crate::cli::{RoleArg, ServerArgs, UsersArgs, UsersCommand};
+use crate::client;
+use crate::commands::{client, on_one_thread, print};
+use crate::exit::{Exit, Failure};
+use crate::text::printable;
+
+/// What is shown of a user.
+#[derive(Deserialize)]
+struct User {
+    id: String,
+    name: String,
+    role: String,
+    last_login_at: Option<String>,
+}
+
+/// Where a password comes from.
+enum Password {
+    Kept,
+    Given,
+    Made,
+}
+
+/// `users`.
+pub fn users(args: &UsersArgs) -> Result<(), Failure> {
+    match &args.command {
+        None => list(&args.server),
+        Some(UsersCommand::List(server)) => list(server),
+        Some(UsersCommand::Add { name, role, password_stdin, server }) => {
+            let password = if *password_stdin { Password::Given } else { Password::Made };
+            add(name, *role, &password, server)
+        }
+        Some(UsersCommand::Change { user, role, password_stdin, new_password, server }) => {
+            let password = match (password_stdin, new_password) {
+                (true, _) => Password::Given,
+                (_, true) => Password::Made,
+                _ => Password::Kept,
+            };
+            change(user, *role, &password, server)
+        }
+        Some(UsersCommand::Delete { user, server }) => delete(user, server),
+    }
+}
+
+fn list(args: &ServerArgs) -> Result<(), Failure> {
+    let items = on_one_thread(async { client(args)?.items("/api/users").await })?;
+    if args.json {
+        return print::json_list(&items);
+    }
+    let users = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<User>, Failure>>()?;
+    let row = |user: User| {
+        let last = user.last_login_at.as_deref().map_or_else(|| "never".to_owned(), print::time);
+        vec![user.name, user.role, last, user.id]
+    };
+    let rows = users.into_iter().map(row).collect();
+    print::table(
+        &["NAME", "ROLE", "LAST LOGIN (UTC)", "ID"],
+        rows,
+        "No users yet: only the first token lets anybody in.",
+    )
+}
+
+fn add(name: &str, given_role: RoleArg, password: &Password, args: &ServerArgs) -> Result<(), Failure> {
+    let (password, made) = read(password)?;
+    let body = serde_json::json!({"name": name, "role": role(given_role), "password": password});
+    let answer = on_one_thread(async { client(args)?.change(Method::POST, "/api/users", &body).await })?;
+    said(&answer, &format!("{name} may log in as {}.", role(given_role)), made, args)
+}
+
+fn change(user: &str, given_role: Option<RoleArg>, password: &Password, args: &ServerArgs) -> Result<(), Failure> {
+    let (password, made) = read(password)?;
+    let mut body = Map::new();
+    body.extend(given_role.map(|given| ("role".to_owned(), Value::from(role(given)))));
+    body.extend(password.map(|password| ("password".to_owned(), password.into())));
+    if body.is_empty() {
+        return Err(Failure::new(Exit::Usage, "nothing to change: say --role, --password-stdin or --new-password"));
+    }
+    let answer = on_one_thread(async {
+        let client = client(args)?;
+        let id = find(&client, "/api/users", user).await?;
+        client.change(Method::PATCH, &format!("/api/users/{id}"), &body.into()).await
+    })?;
+    said(&answer, &format!("{user} is changed; the sessions of before are over."), made, args)
+}
+
+fn delete(user: &str, args: &ServerArgs) -> Result<(), Failure> {
+    on_one_thread(async {
+        let client = client(args)?;
+        let id = find(&client, "/api/users", user).await?;
+        client.delete(&format!("/api/users/{id}")).await
+    })?;
+    if args.json { Ok(()) } else { print::line(&printable(&format!("{user} is deleted and logged out."))) }
+}
+
+/// The password, and whether it was made here. A password is no argument: others on the machine see
+/// those.
+fn read(password: &Password) -> Result<(Option<String>, Option<String>), Failure> {
+    match password {
+        Password::Kept => Ok((None, None)),
+        Password::Made => {
+            let made: String = control::Token::random()?.expose_secret().chars().take(24).collect();
+            Ok((Some(made.clone()), Some(made)))
+        }
+        Password::Given => {
+            let mut line = String::new();
+            std::io::stdin().lock().read_line(&mut line)?;
+            Ok((Some(line.trim_end_matches(['\r', '\n']).to_owned()), None))
+        }
+    }
+}
+
+fn said(answer: &str, text: &str, made: Option<String>, args: &ServerArgs) -> Result<(), Failure> {
+    if args.json {
+        let mut user: Value = client::read(answer)?;
+        if let Some(password) = made {
+            user["password"] = password.into();
+        }
+        return print::json(&user.to_string());
+    }
+    print::line(&printable(text))?;
+    match made {
+        Some(password) => print::line(&format!("The password, which is not shown again: {password}")),
+        None => Ok(()),
+    }
+}
