@@ -1,9 +1,9 @@
 //! What each change is called in the audit log, and what it is about. The match has no catch-all:
 //! whoever adds a change has to say.
 
-use model::{AgentId, ChannelId, DeliveryId, ExemptionId, IncidentId, RuleId};
+use model::{AgentId, AgentKeyId, ChannelId, DeliveryId, ExemptionId, IncidentId, RuleId};
 
-use crate::{AlertChange, Change, PeopleChange};
+use crate::{AccessChange, AlertChange, Change, PeopleChange};
 
 /// A change as the audit log calls it.
 pub(super) struct Audited<'a> {
@@ -22,9 +22,15 @@ pub(super) enum Target<'a> {
     Incident(IncidentId),
     Exemption(ExemptionId),
     Settings,
+    /// The mail server.
+    Mail,
+    /// Whether an agent is recorded.
+    Recording(&'a AgentId),
     Channel(ChannelId),
     Rule(RuleId),
     Delivery(DeliveryId),
+    AgentKey(AgentKeyId),
+    Group(&'a str),
     User(&'a str),
     Token(&'a str),
     /// What has no row.
@@ -35,14 +41,16 @@ impl Target<'_> {
     /// Its kind and id, as the log has it.
     pub(super) fn name(&self) -> Option<String> {
         Some(match self {
-            Target::Agent(id) | Target::Policy(id) => format!("agent:{id}"),
-            Target::DefaultPolicy | Target::Settings => "settings".to_owned(),
+            Target::Agent(id) | Target::Policy(id) | Target::Recording(id) => format!("agent:{id}"),
+            Target::DefaultPolicy | Target::Settings | Target::Mail => "settings".to_owned(),
             Target::Provider(name) => format!("provider:{name}"),
             Target::Incident(id) => format!("incident:{id}"),
             Target::Exemption(id) => format!("exemption:{id}"),
             Target::Channel(id) => format!("channel:{id}"),
             Target::Rule(id) => format!("rule:{id}"),
             Target::Delivery(id) => format!("alert:{id}"),
+            Target::AgentKey(id) => format!("agent_key:{id}"),
+            Target::Group(name) => format!("group:{name}"),
             Target::User(id) => format!("user:{id}"),
             Target::Token(id) => format!("token:{id}"),
             Target::Other(name) => return name.map(str::to_owned),
@@ -72,7 +80,14 @@ pub(super) fn of(change: &Change) -> Option<Audited<'_>> {
         Change::DeleteIncident { incident } => audited("incident.delete", Target::Incident(*incident)),
         Change::AddExemption { row } => audited("exemption.create", Target::Exemption(row.exemption.id)),
         Change::RemoveExemption { id, .. } => audited("exemption.revoke", Target::Exemption(*id)),
+        Change::PutSmtpServer { server } => Some(Audited {
+            action: "settings.mail",
+            target: Target::Mail,
+            secret: server.as_ref().and_then(|server| server.password.as_ref()).map(|_| ("password", "stored")),
+        }),
+        Change::SetRecording { agent, .. } => audited("agent.recording", Target::Recording(agent)),
         Change::PutSettings { .. } => audited("settings.change", Target::Settings),
+        Change::Access(change) => of_access(change),
         Change::Alerts(change) => of_alerts(change),
         Change::People(change) => of_people(change),
         Change::Note(note) => audited(note.action, Target::Other(note.target.as_deref())),
@@ -96,6 +111,17 @@ fn of_alerts(change: &AlertChange) -> Option<Audited<'_>> {
         | AlertChange::Digest { .. }
         | AlertChange::ClockSetBack { .. }
         | AlertChange::Turns { .. } => None,
+    }
+}
+
+fn of_access(change: &AccessChange) -> Option<Audited<'_>> {
+    let audited = |action, target| Some(Audited { action, target, secret: None });
+    match change {
+        AccessChange::AddKey { key } => audited("agent_key.create", Target::AgentKey(key.id)),
+        AccessChange::RemoveKey { id } => audited("agent_key.revoke", Target::AgentKey(*id)),
+        AccessChange::NoteKeyUses { .. } => None,
+        AccessChange::PutGroup { group } => audited("group.change", Target::Group(&group.name)),
+        AccessChange::RemoveGroup { name } => audited("group.delete", Target::Group(name)),
     }
 }
 

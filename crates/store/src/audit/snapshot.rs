@@ -30,13 +30,19 @@ pub(super) async fn read(transaction: &mut Connection<'_>, target: &Target<'_>) 
         Target::Exemption(id) => {
             one(transaction, "agent_id, kind, until from exemptions", &id.to_string(), exemption).await
         }
-        Target::Settings => settings(transaction).await,
+        Target::Settings => settings(transaction, &["kill_switch", "retention"]).await,
+        Target::Mail => settings(transaction, &["smtp"]).await,
+        Target::Recording(id) => settings(transaction, &[&format!("recording:{id}")]).await,
         Target::Channel(id) => one(transaction, "kind, name, enabled from channels", &id.to_string(), channel).await,
         Target::Rule(id) => {
             let columns = "agent_id, rule_type, condition, channels, cooldown_minutes, repeat_minutes, notify_recovery,
                 enabled from alert_rules";
             one(transaction, columns, &id.to_string(), rule).await
         }
+        Target::AgentKey(id) => {
+            one(transaction, "name, agents, expires_at from agent_keys", &id.to_string(), agent_key).await
+        }
+        Target::Group(name) => one(transaction, "agents, policy, kill_switch from agent_groups", name, group).await,
         Target::User(id) => one(transaction, "name, role from users", id, user).await,
         Target::Token(id) => one(transaction, "name, role, expires_at from api_tokens", id, token).await,
         Target::Delivery(_) | Target::Other(_) => Ok(None),
@@ -52,7 +58,7 @@ async fn one(
 ) -> Result<Option<Value>, sqlx::Error> {
     let key = match columns.rsplit(' ').next() {
         Some("policies") => "agent_id",
-        Some("providers") => "name",
+        Some("providers" | "agent_groups") => "name",
         _ => "id",
     };
     let mut query = crate::database::QueryBuilder::new("select ");
@@ -124,6 +130,24 @@ fn user(row: &Row) -> Result<Value, sqlx::Error> {
     Ok(json!({"name": row.try_get::<String, _>("name")?, "role": row.try_get::<String, _>("role")?}))
 }
 
+fn group(row: &Row) -> Result<Value, sqlx::Error> {
+    Ok(json!({
+        "agents": json_column(row, "agents")?,
+        "policy": json_column(row, "policy")?,
+        "kill_switch": json_column(row, "kill_switch")?,
+    }))
+}
+
+/// Without its hash.
+fn agent_key(row: &Row) -> Result<Value, sqlx::Error> {
+    let expires_at: Option<i64> = row.try_get("expires_at")?;
+    Ok(json!({
+        "name": row.try_get::<Option<String>, _>("name")?,
+        "agents": row.try_get::<String, _>("agents")?,
+        "expires_at": expires_at.map(model::Timestamp::from_millis),
+    }))
+}
+
 fn token(row: &Row) -> Result<Value, sqlx::Error> {
     let expires_at: Option<i64> = row.try_get("expires_at")?;
     Ok(json!({
@@ -133,10 +157,17 @@ fn token(row: &Row) -> Result<Value, sqlx::Error> {
     }))
 }
 
-async fn settings(transaction: &mut Connection<'_>) -> Result<Option<Value>, sqlx::Error> {
-    let rows: Vec<(String, String)> =
-        database::query_as("select name, value from settings order by name").fetch_all(transaction).await?;
-    let fields = rows.into_iter().map(|(name, value)| (name, serde_json::from_str(&value).unwrap_or(Value::Null)));
+/// The settings with these names. The password of the mail server is left out, also encrypted.
+async fn settings(transaction: &mut Connection<'_>, names: &[&str]) -> Result<Option<Value>, sqlx::Error> {
+    let query = database::query_as("select name, value from settings order by name");
+    let rows: Vec<(String, String)> = query.fetch_all(transaction).await?;
+    let fields = rows.into_iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(name, value)| {
+        let mut value = serde_json::from_str(&value).unwrap_or(Value::Null);
+        if let Value::Object(fields) = &mut value {
+            fields.remove("password");
+        }
+        (name, value)
+    });
     Ok(Some(Value::Object(fields.collect())))
 }
 

@@ -133,6 +133,8 @@ impl Server {
             recorder: web.recorder.clone(),
             providers: web.providers.clone(),
             configured_providers: Vec::new(),
+            agent_keys: model::AgentKeys::default(),
+            key_requirement: model::KeyRequirement::default(),
             configured_policy: Policy::default(),
             token,
             clock: web.clock.clone(),

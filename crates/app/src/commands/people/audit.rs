@@ -118,9 +118,11 @@ fn line(row: &AuditRow) -> Value {
 async fn open(place: &AuditFileArgs) -> Result<Store, Failure> {
     let flags = place.data_dir.iter().map(|place| Entry::flag("--data-dir", "data_dir", place));
     let config = resolve(place.config.clone(), flags.collect())?;
-    if !config.data_dir.join("agentgazer.db").exists() {
+    let postgres = config.postgres()?;
+    if postgres.is_none() && !config.data_dir.join("agentgazer.db").exists() {
         let message = format!("there is no audit log in {}: say where with --data-dir", config.data_dir.display());
         return Err(Failure::new(Exit::NotFound, message));
     }
-    Ok(Store::open(StoreConfig::new(&config.data_dir, config.key_file())).await?)
+    let store_config = StoreConfig { postgres, ..StoreConfig::new(&config.data_dir, config.key_file()) };
+    Ok(Store::open(store_config).await?)
 }

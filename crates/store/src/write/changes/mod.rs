@@ -16,7 +16,8 @@ use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
 use crate::{
-    AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, people, recording_switch, settings, smtp,
+    AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, people, recording_switch, settings,
+    smtp,
 };
 
 /// What a change gave, and what those who watch are told of it.

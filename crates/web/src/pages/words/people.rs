@@ -26,6 +26,7 @@ pub(in crate::pages) const ACTIONS: &[(&str, &str)] = &[
     ("rule.", "Alert rules"),
     ("user.", "Users"),
     ("token.", "API tokens"),
+    ("agent_key.", "Agent keys"),
     ("session.", "Sessions"),
 ];
 
@@ -46,6 +47,8 @@ pub(in crate::pages) fn action(word: &str) -> String {
         "exemption.create" => "Made an exemption",
         "exemption.revoke" => "Revoked an exemption",
         "settings.change" => "Changed the settings",
+        "settings.mail" => "Changed the mail server",
+        "agent.recording" => "Switched its recording",
         "settings.policy" => "Changed the default policy",
         "channel.change" => "Changed the channel",
         "channel.delete" => "Deleted the channel",
@@ -53,6 +56,10 @@ pub(in crate::pages) fn action(word: &str) -> String {
         "rule.change" => "Changed the alert rule",
         "rule.delete" => "Deleted the alert rule",
         "alert.retry" => "Sent an alert again",
+        "agent_key.create" => "Made an agent key",
+        "agent_key.revoke" => "Revoked an agent key",
+        "group.change" => "Changed the group",
+        "group.delete" => "Deleted the group",
         "user.create" => "Added the user",
         "user.change" => "Changed the user",
         "user.delete" => "Deleted the user",

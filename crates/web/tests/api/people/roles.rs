@@ -129,7 +129,7 @@ async fn pages_show_no_form_that_would_be_refused() {
 }
 
 /// Forms of the dashboard, and the weakest role that may send them.
-const FORMS: [(&str, &str); 43] = [
+const FORMS: [(&str, &str); 53] = [
     ("/agents/looper/kill-switch", "admin"),
     ("/agents/looper/policy", "admin"),
     ("/agents/looper/policy/reset", "admin"),
@@ -154,6 +154,16 @@ const FORMS: [(&str, &str); 43] = [
     ("/alerts/history/none/retry", "operator"),
     ("/drill", "operator"),
     ("/settings/defaults", "admin"),
+    ("/keys", "admin"),
+    ("/keys/none/revoke", "admin"),
+    ("/groups", "admin"),
+    ("/groups/none/stop", "operator"),
+    ("/groups/none/activate", "operator"),
+    ("/groups/none/delete", "admin"),
+    ("/agents/looper/recording", "admin"),
+    ("/settings/mail", "admin"),
+    ("/settings/mail/reset", "admin"),
+    ("/settings/mail/test", "admin"),
     ("/settings/retention", "admin"),
     ("/settings/reset", "admin"),
     ("/settings/policy", "admin"),
@@ -181,7 +191,7 @@ async fn form_of_a_stronger_role_is_refused() {
     for role in ["viewer", "operator"] {
         server.user(role, role).await;
         let browser = log_in(&server, role).await;
-        for (path, needed) in FORMS.into_iter().filter(|(_, needed)| rank(needed) > rank(role)) {
+        for (path, _) in FORMS.into_iter().filter(|(_, needed)| rank(needed) > rank(role)) {
             let (path, action) = path.split_once('?').unwrap_or((path, "on"));
             let answer = browser.post(path, &format!("do={action}&agent=looper")).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{role} {path} {action}: {}", answer.text);
