@@ -21,7 +21,7 @@ async fn make_key(browser: &Browser) -> String {
     browser.wait_for_text("h1", "No agent keys").await;
     browser.type_into("#key-form input[name=agent]", "a b").await;
     browser.click("#key-form button").await;
-    browser.wait_for_text("[role=alert]", "No key was made").await;
+    browser.wait_for_text("p.alarm", "No key was made").await;
     browser.type_into("#key-form input[name=agent]", "my-agent").await;
     browser.type_into("#key-form input[name=name]", "laptop").await;
     browser.click("#key-form button").await;
