@@ -148,7 +148,9 @@ impl Command {
             return Ok(());
         }
         let Some(live) = self.guard.agent(agent) else { return Ok(()) };
-        self.store_kill_switch(agent, live.kill_switch).await.map(drop)
+        let window_floor = self.guard.window_floor_after(agent, live.kill_switch);
+        let (agent, kill_switch, at) = (agent.clone(), live.kill_switch, self.clock.now());
+        self.write_unaudited(Change::Configure { agent, kill_switch, window_floor, at }).await
     }
 
     async fn delete_agent(&self, agent: &AgentId) -> Result<(), ControlError> {

@@ -152,6 +152,11 @@ impl Command {
         &self.cause.actor
     }
 
+    /// Writes what memory knows already and the actor did not ask for: it is no change of theirs.
+    pub(crate) async fn write_unaudited(&self, change: Change) -> Result<(), StoreError> {
+        self.state.recorder.change(change).await.map(drop)
+    }
+
     /// Makes a change and waits until it is on disk.
     pub(crate) async fn change(&self, change: Change) -> Result<Changed, StoreError> {
         self.state.recorder.change_by(Arc::clone(&self.cause), change).await

@@ -105,7 +105,8 @@ pub enum TokensCommand {
     /// Revoke an API token: it is refused from the next request on
     Revoke {
         /// The token, by name or id
-        token: String,
+        #[arg(value_name = "TOKEN")]
+        which: String,
         /// Which server.
         #[command(flatten)]
         server: ServerArgs,

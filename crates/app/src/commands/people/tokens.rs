@@ -30,7 +30,7 @@ pub fn tokens(args: &TokensArgs) -> Result<(), Failure> {
         None => list(&args.server),
         Some(TokensCommand::List(server)) => list(server),
         Some(TokensCommand::Create { name, role, until, server }) => create(name, *role, until.as_deref(), server),
-        Some(TokensCommand::Revoke { token, server }) => revoke(token, server),
+        Some(TokensCommand::Revoke { which, server }) => revoke(which, server),
     }
 }
 
