@@ -179,6 +179,9 @@ impl Server {
         if !self.proxy.stop(drain).await {
             tracing::warn!(drain = ?drain, "calls that did not finish in time were cut");
         }
+        // Before the dashboard stops: the recorder ends with the last sender of events.
+        self.key_uses.abort();
+        self.control.store_key_uses().await;
         if let Some(evidence) = self.evidence {
             evidence.stop().await;
         }
@@ -187,8 +190,6 @@ impl Server {
         self.tls_watch.iter().for_each(JoinHandle::abort);
         self.clock_watch.abort();
         self.restoring.abort();
-        self.key_uses.abort();
-        self.control.store_key_uses().await;
         let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder.stop()).await;
         self.data_dir.forget_addresses();
         anyhow::ensure!(flushed.unwrap_or(false), "not everything could be written to disk; the log says what is lost");
