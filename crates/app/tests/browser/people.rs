@@ -41,6 +41,8 @@ async fn admin_adds_an_operator_who_activates_with_a_reason() {
     ann.wait_for_text("#notice", "Active again").await;
     assert!(ann.find("form[action$='/delete']").await.is_none(), "an operator deletes nothing");
 
+    let log = server.get("/api/audit?action=agent.activate").await;
+    assert_eq!(log["items"][0]["reason"], json!("the import is fixed"), "{log}");
     admin.go("/settings/audit?action=agent.activate").await;
     admin.wait_for_text("#audit", "the import is fixed").await;
     admin.wait_for_text("#audit", "ann").await;
