@@ -103,7 +103,7 @@ async fn check_canary(server: Server, key: &str) {
     }
     let data = server.data_dir().to_owned();
     let exported = run(&["export", "--agent", "looper", "--data-dir", data.to_str().unwrap()]);
-    assert!(!exported.stdout.contains(key) && !server.log().contains(key) && !server.banner().contains(key));
+    assert!(!exported.stdout.contains(key) && !server.log().contains(key) && !server.banner().await.contains(key));
     let (_builder, status) = server.terminate();
     assert!(status.success());
     assert_eq!(files_with(&data, key), Vec::<String>::new());

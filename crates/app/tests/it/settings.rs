@@ -27,7 +27,8 @@ async fn what_is_set_goes_before_the_flags_and_survives_a_restart() {
         let kill_switch = server.get(&format!("/api/agents/{agent}")).await["kill_switch"].clone();
         assert_eq!((&kill_switch["enabled"], &kill_switch["threshold"]), (&json!(enabled), &json!(7.0)), "{agent}");
     }
-    assert!(server.banner().contains("on for new agents"), "{}", server.banner());
+    let banner = server.banner().await;
+    assert!(banner.contains("on for new agents"), "{banner}");
 }
 
 #[tokio::test]

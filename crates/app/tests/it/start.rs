@@ -118,7 +118,7 @@ async fn the_first_start_makes_a_token_that_stays() {
     for secret in ["token", "agentgazer.key", "agentgazer.db"] {
         assert_eq!(mode(secret), 0o600, "{secret}");
     }
-    let banner = server.banner();
+    let banner = server.banner().await;
     for part in [&server.proxy, &server.dashboard, &format!("{}/#token={}", server.dashboard, server.token)] {
         assert!(banner.contains(part), "{part}: {banner}");
     }

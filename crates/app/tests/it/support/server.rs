@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::command::agentgazer;
-use super::{Agent, Answer, Http, Run, run};
+use super::{Agent, Answer, Http, Run, eventually, run};
 
 /// The token of every server under test.
 const TOKEN: &str = "integration-test-token";
@@ -222,9 +222,10 @@ impl Server {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// What it printed when it started.
-    pub(crate) fn banner(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("banner")).unwrap()
+    /// What it prints when it starts. It answers before that, so the last line is waited for.
+    pub(crate) async fn banner(&self) -> String {
+        let read = || std::fs::read_to_string(self.folder.path().join("banner")).unwrap();
+        eventually("the banner", async || Some(read()).filter(|banner| banner.contains("\n  data "))).await
     }
 
     /// Runs a command that talks to it, as its operator would.

@@ -15,7 +15,8 @@ async fn both_listeners_speak_tls_and_say_so() {
     let (provider, certificates) = (provider().await, Certificates::new());
     let server = certificates.server(&provider, &[]);
     assert!(server.proxy.starts_with("https://") && server.dashboard.starts_with("https://"), "{}", server.proxy);
-    assert!(server.banner().contains(&format!("{}/#token=", server.dashboard)), "{}", server.banner());
+    let banner = server.banner().await;
+    assert!(banner.contains(&format!("{}/#token=", server.dashboard)), "{banner}");
     assert_eq!(server.agent("a").ask("Why?").await.status, 200);
     assert_eq!(server.get("/api/agents").await["items"][0]["agent_id"], "a");
     assert_eq!(server.get("/api/status").await["public_url"], server.dashboard.as_str());
