@@ -111,7 +111,7 @@ impl Guard {
 
     /// Records the answer to a call, which has come now, and returns the fingerprint to store.
     /// `None`: the call has ended before, has left the windows or belongs to an older epoch, so
-    /// nothing was scored; the fingerprint in its [`Scored`] is the one to store then.
+    /// nothing was scored; the fingerprint in its [`crate::Scored`] is the one to store then.
     pub fn on_answer(&self, ticket: &Ticket, answered: &Answered, now: Timestamp) -> Option<Fingerprint> {
         let ended = Ended { outcome: Outcome::Answered, response: fingerprint::of_answer(answered), at: now };
         self.registry.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?

@@ -162,7 +162,7 @@ impl AgentKeys {
         KeyRefusal::ALL.map(|why| (why, self.0.refused[why as usize].load(Ordering::Relaxed)))
     }
 
-    /// The last uses that are not stored yet. [`AgentKeys::note_stored_use`] tells that one is.
+    /// The last uses that are not stored yet. [`AgentKeys::note_stored_uses`] tells that they are.
     pub fn unstored_uses(&self) -> Vec<(AgentKeyId, Timestamp)> {
         let keys = self.0.keys.load();
         let is_new =
