@@ -1,4 +1,4 @@
-//! The ids of things.
+//! Identifiers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use crate::Timestamp;
 /// The name of an agent: `1..=128` characters of `A-Z a-z 0-9 . _ - : @`, the first one
 /// alphanumeric.
 ///
-/// Cloning is a reference count, because one travels with every call.
+/// Cloning is cheap, because every call carries one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AgentId(Arc<str>);
 
-/// A name that no agent can have.
+/// The error for an invalid agent name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an agent name has 1 to 128 characters of A-Z a-z 0-9 . _ - : @ and starts with a letter or digit")]
 pub struct InvalidAgentId;
 
 impl AgentId {
-    /// The longest name, in characters (which are bytes: all of them are ASCII).
+    /// The longest name, in characters; all are ASCII.
     pub const MAX_LENGTH: usize = 128;
 
-    /// Checks `name` and takes it.
+    /// Validates `name`.
     pub fn parse(name: &str) -> Result<AgentId, InvalidAgentId> {
         let bytes = name.as_bytes();
         let starts_well = bytes.first().is_some_and(u8::is_ascii_alphanumeric);
@@ -68,17 +68,17 @@ impl From<AgentId> for String {
 pub struct CallId(pub Uuid);
 
 impl CallId {
-    /// A fresh id.
+    /// A new id.
     pub fn new() -> CallId {
         CallId(Uuid::now_v7())
     }
 
-    /// A fresh id for what happens at `at`.
+    /// A new id for an event at `at`.
     pub fn at(at: Timestamp) -> CallId {
         CallId(version_7(at))
     }
 
-    /// When it was made; `None` if it is of another kind than those made here.
+    /// Its creation time; `None` if it was not made by this type.
     pub fn time(self) -> Option<Timestamp> {
         let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
         let millis = i64::try_from(seconds).ok()?.checked_mul(1000)? + i64::from(nanos / 1_000_000);
@@ -90,7 +90,7 @@ impl CallId {
         CallId(Uuid::from_bytes(bytes))
     }
 
-    /// Reads an id as it is written.
+    /// Parses an id.
     pub fn parse(text: &str) -> Option<CallId> {
         Uuid::try_parse(text).ok().map(CallId)
     }
@@ -114,18 +114,18 @@ impl fmt::Display for CallId {
 pub struct IncidentId(pub Uuid);
 
 impl IncidentId {
-    /// A fresh id for an incident that happens at `at`.
+    /// A new id for an incident at `at`.
     pub fn at(at: Timestamp) -> IncidentId {
         IncidentId(version_7(at))
     }
 
-    /// Reads an id as it is written.
+    /// Parses an id.
     pub fn parse(text: &str) -> Option<IncidentId> {
         Uuid::try_parse(text).ok().map(IncidentId)
     }
 }
 
-/// A fresh UUID that sorts by `at`.
+/// A new UUIDv7 for `at`.
 fn version_7(at: Timestamp) -> Uuid {
     let millis = at.as_millis().max(0).unsigned_abs();
     let time = uuid::Timestamp::from_unix(uuid::NoContext, millis / 1000, (millis % 1000) as u32 * 1_000_000);
@@ -138,13 +138,12 @@ impl fmt::Display for IncidentId {
     }
 }
 
-/// Which conversation of its agent a call belongs to: a hash of what tells conversations apart.
+/// Identifies a conversation of an agent: a hash of what distinguishes conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConversationId(pub u64);
 
 impl ConversationId {
-    /// How the name of a conversation begins that no client named: it is told apart by the words it
-    /// begins with.
+    /// The prefix of a conversation that the client did not name; its first words identify it.
     pub const BY_FIRST_WORDS: &'static str = "first-";
 }
 

@@ -1,75 +1,52 @@
-//! What AgentGazer talks about: agents, calls, fingerprints, incidents, events. Data and its
-//! validation only: no IO, no SQL, no HTTP; every other crate speaks in these words.
+//! The data types of AgentGazer: agents, calls, fingerprints, incidents, events. Data and its
+//! validation only, without IO, SQL or HTTP; every other crate uses them.
 
-mod actor;
-mod address;
+mod access;
 mod agent;
-mod agent_key;
-mod agent_pattern;
 mod alert;
-mod budget_period;
 mod call;
-mod event;
-mod exemption;
 mod failures;
-mod fingerprint;
-mod group;
-mod host;
-mod hours;
+pub mod fingerprint_bytes;
 mod id;
 mod incident;
-mod kept_call;
-mod key_requirement;
-mod kill_switch;
 mod money;
+mod network;
 mod policy;
-mod policy_change;
 mod provider;
 mod recorder;
-mod smtp;
-mod stuck;
-mod target;
+pub mod shared_log;
 mod time;
-mod unscored;
-mod zone;
 
-pub use actor::{Actor, ActorKind, Cause, Role};
-pub use address::is_global;
-pub use agent::{ActivatedBy, DeactivatedBy, Deactivation, SavedAgent};
-pub use agent_key::{AgentKey, AgentKeyId, AgentKeys, KeyHash, KeyInForce, KeyRefusal, KeyText};
-pub use agent_pattern::{AgentPattern, InvalidAgentPattern};
+pub use access::{
+    Actor, ActorKind, AgentKey, AgentKeyId, AgentKeys, Cause, Grant, KeyHash, KeyInForce, KeyRefusal, KeyRequirement,
+    KeyText, RequireKey, Role,
+};
+pub use agent::{
+    Action, ActivatedBy, AgentLabels, AgentPattern, Counting, DeactivatedBy, Deactivation, Exempt, ExemptKind,
+    Exemption, ExemptionId, FieldError, Group, Groups, InvalidAgentPattern, InvalidLabel, KillSwitch, KillSwitchChange,
+    Label, SavedAgent,
+};
 pub use alert::{
     AlertData, AlertRule, AlertType, BudgetData, BudgetLimit, Channel, ChannelId, ChannelKind, ChannelSettings,
     Condition, DeliveryId, DeliveryState, DigestLine, ErrorRateData, LoopData, RecoveredData, RuleId, RuleScope,
-    RuleType, SilenceData,
+    RuleType, SilenceData, SmtpSecurity, SmtpServer,
 };
-pub use budget_period::BudgetPeriod;
-pub use call::{Answered, Asked, Continues, ToolCall, Usage};
-pub use event::{BlockReason, CLIENT_WENT_AWAY, Event, EventType};
-pub use exemption::{Exempt, ExemptKind, Exemption, ExemptionId};
+pub use call::{
+    Answered, Asked, BlockReason, CLIENT_WENT_AWAY, Continues, Event, EventType, Fingerprint, KeptBody, KeptCall,
+    KeptCalls, KeptResponse, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash, ToolCall,
+    ToolStep, Turn, Unread, Unscored, Usage, WordSet,
+};
 pub use failures::Failures;
-pub use fingerprint::{
-    Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash, ToolStep, Turn,
-};
-pub use group::{Group, Groups};
-pub use host::AllowedHosts;
-pub use hours::{AllowedHours, TimeOfDay, Weekday};
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};
 pub use incident::{
-    Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall, MissingBodies, Score, SignalCounts,
-    WindowKind,
+    AgreedKill, Cycle, Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall, MissingBodies, Score,
+    SignalCounts, Stuck, UnrecordedKill, WindowKind, cost_per_hour,
 };
-pub use kept_call::{KeptBody, KeptCall, KeptCalls, KeptResponse};
-pub use key_requirement::{KeyRequirement, RequireKey};
-pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange};
 pub use money::NanoUsd;
-pub use policy::{ANY, ModelOverride, Policy, RateLimit, Spending};
-pub use policy_change::PolicyChange;
+pub use network::{AllowedHosts, Target, TargetHost, is_global};
+pub use policy::{
+    ANY, AllowedHours, BudgetPeriod, ModelOverride, Policy, PolicyChange, RateLimit, Spending, TimeOfDay, Weekday,
+};
 pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
-pub use smtp::{SmtpSecurity, SmtpServer};
-pub use stuck::{Cycle, Stuck, cost_per_hour};
-pub use target::{Target, TargetHost};
-pub use time::{Clock, ClockJump, ClockWatch, ManualClock, Timestamp};
-pub use unscored::{Unread, Unscored};
-pub use zone::Zone;
+pub use time::{Clock, ClockJump, ClockWatch, ManualClock, Timestamp, Zone};

@@ -1,5 +1,4 @@
-//! Money: whole billionths of a US dollar, so that a million small calls add up to exactly what
-//! they cost.
+//! Money as whole billionths of a US dollar, so that a million small calls add up exactly.
 
 use std::fmt;
 use std::iter::Sum;
@@ -9,13 +8,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const NANOS_PER_USD: f64 = 1e9;
 
-/// An amount in billionths of a US dollar. Sums stop at the largest amount and never wrap. Written
-/// as a number of dollars.
+/// An amount in billionths of a US dollar. Arithmetic saturates. Displayed and serialised in
+/// dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NanoUsd(i64);
 
 impl NanoUsd {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: NanoUsd = NanoUsd(0);
 
     /// From billionths of a dollar.
@@ -28,7 +27,7 @@ impl NanoUsd {
         self.0
     }
 
-    /// From dollars, rounded to the nearest billionth. `None`: no number, or more than can be held.
+    /// From dollars, rounded to the nearest billionth. `None` if it is not a number or too large.
     pub fn from_usd(usd: f64) -> Option<NanoUsd> {
         let nanos = (usd * NANOS_PER_USD).round();
         (nanos.abs() < i64::MAX as f64).then_some(NanoUsd(nanos as i64))
@@ -39,7 +38,7 @@ impl NanoUsd {
         self.0 as f64 / NANOS_PER_USD
     }
 
-    /// What is left after taking `other` away; below zero if there was less.
+    /// Subtracts `other`; the result may be negative.
     pub fn less(self, other: NanoUsd) -> NanoUsd {
         NanoUsd(self.0.saturating_sub(other.0))
     }
@@ -64,7 +63,7 @@ impl Sum for NanoUsd {
     }
 }
 
-/// `$5.00`; more digits only where they say something.
+/// `$5.00`; more digits only if they are not zero.
 impl fmt::Display for NanoUsd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sign, nanos) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());

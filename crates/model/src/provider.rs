@@ -1,4 +1,4 @@
-//! Providers: the upstream LLM APIs, and the book of those that are known.
+//! Providers: the upstream LLM APIs, and the set of known ones.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub enum Format {
 impl Format {
     const ALL: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
 
-    /// The word for it in SQL, API and docs.
+    /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Openai => "openai",
@@ -32,7 +32,7 @@ impl Format {
         }
     }
 
-    /// Reads the word.
+    /// Parses its name.
     pub fn parse(word: &str) -> Option<Format> {
         Self::ALL.into_iter().find(|format| format.as_str() == word)
     }
@@ -47,22 +47,22 @@ impl fmt::Display for Format {
 /// An upstream LLM API.
 #[derive(Clone, Debug)]
 pub struct Provider {
-    /// The name it has in the proxy's paths: `1..=64` characters of `a-z 0-9 . _ -`, the first one
+    /// Its name in the proxy's paths: `1..=64` characters of `a-z 0-9 . _ -`, the first one
     /// alphanumeric.
     pub name: String,
-    /// Where it is: `http` or `https`, a host, maybe a port and a path; no query, no trailing
+    /// Its base URL: `http` or `https`, a host, optionally a port and a path; no query, no trailing
     /// slash.
     pub base_url: String,
-    /// How it speaks.
+    /// Its wire format.
     pub format: Format,
-    /// The credential that replaces the client's, if one is stored.
+    /// The stored credential that replaces the client's, if any.
     pub key: Option<SecretString>,
-    /// Whether one is stored that cannot be read. Then no call may go there: the client's own
-    /// credential was never meant to.
+    /// Whether a stored key cannot be decrypted. Then no call is forwarded: the client's own
+    /// credential must not go there.
     pub key_is_lost: bool,
 }
 
-/// Why something is no provider: the field and what it must be.
+/// The error for an invalid provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {message}")]
 pub struct InvalidProvider {
@@ -73,7 +73,7 @@ pub struct InvalidProvider {
 }
 
 impl Provider {
-    /// Whether a provider can have this name.
+    /// Whether `name` is a valid provider name.
     pub fn is_name(name: &str) -> bool {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
         let starts_well = name.bytes().next().is_some_and(|first| !b"._-".contains(&first));
@@ -101,13 +101,12 @@ impl Provider {
     }
 }
 
-/// The providers that are known right now: read with every call, replaced as a whole when one
-/// changes.
+/// The known providers: read by every call, replaced as a whole when one changes.
 #[derive(Clone, Debug, Default)]
 pub struct Providers(Arc<ArcSwap<BTreeMap<String, Arc<Provider>>>>);
 
 impl Providers {
-    /// A book of these.
+    /// Creates a set of `providers`.
     pub fn new(providers: impl IntoIterator<Item = Provider>) -> Providers {
         let book = Providers::default();
         for provider in providers {
@@ -116,22 +115,22 @@ impl Providers {
         book
     }
 
-    /// The one with this name.
+    /// The provider with this name.
     pub fn get(&self, name: &str) -> Option<Arc<Provider>> {
         self.0.load().get(name).cloned()
     }
 
-    /// All of them, by name.
+    /// All providers, by name.
     pub fn all(&self) -> Vec<Arc<Provider>> {
         self.0.load().values().cloned().collect()
     }
 
-    /// Whether a key is stored for any of them, also one that cannot be read at the moment.
+    /// Whether a key is stored for any of them, even one that cannot be decrypted.
     pub fn have_keys(&self) -> bool {
         self.0.load().values().any(|provider| provider.key.is_some() || provider.key_is_lost)
     }
 
-    /// Adds one or replaces the one with its name.
+    /// Adds a provider or replaces the one with its name.
     pub fn put(&self, provider: Provider) {
         let provider = Arc::new(provider);
         self.0.rcu(|book| {
@@ -141,7 +140,7 @@ impl Providers {
         });
     }
 
-    /// Removes one.
+    /// Removes a provider.
     pub fn remove(&self, name: &str) {
         self.0.rcu(|book| {
             let mut book = BTreeMap::clone(book);

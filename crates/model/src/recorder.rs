@@ -1,43 +1,43 @@
-//! The way from whoever sees things happen to whoever writes them down. The sender never waits,
-//! except for a kill.
+//! The channel from the data path to the recorder. The sender never waits, except for a kill.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::{Event, Incident};
+use crate::{Event, Incident, IncidentId};
 
-/// Something that must not be lost while the process lives.
+/// A record that must not be lost while the process lives.
 #[derive(Debug)]
 pub enum Record {
     /// A kill: the agent's state, the event and the incident are written in one transaction.
     Kill {
-        /// What happened, with its evidence.
+        /// The incident with its evidence.
         incident: Box<Incident>,
         /// Its `kill_switch` event.
         event: Arc<Event>,
-        /// Set to `true` once it is on disk.
-        committed: watch::Sender<bool>,
+        /// Set once it is on disk, to the incident that ended the epoch: its own, or that of
+        /// another server that was first.
+        committed: watch::Sender<Option<IncidentId>>,
     },
     /// An observed incident.
     Observed {
-        /// What happened, with its evidence.
+        /// The incident with its evidence.
         incident: Box<Incident>,
     },
 }
 
-/// Where the recorder reads.
+/// The receiving end.
 #[derive(Debug)]
 pub struct RecorderInbox {
-    /// Events, in the order they were sent. Bounded: what does not fit is dropped and counted. Each
-    /// stays where it is in memory, however often it is handed on.
+    /// Events, in the order they were sent. Bounded: events that do not fit are dropped and
+    /// counted. In an `Arc`, so that passing one on does not copy it.
     pub events: mpsc::Receiver<Arc<Event>>,
-    /// Kills and incidents. Unbounded, since each is rare and none may be lost.
+    /// Kills and incidents. Unbounded, because each is rare and none may be lost.
     pub records: mpsc::UnboundedReceiver<Record>,
 }
 
-/// Where the others write. Cloning is cheap.
+/// The sending end. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct RecorderHandle {
     events: mpsc::Sender<Arc<Event>>,
@@ -46,7 +46,7 @@ pub struct RecorderHandle {
 }
 
 impl RecorderHandle {
-    /// Both ends, with room for `capacity` events.
+    /// Both ends, with a capacity of `capacity` events.
     pub fn new(capacity: usize) -> (RecorderHandle, RecorderInbox) {
         let (events, event_inbox) = mpsc::channel(capacity);
         let (records, record_inbox) = mpsc::unbounded_channel();
@@ -66,9 +66,9 @@ impl RecorderHandle {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Records a kill. Wait for the commit before anyone hears of it.
+    /// Records a kill. Wait for the commit before the kill is answered or announced.
     pub fn kill(&self, incident: Incident, event: Event) -> KillCommit {
-        let (committed, commit) = watch::channel(false);
+        let (committed, commit) = watch::channel(None);
         // A closed channel drops the sender, which ends the wait.
         let _ = self.records.send(Record::Kill { incident: Box::new(incident), event: Arc::new(event), committed });
         KillCommit(commit)
@@ -82,11 +82,17 @@ impl RecorderHandle {
 
 /// The commit of one kill; any number of calls may wait for it.
 #[derive(Clone, Debug)]
-pub struct KillCommit(watch::Receiver<bool>);
+pub struct KillCommit(watch::Receiver<Option<IncidentId>>);
 
 impl KillCommit {
-    /// Waits until the kill is on disk. `false`: the recorder is gone and it never will be.
+    /// Waits until the kill is on disk. `false` if the recorder is gone: it never will be.
     pub async fn wait(mut self) -> bool {
-        self.0.wait_for(|committed| *committed).await.is_ok()
+        self.incident().await.is_some()
+    }
+
+    /// Waits until the kill is on disk, and returns the incident that ended the epoch: its own, or
+    /// that of another server that was first. `None` if the recorder is gone: it never will be.
+    pub async fn incident(&mut self) -> Option<IncidentId> {
+        self.0.wait_for(Option::is_some).await.ok().and_then(|incident| *incident)
     }
 }

@@ -1,4 +1,4 @@
-//! Channels: a way to people, configured once and used by any number of rules.
+//! Channels: a way to notify people, configured once and used by any number of rules.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ChannelId, FieldError, Target, Timestamp};
 
-/// How a channel reaches people.
+/// The kind of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -23,7 +23,7 @@ impl ChannelKind {
     const ALL: [ChannelKind; 5] =
         [ChannelKind::Webhook, ChannelKind::Email, ChannelKind::Slack, ChannelKind::Discord, ChannelKind::Telegram];
 
-    /// The word for it in SQL, API and docs.
+    /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
         match self {
             ChannelKind::Webhook => "webhook",
@@ -34,7 +34,7 @@ impl ChannelKind {
         }
     }
 
-    /// Reads the word.
+    /// Parses its name.
     pub fn parse(word: &str) -> Option<ChannelKind> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
@@ -46,22 +46,22 @@ impl fmt::Display for ChannelKind {
     }
 }
 
-/// A way to people.
+/// A way to notify people.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// Its id.
     pub id: ChannelId,
-    /// How it reaches people.
+    /// Its kind.
     pub kind: ChannelKind,
-    /// What people call it; no two have the same.
+    /// Its display name, unique among channels.
     pub name: String,
     /// Whether anything is sent to it.
     pub enabled: bool,
-    /// Why it was switched off by itself, if it was.
+    /// Why it was disabled automatically, if it was.
     pub disabled_reason: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Where it leads; none if that is stored but cannot be decrypted.
+    /// Its target and secrets; `None` if they cannot be decrypted.
     pub settings: Option<ChannelSettings>,
 }
 
@@ -69,7 +69,7 @@ impl Channel {
     /// The longest name, in characters.
     pub const MAX_NAME: usize = 100;
 
-    /// A name as it may be: not empty, on one line.
+    /// Checks a name: not empty, on one line.
     pub fn check_name(name: &str) -> Result<(), FieldError> {
         let length = name.chars().count();
         if name.trim() != name || !(1..=Self::MAX_NAME).contains(&length) || name.chars().any(char::is_control) {
@@ -80,19 +80,19 @@ impl Channel {
     }
 }
 
-/// Where a channel leads. Addresses that let anyone post who knows them are secrets.
+/// The target of a channel. Addresses that let anyone who knows them post are secrets.
 #[derive(Clone, Debug)]
 pub enum ChannelSettings {
     /// Standard Webhooks.
     Webhook {
-        /// Where to.
+        /// The target.
         url: String,
         /// Signs every message: `whsec_` and base64.
         secret: SecretString,
     },
     /// Through the configured SMTP server.
     Email {
-        /// To whom.
+        /// The recipients.
         to: Vec<String>,
     },
     /// A Slack incoming webhook.
@@ -117,9 +117,9 @@ pub enum ChannelSettings {
 }
 
 impl ChannelSettings {
-    /// Where Telegram's own Bot API server is.
+    /// Telegram's own Bot API server.
     pub const TELEGRAM: &str = "https://api.telegram.org";
-    /// The most addresses one mail goes to.
+    /// The most recipients of one mail.
     const MAX_TO: usize = 20;
 
     /// Its kind.
@@ -133,7 +133,7 @@ impl ChannelSettings {
         }
     }
 
-    /// Where it leads, if that is an address that is called.
+    /// The target, if it is a URL.
     pub fn target(&self) -> Option<Target> {
         let url = match self {
             ChannelSettings::Webhook { url, .. } | ChannelSettings::Telegram { url, .. } => url,
@@ -143,8 +143,8 @@ impl ChannelSettings {
         Target::parse(url).ok()
     }
 
-    /// Whether these settings can be used, or the field that is wrong. Targets that are private for
-    /// sure are refused unless `allow_private`; what a name leads to is for others to look up.
+    /// Checks the settings. An error names the invalid field. Private targets are refused unless
+    /// `allow_private`; names are not resolved here.
     pub fn check(&self, allow_private: bool) -> Result<(), FieldError> {
         let check_url = |url: &str| Target::parse(url).and_then(|target| target.check(allow_private));
         match self {
@@ -170,8 +170,8 @@ fn check_addresses(to: &[String]) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// A plain address. Narrower than the standard allows: what is left out is rare, and some of it
-/// could end a header.
+/// A plain address. Stricter than the standard: the rest is rare, and some of it could end a
+/// header.
 pub(crate) fn is_mail_address(address: &str) -> bool {
     let Some((local, domain)) = address.rsplit_once('@') else { return false };
     let local_fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte);
@@ -185,7 +185,7 @@ pub(crate) fn is_mail_address(address: &str) -> bool {
         && dotted(domain)
 }
 
-/// The token becomes part of a path: only the characters that Telegram gives out may stand in it.
+/// The token becomes part of a path, so only the characters that Telegram uses are allowed.
 fn check_bot_token(token: &str) -> Result<(), FieldError> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b":_-".contains(&byte);
     if !(1..=256).contains(&token.len()) || !token.bytes().all(fits) {

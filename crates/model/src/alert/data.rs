@@ -1,4 +1,4 @@
-//! What an alert says, as it is stored and as webhooks carry it in `data`.
+//! The content of an alert, as it is stored and as webhooks carry it in `data`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use crate::{
     Action, AgentId, AlertType, BudgetPeriod, Incident, IncidentId, NanoUsd, RuleType, SignalCounts, Timestamp,
 };
 
-/// How often a signal was seen and what it added.
+/// The count of a signal and its part of the score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SignalFigure {
-    /// How often.
+    /// How often it was seen.
     pub count: u32,
-    /// What one adds.
+    /// The weight of one.
     pub weight: f64,
-    /// What all added.
+    /// The part of the score.
     pub score: f64,
 }
 
@@ -44,29 +44,29 @@ pub struct LoopData {
     pub agent_id: AgentId,
     /// The incident.
     pub incident_id: IncidentId,
-    /// When the agent was deactivated; none if it was only observed.
+    /// When the agent was deactivated; `None` if it was only observed.
     pub deactivated_at: Option<Timestamp>,
     /// The score.
     pub score: f64,
-    /// What it exceeded.
+    /// The threshold it exceeded.
     pub threshold: f64,
-    /// How many calls were looked at.
+    /// The number of calls that were compared.
     pub window_size: u16,
-    /// What the score is made of.
+    /// The parts of the score.
     pub signals: SignalFigures,
     /// The provider of the call that triggered it.
     pub provider: String,
     /// The model of that call.
     pub model: Option<String>,
-    /// What was done.
+    /// The action taken.
     pub action: Action,
 }
 
 impl LoopData {
-    /// Names come from clients: an alert has room for so many characters.
+    /// The longest name in an alert, in characters: clients choose names.
     const MAX_NAME: usize = 200;
 
-    /// What is told of `incident`.
+    /// The alert data of `incident`.
     pub fn of(incident: &Incident) -> LoopData {
         let kill = &incident.kill;
         let cut = |name: &str| name.chars().take(Self::MAX_NAME).collect::<String>();
@@ -101,11 +101,11 @@ pub struct SilenceData {
 pub struct ErrorRateData {
     /// The agent.
     pub agent_id: AgentId,
-    /// How many percent failed.
+    /// The percentage that failed.
     pub error_percent: f64,
-    /// How many failed.
+    /// The number of failed calls.
     pub errors: u64,
-    /// Of how many.
+    /// The number of all calls.
     pub calls: u64,
     /// The rule's percent.
     pub threshold_percent: f64,
@@ -118,27 +118,27 @@ pub struct ErrorRateData {
 pub struct BudgetData {
     /// The agent.
     pub agent_id: AgentId,
-    /// What it is known to have spent.
+    /// What it has spent, as far as prices are known.
     pub spent_usd: NanoUsd,
     /// The rule's amount, or the agent's budget.
     pub amount_usd: NanoUsd,
-    /// For how long.
+    /// The length of the period.
     pub period: BudgetPeriod,
-    /// When it began.
+    /// When the period began.
     pub period_start: Timestamp,
     /// The rule's percent, if it is about the agent's budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold_percent: Option<f64>,
 }
 
-/// The end of what was told.
+/// The end of an alert's condition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecoveredData {
     /// The agent.
     pub agent_id: AgentId,
     /// The kind of rule that had fired.
     pub rule_type: RuleType,
-    /// Since when it had been so.
+    /// Since when the condition had held.
     pub since: Timestamp,
     /// The incident that was closed, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,20 +148,20 @@ pub struct RecoveredData {
 /// One alert of a digest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigestLine {
-    /// What it is about.
+    /// The type of the alert.
     #[serde(rename = "type")]
     pub alert_type: String,
-    /// When.
+    /// When it was raised.
     pub timestamp: Timestamp,
     /// The agent.
     pub agent_id: Option<AgentId>,
     /// The incident, if there is one.
     pub incident_id: Option<IncidentId>,
-    /// In words.
+    /// One sentence about it.
     pub summary: String,
 }
 
-/// What an alert says.
+/// The content of an alert.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names are those of AlertType")]
@@ -171,19 +171,19 @@ pub enum AlertData {
     ErrorRate(ErrorRateData),
     Budget(BudgetData),
     Recovered(RecoveredData),
-    /// Several alerts: all that fit, and how many there are.
+    /// Several alerts: as many as fit, and their number.
     Digest {
         count: u64,
         alerts: Vec<DigestLine>,
     },
-    /// A person asked for it.
+    /// A test that a person asked for.
     Test {
         channel: String,
     },
 }
 
 impl AlertData {
-    /// Reads what was stored for an alert of this type.
+    /// Parses the stored data of an alert of this type.
     pub fn parse(alert_type: AlertType, json: &str) -> Option<AlertData> {
         #[derive(Deserialize)]
         struct Digest {
@@ -232,7 +232,7 @@ impl AlertData {
         }
     }
 
-    /// It in one sentence.
+    /// One sentence about the alert.
     pub fn summary(&self) -> String {
         match self {
             AlertData::Loop(data) => loop_summary(data),
@@ -252,7 +252,7 @@ impl AlertData {
     }
 }
 
-/// `3 alerts about import-fixer and page-crawler`. The first agents stand for all.
+/// `3 alerts about import-fixer and page-crawler`. Names the first agents only.
 fn digest_summary(count: u64, alerts: &[DigestLine]) -> String {
     let mut agents: Vec<&str> = alerts.iter().filter_map(|line| line.agent_id.as_ref().map(AgentId::as_str)).collect();
     agents.sort_unstable();

@@ -1,21 +1,21 @@
-//! Alerts: who is told (channels), of what (rules), and what they are told. Data and its
-//! validation.
+//! Alerts: channels, rules and content. Data and its validation.
 
 mod channel;
 mod data;
 mod rule;
+mod smtp;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub(crate) use channel::is_mail_address;
 pub use channel::{Channel, ChannelKind, ChannelSettings};
 pub use data::{AlertData, BudgetData, DigestLine, ErrorRateData, LoopData, RecoveredData, SilenceData};
 pub use rule::{AlertRule, BudgetLimit, Condition, RuleScope, RuleType};
+pub use smtp::{SmtpSecurity, SmtpServer};
 
-/// Ids that sort by the time they were made.
+/// Ids that sort by creation time.
 macro_rules! ids {
     ($($(#[$doc:meta])+ $name:ident)+) => {$(
         $(#[$doc])+
@@ -24,13 +24,13 @@ macro_rules! ids {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// A fresh id.
+            /// A new id.
             #[allow(clippy::new_without_default, reason = "there is no usual id")]
             pub fn new() -> $name {
                 $name(Uuid::now_v7())
             }
 
-            /// Reads an id as it is written.
+            /// Parses an id.
             pub fn parse(text: &str) -> Option<$name> {
                 Uuid::try_parse(text).ok().map($name)
             }
@@ -53,7 +53,7 @@ ids! {
     DeliveryId
 }
 
-/// What an alert is about.
+/// The type of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AlertType {
     /// An agent was killed.
@@ -62,7 +62,7 @@ pub enum AlertType {
     Observed,
     /// An agent made no call for too long.
     Down,
-    /// What an earlier alert told is over.
+    /// The condition of an earlier alert is over.
     Recovered,
     /// Too many of an agent's calls failed.
     ErrorRate,
@@ -70,7 +70,7 @@ pub enum AlertType {
     Budget,
     /// Several alerts in one.
     Digest,
-    /// A person wants to see whether a channel works.
+    /// A test of a channel.
     Test,
 }
 
@@ -86,7 +86,7 @@ impl AlertType {
         AlertType::Test,
     ];
 
-    /// The word for it in SQL, webhooks, API and docs.
+    /// Its name in SQL, webhooks, API and docs.
     pub fn as_str(self) -> &'static str {
         match self {
             AlertType::Killed => "agent.killed",
@@ -100,28 +100,28 @@ impl AlertType {
         }
     }
 
-    /// Reads the word.
+    /// Parses its name.
     pub fn parse(word: &str) -> Option<AlertType> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// Where a delivery stands.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
-    /// It is to be sent, for the first time or again.
+    /// Waiting to be sent, for the first time or again.
     Queued,
-    /// The target took it.
+    /// The target accepted it.
     Delivered,
     /// It was given up.
     Failed,
-    /// It was told as a line of a digest.
+    /// It was sent as a line of a digest.
     Digested,
 }
 
 impl DeliveryState {
-    /// The word for it in SQL, API and docs.
+    /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
         match self {
             DeliveryState::Queued => "queued",
@@ -131,7 +131,7 @@ impl DeliveryState {
         }
     }
 
-    /// Reads the word.
+    /// Parses its name.
     pub fn parse(word: &str) -> Option<DeliveryState> {
         [DeliveryState::Queued, DeliveryState::Delivered, DeliveryState::Failed, DeliveryState::Digested]
             .into_iter()

@@ -1,38 +1,39 @@
-//! Rules: what people want to be told of, about which agent, and how often.
+//! Alert rules: the condition, the agents it applies to, and how often to notify.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, AgentPattern, BudgetPeriod, ChannelId, FieldError, Group, Groups, NanoUsd, RuleId, Timestamp};
+use crate::{AgentId, BudgetPeriod, ChannelId, FieldError, Group, Groups, NanoUsd, RuleId, Timestamp};
 
 const SCOPES: &str = "must be the name of an agent, @ and the name of a group, or *";
 
-/// The agents that a rule is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The agents that a rule applies to.
+#[derive(Clone, Debug, PartialEq)]
 pub enum RuleScope {
     /// All of them, written `*`.
     All,
     /// One.
     One(AgentId),
-    /// Those of a group, written `@` and its name.
+    /// The agents of a group, written `@` and its name.
     Group {
         /// The group's name.
         name: String,
-        /// Its agents, once the rule is read from the store; nobody before.
-        agents: Vec<AgentPattern>,
+        /// The group, once the rule is read from the store; `None` before, and if it is gone.
+        group: Option<Arc<Group>>,
     },
 }
 
 impl RuleScope {
-    /// Reads `*`, an agent's name, or `@` and a group's name.
+    /// Parses `*`, an agent's name, or `@` and a group's name.
     pub fn parse(text: &str) -> Result<RuleScope, FieldError> {
         if text == "*" {
             return Ok(RuleScope::All);
         }
         if let Some(name) = text.strip_prefix('@') {
             Group::check_name(name).map_err(|_| FieldError::new("agent_id", SCOPES))?;
-            return Ok(RuleScope::Group { name: name.to_owned(), agents: Vec::new() });
+            return Ok(RuleScope::Group { name: name.to_owned(), group: None });
         }
         let agent = AgentId::parse(text);
         agent.map(RuleScope::One).map_err(|_| FieldError::new("agent_id", SCOPES))
@@ -42,19 +43,19 @@ impl RuleScope {
     pub fn resolved(self, groups: &Groups) -> RuleScope {
         match self {
             RuleScope::Group { name, .. } => {
-                let agents = groups.get(&name).map(|group| group.agents.clone()).unwrap_or_default();
-                RuleScope::Group { name, agents }
+                let group = groups.get(&name);
+                RuleScope::Group { name, group }
             }
             other => other,
         }
     }
 
-    /// Whether `agent` is one of them.
+    /// Whether it includes `agent`.
     pub fn includes(&self, agent: &AgentId) -> bool {
         match self {
             RuleScope::All => true,
             RuleScope::One(one) => one == agent,
-            RuleScope::Group { agents, .. } => agents.iter().any(|pattern| pattern.matches(agent)),
+            RuleScope::Group { group, .. } => group.as_ref().is_some_and(|group| group.includes(agent)),
         }
     }
 }
@@ -69,7 +70,7 @@ impl fmt::Display for RuleScope {
     }
 }
 
-/// What kind of rule it is.
+/// The type of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleType {
@@ -84,7 +85,7 @@ pub enum RuleType {
 }
 
 impl RuleType {
-    /// The word for it in SQL, API and docs.
+    /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
         match self {
             RuleType::KillSwitch => "kill_switch",
@@ -95,18 +96,19 @@ impl RuleType {
     }
 }
 
-/// When a rule fires, with the fields that are its own.
+/// When a rule fires, with the fields of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule_type", rename_all = "snake_case")]
 pub enum Condition {
-    /// At once.
+    /// At every kill or observed loop.
     KillSwitch,
-    /// No call for so many minutes.
+    /// No call for this many minutes.
     AgentDown {
         /// 1 to 1440.
         minutes: u32,
     },
-    /// So many percent of at least [`Condition::MIN_CALLS`] calls failed over so many minutes.
+    /// At least this percentage of at least [`Condition::MIN_CALLS`] calls failed in this many
+    /// minutes.
     ErrorRate {
         /// Above 0, at most 100.
         percent: f64,
@@ -117,18 +119,18 @@ pub enum Condition {
     Budget(BudgetLimit),
 }
 
-/// How much is too much.
+/// The limit of a budget rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum BudgetLimit {
-    /// So much in a day, week or month.
+    /// An amount in a day, week or month.
     Amount {
         /// Above 0.
         amount_usd: NanoUsd,
-        /// Of UTC.
+        /// In UTC.
         period: BudgetPeriod,
     },
-    /// So many percent of a budget that the agent's policy sets for a day, week or month.
+    /// A percentage of a budget that the agent's policy sets for a day, week or month.
     Share {
         /// Above 0, at most 100.
         percent: f64,
@@ -136,12 +138,12 @@ pub enum BudgetLimit {
 }
 
 impl Condition {
-    /// How many calls an error rate is made of, at least: two failures of three say little.
+    /// The fewest calls for an error rate: two failures of three say little.
     pub const MIN_CALLS: u64 = 10;
-    /// The longest time that is looked back on, in minutes.
+    /// The longest period of a rule, in minutes.
     pub const MAX_MINUTES: u32 = 24 * 60;
 
-    /// The kind of rule.
+    /// The type of the rule.
     pub fn rule_type(&self) -> RuleType {
         match self {
             Condition::KillSwitch => RuleType::KillSwitch,
@@ -173,35 +175,35 @@ impl Condition {
     }
 }
 
-/// What people want to be told of.
+/// A rule that notifies people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlertRule {
     /// Its id.
     pub id: RuleId,
-    /// The agents it is for.
+    /// The agents it applies to.
     pub scope: RuleScope,
     /// When it fires.
     pub condition: Condition,
-    /// Who is told; empty: every channel.
+    /// The channels to notify; empty for all channels.
     pub channels: Vec<ChannelId>,
-    /// For how long the same is not told again of the same agent, in minutes.
+    /// How long the same condition of the same agent does not notify again, in minutes.
     pub cooldown_minutes: u32,
-    /// How often it is told again while it lasts, in minutes.
+    /// The interval of reminders while the condition lasts, in minutes.
     pub repeat_minutes: Option<u32>,
-    /// Whether its end is told.
+    /// Whether to notify when the condition ends.
     pub notify_recovery: bool,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
 impl AlertRule {
-    /// The usual cooldown.
+    /// The default cooldown.
     pub const COOLDOWN_MINUTES: u32 = 15;
     const MAX_PAUSE_MINUTES: u32 = 7 * 24 * 60;
 
-    /// Whether it can be used, or the field that is wrong.
+    /// Checks the rule. An error names the invalid field.
     pub fn check(&self) -> Result<(), FieldError> {
         self.condition.check()?;
         if self.cooldown_minutes > Self::MAX_PAUSE_MINUTES {

@@ -1,0 +1,242 @@
+//! The agent keys in force: read by every call, replaced as a whole when one is added or revoked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+
+use super::{AgentKey, AgentKeyId, KeyHash};
+use crate::Timestamp;
+
+/// Why a call is refused because of its agent key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyRefusal {
+    /// A key is required, and the call has none.
+    Missing,
+    /// It does not have the form of a key: it was mistyped or cut.
+    Malformed,
+    /// There is no such key, or it was revoked.
+    Unknown,
+    /// It has expired.
+    Expired,
+    /// It is for another agent than the path names.
+    OtherAgent,
+    /// The key is for several agents, and the path names none.
+    NoAgent,
+    /// The call has two different keys.
+    Several,
+    /// The call has a token instead of a key, and the token is not accepted.
+    BadToken,
+}
+
+impl KeyRefusal {
+    /// All reasons.
+    pub const ALL: [KeyRefusal; 8] = [
+        KeyRefusal::Missing,
+        KeyRefusal::Malformed,
+        KeyRefusal::Unknown,
+        KeyRefusal::Expired,
+        KeyRefusal::OtherAgent,
+        KeyRefusal::NoAgent,
+        KeyRefusal::Several,
+        KeyRefusal::BadToken,
+    ];
+
+    /// Its name in API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            KeyRefusal::Missing => "missing",
+            KeyRefusal::Malformed => "malformed",
+            KeyRefusal::Unknown => "unknown",
+            KeyRefusal::Expired => "expired",
+            KeyRefusal::OtherAgent => "other_agent",
+            KeyRefusal::NoAgent => "no_agent",
+            KeyRefusal::Several => "several",
+            KeyRefusal::BadToken => "bad_token",
+        }
+    }
+}
+
+/// A key that calls are checked with.
+#[derive(Debug)]
+pub struct KeyInForce {
+    /// The key as it is stored.
+    pub key: AgentKey,
+    /// Milliseconds; `i64::MIN` if never used.
+    last_use: AtomicI64,
+    /// The part of `last_use` that is stored.
+    stored_use: AtomicI64,
+    refused: AtomicU64,
+}
+
+impl KeyInForce {
+    fn new(key: AgentKey) -> KeyInForce {
+        let last_use = key.last_used_at.map_or(i64::MIN, Timestamp::as_millis);
+        let [last_use, stored_use] = [last_use, last_use].map(AtomicI64::new);
+        KeyInForce { key, last_use, stored_use, refused: AtomicU64::new(0) }
+    }
+
+    /// Whether it has expired.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.key.expires_at.is_some_and(|end| now >= end)
+    }
+
+    /// Records that a call used it.
+    pub fn note_use(&self, now: Timestamp) {
+        self.last_use.store(now.as_millis(), Ordering::Relaxed);
+    }
+
+    /// Counts a refused call.
+    pub fn note_refusal(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// When it was last used.
+    pub fn last_used_at(&self) -> Option<Timestamp> {
+        Some(self.last_use.load(Ordering::Relaxed)).filter(|at| *at != i64::MIN).map(Timestamp::from_millis)
+    }
+
+    /// How many calls with it were refused since the start: after its expiry, or for another agent.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+/// The agent keys in force. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct AgentKeys(Arc<Book>);
+
+#[derive(Debug, Default)]
+struct Book {
+    keys: ArcSwap<HashMap<KeyHash, Arc<KeyInForce>>>,
+    refused: [AtomicU64; KeyRefusal::ALL.len()],
+}
+
+impl AgentKeys {
+    /// Creates a set of `keys`.
+    pub fn new(keys: impl IntoIterator<Item = AgentKey>) -> AgentKeys {
+        let keys: HashMap<_, _> = keys.into_iter().map(|key| (key.hash, Arc::new(KeyInForce::new(key)))).collect();
+        AgentKeys(Arc::new(Book { keys: ArcSwap::from_pointee(keys), ..Book::default() }))
+    }
+
+    /// The key with this hash.
+    pub fn find(&self, hash: &KeyHash) -> Option<Arc<KeyInForce>> {
+        self.0.keys.load().get(hash).cloned()
+    }
+
+    /// All keys, oldest first.
+    pub fn all(&self) -> Vec<Arc<KeyInForce>> {
+        let mut keys: Vec<_> = self.0.keys.load().values().cloned().collect();
+        keys.sort_unstable_by_key(|it| it.key.id);
+        keys
+    }
+
+    /// Adds a key.
+    pub fn add(&self, key: AgentKey) {
+        let key = Arc::new(KeyInForce::new(key));
+        self.0.keys.rcu(|keys| {
+            let mut keys = HashMap::clone(keys);
+            keys.insert(key.key.hash, Arc::clone(&key));
+            keys
+        });
+    }
+
+    /// Removes a key. It is refused from the next call on.
+    pub fn remove(&self, id: AgentKeyId) {
+        self.0.keys.rcu(|keys| {
+            let mut keys = HashMap::clone(keys);
+            keys.retain(|_, it| it.key.id != id);
+            keys
+        });
+    }
+
+    /// Counts a refused call.
+    pub fn note_refusal(&self, why: KeyRefusal) {
+        self.0.refused[why as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many calls were refused since the start, by reason.
+    pub fn refusals(&self) -> [(KeyRefusal, u64); KeyRefusal::ALL.len()] {
+        KeyRefusal::ALL.map(|why| (why, self.0.refused[why as usize].load(Ordering::Relaxed)))
+    }
+
+    /// The last uses that are not stored yet. Call [`AgentKeys::note_stored_uses`] once they are.
+    pub fn unstored_uses(&self) -> Vec<(AgentKeyId, Timestamp)> {
+        let keys = self.0.keys.load();
+        let is_new =
+            |it: &&Arc<KeyInForce>| it.last_use.load(Ordering::Relaxed) != it.stored_use.load(Ordering::Relaxed);
+        let used = keys.values().filter(is_new);
+        used.filter_map(|it| Some((it.key.id, it.last_used_at()?))).collect()
+    }
+
+    /// Records that these last uses are stored.
+    pub fn note_stored_uses(&self, uses: &[(AgentKeyId, Timestamp)]) {
+        let uses: HashMap<_, _> = uses.iter().copied().collect();
+        for it in self.0.keys.load().values() {
+            if let Some(at) = uses.get(&it.key.id) {
+                it.stored_use.store(at.as_millis(), Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+    use crate::AgentPattern;
+
+    fn key(text: &str) -> AgentKey {
+        AgentKey {
+            id: AgentKeyId::new(),
+            name: None,
+            agents: AgentPattern::parse("bot").unwrap(),
+            hash: KeyHash::of(text),
+            created_at: Timestamp::from_millis(0),
+            expires_at: Some(Timestamp::from_millis(1_000)),
+            last_used_at: None,
+        }
+    }
+
+    #[test]
+    fn removed_key_is_not_found() {
+        let keys = AgentKeys::new([key("one"), key("two")]);
+        keys.add(key("three"));
+        let three = keys.find(&KeyHash::of("three")).unwrap();
+        keys.remove(three.key.id);
+        assert!(keys.find(&KeyHash::of("three")).is_none() && keys.find(&KeyHash::of("one")).is_some());
+        assert_eq!(keys.all().len(), 2);
+    }
+
+    #[test]
+    fn key_expires_at_its_end() {
+        let keys = AgentKeys::new([key("one")]);
+        let one = keys.find(&KeyHash::of("one")).unwrap();
+        let expired = [999, 1_000, 1_001].map(|at| one.is_expired(Timestamp::from_millis(at)));
+        assert_eq!(expired, [false, true, true]);
+    }
+
+    #[test]
+    fn each_use_is_stored_once() {
+        let keys = AgentKeys::new([key("one"), key("two")]);
+        let one = keys.find(&KeyHash::of("one")).unwrap();
+        one.note_use(Timestamp::from_millis(5));
+        let uses = keys.unstored_uses();
+        assert_eq!(uses, [(one.key.id, Timestamp::from_millis(5))]);
+        one.note_use(Timestamp::from_millis(6));
+        keys.note_stored_uses(&uses);
+        assert_eq!(keys.unstored_uses(), [(one.key.id, Timestamp::from_millis(6))]);
+        keys.note_stored_uses(&keys.unstored_uses());
+        assert!(keys.unstored_uses().is_empty());
+    }
+
+    #[test]
+    fn refusals_are_counted_by_reason() {
+        let keys = AgentKeys::default();
+        keys.note_refusal(KeyRefusal::Expired);
+        keys.note_refusal(KeyRefusal::Expired);
+        let counted = keys.refusals().into_iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>();
+        assert_eq!(counted, [(KeyRefusal::Expired, 2)]);
+    }
+}

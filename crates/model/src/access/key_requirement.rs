@@ -1,0 +1,80 @@
+//! Whether calls need an agent key.
+
+/// When calls need an agent key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequireKey {
+    /// While other machines can reach the proxy and a provider key is stored.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl RequireKey {
+    const ALL: [RequireKey; 3] = [RequireKey::Auto, RequireKey::Always, RequireKey::Never];
+
+    /// Its name in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RequireKey::Auto => "auto",
+            RequireKey::Always => "always",
+            RequireKey::Never => "never",
+        }
+    }
+
+    /// Parses its name.
+    pub fn parse(word: &str) -> Option<RequireKey> {
+        Self::ALL.into_iter().find(|require| require.as_str() == word)
+    }
+}
+
+/// Whether calls need an agent key, as configured. The default is that of a single machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeyRequirement {
+    /// When calls need a key.
+    pub require: RequireKey,
+    /// Whether other machines can reach the proxy, themselves or through a reverse proxy.
+    pub is_exposed: bool,
+    /// Whether everyone who reaches the proxy may use the stored provider keys.
+    pub allow_open_relay: bool,
+}
+
+impl KeyRequirement {
+    /// Whether a call needs a key. `has_provider_key` says whether any provider key is stored.
+    pub fn requires_key(&self, has_provider_key: impl FnOnce() -> bool) -> bool {
+        match self.require {
+            RequireKey::Auto => self.is_exposed && has_provider_key(),
+            RequireKey::Always => true,
+            RequireKey::Never => false,
+        }
+    }
+
+    /// Whether everyone who reaches the proxy could use a stored provider key although no one has
+    /// allowed it.
+    pub fn refuses_provider_keys(&self) -> bool {
+        self.require == RequireKey::Never && self.is_exposed && !self.allow_open_relay
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_requires_a_key_only_beyond_loopback_with_a_stored_provider_key() {
+        for (require, is_exposed, has_provider_key, expected) in [
+            (RequireKey::Auto, false, false, false),
+            (RequireKey::Auto, false, true, false),
+            (RequireKey::Auto, true, false, false),
+            (RequireKey::Auto, true, true, true),
+            (RequireKey::Always, false, false, true),
+            (RequireKey::Never, true, true, false),
+        ] {
+            let requirement = KeyRequirement { require, is_exposed, allow_open_relay: false };
+            assert_eq!(requirement.requires_key(|| has_provider_key), expected, "{requirement:?}");
+            assert_eq!(RequireKey::parse(require.as_str()), Some(require));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Access: people with roles, and agents with keys.
+
+mod actor;
+mod agent_key;
+mod key_requirement;
+
+pub use actor::{Actor, ActorKind, Cause, Grant, Role};
+pub use agent_key::{AgentKey, AgentKeyId, AgentKeys, KeyHash, KeyInForce, KeyRefusal, KeyText};
+pub use key_requirement::{KeyRequirement, RequireKey};

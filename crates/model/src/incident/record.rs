@@ -1,0 +1,232 @@
+//! Scores, kills, incidents and their evidence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, CallId, Epoch, Fingerprint, IncidentId, KillSwitch, Stuck, Timestamp};
+
+/// How often each signal was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalCounts {
+    /// Earlier calls with a similar prompt.
+    pub similar_prompts: u32,
+    /// Earlier responses similar to the newest one.
+    pub similar_responses: u32,
+    /// Earlier calls with the same tool calls.
+    pub repeated_tool_calls: u32,
+}
+
+impl SignalCounts {
+    /// What one similar prompt adds to the score.
+    pub const PROMPT_WEIGHT: f64 = 1.0;
+    /// What one similar response adds to the score.
+    pub const RESPONSE_WEIGHT: f64 = 2.0;
+    /// What one repeated tool call adds to the score.
+    pub const TOOL_CALL_WEIGHT: f64 = 1.5;
+
+    /// The loop score.
+    pub fn score(self) -> f64 {
+        f64::from(self.similar_prompts) * Self::PROMPT_WEIGHT
+            + f64::from(self.similar_responses) * Self::RESPONSE_WEIGHT
+            + f64::from(self.repeated_tool_calls) * Self::TOOL_CALL_WEIGHT
+    }
+}
+
+/// The window that gave a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowKind {
+    /// The window over all calls of the agent.
+    #[default]
+    Agent,
+    /// The window of a single conversation.
+    Conversation,
+}
+
+impl WindowKind {
+    /// Its name in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WindowKind::Agent => "agent",
+            WindowKind::Conversation => "conversation",
+        }
+    }
+
+    /// Parses its name.
+    pub fn parse(word: &str) -> Option<WindowKind> {
+        [WindowKind::Agent, WindowKind::Conversation].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// How similar a call is to the calls before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Score {
+    /// The weighted sum.
+    pub value: f64,
+    /// The parts of the score.
+    pub signals: SignalCounts,
+    /// The window it comes from.
+    pub window: WindowKind,
+}
+
+/// Why a call is part of the evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matched {
+    /// Its prompt is similar to the trigger's.
+    Prompt,
+    /// Its response is similar to the newest one (or is the newest one).
+    Response,
+    /// Its tool calls are the trigger's.
+    ToolCall,
+    /// It is the call that was refused.
+    Trigger,
+    /// It failed, and stands in the window.
+    Failed,
+}
+
+/// The likeness of a call to a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Likeness {
+    /// The signal that found it.
+    pub by: Matched,
+    /// The later call: the one that was stopped, or the one with the newest response.
+    pub with: CallId,
+    /// The number of bits in which the hashes differ; `None` for tool calls, which are equal or
+    /// not.
+    pub distance: Option<u32>,
+}
+
+/// A call that contributed to the score, or that stands next to those.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchedCall {
+    /// The call.
+    pub call: CallId,
+    /// Why it is included.
+    pub matched: Vec<Matched>,
+    /// Its likeness to other calls.
+    pub alike: Vec<Likeness>,
+}
+
+/// A score above the threshold, found by `guard`, that becomes an incident.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kill {
+    /// The id of the incident.
+    pub incident: IncidentId,
+    /// The agent.
+    pub agent: AgentId,
+    /// The epoch that ends with it.
+    pub epoch: Epoch,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The score.
+    pub score: Score,
+    /// The settings at that moment.
+    pub kill_switch: KillSwitch,
+    /// The calls that contributed to the score and why, oldest first; the trigger last.
+    pub matches: Vec<MatchedCall>,
+    /// The part of the window without progress.
+    pub stuck: Stuck,
+    /// The window that gave the score, oldest first; the trigger last.
+    pub window: Vec<Fingerprint>,
+}
+
+/// The state of an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IncidentState {
+    /// The agent is inactive because of it.
+    Open,
+    /// The agent was activated again.
+    Closed,
+    /// The agent was only observed.
+    Observed,
+}
+
+impl IncidentState {
+    /// Its name in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            IncidentState::Open => "open",
+            IncidentState::Closed => "closed",
+            IncidentState::Observed => "observed",
+        }
+    }
+
+    /// Parses its name.
+    pub fn parse(word: &str) -> Option<IncidentState> {
+        [IncidentState::Open, IncidentState::Closed, IncidentState::Observed]
+            .into_iter()
+            .find(|state| state.as_str() == word)
+    }
+}
+
+/// The record of one kill (or of one observed episode) with its evidence, as it is stored.
+#[derive(Clone, Debug)]
+pub struct Incident {
+    /// What the guard found.
+    pub kill: Kill,
+    /// `Open` for a kill, `Observed` for action `observe`.
+    pub state: IncidentState,
+    /// The provider of the trigger.
+    pub provider: String,
+    /// The model of the trigger.
+    pub model: Option<String>,
+    /// The conversation of the trigger, as the client or the first message names it.
+    pub conversation: Option<String>,
+    /// The evidence, oldest first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The bodies of one call that contributed to the score.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The call.
+    pub call: CallId,
+    /// When it came; `None` if only its fingerprint is known.
+    pub time: Option<Timestamp>,
+    /// Why it is included.
+    pub matched: Vec<Matched>,
+    /// Its likeness to other calls.
+    pub alike: Vec<Likeness>,
+    /// The text of its prompt.
+    pub prompt: Option<String>,
+    /// The tool calls whose results it reports, one per line.
+    pub tool_calls: Option<String>,
+    /// The results of those tool calls, one after the other.
+    pub tool_results: Option<String>,
+    /// The text of its response.
+    pub response: Option<String>,
+    /// The request body; `None` if it was no longer in memory.
+    pub request_body: Option<Vec<u8>>,
+    /// The response body; `None` if there was none or it was no longer in memory.
+    pub response_body: Option<Vec<u8>>,
+    /// Whether a body is missing or cut.
+    pub truncated: bool,
+    /// Why its bodies are missing, if they are.
+    pub missing: Option<MissingBodies>,
+}
+
+/// Why the bodies of a call were missing when it became evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingBodies {
+    /// It came before the server was started, and its bodies were only in memory.
+    Restart,
+    /// They did not fit into the memory for evidence, or into one incident.
+    Budget,
+}
+
+impl MissingBodies {
+    /// Its name in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MissingBodies::Restart => "restart",
+            MissingBodies::Budget => "budget",
+        }
+    }
+
+    /// Parses its name.
+    pub fn parse(word: &str) -> Option<MissingBodies> {
+        [MissingBodies::Restart, MissingBodies::Budget].into_iter().find(|missing| missing.as_str() == word)
+    }
+}

@@ -1,0 +1,29 @@
+//! Kills that replicas agreed on and that are not in the database.
+
+use crate::{AgentId, Epoch, IncidentId, Timestamp};
+
+/// A kill as the engine that replicas share knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgreedKill {
+    /// The agent.
+    pub agent: AgentId,
+    /// The epoch that ended with it.
+    pub epoch: Epoch,
+    /// The incident it makes.
+    pub incident: IncidentId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A kill whose incident is not in the database, with what is stored of the agent's newest call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnrecordedKill {
+    /// The kill.
+    pub kill: AgreedKill,
+    /// The provider of the newest call.
+    pub provider: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Its conversation.
+    pub conversation: Option<String>,
+}
