@@ -45,7 +45,7 @@ impl Dialect {
         self.into()
     }
 
-    /// Reads the name.
+    /// Parses its name.
     pub fn parse(name: &str) -> Option<Dialect> {
         name.parse().ok()
     }

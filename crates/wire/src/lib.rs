@@ -1,6 +1,6 @@
-//! How providers speak: requests, responses and streams are read into `model`'s words, and refusals
-//! are written in the caller's own format. No IO: bytes in, values out. Everything here reads a
-//! copy; only `splice` changes traffic.
+//! The wire formats of providers: requests, responses and streams are read into the types of
+//! `model`, and refusals are written in the caller's own format. No IO: bytes in, values out.
+//! Everything here reads a copy; only `splice` changes traffic.
 
 mod answer;
 mod content;

@@ -1,5 +1,5 @@
-//! Estimates tokens that nobody reported, at four bytes each: for budgets before a call, and for
-//! answers that broke off.
+//! Estimates tokens that the provider did not report, at four bytes each: for budgets before a
+//! call, and for answers that broke off.
 
 use memchr::{memchr, memchr2};
 use model::{Answered, Asked, Usage};

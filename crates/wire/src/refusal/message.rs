@@ -16,6 +16,10 @@ impl Refusal {
     pub(super) fn message(&self) -> String {
         let (agent, name) = self.agent_words();
         let text = match &self.kind {
+            RefusalKind::Inactive { group: Some(group), .. } => format!(
+                "AgentGazer stopped this call of {agent}: its group '{group}' was stopped by a person. Calls are refused until \
+                 a person activates the group: run `agentgazer groups activate {group}` or use the dashboard."
+            ),
             RefusalKind::Inactive { deactivation, .. } => inactive_text(&agent, name, deactivation),
             RefusalKind::OutsideHours { time_zone, .. } => format!(
                 "AgentGazer stopped this call of {agent}: it is outside the hours in which this agent may call (time zone \

@@ -21,7 +21,7 @@ pub struct Refusal {
     pub call: CallId,
     /// The agent, if its name was valid.
     pub agent: Option<AgentId>,
-    /// Why.
+    /// The reason.
     pub kind: RefusalKind,
 }
 
@@ -30,8 +30,10 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// The agent is inactive: the standard inactive response, with `status`.
     Inactive {
-        /// Since when and why.
+        /// When and why it was deactivated.
         deactivation: Deactivation,
+        /// The stopped group that it is in; `None` if the agent itself was deactivated.
+        group: Option<String>,
         /// The status to answer with.
         status: StatusCode,
     },
@@ -48,7 +50,7 @@ pub enum RefusalKind {
         budget: &'static str,
         /// The group whose budget it is; `None` if it is the agent's own.
         group: Option<String>,
-        /// How much it was.
+        /// The amount of the budget.
         limit: NanoUsd,
         /// When the budget is renewed; `None` means never.
         retry_after_seconds: Option<u64>,
@@ -74,8 +76,8 @@ pub enum RefusalKind {
     Unauthorized {
         /// What is wrong with it.
         why: KeyRefusal,
-        /// The agent or the pattern that the key is for, if the key is known; of a token, what is
-        /// wrong with it.
+        /// The agent or the pattern that the key is for, if the key is known; for a token, the
+        /// reason of its refusal.
         agents: Option<String>,
     },
     /// The request cannot be forwarded (bad agent name, unknown provider, too large, …) or the
@@ -193,7 +195,8 @@ fn own_fields(refusal: &Refusal) -> Map<String, Value> {
         fields.insert("agent_id".into(), agent.as_str().into());
     }
     match &refusal.kind {
-        RefusalKind::Inactive { deactivation, .. } => {
+        RefusalKind::Inactive { deactivation, group, .. } => {
+            fields.extend(group.as_ref().map(|group| ("group".into(), group.as_str().into())));
             fields.insert("deactivated_by".into(), deactivation.by.as_str().into());
             fields.insert("deactivated_at".into(), deactivation.at.to_string().into());
             if let Some(incident) = deactivation.incident {

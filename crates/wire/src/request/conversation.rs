@@ -10,6 +10,9 @@ const MAX_LENGTH: usize = 128;
 
 const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
 
+/// How the name of a conversation begins that is told apart by a person and first words.
+const BY_PERSON: &str = "user-";
+
 /// Codex' header on calls of sub-agents and of its own housekeeping.
 const SUBAGENT: HeaderName = HeaderName::from_static("x-openai-subagent");
 
@@ -102,11 +105,14 @@ fn baggage(headers: &HeaderMap) -> Option<String> {
     })
 }
 
-/// A hash of the conversation's first message.
+/// A hash of the conversation's first message, and of the person who wrote it if that is known:
+/// different people begin with the same words.
 fn first_message(asked: &Asked<'_>) -> String {
-    let length = asked.opening().iter().map(|piece| piece.len() + 1).sum();
-    let mut text = String::with_capacity(length);
-    for piece in asked.opening() {
+    let person = asked.person.as_deref();
+    let prefix = if person.is_some() { BY_PERSON } else { ConversationId::BY_FIRST_WORDS };
+    let pieces = || person.into_iter().chain(asked.opening().iter().map(|piece| &**piece));
+    let mut text = String::with_capacity(pieces().map(|piece| piece.len() + 1).sum());
+    for piece in pieces() {
         text.push_str(piece);
         // A separator, so that "a", "b" differs from "ab".
         text.push('\0');
@@ -115,7 +121,7 @@ fn first_message(asked: &Asked<'_>) -> String {
     let hash = XxHash3_64::oneshot(text.as_bytes());
     let digits: [u8; 16] = std::array::from_fn(|place| HEX_DIGITS[(hash >> (60 - 4 * place)) as usize & 0xf]);
     // Cannot fail: the digits are ASCII.
-    [ConversationId::BY_FIRST_WORDS, std::str::from_utf8(&digits).unwrap_or_default()].concat()
+    [prefix, std::str::from_utf8(&digits).unwrap_or_default()].concat()
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {

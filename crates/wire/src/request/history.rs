@@ -8,6 +8,7 @@ use model::Asked;
 
 use super::message::{Message, Role};
 use super::step;
+use super::talk::Talk;
 use super::written::{WrittenHistory, WrittenStep, page_of};
 use crate::content::Content;
 use crate::json::{Cursor, Json, Malformed};
@@ -35,6 +36,7 @@ pub(crate) struct Turns<'a> {
     said: Option<Json<'a>>,
     /// The model's message right before the prompt.
     said_before: Option<Json<'a>>,
+    talk: Talk<'a>,
 }
 
 impl<'a> Turns<'a> {
@@ -71,6 +73,11 @@ impl<'a> Turns<'a> {
         }
         self.depth += 1;
         self.said = message.said_by_model();
+        match self.said {
+            Some(said) => self.talk.take(said),
+            None if message.has_calls() || message.has_results() => self.talk.clear(),
+            None => {}
+        }
         if message.has_calls() {
             self.work.push(*message);
         } else if message.has_results() {
@@ -83,6 +90,7 @@ impl<'a> Turns<'a> {
         self.user_messages += 1;
         self.first_user_message.get_or_insert(*message);
         self.prompt = Some(*message);
+        self.talk.take_prompt(message.content);
         if self.has_fresh_results() {
             // A reminder of the client, or input that was queued: the turn continues, and its
             // newest step stays.
@@ -154,8 +162,9 @@ impl<'a> Turns<'a> {
     /// Adds the newest step of an agent that calls tools.
     fn with_tool_step(&self, mut asked: Asked<'a>, prompt: &Content<'a>) -> Asked<'a> {
         let (results_start, results_end) = self.results;
-        (asked.tool_calls, asked.tool_results) =
-            step::read(&self.work[..results_start], &self.work[results_start..results_end]);
+        let step = step::read(&self.work[..results_start], &self.work[results_start..results_end]);
+        (asked.tool_calls, asked.tool_results) = (step.calls, step.results);
+        asked.has_failed_results = step.has_failed;
         let began = self.turn_message.map_or("", |message| message.raw());
         let newest = self.prompt.map_or("", |message| message.raw());
         if std::ptr::eq(began, newest) {
@@ -185,6 +194,9 @@ impl<'a> Turns<'a> {
         };
         let step = self.said.and_then(WrittenStep::with_observation).or(step).unwrap_or_default();
         asked.calls_are_written = !step.calls.is_empty();
+        if step.calls.is_empty() && self.depth == 0 && prompt.attachments.is_empty() {
+            asked.talk = self.talk.texts();
+        }
         (asked.tool_calls, asked.tool_results) = (step.calls, step.results);
         asked
     }

@@ -7,6 +7,7 @@ mod history;
 mod message;
 mod session;
 mod step;
+mod talk;
 mod text_encoding;
 mod transcript;
 mod written;
@@ -99,6 +100,8 @@ impl<'a> Fields<'a> {
         let (continues, is_kept) = (self.session.continues(), self.session.is_kept(dialect));
         let (model, max_output) = (self.model.take(), self.max_output);
         let (session, referenced_items) = (self.session.id(), turns.referenced_items());
-        Some(Asked { model, streamed, max_output, session, continues, is_kept, referenced_items, ..turns.asked() })
+        let person = self.session.person();
+        let asked = Asked { model, streamed, max_output, session, person, continues, is_kept, ..turns.asked() };
+        Some(Asked { referenced_items, ..asked })
     }
 }

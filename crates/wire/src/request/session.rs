@@ -18,6 +18,8 @@ pub(crate) struct Session<'a> {
     prompt_cache_key: Option<Json<'a>>,
     previous_response_id: Option<Json<'a>>,
     thread: Option<Json<'a>>,
+    user: Option<Json<'a>>,
+    safety_identifier: Option<Json<'a>>,
     store: Option<Json<'a>>,
 }
 
@@ -32,6 +34,8 @@ impl<'a> Session<'a> {
             "prompt_cache_key" => self.prompt_cache_key = Some(value),
             "previous_response_id" => self.previous_response_id = Some(value),
             "thread" => self.thread = Some(value),
+            "user" => self.user = Some(value),
+            "safety_identifier" => self.safety_identifier = Some(value),
             "store" => self.store = Some(value),
             _ => {}
         }
@@ -49,6 +53,13 @@ impl<'a> Session<'a> {
             .or_else(|| session_of_user(metadata("user_id")?.filled_text()?))
             .or_else(|| self.conversation_id())
             .or_else(|| self.prompt_cache_key.and_then(Json::filled_text))
+    }
+
+    /// The person that the request is made for: OpenAI's `user` and `safety_identifier`,
+    /// Anthropic's `metadata.user_id`.
+    pub(crate) fn person(&self) -> Option<Cow<'a, str>> {
+        let user_id = || self.metadata.and_then(|metadata| metadata.field("user_id"));
+        self.user.or(self.safety_identifier).or_else(user_id).and_then(Json::filled_text)
     }
 
     /// The earlier answer or stored conversation that this request continues.

@@ -10,8 +10,18 @@ use crate::content::{Content, Part, parts};
 use crate::json::{Cursor, Json, Malformed};
 use crate::tool_call::{CallWithId, read_item, read_named, read_value};
 
-/// The calls in `called` and their `results`, ordered like the calls where ids allow it.
-pub(crate) fn read<'a>(called: &[Message<'a>], results: &[Message<'a>]) -> (Vec<ToolCall<'a>>, Vec<Cow<'a, str>>) {
+/// A step as it is written.
+#[derive(Debug, Default)]
+pub(crate) struct Step<'a> {
+    pub(crate) calls: Vec<ToolCall<'a>>,
+    /// Ordered like the calls where ids allow it.
+    pub(crate) results: Vec<Cow<'a, str>>,
+    /// Whether one of the results is marked as an error.
+    pub(crate) has_failed: bool,
+}
+
+/// The calls in `called` and their `results`.
+pub(crate) fn read<'a>(called: &[Message<'a>], results: &[Message<'a>]) -> Step<'a> {
     let mut calls = Vec::new();
     called.iter().for_each(|message| calls_of(message, |call| calls.push(call)));
     let mut answers = Vec::new();
@@ -23,8 +33,9 @@ pub(crate) fn read<'a>(called: &[Message<'a>], results: &[Message<'a>]) -> (Vec<
         // Stable: results without a known id keep their order, after the others.
         answers.sort_by_key(|answer| answer.id.as_deref().and_then(|id| places.get(id)).copied().unwrap_or(usize::MAX));
     }
-    let answers = answers.into_iter().map(|answer| answer.text).collect();
-    (calls.into_iter().map(|call| call.call).collect(), answers)
+    let has_failed = answers.iter().any(|answer| answer.has_failed);
+    let results = answers.into_iter().map(|answer| answer.text).collect();
+    Step { calls: calls.into_iter().map(|call| call.call).collect(), results, has_failed }
 }
 
 /// A tool's result and the id of the call it answers.
@@ -32,6 +43,8 @@ pub(crate) fn read<'a>(called: &[Message<'a>], results: &[Message<'a>]) -> (Vec<
 struct Answer<'a> {
     id: Option<Cow<'a, str>>,
     text: Cow<'a, str>,
+    /// Whether the client says that the call failed.
+    has_failed: bool,
 }
 
 fn calls_of<'a>(message: &Message<'a>, mut each: impl FnMut(CallWithId<'a>)) {
@@ -88,7 +101,7 @@ fn results_of<'a>(message: &Message<'a>, mut each: impl FnMut(Answer<'a>)) {
     }
     if !message.has_result_parts() {
         let id = message.tool_call_id.and_then(Json::text);
-        return each(Answer { id, text: text_of(message.content) });
+        return each(Answer { id, text: text_of(message.content), has_failed: false });
     }
     let Some(content) = message.content else { return };
     parts(content, |part| {
@@ -96,15 +109,42 @@ fn results_of<'a>(message: &Message<'a>, mut each: impl FnMut(Answer<'a>)) {
         let gemini = || part.field("functionResponse").or_else(|| part.field("function_response"));
         each(match (part.field("toolResult"), gemini()) {
             (Some(result), _) => answer(result, "toolUseId", "content"),
-            (None, Some(response)) => answer(response, "id", "response"),
+            (None, Some(response)) => gemini_answer(response),
             (None, None) => answer(part, "tool_use_id", "content"),
         });
     });
 }
 
+/// Gemini: `{"functionResponse":{"id"?,"name","response":{"output": "…"}}}`. The response is an
+/// object; one field with a text is that text, and `error` says that the call failed.
+fn gemini_answer(response: Json<'_>) -> Answer<'_> {
+    let read = answer(response, "id", "response");
+    let (mut count, mut only) = (0, None);
+    if let Some(given) = response.field("response") {
+        given.fields(|key, value| {
+            count += 1;
+            only = value.text().map(|text| (text, key == "error"));
+        });
+    }
+    match only.filter(|_| count == 1) {
+        Some((text, has_failed)) => Answer { text, has_failed, ..read },
+        None => read,
+    }
+}
+
 /// A result, given its dialect's keys for the call's id and the text.
 fn answer<'a>(result: Json<'a>, id_key: &str, text_key: &str) -> Answer<'a> {
-    Answer { id: result.field(id_key).and_then(Json::text), text: text_of(result.field(text_key)) }
+    let (mut id, mut text, mut has_failed) = (None, None, false);
+    result.fields(|key, value| match key {
+        // Anthropic.
+        "is_error" => has_failed = value.is_true(),
+        // Bedrock.
+        "status" => has_failed = value.raw() == r#""error""#,
+        _ if key == id_key => id = value.text(),
+        _ if key == text_key => text = Some(value),
+        _ => {}
+    });
+    Answer { id, text: text_of(text), has_failed }
 }
 
 /// The text of a tool's output: a string, the texts of its parts, or raw JSON.

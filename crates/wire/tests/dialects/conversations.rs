@@ -78,3 +78,15 @@ fn codex_housekeeping_is_a_side_call() {
     check(&[("user-agent", "curl/8"), ("x-openai-subagent", "compact")], false);
     check(&[("user-agent", "codex_cli_rs/1")], false);
 }
+
+#[test]
+fn people_who_begin_alike_have_conversations_of_their_own() {
+    let of = |person: Option<&'static str>, words: &'static str| {
+        let asked = Asked { prompt: vec![words.into()], person: person.map(Into::into), ..Asked::default() };
+        conversation_of(&HeaderMap::new(), &asked)
+    };
+    assert_eq!(of(Some("ada"), "Hi"), of(Some("ada"), "Hi"));
+    assert_ne!(of(Some("ada"), "Hi"), of(Some("bob"), "Hi"));
+    assert_ne!(of(Some("ada"), "Hi"), of(Some("ada"), "Bye"));
+    assert!(of(Some("ada"), "Hi").starts_with("user-") && of(None, "Hi").starts_with("first-"));
+}

@@ -1,4 +1,4 @@
-//! What is read of requests and answers, and how refusals look, dialect by dialect.
+//! Requests, answers and refusals, dialect by dialect.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed unwrap is a failed test")]
 
 mod answers;
@@ -12,4 +12,5 @@ mod requests;
 mod slices;
 mod stream_errors;
 mod streams;
+mod talk;
 mod written;

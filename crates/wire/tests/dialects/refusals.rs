@@ -17,7 +17,7 @@ fn inactive(by: DeactivatedBy) -> Refusal {
     let incident = IncidentId("019a0000-0000-7000-8000-000000000002".parse().unwrap());
     let incident = (by == DeactivatedBy::KillSwitch).then_some(incident);
     let deactivation = Deactivation { by, at: Timestamp::from_millis(1_705_314_600_000), incident };
-    refusal(RefusalKind::Inactive { deactivation, status: StatusCode::BAD_REQUEST })
+    refusal(RefusalKind::Inactive { deactivation, group: None, status: StatusCode::BAD_REQUEST })
 }
 
 fn error(fault: Fault, status: u16, message: &str) -> Refusal {
@@ -168,7 +168,8 @@ proptest! {
         let limit = NanoUsd::new(i64::try_from(number >> 1).unwrap());
         let said = format!("the proxy takes request bodies of at most {number} bytes, and this one has more");
         let kinds = [
-            RefusalKind::Inactive { deactivation, status },
+            RefusalKind::Inactive { deactivation, group: None, status },
+            RefusalKind::Inactive { deactivation, group: Some("team-a".to_owned()), status },
             RefusalKind::OutsideHours { time_zone: "Etc/GMT-14".to_owned(), status },
             RefusalKind::BudgetExceeded { budget: "daily", group: Some(agent.clone()), limit, retry_after_seconds: Some(number), status },
             RefusalKind::Error { fault: Fault::Client, status, message: said },

@@ -1,4 +1,4 @@
-//! What is read of requests.
+//! Reading requests.
 
 use model::Asked;
 use serde_json::{Value, json};
@@ -271,4 +271,19 @@ fn a_hostile_step_takes_linear_time() {
         assert_eq!(asked.tool_results.len(), many);
         assert_eq!(asked.tool_results[7], "7");
     });
+}
+
+#[test]
+fn result_that_is_marked_as_an_error_is_a_failed_one() {
+    let step = |mark: Value| {
+        json!([
+            { "role": "user", "content": "Fix it" },
+            { "role": "assistant", "content": [{ "type": "tool_use", "id": "t1", "name": "read", "input": {} }] },
+            { "role": "user", "content": [
+                { "type": "tool_result", "tool_use_id": "t1", "content": "nein", "is_error": mark },
+            ] },
+        ])
+    };
+    anthropic(step(json!(true)), |asked| assert!(asked.has_failed_results));
+    anthropic(step(json!(false)), |asked| assert!(!asked.has_failed_results));
 }

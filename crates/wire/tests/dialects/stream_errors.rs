@@ -1,4 +1,4 @@
-//! How a client learns inside a stream that its provider died.
+//! Errors inside a stream whose provider died.
 
 use wire::{AnswerReader, Dialect};
 

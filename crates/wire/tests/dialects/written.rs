@@ -34,6 +34,8 @@ fn actions_before_the_prompt_are_calls() {
     check("fill('3', 'lamp')\nclick('4')\n", "ok", &[("fill", "'3', 'lamp'"), ("click", "'4'")], "ok");
     check("Now:\ntype [164] [lamp] [1]", "page", &[("type", "[164] [lamp] [1]")], "page");
     check("… is ```click [1582]```", "page", &[("click", "1582")], "page");
+    let json = r#"{"thought": "I open it.", "action": "click", "index": 4}"#;
+    check(json, "Current url: a\n[4] menu", &[("click", r#"{"index":4}"#)], "Current url: a\nmenu");
     check("<tool_call>\n{\"name\":\"ls\",\"arguments\":{}}\n</tool_call>", "a.rs", &[("ls", "{}")], "a.rs");
     check(
         "```bash\ncat > x <<E\n<my_tag>\n</my_tag>\nE\n```",
@@ -52,6 +54,7 @@ fn prose_holds_no_action() {
         "Note: the Action: field is empty",
         "Is that right?",
         "Final Answer: search(lamp)",
+        r#"{"answer": "yes", "sources": [1]}"#,
     ] {
         check(said, "Thanks", &[], "");
     }

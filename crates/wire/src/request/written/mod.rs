@@ -5,6 +5,7 @@ mod action;
 mod command_lines;
 mod fenced_blocks;
 mod headings;
+mod json_action;
 mod labels;
 mod model_text;
 mod page;
@@ -96,7 +97,7 @@ impl<'a> WrittenStep<'a> {
         if acted.is_empty() {
             return WrittenStep::default();
         }
-        let results = prompt.texts.iter().map(model_text::result_of);
+        let results = prompt.texts.iter().map(|text| page_of(text).unwrap_or_else(|| model_text::result_of(text)));
         let pictures = prompt.attachments.iter().map(|attachment| Cow::Borrowed(*attachment));
         WrittenStep { calls: acted, results: results.chain(pictures).collect() }
     }

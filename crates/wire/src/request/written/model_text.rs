@@ -8,9 +8,9 @@ use memchr::memmem::{self, Finder};
 use model::ToolCall;
 
 use super::action::{announced, call, unannounced};
-use super::fenced_blocks;
 use super::labels::{Label, sections};
 use super::tags;
+use super::{fenced_blocks, json_action};
 use crate::json::Json;
 
 /// More actions than any step has. A text with more is an answer.
@@ -33,6 +33,9 @@ pub(super) fn read(text: &str) -> Acted<'_> {
     if labelled.observation.is_some() {
         return labelled;
     }
+    if let Some(calls) = json_action::calls(text, MAX_ACTIONS) {
+        return Acted { calls, observation: None };
+    }
     // The one that begins first contains the other: a command may write tags, and an element may
     // hold a fence.
     let first = [fenced_blocks::calls(text, MAX_ACTIONS), tags::calls(text, MAX_ACTIONS)].into_iter().flatten();
@@ -46,9 +49,9 @@ pub(super) fn read(text: &str) -> Acted<'_> {
 /// Whether a message may hold an action, judged by its raw JSON. Most hold none and need not be
 /// decoded.
 pub(super) fn may_act(said: Json<'_>) -> bool {
-    static MARKS: LazyLock<[Finder<'static>; 4]> =
-        // Some clients escape the characters of HTML.
-        LazyLock::new(|| ["```", "Action", "ACTION", "\\u003c"].map(Finder::new));
+    static MARKS: LazyLock<[Finder<'static>; 6]> =
+        // Some clients escape the characters of HTML. An object begins with a name in quotes.
+        LazyLock::new(|| ["```", "Action", "ACTION", "\\u003c", "{\\\"", "{\\n"].map(Finder::new));
     let raw = said.raw().as_bytes();
     memchr(b'<', raw).is_some() || MARKS.iter().any(|mark| mark.find(raw).is_some()) || may_end_with_action(said.raw())
 }

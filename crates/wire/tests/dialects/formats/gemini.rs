@@ -54,9 +54,27 @@ fn function_calls_and_their_responses_are_a_step() {
             assert_eq!(asked.prompt, ["Fix it"]);
             assert_eq!((asked.turn_position, asked.depth), (0, 2));
             assert_eq!(calls(asked), [("read", r#"{"path":"a"}"#), ("now", "{}")]);
-            assert_eq!(asked.tool_results, [r#"{"output":"text"}"#, r#"{"result":"noon"}"#]);
+            assert_eq!((&*asked.tool_results, asked.has_failed_results), (&["text".into(), "noon".into()][..], false));
         });
     }
+}
+
+#[test]
+fn response_of_a_failed_function_is_marked() {
+    let step = |response: Value| {
+        json!({ "contents": [
+            { "role": "user", "parts": [{ "text": "Fix it" }] },
+            { "role": "model", "parts": [{ "functionCall": { "name": "read", "args": {} } }] },
+            { "role": "user", "parts": [{ "functionResponse": { "name": "read", "response": response } }] },
+        ] })
+    };
+    asked(&step(json!({ "error": "gone" })), |asked| {
+        assert_eq!((&*asked.tool_results, asked.has_failed_results), (&["gone".into()][..], true));
+    });
+    asked(&step(json!({ "rows": 3, "error": null })), |asked| {
+        let result = r#"{"error":null,"rows":3}"#;
+        assert_eq!((&*asked.tool_results, asked.has_failed_results), (&[result.into()][..], false));
+    });
 }
 
 #[test]

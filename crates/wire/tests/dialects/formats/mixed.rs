@@ -1,4 +1,4 @@
-//! One dialect on the path of another: what a body looks like decides how it is read.
+//! One dialect on the path of another: the shape of a body decides its dialect.
 
 use serde_json::{Value, json};
 use wire::{Dialect, read_request};

@@ -1,0 +1,62 @@
+//! The newest messages of a conversation in which only words go to and fro: whether they say
+//! anything new can only be told from all of them.
+
+use std::borrow::Cow;
+
+use crate::content::Content;
+use crate::json::Json;
+
+/// How many messages there must be: fewer say too little to repeat themselves.
+const FEWEST: usize = 6;
+/// How many are looked at.
+const MOST: usize = 18;
+/// A longer message is content, not talk.
+const LONGEST: usize = 4 * 1024;
+
+/// The contents of the newest messages, unread.
+#[derive(Debug, Default)]
+pub(crate) struct Talk<'a> {
+    newest: Vec<Json<'a>>,
+    /// Whether the last one is the user's.
+    ends_with_prompt: bool,
+}
+
+impl<'a> Talk<'a> {
+    /// Adds what the model said.
+    pub(crate) fn take(&mut self, content: Json<'a>) {
+        if self.newest.len() >= 2 * MOST {
+            self.newest.drain(..MOST);
+        }
+        self.newest.push(content);
+        self.ends_with_prompt = false;
+    }
+
+    /// Adds a message of the user.
+    pub(crate) fn take_prompt(&mut self, content: Option<Json<'a>>) {
+        content.into_iter().for_each(|content| self.take(content));
+        self.ends_with_prompt = true;
+    }
+
+    /// A tool was used: what was said before it is another talk.
+    pub(crate) fn clear(&mut self) {
+        self.newest.clear();
+    }
+
+    /// The texts, oldest first. None: there are few, or one of the last two is long.
+    pub(crate) fn texts(&self) -> Vec<Cow<'a, str>> {
+        let newest = &self.newest[self.newest.len().saturating_sub(MOST)..];
+        let is_long = |content: &Json<'_>| content.raw().len() > LONGEST;
+        if !self.ends_with_prompt || newest.len() < FEWEST || newest.iter().rev().take(2).any(is_long) {
+            return Vec::new();
+        }
+        newest.iter().filter(|content| !is_long(content)).map(|content| text_of(*content)).collect()
+    }
+}
+
+fn text_of(content: Json<'_>) -> Cow<'_, str> {
+    let mut texts = Content::read(content).texts;
+    match texts.len() {
+        1 => texts.pop().unwrap_or_default(),
+        _ => Cow::Owned(texts.join("\n")),
+    }
+}

@@ -1,0 +1,161 @@
+//! Actions that are written as a JSON object: `{"thought": "…", "action": "click", "index": 5}`, a
+//! list of actions, or keystrokes for a terminal.
+
+use std::borrow::Cow;
+
+use model::ToolCall;
+
+use super::action::{announced, call};
+use crate::json::Json;
+
+/// Fields that make an object an action, the most specific first.
+const ACTS: [&str; 9] =
+    ["action", "actions", "next_action", "action_type", "action_name", "tool", "tool_name", "commands", "keystrokes"];
+
+/// Parts of the names of fields in which models think: they are worded anew every time.
+const THINKS: [&str; 18] = [
+    "thought",
+    "think",
+    "reason",
+    "rationale",
+    "analysis",
+    "plan",
+    "explanation",
+    "evaluation",
+    "memory",
+    "goal",
+    "state",
+    "summary",
+    "reflection",
+    "observation",
+    "confidence",
+    "comment",
+    "note",
+    "intent",
+];
+
+/// Fields that name what an action object does.
+const NAMES: [&str; 6] = ["type", "name", "action", "action_type", "function", "tool"];
+
+/// At most `limit` actions of a message. `None` if it holds no object with an action.
+pub(super) fn calls(text: &str, limit: usize) -> Option<Vec<ToolCall<'static>>> {
+    let object = object_in(text)?;
+    let mut acts: Option<(usize, Json<'_>)> = None;
+    let mut others = Vec::new();
+    object.fields(|key, value| {
+        let place = ACTS.iter().position(|name| name.eq_ignore_ascii_case(key));
+        match place {
+            Some(place) if acts.is_none_or(|(best, _)| place < best) => acts = Some((place, value)),
+            None if !is_thought(key) => others.push(field(key, value)),
+            _ => {}
+        }
+    });
+    let (_, action) = acts.filter(|(_, value)| !matches!(value.raw(), "null" | "[]" | "{}" | "\"\""))?;
+    let calls = of_value(action, &others.join(","), limit);
+    (!calls.is_empty()).then_some(calls)
+}
+
+/// The object that a message consists of, ends with, or holds in a fenced block.
+fn object_in(text: &str) -> Option<Json<'_>> {
+    let text = text.rsplit("</think>").next().unwrap_or(text).trim();
+    let fenced = || {
+        let opened = text.split_once("```")?.1;
+        let body = opened.split_once('\n')?.1;
+        Some(body.split("```").next().unwrap_or(body).trim())
+    };
+    let last = || text.find("\n{").map(|place| text[place..].trim());
+    let is_object = |text: &&str| text.starts_with('{') && text.ends_with('}');
+    let candidate = Some(text).filter(is_object).or_else(|| fenced().filter(is_object));
+    Json::parse(candidate.or_else(|| last().filter(is_object))?).ok()
+}
+
+/// The actions in the value of an action field. `others` are the other fields of its object.
+fn of_value(value: Json<'_>, others: &str, limit: usize) -> Vec<ToolCall<'static>> {
+    if let Some(text) = value.text() {
+        return vec![with_fields(announced(&text), others)];
+    }
+    if value.raw().starts_with('{') {
+        return vec![of_object(value)];
+    }
+    let mut calls = Vec::new();
+    value.items(|item| {
+        if calls.len() < limit {
+            calls.push(item.text().map_or_else(|| of_object(item), |command| call("", &command)));
+        }
+    });
+    calls
+}
+
+/// An action that is an object: `{"type": "click", "index": 5}`, `{"click": {"index": 5}}`,
+/// `{"keystrokes": "ls\n"}`.
+fn of_object(object: Json<'_>) -> ToolCall<'static> {
+    if let Some(keys) = object.field("keystrokes").and_then(Json::text) {
+        return call("", &keys);
+    }
+    let (mut name, mut first, mut fields) = (None, None, Vec::new());
+    object.fields(|key, value| {
+        first.get_or_insert_with(|| key.to_owned());
+        if name.is_none() && NAMES.contains(&key) {
+            name = value.text().map(Cow::into_owned);
+        }
+        if !is_thought(key) {
+            fields.push(field(key, value));
+        }
+    });
+    call(&name.or(first).unwrap_or_default(), &format!("{{{}}}", fields.join(",")))
+}
+
+/// `called` with further fields among its arguments.
+fn with_fields(called: ToolCall<'static>, others: &str) -> ToolCall<'static> {
+    if others.is_empty() {
+        return called;
+    }
+    let arguments = if called.arguments.is_empty() { String::new() } else { format!("{} ", called.arguments) };
+    call(&called.name, &format!("{arguments}{{{others}}}"))
+}
+
+fn field(key: &str, value: Json<'_>) -> String {
+    format!("\"{key}\":{}", value.raw())
+}
+
+fn is_thought(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    THINKS.iter().any(|word| key.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[(&str, &str)]) {
+        let calls = calls(text, 8).unwrap_or_default();
+        let found: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn an_action_is_read_without_the_thoughts_around_it() {
+        check(r#"{"thought": "so", "action": "click", "index": 5}"#, &[("click", r#"{"index":5}"#)]);
+        check(r#"{"reasoning": "so", "action": "click('34')"}"#, &[("click", "'34'")]);
+        check(
+            "I look.\n```json\n{\"action\": {\"type\": \"scroll\", \"why\": 1}}\n```",
+            &[("scroll", r#"{"type":"scroll","why":1}"#)],
+        );
+        check(
+            r#"{"current_state": {"memory": "x"}, "action": [{"click_element_by_index": {"index": 14}}]}"#,
+            &[("click_element_by_index", r#"{"click_element_by_index":{"index": 14}}"#)],
+        );
+        check(
+            r#"{"analysis": "a", "plan": "b", "commands": [{"keystrokes": "ls\n", "duration": 1}]}"#,
+            &[("", "ls\n")],
+        );
+        check("Next.\n{\"tool\": \"search\", \"query\": \"x\"}", &[("search", r#"{"query":"x"}"#)]);
+    }
+
+    #[test]
+    fn other_objects_are_no_actions() {
+        for text in ["", "{}", r#"{"label": "positive"}"#, r#"{"action": null}"#, r#"{"action": "x""#, "no {x} here"] {
+            assert_eq!(calls(text, 8), None, "{text}");
+        }
+    }
+}
