@@ -39,6 +39,13 @@ pub struct PreparedCall<'a> {
     pub(crate) print: RequestPrint,
 }
 
+impl PreparedCall<'_> {
+    /// The same call with its agent borrowed from elsewhere.
+    pub fn of_agent<'a>(self, agent: &'a AgentId) -> PreparedCall<'a> {
+        PreparedCall { agent, call: self.call, print: self.print }
+    }
+}
+
 /// What to do with a call.
 #[derive(Clone, Debug)]
 pub enum Decision {

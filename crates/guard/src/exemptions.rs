@@ -1,5 +1,5 @@
-//! What does not count for one agent. Takes marks away after the rules have been asked, so that
-//! whoever has no exemption pays nothing for them.
+//! Exemptions of one agent. They remove marks after the rules have run, so that agents without an
+//! exemption have no cost.
 
 use model::{Counting, Exempt, ExemptKind, Exemption, Fingerprint, SignalCounts};
 

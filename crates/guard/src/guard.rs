@@ -1,9 +1,10 @@
 //! The state of all agents, and the one atomic step per agent: record, score, decide.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use model::{
-    AgentId, Answered, CallId, Deactivation, Epoch, Exemption, Fingerprint, Groups, KillSwitch, Outcome, Policy,
+    AgentId, Answered, CallId, Deactivation, Epoch, Exemption, Fingerprint, Group, Groups, KillSwitch, Outcome, Policy,
     SavedAgent, Timestamp,
 };
 
@@ -32,7 +33,7 @@ impl Default for GuardConfig {
 /// The state of all agents. Shared by reference; every method locks only the agent it is about.
 #[derive(Debug)]
 pub struct Guard {
-    registry: Registry,
+    pub(crate) registry: Registry,
     policies: Policies,
 }
 
@@ -82,6 +83,12 @@ impl Guard {
         self.registry.refuses(agent)
     }
 
+    /// The stopped group that an agent is in, if any. Its agents may not call, also those that are
+    /// not known yet. As cheap as [`refuses`](Guard::refuses).
+    pub fn stopped_group(&self, agent: &AgentId) -> Option<Arc<Group>> {
+        self.registry.groups.stopped(agent)
+    }
+
     /// Records a call that is not scored (passed through, unread): it shows that the agent is
     /// alive.
     pub fn on_unscored_call(&self, agent: &AgentId, now: Timestamp) -> Epoch {
@@ -100,7 +107,8 @@ impl Guard {
     /// own meanwhile.
     pub fn on_prepared_call(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
         let PreparedCall { agent, call, print } = call;
-        let mut decision = self.registry.with(agent, |state| state.on_call(Arrival { agent, call, print, now }));
+        let mut decision =
+            self.registry.with(agent, |state| state.on_call(Arrival { agent, call, print, now, number: None }));
         if !self.registry.released_calls.is_empty()
             && let Decision::Scored(scored) = &mut decision
         {
@@ -134,6 +142,13 @@ impl Guard {
         self.registry.with(agent, |agent| agent.activate(epoch));
     }
 
+    /// Makes an agent what another server on the same database has stored: in this epoch, and
+    /// inactive for this reason. A later epoch begins with empty windows. What this server decided
+    /// in the same epoch is never lifted: its kill may not be stored yet.
+    pub fn adopt(&self, agent: &AgentId, epoch: Epoch, deactivation: Option<Deactivation>) {
+        self.registry.with(agent, |agent| agent.adopt(epoch, deactivation));
+    }
+
     /// Changes the settings of an agent; an unknown one is created. They hold from the next call.
     pub fn configure(&self, agent: &AgentId, kill_switch: KillSwitch) -> Configured {
         self.registry.with(agent, |agent| {
@@ -160,8 +175,8 @@ impl Guard {
         self.registry.with(agent, |agent| agent.exempt(exemptions));
     }
 
-    /// Suspends kills of an agent while its data is deleted: a kill that is recorded after that would
-    /// bring it back.
+    /// Suspends kills of an agent while its data is deleted: a kill that is recorded after that
+    /// would bring it back.
     pub fn suspend_kills(&self, agent: &AgentId, suspended: bool) {
         self.registry.with_known(agent, |agent| agent.suspend_kills(suspended));
     }

@@ -88,6 +88,10 @@ impl<'w> Judge<'w> {
             let complaints: Vec<usize> = (0..marks.len()).rev().filter(|place| marks[*place].prompt).collect();
             rules::in_vain(&self.calls, &complaints).for_each(|place| marks[place].response = true);
         }
+        self.places(rules::narration).into_iter().for_each(|place| marks[place].response = true);
+        for place in self.places(rules::idle_talk) {
+            (marks[place].prompt, marks[place].response) = (true, true);
+        }
         if let Some(talk) = self.small_talk() {
             talk.questions().iter().for_each(|place| marks[*place].prompt = true);
             talk.answers().iter().for_each(|place| marks[*place].response = true);
@@ -97,7 +101,10 @@ impl<'w> Judge<'w> {
 
     /// How many of them count by each signal.
     pub(crate) fn counts(&self) -> SignalCounts {
-        if self.is_complaint() || self.standstill().is_some() || self.small_talk().is_some() {
+        let has = |rule| !self.places(rule).is_empty();
+        let has_talk = || self.small_talk().is_some() || has(rules::idle_talk) || has(rules::narration);
+        let has_row = || self.standstill().is_some() || has_talk();
+        if self.is_complaint() || has_row() {
             return Marks::count(&self.marks());
         }
         let mut counts = SignalCounts::default();
@@ -109,28 +116,30 @@ impl<'w> Judge<'w> {
         counts
     }
 
-    /// The standstill that the current call is part of, if it is longer than what this call alone
-    /// repeats.
+    /// The standstill that the current call is part of.
     fn standstill(&self) -> Option<Standstill> {
-        if self.counting == Counting::Literal {
-            return None;
-        }
-        rules::standstill(&self.calls)
+        if self.is_adaptive() { rules::standstill(&self.calls) } else { None }
+    }
+
+    fn is_adaptive(&self) -> bool {
+        self.counting == Counting::Adaptive
     }
 
     /// Whether the current call passes on that something went wrong: the same complaint again says
     /// that the work in between was in vain.
     fn is_complaint(&self) -> bool {
         let is_result = self.current.tools().is_some_and(|step| step.is_written);
-        self.counting == Counting::Adaptive && self.current.prompt_is_error() && !is_result
+        self.is_adaptive() && self.current.prompt_is_error() && !is_result
     }
 
     /// The small talk that the current call goes on with.
     fn small_talk(&self) -> Option<SmallTalk> {
-        if self.counting == Counting::Literal {
-            return None;
-        }
-        rules::small_talk(&self.calls)
+        if self.is_adaptive() { rules::small_talk(&self.calls) } else { None }
+    }
+
+    /// The places that `rule` finds, if rules count at all.
+    fn places(&self, rule: fn(&[&PackedFingerprint]) -> Vec<usize>) -> Vec<usize> {
+        if self.is_adaptive() { rule(&self.calls) } else { Vec::new() }
     }
 
     /// The places of the calls whose answers led to the steps of `standstill` and are like earlier
@@ -288,7 +297,7 @@ impl<'w> Judge<'w> {
     }
 }
 
-/// Whether two texts are alike. No text, no likeness.
+/// Whether two texts are alike: none is like nothing.
 fn are_similar(one: Option<TextHash>, other: Option<TextHash>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one.is_similar(other))
 }

@@ -6,6 +6,7 @@ mod groups;
 mod hours;
 mod limits;
 mod rate;
+mod shared;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,8 +17,11 @@ use model::{AgentId, ClockJump, Policy, Spending, Timestamp};
 use parking_lot::Mutex;
 use twox_hash::XxHash3_64;
 
+use crate::least_recently_used;
+
 pub use groups::GroupLimits;
 pub use limits::{Budget, Charge, Limits, Refused, Reservation};
+pub use shared::{LimitCharge, Unit};
 
 /// Adding an agent copies one of so many maps.
 const SHARDS: usize = 64;
@@ -73,7 +77,7 @@ impl Policies {
         }
         let default = self.default.load_full()?;
         let limits = self.insert(agent, || Limits::new(Arc::clone(&default), false, now));
-        // Changed while the agent was added: whoever changed it did not find the agent.
+        // The default was changed while the agent was added, so the change did not reach it.
         let changed = self.default.load_full().filter(|current| !limits.is_own() && !Arc::ptr_eq(current, &default));
         if let Some(current) = changed {
             limits.change(current, None, now);
@@ -211,20 +215,18 @@ impl Policies {
         limits
     }
 
-    /// Forgets the least recently used of those with the default policy, some at once so that it is
-    /// seldom done.
+    /// Forgets the least recently used agents with the default policy.
     fn make_room(&self) {
         let Some(_only_one) = self.clearing.try_lock() else { return };
-        let mut oldest: Vec<(u64, AgentId)> = Vec::new();
+        let mut agents: Vec<(u64, AgentId)> = Vec::new();
         for shard in &self.shards {
             let shard = shard.load();
             let by_default = shard.iter().filter(|(_, limits)| !limits.is_own());
-            oldest.extend(by_default.map(|(id, limits)| (limits.last_use.load(Ordering::Relaxed), id.clone())));
+            agents.extend(by_default.map(|(id, limits)| (limits.last_use.load(Ordering::Relaxed), id.clone())));
         }
-        oldest.sort_unstable_by_key(|(last_use, _)| *last_use);
-        let excess = oldest.len().saturating_sub(self.max_agents) + self.max_agents / 32;
-        for (_, id) in oldest.iter().take(excess) {
-            self.forget(id);
+        let excess = agents.len().saturating_sub(self.max_agents) + self.max_agents / 32;
+        for (_, id) in least_recently_used::oldest(agents, excess) {
+            self.forget(&id);
         }
     }
 }

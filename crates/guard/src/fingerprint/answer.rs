@@ -4,28 +4,54 @@ use std::borrow::Cow;
 
 use model::{Answered, ResponsePrint, TextHash};
 
-use super::arguments::{chosen, targets, without_volatile};
-use super::digest::Digest;
+use super::arguments::{canonical, chosen, targets, without_volatile};
+use super::digest::{Digest, ExactHash, WordCount};
 use super::normalise::{Numbers, words_of};
 use super::tool_step::name_and_arguments;
+use super::written_action::action_in;
 
 /// What is kept of an answer; none if nothing was said and nothing called.
 pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     let calls: Vec<(&str, Cow<'_, str>)> = answered.tool_calls.iter().map(name_and_arguments).collect();
-    let said = |numbers| {
+    let said = || {
         let called = calls.iter().flat_map(|(name, arguments)| [*name, arguments.as_ref()]);
-        let mut digest = Digest::default();
-        let has_masked = words_of(std::iter::once(answered.text.as_str()).chain(called), numbers, &mut digest);
-        (digest.is_short(), digest.finish(), has_masked)
+        std::iter::once(answered.text.as_str()).chain(called)
     };
-    let (is_short, literal, has_numbers) = said(Numbers::Masked);
+    let (is_short, literal, has_numbers) = digest(said(), Numbers::Masked);
     let literal = literal?;
-    let TextHash(adaptive) = if has_numbers { said(Numbers::Kept).1? } else { literal };
+    let action = if calls.is_empty() { action_in(&answered.text) } else { None };
+    let (is_short, TextHash(adaptive)) = match &action {
+        Some(action) => {
+            let (is_short, hash, _) = digest([&*canonical(action)], Numbers::Kept);
+            (is_short, hash?)
+        }
+        None if has_numbers => (is_short, digest(said(), Numbers::Kept).1?),
+        None => (is_short, literal),
+    };
     // Turned over by what the calls aim at: the same header written to another file is another
     // answer, however long the header is.
     let aims = calls.iter().fold(0, |aims, (_, arguments)| {
         let arguments = without_volatile(arguments);
         aims ^ targets(&arguments) ^ chosen(&arguments)
     });
-    Some(ResponsePrint { literal, adaptive: TextHash(adaptive ^ aims), is_short })
+    let said = if calls.is_empty() { 0 } else { said_around(&answered.text) };
+    Some(ResponsePrint { literal, adaptive: TextHash(adaptive ^ aims), is_short, said })
+}
+
+/// Whether texts are short, a hash of them all, and whether a number was masked in them.
+fn digest<'t>(texts: impl IntoIterator<Item = &'t str>, numbers: Numbers) -> (bool, Option<TextHash>, bool) {
+    let mut digest = Digest::default();
+    let has_masked = words_of(texts, numbers, &mut digest);
+    (digest.is_short(), digest.finish(), has_masked)
+}
+
+/// Fewer words than these are said before many steps: “Let me look at the next file.”
+const LONG_WORDS: u32 = 12;
+
+/// A hash of the words around tool calls, 1 to 15; 0 if they are few.
+fn said_around(text: &str) -> u8 {
+    let mut words = (ExactHash::default(), WordCount::default());
+    words_of([text], Numbers::Masked, &mut words);
+    let (hash, WordCount(count)) = words;
+    if count < LONG_WORDS { 0 } else { 1 + (hash.finish() % 15) as u8 }
 }

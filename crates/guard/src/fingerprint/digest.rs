@@ -46,6 +46,16 @@ impl Words for ExactHash {
     }
 }
 
+/// How many words a text has.
+#[derive(Debug, Default)]
+pub(crate) struct WordCount(pub(crate) u32);
+
+impl Words for WordCount {
+    fn word(&mut self, _: Word<'_>) {
+        self.0 += 1;
+    }
+}
+
 /// What tells whether texts are alike: a SimHash and a size.
 #[derive(Debug, Default)]
 pub(crate) struct Digest {

@@ -8,12 +8,16 @@ mod arguments;
 mod digest;
 mod kind;
 pub(crate) mod normalise;
+mod print_cache;
 mod prompt;
 mod result;
 pub(crate) mod simhash;
+mod talk;
 #[cfg(test)]
 mod tests;
 mod tool_step;
+mod vocabulary;
+mod written_action;
 
 pub(crate) use answer::of_answer;
 pub(crate) use prompt::{PromptPrint, of_prompt};
@@ -33,11 +37,30 @@ pub(crate) struct RequestPrint {
     pub(crate) turn: Turn,
     pub(crate) step: Step,
     pub(crate) tools: Option<ToolStep>,
+    /// Whether no tool was used and nothing new was said.
+    pub(crate) is_idle: bool,
     /// How many seconds the tools say that they waited.
     pub(crate) waited: u16,
 }
 
 impl RequestPrint {
+    /// The part of `print` that its request decided, if nothing has come of the call yet.
+    pub(crate) fn of_arrived(print: &Fingerprint) -> RequestPrint {
+        RequestPrint {
+            conversation: print.conversation,
+            body: print.body,
+            prompt: print.prompt,
+            prompt_is_short: print.prompt_is_short,
+            prompt_is_error: print.prompt_is_error,
+            prompt_is_common: print.prompt_is_common,
+            turn: print.turn,
+            step: print.step,
+            tools: print.tools,
+            is_idle: print.novelty == Novelty::Idle,
+            waited: print.silence,
+        }
+    }
+
     /// The fingerprint of the call that came with this request, as long as nothing has come of it.
     pub(crate) fn arrived(&self, call: CallId, number: u64, time: Timestamp) -> Fingerprint {
         Fingerprint {
@@ -57,7 +80,7 @@ impl RequestPrint {
             outcome: Outcome::Pending,
             is_sample: false,
             silence: self.waited,
-            novelty: Novelty::Neutral,
+            novelty: if self.is_idle { Novelty::Idle } else { Novelty::Neutral },
         }
     }
 }
@@ -76,6 +99,7 @@ pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, promp
         turn: Turn { message: prompt.exact, position: asked.turn_position },
         step: Step { depth: asked.depth, newest: newest_step(tools, asked.newest_message) },
         tools,
+        is_idle: tools.is_none() && talk::is_idle(&asked.talk),
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use model::{Asked, ResultPrint, StepKind, ToolCall, ToolStep};
+use model::{Asked, ResultPrint, StepKind, ToolCall, ToolStep, WordSet};
 use twox_hash::XxHash3_64;
 
-use super::arguments::{canonical, chosen, without_volatile};
+use super::arguments::{canonical, chosen, temporary_files, without_volatile, wording};
 use super::digest::{ExactHash, fold};
 use super::kind;
 use super::normalise::{Numbers, words_of};
+use super::print_cache::{self, PrintCache};
 use super::result::error_text::{says_error, says_error_at_once};
 use super::result::{self, gist, nothing};
 
@@ -18,15 +19,52 @@ const LONGEST_MESSAGE: usize = 600;
 /// How many words a report has at least.
 const REPORT: usize = 8;
 
+/// How many steps a thread knows. An agent that is stuck, retries or samples sends one of its last
+/// steps again; all others are new.
+const PLACES: usize = 16;
+
+thread_local! {
+    static STEPS: PrintCache<(ToolStep, u16), PLACES> = const { PrintCache::new() };
+}
+
 /// The newest step, and how many seconds its tools say that they waited.
 pub(super) fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
-    if asked.tool_calls.is_empty() {
+    let Asked { tool_calls, tool_results, has_failed_results, calls_are_written, .. } = asked;
+    let reported = Reported {
+        tool_calls,
+        tool_results,
+        has_failed_results: *has_failed_results,
+        calls_are_written: *calls_are_written,
+    };
+    if reported.tool_calls.is_empty() {
         return None;
     }
-    let signatures: Vec<Signature> = asked.tool_calls.iter().map(Signature::of).collect();
+    Some(STEPS.with(|steps| steps.find_or(reported.key(), || make_step(&reported))))
+}
+
+/// All of a request that its step is made from.
+struct Reported<'a> {
+    tool_calls: &'a [ToolCall<'a>],
+    tool_results: &'a [Cow<'a, str>],
+    has_failed_results: bool,
+    calls_are_written: bool,
+}
+
+impl Reported<'_> {
+    /// A hash of all of it.
+    fn key(&self) -> u64 {
+        let Reported { tool_calls, tool_results, has_failed_results, calls_are_written } = self;
+        let flags = usize::from(*has_failed_results) | usize::from(*calls_are_written) << 1;
+        let calls = tool_calls.iter().flat_map(|call| [call.name.as_bytes(), call.arguments.as_bytes()]);
+        let results = tool_results.iter().map(|result| result.as_bytes());
+        print_cache::key_of(&[tool_calls.len(), tool_results.len(), flags], calls.chain(results))
+    }
+}
+
+fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     let is_report =
         || asked.tool_results.iter().map(|result| result.split_whitespace().count()).sum::<usize>() >= REPORT;
-    let kind = match kind::of_calls(&asked.tool_calls) {
+    let kind = match kind::of_calls(asked.tool_calls) {
         // A sub-agent that reports was asked for what it found; one that says that it is done has
         // done something.
         StepKind::Other if asked.tool_calls.iter().all(kind::is_delegation) && is_report() => StepKind::Look,
@@ -42,13 +80,22 @@ pub(super) fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
     };
     let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
     let is_patch = asked.calls_are_written && asked.tool_calls.iter().all(kind::is_patch);
-    let is_error = asked.tool_results.iter().any(|result| says(result) && (!is_patch || kind::is_about_patch(result)));
+    let says_error = |result: &Cow<'_, str>| says(result) && (!is_patch || kind::is_about_patch(result));
+    let is_error = asked.has_failed_results || asked.tool_results.iter().any(says_error);
     let results = asked.tool_results.iter().map(Cow::as_ref);
     if is_error {
-        result.gist = gist::of_error(&asked.tool_calls, results).unwrap_or(result.gist);
-    } else if let Some(gist) = nothing::gist_of_nothing(&asked.tool_calls, results) {
+        result.gist = gist::of_error(asked.tool_calls, results.clone()).unwrap_or(result.gist);
+    } else if let Some(gist) = nothing::gist_of_nothing(asked.tool_calls, results.clone()) {
         result = ResultPrint { gist, is_empty: true, ..result };
     }
+    let wording = if kind == StepKind::Look && !is_error { wording_of(asked.tool_calls) } else { WordSet::default() };
+    if wording != WordSet::default() && !result.is_empty {
+        result.gist = gist::of_finding(asked.tool_calls, results).map_or(result.gist, |words| words.0);
+    }
+    // A batch over temporary files is one thing done to each of them. Where more came of it than a
+    // word, that tells whether it was the same.
+    let names_files = !is_error && result.is_short && !result.is_empty;
+    let signatures: Vec<Signature> = asked.tool_calls.iter().map(|call| Signature::of(call, names_files)).collect();
     let step = ToolStep {
         literal: together(signatures.iter().map(|call| call.literal)),
         adaptive: together(signatures.iter().map(|call| call.adaptive)),
@@ -56,8 +103,15 @@ pub(super) fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
         kind,
         is_error,
         is_written: asked.calls_are_written,
+        wording,
     };
-    Some((step, waited))
+    (step, waited)
+}
+
+/// The words of the texts that the calls of a look were made with.
+fn wording_of(calls: &[ToolCall<'_>]) -> WordSet {
+    let words = calls.iter().map(|call| wording(&canonical(&call.arguments)));
+    WordSet(words.fold(0, |all, words| all | words.0))
 }
 
 /// Hashes of the name and the arguments of a tool call.
@@ -69,7 +123,8 @@ struct Signature {
 }
 
 impl Signature {
-    fn of(call: &ToolCall<'_>) -> Signature {
+    /// `names_files`: temporary files tell calls apart.
+    fn of(call: &ToolCall<'_>, names_files: bool) -> Signature {
         let (name, arguments) = name_and_arguments(call);
         let name = XxHash3_64::oneshot(name.as_bytes());
         let (masked, has_numbers) = exact(&arguments, Numbers::Masked);
@@ -78,10 +133,8 @@ impl Signature {
         let is_same = !has_numbers && matches!(kept, Cow::Borrowed(_));
         let adaptive = if is_same { literal } else { fold(name, exact(&kept, Numbers::Kept).0) };
         // What was chosen is another call each time, although it is masked in a text.
-        let adaptive = match chosen(&kept) {
-            0 => adaptive,
-            chosen => fold(adaptive, chosen),
-        };
+        let files = if names_files { temporary_files(&kept) } else { 0 };
+        let adaptive = [chosen(&kept), files].into_iter().filter(|hash| *hash != 0).fold(adaptive, fold);
         Signature { literal, adaptive }
     }
 }
@@ -108,4 +161,37 @@ fn together(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
     let mut hashes: Vec<u64> = hashes.collect();
     hashes.sort_unstable();
     hashes.into_iter().fold(count, with)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Also with the same pieces in other places.
+        #[test]
+        fn a_known_step_has_the_print_that_it_would_be_given(
+            pieces in prop::collection::vec("[a-c0-9 ]{0,3}", 0..4),
+            steps in prop::collection::vec((0..4_usize, any::<bool>(), any::<bool>()), 1..6),
+        ) {
+            for (cut, has_failed_results, calls_are_written) in steps {
+                let (named, given) = pieces.split_at(cut.min(pieces.len()));
+                let text = |text: &String| Cow::Owned(text.clone());
+                let call = |name: &String| ToolCall { name: text(name), arguments: "{}".into() };
+                let tool_calls: Vec<_> = named.iter().map(call).collect();
+                let tool_results: Vec<_> = given.iter().map(text).collect();
+                let (calls, results) = (tool_calls.clone(), tool_results.clone());
+                let asked =
+                    Asked { tool_calls, tool_results, has_failed_results, calls_are_written, ..Asked::default() };
+                let reported =
+                    Reported { tool_calls: &calls, tool_results: &results, has_failed_results, calls_are_written };
+                let expected = (!calls.is_empty()).then(|| make_step(&reported));
+                for _ in 0..2 {
+                    prop_assert_eq!(tool_step(&asked), expected);
+                }
+            }
+        }
+    }
 }

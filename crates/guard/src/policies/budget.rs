@@ -9,6 +9,7 @@ use model::{BudgetPeriod, ClockJump, ConversationId, NanoUsd, Policy, Spending, 
 
 use super::limits::{Budget, Charge, Refused};
 use crate::fingerprint::conversation_id;
+use crate::least_recently_used;
 
 /// How many conversations of one agent are counted; the least recently used is forgotten first.
 const MAX_CONVERSATIONS: usize = 1000;
@@ -27,6 +28,8 @@ pub(super) struct Budgets {
 struct Tab {
     spent: NanoUsd,
     reserved: NanoUsd,
+    /// What all replicas together had spent when that was last known.
+    shared: NanoUsd,
 }
 
 /// A tab for a day, week or month.
@@ -67,10 +70,12 @@ impl Budgets {
         for period in &mut self.periods {
             period.range = zone.period(period.period, now);
             period.tab.spent = spending.of(period.period);
+            period.tab.shared = period.tab.spent;
         }
         self.conversations.values_mut().for_each(|(tab, _)| tab.spent = NanoUsd::ZERO);
         for (name, spent) in &spending.conversations {
-            self.conversation(conversation_id(name)).spent = *spent;
+            let tab = self.conversation(conversation_id(name));
+            (tab.spent, tab.shared) = (*spent, *spent);
         }
     }
 
@@ -89,18 +94,77 @@ impl Budgets {
 
     /// Whether a call may be made at all. Of all that speaks against it, what does so for longest
     /// is told.
-    pub(super) fn check(&mut self, policy: &Policy, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
+    /// `replicas` share what is left, if they cannot agree.
+    pub(super) fn check(
+        &mut self,
+        policy: &Policy,
+        charge: &Charge,
+        now: Timestamp,
+        replicas: u64,
+    ) -> Result<(), Refused> {
         self.turn(&policy.time_zone, now);
         let conversation = charge.conversation.zip(policy.budget_conversation);
         let conversation = conversation.map(|(id, limit)| (*self.conversation(id), limit));
-        let conversation = conversation.and_then(|(tab, limit)| tab.against(Budget::Conversation, limit, None));
+        let conversation =
+            conversation.and_then(|(tab, limit)| tab.against_share(Budget::Conversation, limit, None, replicas));
         let periods = self.periods.iter().filter_map(|Period { period, range, tab, .. }| {
-            tab.against(Budget::Of(*period), policy.budget(*period)?, Some(range.end))
+            tab.against_share(Budget::Of(*period), policy.budget(*period)?, Some(range.end), replicas)
         });
         match periods.chain(conversation).max_by_key(|it| (it.is_spent, it.until.is_none(), it.until)) {
             Some(against) => Err(against.refused(now)),
             None => Ok(()),
         }
+    }
+
+    /// The budgets that a call counts towards: which one, what it is called among replicas, its
+    /// limit and what all replicas have spent of it, as far as the engine said so: what this one
+    /// has spent since may still be on its way there.
+    pub(super) fn scopes(
+        &mut self,
+        policy: &Policy,
+        charge: &Charge,
+        now: Timestamp,
+    ) -> Vec<(Budget, String, NanoUsd, NanoUsd)> {
+        self.turn(&policy.time_zone, now);
+        let periods = self.periods.iter().filter_map(|Period { period, range, tab, .. }| {
+            let scope = format!("{period:?}:{}", range.start.as_millis());
+            Some((Budget::Of(*period), scope, policy.budget(*period)?, tab.shared))
+        });
+        let mut scopes: Vec<_> = periods.collect();
+        if let Some((id, limit)) = charge.conversation.zip(policy.budget_conversation) {
+            let spent = self.conversation(id).shared;
+            scopes.push((Budget::Conversation, format!("conversation:{:x}", id.0), limit, spent));
+        }
+        scopes
+    }
+
+    /// Takes over what all replicas together have spent, where that is more than is counted here.
+    pub(super) fn note_shared(&mut self, budget: Budget, conversation: Option<ConversationId>, spent: NanoUsd) {
+        let tab = match (budget, conversation) {
+            (Budget::Of(period), _) => self.periods.iter_mut().find(|it| it.period == period).map(|it| &mut it.tab),
+            (Budget::Conversation, Some(id)) => Some(self.conversation(id)),
+            (Budget::Conversation, None) => None,
+        };
+        if let Some(tab) = tab {
+            tab.spent = tab.spent.max(spent);
+            tab.shared = tab.shared.max(spent);
+        }
+    }
+
+    /// Why a budget of which all replicas together have spent and reserved so much refuses a call.
+    pub(super) fn refusal_by(
+        &self,
+        budget: Budget,
+        limit: NanoUsd,
+        (spent, reserved): (NanoUsd, NanoUsd),
+        now: Timestamp,
+    ) -> Option<Refused> {
+        let until = match budget {
+            Budget::Of(period) => self.periods.iter().find(|it| it.period == period).map(|it| it.range.end),
+            Budget::Conversation => None,
+        };
+        let tab = Tab { spent, reserved, shared: spent };
+        tab.against(budget, limit, until).map(|against| against.refused(now))
     }
 
     /// Notes what a call in flight may cost.
@@ -175,13 +239,12 @@ impl Budgets {
         tab
     }
 
-    /// Forgets the conversations that were not heard of for longest, some at once so that it is
-    /// seldom done. One with a call in flight is not forgotten: what that call costs would be.
+    /// Forgets the least recently used conversations without a call in flight: the cost of such a
+    /// call must not be lost.
     fn forget_some(&mut self) {
         let idle = self.conversations.iter().filter(|(_, (tab, _))| tab.reserved == NanoUsd::ZERO);
-        let mut idle: Vec<(u64, ConversationId)> = idle.map(|(id, (_, last_use))| (*last_use, *id)).collect();
-        idle.sort_unstable_by_key(|(last_use, _)| *last_use);
-        for (_, id) in idle.into_iter().take(MAX_CONVERSATIONS / 16) {
+        let idle: Vec<(u64, ConversationId)> = idle.map(|(id, (_, last_use))| (*last_use, *id)).collect();
+        for (_, id) in least_recently_used::oldest(idle, MAX_CONVERSATIONS / 16) {
             self.conversations.remove(&id);
         }
     }
@@ -198,6 +261,18 @@ struct Against {
 }
 
 impl Tab {
+    /// The same for one of several replicas that cannot agree: each has its share of what was left
+    /// when they last could.
+    fn against_share(self, budget: Budget, limit: NanoUsd, until: Option<Timestamp>, replicas: u64) -> Option<Against> {
+        let replicas = i64::try_from(replicas).unwrap_or(i64::MAX).max(1);
+        if replicas == 1 || self.spent >= limit {
+            return self.against(budget, limit, until);
+        }
+        let left = limit.less(self.shared).max(NanoUsd::ZERO);
+        let share = self.shared + NanoUsd::new((left.nanos() / replicas).max(1));
+        self.against(budget, share, until).map(|against| Against { limit, is_spent: false, ..against })
+    }
+
     fn against(self, budget: Budget, limit: NanoUsd, until: Option<Timestamp>) -> Option<Against> {
         if self.spent + self.reserved < limit {
             return None;

@@ -59,8 +59,8 @@ impl Policies {
         }
     }
 
-    /// Notes what a call did take of its groups, whatever was reserved for it. A group may have come
-    /// or gone in the meantime.
+    /// Notes what a call did take of its groups, whatever was reserved for it. A group may have
+    /// come or gone in the meantime.
     pub fn settle_groups(&self, groups: &[GroupLimits], mut reserved: Vec<Reservation>, actual: &Charge) {
         for GroupLimits { limits, .. } in groups {
             match reserved.iter().position(|reservation| reservation.is_of(limits)) {

@@ -14,17 +14,17 @@ use super::rate::Minute;
 /// What limits one agent.
 #[derive(Debug)]
 pub struct Limits {
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     pub(super) is_own: AtomicBool,
     pub(super) last_use: AtomicU64,
 }
 
 #[derive(Debug)]
-struct State {
-    policy: Arc<Policy>,
+pub(super) struct State {
+    pub(super) policy: Arc<Policy>,
     /// Of each rate limit, in the policy's order.
     used: Vec<Used>,
-    budgets: Budgets,
+    pub(super) budgets: Budgets,
 }
 
 /// What was used of one rate limit.
@@ -52,15 +52,22 @@ impl Wait {
 }
 
 impl Used {
-    fn wait_for_call(&mut self, limit: &RateLimit, now: Timestamp) -> Wait {
-        let wait = limit.requests_per_minute.and_then(|most| self.requests.wait(now, 1, most));
+    /// `replicas` share the limit, if they cannot agree.
+    fn wait_for_call(&mut self, limit: &RateLimit, now: Timestamp, replicas: u64) -> Wait {
+        let most = limit.requests_per_minute.map(|most| share_of(most, replicas));
+        let wait = most.and_then(|most| self.requests.wait(now, 1, most));
         Wait { about: wait, at_most: wait }
     }
 
-    fn wait_for_tokens(&mut self, limit: &RateLimit, tokens: u64, now: Timestamp) -> Wait {
-        let Some(most) = limit.tokens_per_minute else { return Wait::default() };
+    fn wait_for_tokens(&mut self, limit: &RateLimit, tokens: u64, now: Timestamp, replicas: u64) -> Wait {
+        let Some(most) = limit.tokens_per_minute.map(|most| share_of(most, replicas)) else { return Wait::default() };
         Wait { about: self.tokens.wait(now, tokens, most), at_most: self.tokens_at_most.wait(now, tokens, most) }
     }
+}
+
+/// What one of `replicas` has of a limit, at least 1.
+fn share_of(most: u64, replicas: u64) -> u64 {
+    if replicas <= 1 { most } else { (most / replicas).max(most.min(1)) }
 }
 
 /// What a call takes, before it is made an upper bound and afterwards what it was.
@@ -148,18 +155,18 @@ impl Limits {
         spent.any(|(period, spent)| policy.budget(period).is_some_and(|limit| spent >= limit))
     }
 
-    /// Whether hours and calls per minute let a call to `provider` through, before anything else is
-    /// known of it. Nothing is used. Without its tokens nobody could tell when it is to come back
-    /// because of those.
+    /// Whether hours and calls per minute allow a call to `provider`, before anything else is known
+    /// of it. Nothing is used. Token limits are checked later, because the wait for them depends on
+    /// the call's tokens.
     pub fn precheck(&self, provider: &str, now: Timestamp) -> Result<(), Refused> {
         let state = &mut *self.state.lock();
         state.check_hours(now)?;
-        state.check_rates(provider, |limit, used| used.wait_for_call(limit, now))
+        state.check_rates(provider, |limit, used| used.wait_for_call(limit, now, 1))
     }
 
     /// Lets a call through and reserves what it may take, or refuses it and changes nothing.
     pub fn admit(self: &Arc<Self>, charge: Charge, now: Timestamp) -> Result<Reservation, (Refused, Charge)> {
-        match self.state.lock().admit(&charge, now) {
+        match self.state.lock().admit(&charge, now, 1) {
             Ok(booked) => {
                 let held = Held { charge, admitted: now, booked };
                 Ok(Reservation { limits: Arc::clone(self), held, is_open: true })
@@ -175,11 +182,21 @@ impl Limits {
         charge: Charge,
         now: Timestamp,
     ) -> Result<Vec<Reservation>, (usize, Refused, Charge)> {
+        Limits::admit_share(all, charge, now, 1)
+    }
+
+    /// The same for one of `replicas` that cannot agree: it has its share of each limit.
+    pub fn admit_share(
+        all: &[Arc<Limits>],
+        charge: Charge,
+        now: Timestamp,
+        replicas: u64,
+    ) -> Result<Vec<Reservation>, (usize, Refused, Charge)> {
         // Locked together, so that no call takes from one what another refuses. Callers pass an
         // agent before its groups and groups by name, so no two calls wait for each other.
         let mut states: Vec<_> = all.iter().map(|limits| limits.state.lock()).collect();
         for (position, state) in states.iter_mut().enumerate() {
-            if let Err(refused) = state.check(&charge, now) {
+            if let Err(refused) = state.check(&charge, now, replicas) {
                 return Err((position, refused, charge));
             }
         }
@@ -206,6 +223,16 @@ impl Limits {
         for (_, used) in policy.rate_limits.iter().zip(used).filter(|(limit, _)| limit.covers(&actual.provider)) {
             used.tokens.correct(counted_at, counted, actual.tokens);
             used.tokens_at_most.correct(counted_at, at_most, actual.tokens);
+        }
+    }
+
+    /// Takes back what was counted for a call that was refused elsewhere.
+    fn cancel(&self, held: &Held) {
+        let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, tokens_at_most: 0, ..held.charge.clone() };
+        self.settle(Some(held), &nothing);
+        let State { policy, used, .. } = &mut *self.state.lock();
+        for (_, used) in policy.rate_limits.iter().zip(used).filter(|(limit, _)| limit.covers(&nothing.provider)) {
+            used.requests.correct(held.admitted, 1, 0);
         }
     }
 
@@ -253,17 +280,18 @@ impl Limits {
 }
 
 impl State {
-    fn admit(&mut self, charge: &Charge, now: Timestamp) -> Result<Booked, Refused> {
-        self.check(charge, now)?;
+    fn admit(&mut self, charge: &Charge, now: Timestamp, replicas: u64) -> Result<Booked, Refused> {
+        self.check(charge, now, replicas)?;
         Ok(self.book(charge, now))
     }
 
-    fn check(&mut self, charge: &Charge, now: Timestamp) -> Result<(), Refused> {
+    fn check(&mut self, charge: &Charge, now: Timestamp, replicas: u64) -> Result<(), Refused> {
         self.check_hours(now)?;
         self.check_rates(&charge.provider, |limit, used| {
-            used.wait_for_call(limit, now).longer(used.wait_for_tokens(limit, charge.tokens, now))
+            let tokens = used.wait_for_tokens(limit, charge.tokens, now, replicas);
+            used.wait_for_call(limit, now, replicas).longer(tokens)
         })?;
-        self.budgets.check(&self.policy, charge, now)
+        self.budgets.check(&self.policy, charge, now, replicas)
     }
 
     fn book(&mut self, charge: &Charge, now: Timestamp) -> Booked {
@@ -285,9 +313,9 @@ impl State {
         }
     }
 
-    /// The longest `wait` for any of the limits. What calls in flight may still come to does not
-    /// say whether there is one, since most come to less, but how long it is: whoever comes back
-    /// then finds room.
+    /// The longest `wait` for any of the limits. The possible use of calls in flight does not
+    /// decide whether there is a wait, because most use less, but it decides how long the wait is:
+    /// a caller that comes back then finds room.
     fn check_rates(&mut self, provider: &str, wait: impl Fn(&RateLimit, &mut Used) -> Wait) -> Result<(), Refused> {
         let limits = self.policy.rate_limits.iter().zip(&mut self.used).filter(|(limit, _)| limit.covers(provider));
         let Wait { about, at_most } = limits.map(|(limit, used)| wait(limit, used)).fold(Wait::default(), Wait::longer);
@@ -326,6 +354,12 @@ impl Reservation {
     /// What was reserved.
     pub fn charge(&self) -> &Charge {
         &self.held.charge
+    }
+
+    /// Takes it back as if the call had not come: another replica's calls left no room for it.
+    pub fn cancel(mut self) {
+        self.is_open = false;
+        self.limits.cancel(&self.held);
     }
 
     pub(super) fn is_of(&self, limits: &Arc<Limits>) -> bool {

@@ -15,6 +15,7 @@ use super::released_calls::ReleasedCalls;
 use super::slot::{Slot, SyncFlag};
 use crate::decision::AgentView;
 use crate::guard::GuardConfig;
+use crate::least_recently_used;
 
 /// Enough that agents created at the same time seldom wait for each other. Maps double when they
 /// are full: with this number those of a hundred thousand agents and of a million are well filled.
@@ -81,7 +82,8 @@ impl Registry {
         if shared.kill_switch == own { shared } else { Arc::new(Settings::new(own)) }
     }
 
-    /// Calls `action` with an agent, which is created if it is unknown. The agent is locked meanwhile.
+    /// Calls `action` with an agent, which is created if it is unknown. The agent is locked
+    /// meanwhile.
     pub(crate) fn with<R>(&self, id: &AgentId, action: impl FnOnce(&mut Agent<'_>) -> R) -> R {
         let result = loop {
             let slot = self.find(id).unwrap_or_else(|| self.create(id));
@@ -193,7 +195,7 @@ impl Registry {
         }
     }
 
-    /// Evicts the least recently used agents, some more than needed so that it is seldom done.
+    /// Evicts the least recently used agents, some more than needed so that it is rare.
     fn evict_least_recently_used(&self) {
         let Some(_evicting) = self.evicting.try_lock() else {
             return;
@@ -202,13 +204,8 @@ impl Registry {
         if excess == 0 {
             return;
         }
-        let mut slots = self.counted_slots();
-        let count = (excess + self.config.max_agents / 32).min(slots.len());
-        if count < slots.len() {
-            slots.select_nth_unstable_by_key(count, |(last_use, _)| *last_use);
-        }
-        for (last_use, id) in &slots[..count] {
-            self.evict(id, *last_use);
+        for (last_use, id) in least_recently_used::oldest(self.counted_slots(), excess + self.config.max_agents / 32) {
+            self.evict(&id, last_use);
         }
     }
 

@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use twox_hash::XxHash3_64;
 
-/// Makes hashes with a seed of its own, since names come from outside: nobody can know which fall
-/// together.
+/// Hashes names with a random seed: names come from outside, and no one can choose names that
+/// collide.
 #[derive(Clone, Debug)]
 pub(crate) struct NameHash {
     seed: u64,

@@ -24,7 +24,8 @@ pub(super) struct OpenAgents {
 }
 
 impl OpenAgents {
-    /// Adds an agent, and closes another if there are too many. Called without any lock of an agent.
+    /// Adds an agent, and closes another if there are too many. Called without any lock of an
+    /// agent.
     pub(super) fn add(&self, slot: &Arc<Slot>) {
         if slot.queued.swap(true, Ordering::AcqRel) {
             return;

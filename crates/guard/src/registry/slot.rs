@@ -12,8 +12,8 @@ use super::agent::{Agent, Settings, StoredAgent};
 pub(super) struct Slot {
     /// A copy of the agent's state that can be asked without its lock. Changed only under it.
     pub(super) inactive: AtomicBool,
-    /// Whether it counts towards `max_agents`: it has windows, or it is here for no other reason than
-    /// its last call.
+    /// Whether it counts towards `max_agents`: it has windows, or it is here for no other reason
+    /// than its last call.
     pub(super) counted: AtomicBool,
     /// The slot is no longer in the map: a thread that found it there before must look again, or a
     /// kill would be lost. Changed and read only under the lock.
@@ -41,8 +41,8 @@ impl Slot {
     }
 }
 
-/// Copies an agent's state into the flag of its slot when it is dropped, also by a panic: a kill that
-/// was decided holds.
+/// Copies an agent's state into the flag of its slot when it is dropped, also by a panic: a kill
+/// that was decided holds.
 pub(super) struct SyncFlag<'a> {
     pub(super) slot: &'a Slot,
     pub(super) agent: Agent<'a>,

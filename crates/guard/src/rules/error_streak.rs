@@ -4,7 +4,7 @@
 
 use model::Novelty;
 
-use crate::progress::is_same_finding;
+use crate::progress::{gave_alike, is_reworded, is_same_finding};
 use crate::window::PackedFingerprint;
 
 /// Whether both calls report the same error, in one conversation.
@@ -22,7 +22,9 @@ pub(crate) fn is_same_nothing(call: &PackedFingerprint, current: &PackedFingerpr
     let (Some(first), Some(second)) = (call.tools(), current.tools()) else {
         return false;
     };
+    // Both were found to be rewordings of others: they need not share words with each other.
+    let are_reworded = || call.novelty() == Novelty::Barren && gave_alike(&first, &second);
     current.novelty() == Novelty::Barren
-        && is_same_finding(&first, &second)
+        && (is_same_finding(&first, &second) || is_reworded(&first, &second) || are_reworded())
         && call.conversation() == current.conversation()
 }

@@ -4,7 +4,9 @@
 
 mod asked_again;
 mod error_streak;
+mod idle_talk;
 mod in_vain;
+mod narration;
 mod new_result;
 mod new_work;
 mod rest;
@@ -17,7 +19,9 @@ mod standstill;
 
 pub(crate) use asked_again::{has_moved_on, is_asked_again};
 pub(crate) use error_streak::{is_same_error, is_same_nothing};
+pub(crate) use idle_talk::idle_talk;
 pub(crate) use in_vain::in_vain;
+pub(crate) use narration::narration;
 pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, made_same_call, outgrowth, repeated};
 pub(crate) use new_work::{Until, is_after_progress};
 pub use rest::REST;

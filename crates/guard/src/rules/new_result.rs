@@ -18,7 +18,7 @@ pub(crate) fn is_same_tool_step(one: &PackedFingerprint, other: &PackedFingerpri
 /// numbers jitter: those that stand still for a while and then move are of a job that goes on.
 fn is_same_result(one: (ResultPrint, Novelty), other: (ResultPrint, Novelty)) -> bool {
     let jitters = one.1 == Novelty::Jitter || other.1 == Novelty::Jitter;
-    one.0.kept == other.0.kept || (jitters && one.0.shape == other.0.shape)
+    one.0.kept == other.0.kept || one.0.is_same_nothing(other.0) || (jitters && one.0.shape == other.0.shape)
 }
 
 /// What came of a response: the tool step that the next call of its conversation reports.

@@ -22,7 +22,7 @@ pub(crate) enum Until {
 }
 
 fn is_same_call(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
-    matches!((one.tools(), other.tools()), (Some(one), Some(other)) if one.adaptive == other.adaptive)
+    one.tool_signature().is_some() && one.tool_signature() == other.tool_signature()
 }
 
 /// How many different things a source must have given.
@@ -32,9 +32,14 @@ const SOURCE: usize = 3;
 /// queue, a bisection.
 fn is_source(calls: &[&PackedFingerprint], place: usize) -> bool {
     let shape = |call: &PackedFingerprint| call.tools().map(|step| step.result.shape);
-    let (mut count, mut distinct): (usize, Vec<Option<u32>>) = (0, Vec::new());
-    for call in calls.iter().filter(|call| is_same_call(call, calls[place])) {
-        count += 1;
+    let same = || calls.iter().filter(|call| is_same_call(call, calls[place]));
+    // Soon told, and most calls are made less often.
+    let count = same().count();
+    if count < SOURCE {
+        return false;
+    }
+    let mut distinct: Vec<Option<u32>> = Vec::new();
+    for call in same() {
         if !distinct.contains(&shape(call)) {
             distinct.push(shape(call));
         }
@@ -52,6 +57,17 @@ fn is_alive(calls: &[&PackedFingerprint], place: usize) -> bool {
 /// fail at it.
 pub(crate) fn is_supplied(calls: &[&PackedFingerprint], place: usize) -> bool {
     !calls.last().is_some_and(|current| fails(current)) && is_source(calls, place)
+}
+
+/// Whether the call at `place` did what the failed ones around it had tried with something else:
+/// one thing after the other is refused and then done right.
+fn is_done_right(calls: &[&PackedFingerprint], place: usize, later: usize, earlier: usize) -> bool {
+    let (Some(done), Some(later), Some(earlier)) = (calls[place].tools(), calls[later].tools(), calls[earlier].tools())
+    else {
+        return false;
+    };
+    let have_failed = later.is_error && earlier.is_error && later.adaptive != earlier.adaptive;
+    have_failed && !done.is_error && done.kind == later.kind && done.kind == earlier.kind
 }
 
 fn fails(call: &PackedFingerprint) -> bool {
@@ -80,6 +96,7 @@ pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earl
                 return true;
             }
             Novelty::Found if !fails(calls[later]) && is_source(calls, place) => return true,
+            Novelty::Found if is_done_right(calls, place, later, earlier) => return true,
             Novelty::Found => found += 1,
             _ => {}
         }

@@ -35,8 +35,11 @@ pub(crate) fn response_has_weight(
     newest: &PackedFingerprint,
     current: &PackedFingerprint,
 ) -> bool {
+    if is_greeting(newest, current) {
+        return false;
+    }
     let is_short = newest.response().is_some_and(|response| response.is_short);
-    !is_short || (are_same_words(call, newest) && !is_greeting(newest, current)) || is_same_tool_step(call, newest)
+    !is_short || are_same_words(call, newest) || is_same_tool_step(call, newest)
 }
 
 /// Whether `newest` began a conversation that `current` goes on with in other words.

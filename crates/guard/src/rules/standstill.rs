@@ -45,7 +45,7 @@ pub(crate) fn standstill(calls: &[&PackedFingerprint]) -> Option<Standstill> {
                 steps.push(place);
                 keys.push(key(call));
             }
-            Novelty::Neutral | Novelty::Waited => {}
+            Novelty::Neutral | Novelty::Waited | Novelty::Idle => {}
         }
     }
     keys.sort_unstable();

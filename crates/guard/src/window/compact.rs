@@ -1,14 +1,13 @@
 //! Windows as few bytes, without loss: very many agents make a call or two and are never heard of
 //! again, or rest between their tasks.
 
-use std::collections::VecDeque;
-
 use model::{CallId, ConversationId, Outcome, Timestamp};
 
 use super::bytes::{Reader, Writer};
+use super::calls::Calls;
 use super::packed_fingerprint::{PackedFingerprint, Parts, Place, WORDS};
 use super::slab::Key;
-use super::{Conversation, Windows, reserve};
+use super::{Conversation, Windows};
 use crate::fingerprint::step_hash;
 
 /// Windows with more calls stay open: closing them would take longer than a call may.
@@ -28,11 +27,12 @@ const IN_CONVERSATION: u64 = 2;
 
 /// The bytes of `windows`; `None` if they cannot tell all of it.
 pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
-    if !windows.left.is_empty() || windows.slab.used() > MOST_CALLS {
+    let is_waited_for = !windows.followed.decided.is_empty();
+    if !windows.left.is_empty() || windows.slab.used() > MOST_CALLS || is_waited_for {
         return None;
     }
     let mut writer = Writer::default();
-    if windows.newest == 0 && windows.floor == 0 && windows.all.is_empty() {
+    if windows.newest == 0 && windows.floor == 0 && windows.all.keys().is_empty() {
         return Some(writer.finish());
     }
     let calls = calls_in_order(windows);
@@ -41,6 +41,8 @@ pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
     // Numbers begin with the time.
     writer.difference(windows.newest as i64, latest);
     writer.number(windows.floor);
+    writer.number(windows.followed.seen);
+    writer.number(windows.followed.number);
     let names = write_conversations(windows, &calls, latest, &mut writer);
     writer.number(calls.len() as u64);
     let mut before = Before { number: windows.newest, time: latest, words: [0; WORDS] };
@@ -66,10 +68,10 @@ struct Before {
 
 /// Every call once, in the order of their numbers, which is that of each window.
 fn calls_in_order(windows: &Windows) -> Vec<Placed<'_>> {
-    let of_conversations = windows.conversations.iter().flat_map(|conversation| &conversation.calls);
-    let mut keys: Vec<(u64, Key, bool)> = Vec::with_capacity(2 * windows.all.len());
+    let of_conversations = windows.conversations.iter().flat_map(|conversation| conversation.calls.keys());
+    let mut keys: Vec<(u64, Key, bool)> = Vec::with_capacity(2 * windows.all.keys().len());
     let number = |key: &Key| windows.slab.get(*key).number();
-    keys.extend(windows.all.iter().map(|key| (number(key), *key, false)));
+    keys.extend(windows.all.keys().iter().map(|key| (number(key), *key, false)));
     keys.extend(of_conversations.map(|key| (number(key), *key, true)));
     keys.sort_unstable();
     let mut calls: Vec<Placed<'_>> = Vec::with_capacity(keys.len());
@@ -164,13 +166,15 @@ pub(super) fn expand(bytes: &[u8]) -> Windows {
     let latest = reader.difference(0);
     windows.newest = reader.difference(latest) as u64;
     windows.floor = reader.number();
+    windows.followed.seen = reader.number();
+    windows.followed.number = reader.number();
     let mut names = Vec::new();
     for _ in 0..reader.number() {
         let id = reader.word();
         let last_active = Timestamp::from_millis(reader.difference(latest));
         names.push(id);
         windows.conversations.reserve_exact(1);
-        windows.conversations.push(Conversation { id: ConversationId(id), calls: VecDeque::new(), last_active });
+        windows.conversations.push(Conversation { id: ConversationId(id), calls: Calls::default(), last_active });
     }
     let others = reader.number();
     names.extend((0..others).map(|_| reader.word()));
@@ -227,19 +231,17 @@ impl Windows {
     /// Puts a call into the windows that it stood in, behind those that are there.
     fn put_back(&mut self, entry: PackedFingerprint, is_in: u64, conversation: usize) {
         let is_pending = entry.outcome() == Outcome::Pending;
-        self.samples += usize::from(entry.is_sample());
+        let is_sample = entry.is_sample();
         let key = self.slab.insert(entry);
         if is_in & IN_ALL != 0 {
             self.slab.get_mut(key).enter_window();
-            reserve(&mut self.all);
-            self.all.push_back(key);
+            self.all.push(key, is_sample);
         }
         if is_in & IN_CONVERSATION != 0
             && let Some(conversation) = self.conversations.get_mut(conversation)
         {
             self.slab.get_mut(key).enter_window();
-            reserve(&mut conversation.calls);
-            conversation.calls.push_back(key);
+            conversation.calls.push(key, is_sample);
         }
         if is_pending {
             self.in_flight.push(key);

@@ -2,11 +2,12 @@
 //! stands in two of them is kept once, so that an answer reaches both and its body is let go when
 //! it has left both.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp, WindowKind};
 
 mod bytes;
+mod calls;
 mod compact;
 mod packed_fingerprint;
 mod slab;
@@ -17,6 +18,8 @@ mod tests;
 pub(crate) use packed_fingerprint::PackedFingerprint;
 pub(crate) use stored::StoredWindows;
 
+use crate::decision::Decision;
+use calls::Calls;
 use slab::{Key, Slab};
 
 /// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an
@@ -31,23 +34,35 @@ const SMALL: usize = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     slab: Slab,
-    all: VecDeque<Key>,
+    all: Calls,
     /// Least recently used first.
     conversations: Vec<Conversation>,
     /// Those that have not ended. Few of many: an agent's answers are found without a look at all
     /// its calls.
     in_flight: Vec<Key>,
-    /// How many of the calls are samples. Few agents make any: then no window has to be counted.
-    samples: usize,
     newest: u64,
     floor: u64,
     left: Vec<CallId>,
+    /// How far the agent's shared log was applied. Goes with the calls: windows that are dropped
+    /// begin with the log again.
+    pub(crate) followed: FollowedLog,
+}
+
+/// How far an agent's shared log was applied.
+#[derive(Debug, Default)]
+pub(crate) struct FollowedLog {
+    /// The position of the newest record; 0 if none was applied.
+    pub(crate) seen: u64,
+    /// The number of the newest call. Calls above it came while the log was out of reach.
+    pub(crate) number: u64,
+    /// Calls of this replica that were judged before anybody asked.
+    pub(crate) decided: Vec<(CallId, Decision)>,
 }
 
 #[derive(Debug)]
 struct Conversation {
     id: ConversationId,
-    calls: VecDeque<Key>,
+    calls: Calls,
     /// When something was last asked or answered in it.
     last_active: Timestamp,
 }
@@ -95,7 +110,6 @@ impl Windows {
         let reach = self.newest.saturating_sub(SavedAgent::RECALL);
         self.release_until(&mut conversation.calls, reach);
         self.make_room(&mut conversation.calls, print, bounds.window_size);
-        self.samples += usize::from(print.is_sample);
         let key = self.slab.insert(PackedFingerprint::from(print));
         let entry = self.slab.get_mut(key);
         entry.enter_window();
@@ -103,9 +117,9 @@ impl Windows {
         if print.outcome == Outcome::Pending {
             self.in_flight.push(key);
         }
-        all.push_back(key);
+        all.push(key, print.is_sample);
         self.all = all;
-        conversation.calls.push_back(key);
+        conversation.calls.push(key, print.is_sample);
         self.conversations.reserve_exact(1);
         self.conversations.push(conversation);
     }
@@ -118,7 +132,7 @@ impl Windows {
     /// The calls of a window, oldest first.
     pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
         let window = match kind {
-            WindowKind::Agent => Some(&self.all),
+            WindowKind::Agent => Some(self.all.keys()),
             WindowKind::Conversation => self.of_conversation(conversation),
         };
         window.map(|keys| keys.iter().map(|key| self.slab.get(*key)).collect()).unwrap_or_default()
@@ -126,7 +140,7 @@ impl Windows {
 
     /// Whether the window of `conversation` and that of the agent hold the same calls.
     pub(crate) fn are_one(&self, conversation: ConversationId) -> bool {
-        self.of_conversation(conversation) == Some(&self.all)
+        self.of_conversation(conversation) == Some(self.all.keys())
     }
 
     /// The calls that `print` can be compared with, oldest first: those of its conversation, and
@@ -135,24 +149,24 @@ impl Windows {
         &self,
         print: &Fingerprint,
     ) -> impl DoubleEndedIterator<Item = &PackedFingerprint> + Clone {
-        let first = self.all.front().map_or(u64::MAX, |key| self.slab.get(*key).number());
+        let first = self.all.keys().front().map_or(u64::MAX, |key| self.slab.get(*key).number());
         let own = self.of_conversation(print.conversation).into_iter().flatten().map(|key| self.slab.get(*key));
         let (conversation, message, is_common) = (print.conversation, print.turn.message, print.prompt_is_common);
         let is_alike = move |entry: &&PackedFingerprint| {
             entry.conversation() == conversation || (!is_common && entry.turn().message == message)
         };
-        let all = self.all.iter().map(|key| self.slab.get(*key)).filter(is_alike);
+        let all = self.all.keys().iter().map(|key| self.slab.get(*key)).filter(is_alike);
         own.filter(move |entry| entry.number() < first).chain(all)
     }
 
     fn of_conversation(&self, conversation: ConversationId) -> Option<&VecDeque<Key>> {
         // The one in use is the last.
-        self.conversations.iter().rev().find(|it| it.id == conversation).map(|it| &it.calls)
+        self.conversations.iter().rev().find(|it| it.id == conversation).map(|it| it.calls.keys())
     }
 
     /// The newest call, if it is still held.
     pub(crate) fn newest(&self) -> Option<Fingerprint> {
-        self.all.back().map(|key| Fingerprint::from(self.slab.get(*key)))
+        self.all.keys().back().map(|key| Fingerprint::from(self.slab.get(*key)))
     }
 
     /// Ends `call`, if it is in flight and still stands in a window: `end` changes what is known of
@@ -212,13 +226,13 @@ impl Windows {
         self.all = all;
         let mut conversations = std::mem::take(&mut self.conversations);
         conversations.iter_mut().for_each(|conversation| self.trim(&mut conversation.calls, window_size));
-        conversations.retain(|conversation| !conversation.calls.is_empty());
+        conversations.retain(|conversation| !conversation.calls.keys().is_empty());
         self.conversations = conversations;
     }
 
-    fn trim(&mut self, window: &mut VecDeque<Key>, window_size: usize) {
+    fn trim(&mut self, window: &mut Calls, window_size: usize) {
         self.release_until(window, self.floor);
-        while self.asks(window) > window_size {
+        while window.asks() > window_size {
             self.release_oldest(window);
         }
     }
@@ -237,6 +251,37 @@ impl Windows {
         (self.newest, self.floor) = (newest, floor);
     }
 
+    /// Lets go of all calls, to be filled again with those of a shared log.
+    pub(crate) fn begin_log(&mut self) {
+        let decided = std::mem::take(&mut self.followed.decided);
+        let floor = self.floor;
+        self.clear();
+        (self.newest, self.floor, self.followed.decided) = (floor, floor, decided);
+    }
+
+    /// The calls that stand in a window, in the order of their numbers.
+    pub(crate) fn held_calls(&self) -> Vec<Fingerprint> {
+        let mut calls: Vec<Fingerprint> = self.slab.in_windows().map(Fingerprint::from).collect();
+        calls.sort_unstable_by_key(|call| call.number);
+        calls
+    }
+
+    /// The number of the newest call.
+    pub(crate) fn newest_number(&self) -> u64 {
+        self.newest
+    }
+
+    /// Adds calls to those that have left all windows.
+    pub(crate) fn put_left(&mut self, calls: Vec<CallId>) {
+        self.left.extend(calls);
+    }
+
+    /// Calls that came back into a window have not left.
+    pub(crate) fn forget_returned(&mut self) {
+        let held: HashSet<CallId> = self.in_windows().collect();
+        self.left.retain(|call| !held.contains(call));
+    }
+
     /// The calls that stand in a window.
     pub(crate) fn in_windows(&self) -> impl Iterator<Item = CallId> {
         self.slab.in_windows().map(|entry| entry.call)
@@ -248,34 +293,26 @@ impl Windows {
     }
 
     /// Makes room for `print` in `window`. Samples take none: a round of them would fill it.
-    fn make_room(&mut self, window: &mut VecDeque<Key>, print: &Fingerprint, window_size: usize) {
-        while !print.is_sample && self.asks(window) >= window_size.max(1) {
+    fn make_room(&mut self, window: &mut Calls, print: &Fingerprint, window_size: usize) {
+        while !print.is_sample && window.asks() >= window_size.max(1) {
             self.release_oldest(window);
         }
-        reserve(window);
+        window.reserve();
     }
 
-    fn asks(&self, window: &VecDeque<Key>) -> usize {
-        if self.samples == 0 {
-            return window.len();
-        }
-        window.iter().filter(|key| !self.slab.get(**key).is_sample()).count()
-    }
-
-    fn release_until(&mut self, window: &mut VecDeque<Key>, number: u64) {
-        while window.front().is_some_and(|key| self.slab.get(*key).number() <= number) {
+    fn release_until(&mut self, window: &mut Calls, number: u64) {
+        while window.keys().front().is_some_and(|key| self.slab.get(*key).number() <= number) {
             self.release_oldest(window);
         }
     }
 
-    fn release_oldest(&mut self, window: &mut VecDeque<Key>) {
-        let Some(key) = window.pop_front() else {
+    fn release_oldest(&mut self, window: &mut Calls) {
+        let Some(key) = window.pop_oldest(&self.slab) else {
             return;
         };
         let entry = self.slab.get_mut(key);
         if entry.leave_window() {
             self.left.push(entry.call);
-            self.samples = self.samples.saturating_sub(usize::from(entry.is_sample()));
             self.slab.release(key);
             self.in_flight.retain(|other| *other != key);
         }
@@ -291,13 +328,6 @@ impl Windows {
             let mut forgotten = self.conversations.remove(0);
             self.release_until(&mut forgotten.calls, u64::MAX);
         }
-        Conversation { id, calls: VecDeque::new(), last_active: Timestamp::from_millis(0) }
-    }
-}
-
-/// Makes room for one more. Doubling would leave room unused in each of very many windows.
-fn reserve(window: &mut VecDeque<Key>) {
-    if window.len() == window.capacity() {
-        window.reserve_exact(1 + window.len() / 4);
+        Conversation { id, calls: Calls::default(), last_active: Timestamp::from_millis(0) }
     }
 }

@@ -1,5 +1,5 @@
-//! The windows of one agent as they lie in memory: open while they are in use, a few bytes while the
-//! agent rests.
+//! The windows of one agent as they lie in memory: open while they are in use, a few bytes while
+//! the agent rests.
 
 use model::CallId;
 

@@ -18,6 +18,8 @@ pub(crate) struct Ask {
     pub(crate) calls: Vec<(String, String)>,
     pub(crate) results: Vec<String>,
     pub(crate) attachments: Vec<String>,
+    /// The messages that went to and fro without any tool.
+    pub(crate) talk: &'static [&'static str],
     /// What else makes the body different.
     pub(crate) body: String,
 }
@@ -32,6 +34,7 @@ impl Ask {
             calls: Vec::new(),
             results: Vec::new(),
             attachments: Vec::new(),
+            talk: &[],
             body: String::new(),
         }
     }
@@ -48,7 +51,8 @@ impl Ask {
 
     /// After so many steps of work, the newest of which is this tool call with this result.
     pub(crate) fn after(self, depth: u32, arguments: &str, result: &str) -> Ask {
-        let calls = vec![("bash".to_owned(), arguments.to_owned())];
+        let name = if arguments.contains("query") { "search" } else { "bash" };
+        let calls = vec![(name.to_owned(), arguments.to_owned())];
         Ask { depth, calls, results: vec![result.to_owned()], ..self }
     }
 
@@ -61,6 +65,7 @@ impl Ask {
             newest_message: &self.prompt,
             tool_calls: self.calls.iter().map(|(name, arguments)| tool_call(name, arguments)).collect(),
             tool_results: self.results.iter().map(|result| Cow::Borrowed(result.as_str())).collect(),
+            talk: self.talk.iter().copied().map(Cow::Borrowed).collect(),
             ..Asked::default()
         }
     }

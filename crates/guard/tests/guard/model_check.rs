@@ -19,13 +19,27 @@ const PROMPTS: [&str; 5] = [
 ];
 const ANSWERS: [&str; 4] =
     ["done", "I found the order in the archive and it was paid on the day it was made", "", "no 5"];
-const CALLS: [&str; 4] = [r#"{"n":1}"#, r#"{"n":2}"#, r#"{"command":"ls"}"#, r#"{"command":"sed -i s/one/two/ a.rs"}"#];
-const RESULTS: [&str; 8] = [
+const ANNOUNCED: &str = "I look up the order in the archive first and then tell you whether it was paid";
+const CALLS: [&str; 6] = [
+    r#"{"n":1}"#,
+    r#"{"n":2}"#,
+    r#"{"command":"ls"}"#,
+    r#"{"command":"sed -i s/one/two/ a.rs"}"#,
+    r#"{"query":"paid orders archive"}"#,
+    r#"{"query":"archive of orders"}"#,
+];
+/// What was said before, and whether it leaves anything new to say.
+const TALKS: [&[&str]; 2] = [&[], &["Thank you, see you soon", "See you", "Thank you", "See you soon"]];
+const RESULTS: [&str; 12] = [
     "ok",
     "failed",
     "10 rows",
     "11 rows",
     "12 rows",
+    "20 rows",
+    "build 7 failed",
+    "build 8 failed",
+    "build 9 failed",
     "",
     "No results found.",
     "one two three four five six seven eight",
@@ -49,10 +63,10 @@ enum Step {
 
 fn asks() -> impl Strategy<Value = Ask> {
     let tools = prop::option::weighted(0.5, (0..CALLS.len(), 0..RESULTS.len()));
-    ((0..PROMPTS.len()), (0..4_usize), 0..2_u32, 0..3_u32, tools, 0..2_u8).prop_map(
-        |(prompt, conversation, position, depth, tools, body)| {
+    ((0..PROMPTS.len()), (0..4_usize), 0..2_u32, 0..3_u32, tools, (0..2_u8, 0..TALKS.len())).prop_map(
+        |(prompt, conversation, position, depth, tools, (body, talk))| {
             let ask = Ask::new(PROMPTS[prompt]).within(["a", "b", "c", "a"][conversation]).at(position);
-            let ask = Ask { depth, body: body.to_string(), ..ask };
+            let ask = Ask { depth, body: body.to_string(), talk: TALKS[talk], ..ask };
             match tools {
                 None => ask,
                 Some((call, result)) => ask.after(depth, CALLS[call], RESULTS[result]),
@@ -65,6 +79,7 @@ fn answers() -> impl Strategy<Value = Answered> {
     prop_oneof![
         4 => (0..ANSWERS.len()).prop_map(|index| said(ANSWERS[index])),
         1 => (1..3_u8).prop_map(|number| called(&format!("{{\"n\":{number}}}"))),
+        1 => (1..3_u8).prop_map(|number| Answered { text: ANNOUNCED.to_owned(), ..called(&format!("{{\"n\":{number}}}")) }),
     ]
 }
 

@@ -77,7 +77,11 @@ impl Naive {
 
     /// What the step of a call brought, compared with the calls that it can be compared with.
     fn novelty(&self, print: &Fingerprint) -> Novelty {
-        let Some(step) = print.tools.filter(|_| !print.is_sample) else { return Novelty::Neutral };
+        let Some(step) = print.tools.filter(|_| !print.is_sample) else {
+            // Whether its words are new is told from its body.
+            let is_idle = print.novelty == Novelty::Idle && !print.is_sample;
+            return if is_idle { Novelty::Idle } else { Novelty::Neutral };
+        };
         let earlier = self.comparable(print);
         let asks: Vec<Fingerprint> = earlier.iter().filter(|call| !call.is_sample).copied().collect();
         if earlier.iter().any(|call| call.outcome == Outcome::Failed && call.body == print.body) {
@@ -86,28 +90,36 @@ impl Naive {
         let steps: Vec<(Fingerprint, ToolStep)> = asks.iter().filter_map(|call| Some((*call, call.tools?))).collect();
         let repeated = |(_, other): &&(Fingerprint, ToolStep)| other.adaptive == step.adaptive;
         let same: Vec<ToolStep> = steps.iter().filter(repeated).map(|(_, other)| *other).collect();
+        let of_question: Vec<(Fingerprint, ToolStep)> =
+            steps.iter().filter(|(call, _)| call.turn == print.turn).copied().collect();
         if same.is_empty() {
-            return new_call(&steps, &step, print);
+            let brought = new_call(&steps, &step, print);
+            let is_barren = brought == Novelty::Found && rewords(&of_question, &step);
+            return if is_barren { Novelty::Barren } else { brought };
         }
         let is_other_question =
             |(call, other): &(Fingerprint, ToolStep)| !other.is_error && call.turn.message != print.turn.message;
-        let is_look = step.kind == StepKind::Look && !step.is_error;
+        let is_look = step.kind == StepKind::Look && !step.is_error && print.turn.position > 0;
         if is_look && steps.iter().filter(repeated).all(is_other_question) {
             return Novelty::Neutral;
         }
         let of_shape: Vec<ToolStep> =
             same.iter().filter(|other| other.result.shape == step.result.shape).copied().chain([step]).collect();
-        if same.iter().any(|other| other.result.kept == step.result.kept) {
-            return if stands_still(&of_shape) { Novelty::Waited } else { Novelty::Stale };
+        let is_same =
+            |other: &ToolStep| other.result.kept == step.result.kept || other.result.is_same_nothing(step.result);
+        if same.iter().any(is_same) {
+            return if !step.result.is_empty && stands_still(&of_shape) { Novelty::Waited } else { Novelty::Stale };
         }
         let alike: Vec<f32> = of_shape[..of_shape.len() - 1].iter().map(|other| other.result.numbers[0]).collect();
         match (step.kind, alike.is_empty(), step.is_error) {
             (StepKind::Change, false, _) => Novelty::Jitter,
             (StepKind::Change, true, false) if same.iter().all(|other| other.is_error) => Novelty::Changed,
-            (StepKind::Change, true, _) | (_, true, true) => Novelty::Neutral,
+            (StepKind::Change, true, _) => Novelty::Neutral,
+            _ if rewords(&of_question, &step) => Novelty::Barren,
+            (_, true, true) => Novelty::Neutral,
             (_, true, false) => Novelty::Found,
             // All results of the test have one number at most.
-            _ => movement(&[alike, vec![step.result.numbers[0]]].concat()),
+            _ => of_numbers(&[alike, vec![step.result.numbers[0]]].concat(), step.is_error),
         }
     }
 
@@ -299,6 +311,48 @@ fn same_finding(one: &ToolStep, other: &ToolStep) -> bool {
     one.kind == other.kind && says_something && one.result.finding() == other.result.finding()
 }
 
+/// Whether two looks that are made with words gave the same, but for those words.
+fn gave_alike(one: &ToolStep, other: &ToolStep) -> bool {
+    let has_words = |step: &ToolStep| step.wording.0 != 0 && !step.is_error && !step.result.is_empty;
+    let is_same_text = one.result.shape == other.result.shape && !one.result.is_short;
+    let [common, all] = [one.result.gist & other.result.gist, one.result.gist | other.result.gist];
+    let is_alike = common != 0 && common.count_ones() * 4 >= all.count_ones() * 3;
+    has_words(one) && has_words(other) && (is_same_text || is_alike)
+}
+
+/// Whether that is so and half of the words are the same.
+fn reworded(one: &ToolStep, other: &ToolStep) -> bool {
+    let [one_words, other_words] = [one.wording.0, other.wording.0];
+    let common = (one_words & other_words).count_ones();
+    let is_reworded = common > 0 && common * 2 >= one_words.count_ones().min(other_words.count_ones());
+    one.kind == other.kind && is_reworded && gave_alike(one, other)
+}
+
+/// Whether a step gives once more what other looks in other words gave.
+fn rewords(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
+    let is_rewording = |(call, other): &&(Fingerprint, ToolStep)| {
+        let is_known = call.novelty == Novelty::Barren && gave_alike(other, step);
+        other.adaptive != step.adaptive && (reworded(other, step) || is_known)
+    };
+    let enough = if step.result.is_short { 2 } else { 1 };
+    step.kind == StepKind::Look && step.wording.0 != 0 && steps.iter().filter(is_rewording).count() >= enough
+}
+
+/// What the numbers of the same call say, the newest last: those of a failure may count the tries,
+/// others may be those of something that lives.
+fn of_numbers(numbers: &[f32], is_error: bool) -> Novelty {
+    let changes: Vec<f32> = numbers.windows(2).map(|pair| pair[1] - pair[0]).filter(|change| *change != 0.0).collect();
+    let most = numbers.iter().copied().fold(f32::MIN, f32::max);
+    let least = numbers.iter().copied().fold(f32::MAX, f32::min);
+    let is_lively = (1..=6).contains(&changes.len()) && most - least > most / 5.0;
+    let counts_tries = changes.len() >= 2 && changes.iter().all(|change| (0.0..=4.0).contains(change));
+    match movement(numbers) {
+        _ if is_error && counts_tries => Novelty::Jitter,
+        Novelty::Jitter if !is_error && is_lively => Novelty::Neutral,
+        brought => brought,
+    }
+}
+
 /// Whether the number of these results, the newest last, has moved and stands still for now.
 fn stands_still(steps: &[ToolStep]) -> bool {
     let kept: Vec<u32> = steps.iter().map(|step| step.result.kept).collect();
@@ -417,8 +471,51 @@ impl View<'_> {
         if is_complaint {
             self.in_vain(&mut marks);
         }
+        self.narration(&mut marks);
+        self.idle_talk(&mut marks);
         self.small_talk(&mut marks);
         marks
+    }
+
+    /// Exchanges of the conversation that said nothing new count, less four.
+    fn idle_talk(&self, marks: &mut [[bool; 3]]) {
+        if self.current.novelty != Novelty::Idle {
+            return;
+        }
+        let own = |at: &usize| self.calls[*at].conversation == self.current.conversation;
+        let (mut places, mut new, mut later) = (Vec::new(), 0, self.current);
+        for at in (0..self.calls.len()).rev().filter(own) {
+            let is_idle = later.novelty == Novelty::Idle;
+            new += usize::from(!is_idle);
+            if self.calls[at].novelty.is_progress() || (!is_idle && new > 2 + places.len() / 3) {
+                break;
+            }
+            if is_idle {
+                places.push(at);
+            }
+            later = &self.calls[at];
+        }
+        places.into_iter().skip(4).for_each(|at| (marks[at][0], marks[at][1]) = (true, true));
+    }
+
+    /// Answers that announce the same, with nothing done since, count, less six.
+    fn narration(&self, marks: &mut [[bool; 3]]) {
+        let has_done = |call: &Fingerprint| {
+            let looks = call.tools.is_some_and(|step| step.kind == StepKind::Look);
+            call.novelty == Novelty::Changed || call.novelty == Novelty::Found && !looks
+        };
+        let own = |at: &usize| self.calls[*at].conversation == self.current.conversation;
+        let answered: Vec<usize> =
+            (0..self.calls.len()).rev().filter(own).filter(|at| self.calls[*at].response.is_some()).collect();
+        let said = |at: usize| self.calls[at].response.map_or(0, |response| response.said);
+        let Some(newest) = answered.first().filter(|at| said(**at) > 0 && !has_done(self.current)) else { return };
+        let mut is_over = false;
+        let row = answered.iter().take_while(|at| {
+            let goes_on = !is_over && said(**at) == said(*newest);
+            is_over |= has_done(&self.calls[**at]);
+            goes_on
+        });
+        row.skip(6).for_each(|at| marks[*at][1] = true);
     }
 
     /// Answers that were met with the same complaint, with nothing done in between, count, less
@@ -460,7 +557,8 @@ impl View<'_> {
             let is_alive = between.iter().filter(found).any(|at| *at < later && self.gives_new(*at, later));
             let fails = |at: usize| self.at(at).tools.is_some_and(|step| step.is_error);
             let is_source = !fails(later) && between.iter().filter(found).any(|at| self.is_source(*at));
-            let is_done = is_source || between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
+            let is_right = between.iter().filter(found).any(|at| self.is_done_right(*at, index, later));
+            let is_done = is_source || is_right || between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
             if most < usize::MAX && (is_done || is_alive || between.iter().filter(found).count() > most) {
                 break;
             }
@@ -468,6 +566,14 @@ impl View<'_> {
             laps.push(index);
         }
         laps
+    }
+
+    /// Whether the call at a place did what two others had failed at with something else.
+    fn is_done_right(&self, at: usize, earlier: usize, later: usize) -> bool {
+        let steps = [self.at(earlier).tools, self.at(later).tools, self.at(at).tools];
+        let [Some(one), Some(other), Some(done)] = steps else { return false };
+        let have_failed = one.is_error && other.is_error && one.adaptive != other.adaptive;
+        have_failed && !done.is_error && done.kind == one.kind && done.kind == other.kind
     }
 
     /// Whether the same call gave other words nearly each time.
@@ -618,7 +724,8 @@ impl View<'_> {
         let short = last.response.is_some_and(|response| response.is_short);
         self.answered_alike(call)
             && comparable(call, last)
-            && (!short || same_words(call, last) && !self.is_greeting(last) || same_step(call, last))
+            && !self.is_greeting(last)
+            && (!short || same_words(call, last) || same_step(call, last))
             && !self.progressed(index, newest)
     }
 
@@ -651,7 +758,8 @@ impl View<'_> {
         let same_conversation = call.conversation == self.current.conversation;
         let same_result = one.result.gist == other.result.gist || one.result.shape == other.result.shape;
         let same_error = one.is_error && other.is_error && same_result;
-        let same_nothing = self.current.novelty == Novelty::Barren && same_finding(&one, &other);
+        let is_rewording = reworded(&one, &other) || call.novelty == Novelty::Barren && gave_alike(&one, &other);
+        let same_nothing = self.current.novelty == Novelty::Barren && (same_finding(&one, &other) || is_rewording);
         let is_same = comparable(call, self.current) && same_step(call, self.current)
             || same_conversation && (same_error || same_nothing);
         is_same && call.novelty != Novelty::Waited
@@ -695,5 +803,7 @@ fn same_step(one: &Fingerprint, other: &Fingerprint) -> bool {
 
 fn same_result(one: (ToolStep, Novelty), other: (ToolStep, Novelty)) -> bool {
     let jitters = [one.1, other.1].contains(&Novelty::Jitter);
-    one.0.result.kept == other.0.result.kept || jitters && one.0.result.shape == other.0.result.shape
+    one.0.result.kept == other.0.result.kept
+        || one.0.result.is_same_nothing(other.0.result)
+        || jitters && one.0.result.shape == other.0.result.shape
 }

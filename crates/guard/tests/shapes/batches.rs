@@ -95,3 +95,38 @@ fn patches_that_are_written_as_text_are_edits() {
         client.say("# Fix any errors below, if possible.\n3 failed, 9 passed in the tests of the importer today");
     });
 }
+
+#[test]
+fn temporary_files_are_worked_through() {
+    check(|client, round| {
+        let file = format!("/tmp/upload_{:08x}.docx", 0x9a3f_11c2_u64 + round as u64 * 7_919);
+        client.tool("convert", &json!({"file": file, "to": "pdf"}), "converted");
+    });
+}
+
+#[test]
+fn one_thing_after_the_other_is_refused_and_done_right() {
+    check(|client, round| {
+        let (table, default) = (words(round / 2, 1), ["", " default now()"][round % 2]);
+        let result = ["ERROR: the column contains null values", "ALTER TABLE"][round % 2];
+        client.tool("execute_sql", &json!({"sql": format!("alter table {table} add at timestamptz{default}")}), result);
+    });
+}
+
+#[test]
+fn an_install_fails_a_few_times_until_the_mirror_answers() {
+    check(|client, round| {
+        let command = json!({"command": format!("pip install {}", words(round / 5, 1))});
+        client.wait(20);
+        let is_last = round % 5 == 4;
+        client.tool("bash", &command, if is_last { "Successfully installed" } else { "ERROR: Read timed out." });
+    });
+}
+
+#[test]
+fn the_same_announcement_before_steps_that_do_something() {
+    check(|client, round| {
+        let say = "Proceeding with the next tenant as the runbook says and as agreed with the release manager.";
+        client.say_and_call(say, "set_flag", &json!({"tenant": words(round, 1)}), "flag set");
+    });
+}

@@ -68,15 +68,24 @@ impl Client {
         self.tools(&[(name, arguments.clone(), result)]);
     }
 
+    /// The model says `text` and calls a tool, which gives `result`.
+    pub(crate) fn say_and_call(&mut self, text: &str, name: &str, arguments: &Value, result: &str) {
+        self.call(json!(text), &[(name, arguments.clone(), result)]);
+    }
+
     /// The model calls several tools at once.
     pub(crate) fn tools(&mut self, calls: &[(&str, Value, &str)]) {
+        self.call(Value::Null, calls);
+    }
+
+    fn call(&mut self, text: Value, calls: &[(&str, Value, &str)]) {
         let listed = calls.iter().enumerate().map(|(place, (name, arguments, _))| {
             let function = json!({"name": name, "arguments": arguments.to_string()});
             json!({"id": format!("call_{}_{place}", self.calls), "type": "function", "function": function})
         });
         let listed: Vec<Value> = listed.collect();
         let ids: Vec<Value> = listed.iter().map(|call| call["id"].clone()).collect();
-        self.answer(json!({"role": "assistant", "content": null, "tool_calls": listed}));
+        self.answer(json!({"role": "assistant", "content": text, "tool_calls": listed}));
         for (id, (.., result)) in ids.into_iter().zip(calls) {
             self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": result}));
         }

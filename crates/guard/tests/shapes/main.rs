@@ -4,6 +4,8 @@
 
 mod batches;
 mod client;
+mod disguised;
 mod healthy;
 mod loops;
+mod reworded;
 mod written;

@@ -2,6 +2,8 @@
 
 mod canonical;
 mod targets;
+mod wording;
 
 pub(super) use canonical::canonical;
-pub(super) use targets::{chosen, targets, without_volatile};
+pub(super) use targets::{chosen, targets, temporary_files, without_volatile};
+pub(super) use wording::wording;

@@ -69,30 +69,47 @@ pub(crate) fn chosen(canonical: &str) -> u64 {
     words.filter(|word| is_chosen(word)).fold(0, |hash, word| fold(hash, XxHash3_64::oneshot(word.as_bytes())))
 }
 
+/// One hash of the temporary files among the arguments, if all arguments are one word each: then a
+/// file is what the call is about. 0 if there are none.
+pub(crate) fn temporary_files(canonical: &str) -> u64 {
+    let mut hash = 0;
+    for token in Tokens(canonical) {
+        match token {
+            Token::Value(value) if !is_target(value) => return 0,
+            Token::Value(value) if is_temporary(value) => hash = fold(hash, XxHash3_64::oneshot(value.as_bytes())),
+            Token::Key(_) | Token::Value(_) => {}
+        }
+    }
+    hash
+}
+
+fn is_temporary(word: &str) -> bool {
+    word.contains("/tmp/") || word.contains("tmp.") || word.starts_with("tmp")
+}
+
 /// Whether a word of arguments has letters or signs, and digits, and is long enough for an id or a
 /// time.
 fn is_chosen(word: &str) -> bool {
     let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
-    let is_temporary = word.contains("/tmp/") || word.contains("tmp.") || word.starts_with("tmp");
     word.len() >= SHORTEST_ID
         && has(u8::is_ascii_digit)
         && !word.bytes().all(|byte| byte.is_ascii_digit())
-        && !is_temporary
+        && !is_temporary(word)
 }
 
-fn is_target(value: &str) -> bool {
+pub(super) fn is_target(value: &str) -> bool {
     value.len() <= LONGEST && !value.contains(char::is_whitespace)
 }
 
 /// A key or a scalar value.
-enum Token<'j> {
+pub(super) enum Token<'j> {
     Key(&'j str),
     Value(&'j str),
 }
 
 /// The keys and scalar values of canonical JSON, in order. Of what is no JSON, whatever looks like
 /// them.
-struct Tokens<'j>(&'j str);
+pub(super) struct Tokens<'j>(pub(super) &'j str);
 
 impl<'j> Iterator for Tokens<'j> {
     type Item = Token<'j>;

@@ -8,7 +8,9 @@ mod programs;
 mod shell;
 mod tool_names;
 
-use tool_names::{CHANGE, CHANGE_ANYWHERE, DELEGATION, HOLDS, LOOK, PLAN, RUN, SHELL, STRIDE, TELLS, WAIT};
+use tool_names::{
+    CHANGE, CHANGE_ANYWHERE, DELEGATION, HOLDS, LOOK, PLAN, RUN, SHELL, STRIDE, TAKES_COMMAND, TELLS, WAIT,
+};
 
 /// What the calls of one step are for: if one of them changes something, the step does.
 pub(super) fn of_calls(calls: &[ToolCall<'_>]) -> StepKind {
@@ -28,7 +30,8 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
         return StepKind::Look;
     }
     // A robot or a game is moved by the same call again and again: what it gives tells how far.
-    if words.any(&STRIDE) && !words.any(&CHANGE_ANYWHERE) {
+    let is_stride = || words.any(&STRIDE) || (words.any(&["move"]) && call.arguments.contains(r#""direction""#));
+    if is_stride() && !words.any(&CHANGE_ANYWHERE) {
         return StepKind::Other;
     }
     if is_patch(call) {
@@ -50,12 +53,15 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
     if words.last_is(&TELLS) && !words.any(&["set", "update", "change"]) {
         return StepKind::Look;
     }
-    words.first_of(&[
+    let kind = words.first_of(&[
         (&WAIT, StepKind::Wait),
         (&LOOK, StepKind::Look),
         (&CHANGE, StepKind::Change),
         (&RUN, StepKind::Run),
-    ])
+    ]);
+    // A tool that takes a command is a shell, whatever it is called: `run`, `do_in_vm`.
+    let takes_command = || TAKES_COMMAND.iter().any(|key| call.arguments.contains(key));
+    if kind == StepKind::Other && takes_command() { shell::kind(&call.arguments) } else { kind }
 }
 
 /// Whether a call hands work to another agent.
@@ -173,6 +179,7 @@ mod tests {
         );
         check(StepKind::Run, &[("run_tests", "{}"), ("lint", "{}"), ("python", "print(1)")]);
         check(StepKind::Other, &[("Task", "{}"), ("roll_dice", "{}"), ("frobnicate", "{}")]);
+        check(StepKind::Look, &[("run", r#"{"command":"find / -name x"}"#), ("in_vm", r#"{"cmd":"ls"}"#)]);
     }
 
     #[test]

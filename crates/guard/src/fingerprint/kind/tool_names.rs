@@ -20,7 +20,7 @@ pub(super) const PLAN: [&str; 12] = [
 pub(super) const CHANGE_ANYWHERE: [&str; 8] =
     ["edit", "multiedit", "write", "patch", "replace", "insert", "append", "apply"];
 
-pub(super) const CHANGE: [&str; 38] = [
+pub(super) const CHANGE: [&str; 47] = [
     "create",
     "delete",
     "remove",
@@ -59,9 +59,18 @@ pub(super) const CHANGE: [&str; 38] = [
     "invite",
     "complete",
     "close",
+    "scale",
+    "resize",
+    "restart",
+    "rollback",
+    "enable",
+    "disable",
+    "approve",
+    "archive",
+    "refund",
 ];
 
-pub(super) const LOOK: [&str; 43] = [
+pub(super) const LOOK: [&str; 58] = [
     "read",
     "view",
     "cat",
@@ -105,6 +114,22 @@ pub(super) const LOOK: [&str; 43] = [
     "verify",
     "stdin",
     "websearch",
+    // “Search” in other languages.
+    "buscar",
+    "busca",
+    "cerca",
+    "chercher",
+    "recherche",
+    "rechercher",
+    "ricerca",
+    "pesquisar",
+    "procurar",
+    "suche",
+    "suchen",
+    "szukaj",
+    "wyszukaj",
+    "zoek",
+    "zoeken",
 ];
 
 /// Words of tools that go one step further.
@@ -150,6 +175,9 @@ pub(super) const SHELL: [&str; 14] = [
 
 /// Arguments that hold a command.
 pub(super) const HOLDS: [&str; 5] = [r#""command""#, r#""cmd""#, r#""script""#, r#""code""#, r#""commands""#];
+
+/// Arguments that only a shell has.
+pub(super) const TAKES_COMMAND: [&str; 2] = [r#""command""#, r#""cmd""#];
 
 /// Names of tools that hand work to another agent.
 pub(super) const DELEGATION: [&str; 8] =

@@ -5,6 +5,8 @@
 //! An id is told from a word by how often its letters and digits take turns. Each test looks at one
 //! run of letters and digits and consumes it if it is an id, which keeps the pass linear.
 
+use super::name_parts::parts;
+
 /// The shortest hexadecimal run that is an id: an abbreviated git hash has seven digits, chunk ids
 /// have six.
 const SHORTEST_HEX: usize = 6;
@@ -20,13 +22,8 @@ const SHORTEST_PREFIXED: usize = 6;
 /// The end of the id that starts at `at`. Only asked where no letter or digit stands before `at`.
 pub(super) fn id(text: &[u8], at: usize) -> Option<usize> {
     let run = Run::at(text, at);
-    if run.length < SHORTEST_HEX || run.digits == 0 {
-        return encoded(text, at).or_else(|| ipv6(text, at));
-    }
-    if run.is_id(is_prefixed(text, at)) {
-        return Some(past_tail(text, at + run.length));
-    }
-    encoded(text, at).or_else(|| ipv6(text, at))
+    // Encoded data first: an id that it begins with would leave the rest of it behind a slash.
+    encoded(text, at).or_else(|| run.id_end(text, at)).or_else(|| ipv6(text, at))
 }
 
 /// What one run of ASCII letters and digits consists of.
@@ -43,6 +40,13 @@ struct Run {
 }
 
 impl Run {
+    /// The end of the id that the run at `at` is, with what belongs to it.
+    fn id_end(&self, text: &[u8], at: usize) -> Option<usize> {
+        let may_be_id = self.length >= SHORTEST_HEX && self.digits > 0;
+        let is_id = || self.is_id(is_prefixed(text, at)) || self.is_scrambled(&text[at..at + self.length]);
+        (may_be_id && is_id()).then(|| past_tail(text, at + self.length))
+    }
+
     fn at(text: &[u8], at: usize) -> Run {
         let mut run = Run { is_hex: true, ..Run::default() };
         let mut before: Option<bool> = None;
@@ -71,6 +75,11 @@ impl Run {
             || (self.length >= SHORTEST_ID && self.turns >= 3)
             || (self.length >= SHORTEST_MIXED && self.turns >= self.fewest_turns())
             || (is_prefixed && self.length >= SHORTEST_PREFIXED && self.turns >= 2)
+    }
+
+    /// Whether small letters, capitals and digits alternate as in no name. `bytes` is the run.
+    fn is_scrambled(&self, bytes: &[u8]) -> bool {
+        self.has_capitals && self.has_small && self.length >= SHORTEST_MIXED && parts(bytes) * 2 >= self.length
     }
 
     /// How often letters and digits must take turns in a run of medium length: few names begin with
@@ -190,6 +199,11 @@ mod tests {
             "2001:db8:85a3::8a2e:370:7334",
             "fe80::1ff:fe23:4567:890a",
             "00:1b:44:11:3a:b7",
+            "u6KmYneP",
+            "qVQa49gq",
+            "L7nG5GP9",
+            "8zArbwF3Mm",
+            "HR7fj54JbKxfiRHL/oTBhKiXe/5Xk64Z8sOnlwmeWcRfhbfw",
         ] {
             assert_eq!(end_of(text), Some(text.len()), "{text}");
         }
@@ -237,6 +251,8 @@ mod tests {
             "UTF16LE",
             "3dmodels",
             "2ndplace",
+            "getUser2ById",
+            "HTTPServer2",
         ] {
             assert_eq!(end_of(text), None, "{text}");
         }

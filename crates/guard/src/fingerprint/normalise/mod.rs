@@ -3,8 +3,10 @@
 //! whole.
 
 mod fold;
+mod generated;
 mod ids;
 mod marks;
+mod name_parts;
 mod scan;
 mod word;
 
@@ -40,6 +42,13 @@ pub(crate) fn words_of<'t>(
         Numbers::Masked => scan::scan::<_, true>(pieces, words),
         Numbers::Kept => scan::scan::<_, false>(pieces, words),
     }
+}
+
+/// Whether a generated id stands in a word: `CHG-L7nG5GP9`, `/run/mcp-u6KmYneP.sock`.
+pub(crate) fn has_id(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let is_start = |at: usize| bytes[at].is_ascii_alphanumeric() && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
+    (0..bytes.len()).any(|at| is_start(at) && (marks::uuid(bytes, at).is_some() || ids::id(bytes, at).is_some()))
 }
 
 /// The words written out again.

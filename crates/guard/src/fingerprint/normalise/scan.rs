@@ -2,7 +2,7 @@
 
 use crate::fingerprint::digest::{Word, Words};
 use crate::fingerprint::normalise::fold::fold;
-use crate::fingerprint::normalise::ids;
+use crate::fingerprint::normalise::generated::{generated_id, is_part_of_id};
 use crate::fingerprint::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
 use crate::fingerprint::normalise::word::{LANE, Plain, PlainPair, WordBuffer};
 
@@ -64,17 +64,6 @@ const CLASSES: [Class; 256] = {
 
 fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
-}
-
-/// The end of the id that starts at `at`, where a letter or a digit stands and none stands before
-/// it.
-fn generated_id(bytes: &[u8], at: usize) -> Option<usize> {
-    let stands_free = !at.checked_sub(1).is_some_and(|before| bytes[before].is_ascii_alphanumeric());
-    // A time is no id, whatever its digits and letters look like.
-    if !stands_free || marks::timestamp(bytes, at).is_some() {
-        return None;
-    }
-    marks::uuid(bytes, at).or_else(|| ids::id(bytes, at))
 }
 
 fn is_word_end(text: &[u8], at: usize) -> bool {
@@ -187,6 +176,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
                     self.has_masked = true;
                     at + 1
                 }
+                Class::Mark if is_part_of_id(bytes, at) => at + 1,
                 Class::Mark => {
                     self.push(&[byte]);
                     at + 1

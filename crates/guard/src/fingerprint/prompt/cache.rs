@@ -1,26 +1,17 @@
-//! The prints of the newest long prompts, by a hash of their bytes: hashing bytes takes a fraction of
-//! taking a text apart. One cache for each thread, so that there is no lock.
-
-use std::cell::RefCell;
-use std::hash::{BuildHasher, RandomState};
-use std::sync::LazyLock;
+//! The prints of the newest long prompts.
 
 use model::Asked;
-use twox_hash::XxHash3_64;
 
 use super::PromptPrint;
-use crate::fingerprint::digest::fold;
+use crate::fingerprint::print_cache::{self, PrintCache};
 
-/// How many prints a thread keeps; a new one takes the place of another.
+/// How many prints a thread keeps.
 const PLACES: usize = 128;
 /// A shorter prompt is soon taken apart.
 const SHORTEST: usize = 128;
 
-/// Texts come from outside: nobody can know which have the same hash.
-static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
-
 thread_local! {
-    static PRINTS: RefCell<[Option<(u64, PromptPrint)>; PLACES]> = const { RefCell::new([None; PLACES]) };
+    static PRINTS: PrintCache<PromptPrint, PLACES> = const { PrintCache::new() };
 }
 
 /// The print of the prompt of `asked`, made by `make` unless it is known.
@@ -28,15 +19,7 @@ pub(super) fn find_or(asked: &Asked<'_>, make: fn(&Asked<'_>) -> PromptPrint) ->
     if asked.prompt.iter().map(|text| text.len()).sum::<usize>() < SHORTEST {
         return make(asked);
     }
-    let key = key_of(asked);
-    let place = key as usize % PLACES;
-    let known = PRINTS.with_borrow(|prints| prints[place].filter(|(known, _)| *known == key));
-    if let Some((_, print)) = known {
-        return print;
-    }
-    let print = make(asked);
-    PRINTS.with_borrow_mut(|prints| prints[place] = Some((key, print)));
-    print
+    PRINTS.with(|prints| prints.find_or(key_of(asked), || make(asked)))
 }
 
 /// A hash of all that a print is made from.
@@ -46,8 +29,7 @@ fn key_of(asked: &Asked<'_>) -> u64 {
     let attachments = asked.attachments.iter().map(|attachment| attachment.as_bytes());
     let counts =
         [asked.prompt.len(), asked.attachments.len(), asked.turn_message.as_ref().map_or(0, |it| 1 + it.len())];
-    let counts = counts.into_iter().fold(*SEED, |key, count| fold(key, count as u64));
-    texts.chain(attachments).fold(counts, |key, text| fold(key, XxHash3_64::oneshot_with_seed(*SEED, text)))
+    print_cache::key_of(&counts, texts.chain(attachments))
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Whether a tool's result says that something went wrong. Most formats have no sign for it, so the
 //! words must tell.
 
+use super::phrases::Phrases;
+
 /// How much is looked at, from each end: tools put the error first, runtimes last.
 const EDGE: usize = 200;
 
-/// The words of errors as tools, shells, runtimes and HTTP write them, in lower case.
-const WORDS: [&str; 21] = [
+/// The words of errors as tools, shells, runtimes and HTTP write them, in lower case, and as they
+/// begin in other languages.
+static WORDS: Phrases<32> = Phrases::new([
     "error",
     "exception",
     "traceback",
@@ -27,35 +30,18 @@ const WORDS: [&str; 21] = [
     "timed out",
     "aborted",
     "interrupted",
-];
-
-/// By how many bytes words are recognised at first: those of all words fit into one number.
-const FIRST: usize = 3;
-
-/// For each byte, in which words and where in their first bytes it stands: a bit for each of those
-/// places.
-const PLACES: [u64; 256] = {
-    let mut places = [0; 256];
-    let mut place = 0;
-    while place < WORDS.len() * FIRST {
-        let byte = WORDS[place / FIRST].as_bytes()[place % FIRST];
-        places[byte as usize] |= 1 << place;
-        places[byte.to_ascii_uppercase() as usize] |= 1 << place;
-        place += 1;
-    }
-    places
-};
-
-/// The places where words begin.
-const BEGINNINGS: u64 = {
-    let mut beginnings = 0;
-    let mut word = 0;
-    while word < WORDS.len() {
-        beginnings |= 1 << (word * FIRST);
-        word += 1;
-    }
-    beginnings
-};
+    "cannot",
+    "could not",
+    "erreur",
+    "fehler",
+    "falló",
+    "erro:",
+    "błąd",
+    "ошибк",
+    "错误",
+    "失败",
+    "エラー",
+]);
 
 /// Whether `result` begins or ends with the words of an error.
 pub(crate) fn says_error(result: &str) -> bool {
@@ -81,33 +67,21 @@ fn says_success(line: &str) -> bool {
     !is_denied && DONE.iter().any(|word| head.contains(word))
 }
 
-/// Whether any of the words stands in `text`, in whichever case. All are looked for at once.
+/// Whether any of the words stands in `text`, in whichever case, and means it.
 fn has_word(text: &[u8]) -> bool {
-    // A bit for each place that what was read last fits up to.
-    let mut reached = 0;
-    for (at, byte) in text.iter().enumerate() {
-        reached = (reached << 1 | BEGINNINGS) & PLACES[usize::from(*byte)];
-        let begun = reached & (BEGINNINGS << (FIRST - 1));
-        if begun != 0 && starts_with_one(text, at + 1 - FIRST, begun) {
-            return true;
-        }
-    }
-    false
+    WORDS.any(text, |before, after| {
+        let word = &text[before.len()..text.len() - after.len()];
+        !says_none(after) && !is_figure(word, after) && !denies(before)
+    })
 }
 
-/// Whether one of the words that have a bit in `begun` stands in `text` at `at` and means it.
-#[cold]
-fn starts_with_one(text: &[u8], at: usize, mut begun: u64) -> bool {
-    let (before, text) = text.split_at(at);
-    while begun != 0 {
-        let word = WORDS[begun.trailing_zeros() as usize / FIRST].as_bytes();
-        let is_whole = text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-        if is_whole && !says_none(&text[word.len()..]) && !denies(before) {
-            return true;
-        }
-        begun &= begun - 1;
-    }
-    false
+/// Whether the word of an error names a count in JSON: `"errors": 4`, `"failed":2`. A singular one
+/// is a code: `"error": 404`.
+fn is_figure(word: &[u8], rest: &[u8]) -> bool {
+    let is_plural = rest.first() == Some(&b's') || word.ends_with(b"ed");
+    let rest = rest.strip_prefix(b"s").unwrap_or(rest);
+    let value = rest.strip_prefix(b"\":").map(<[u8]>::trim_ascii_start);
+    is_plural && value.is_some_and(|value| value.first().is_some_and(u8::is_ascii_digit))
 }
 
 /// Whether what stands before the word of an error says that there is none: `No syntax errors`, `0
@@ -134,7 +108,13 @@ mod tests {
     #[test]
     fn errors_are_told_by_their_words() {
         let long = format!("{}\nFileNotFoundError: data.csv", "line of output\n".repeat(100));
-        for error in ["Error: 401 Unauthorized", "bash: x: No such file or directory", "ABORTED", long.as_str()] {
+        for error in [
+            "Error: 401 Unauthorized",
+            "bash: x: No such file or directory",
+            "ABORTED",
+            "{\"error\": 404}",
+            long.as_str(),
+        ] {
             assert!(says_error(error), "{error}");
         }
         let middle = format!("{0} error {0}", "word ".repeat(100));
@@ -144,6 +124,8 @@ mod tests {
             "3 passed",
             "Error: (none)",
             "{\"error\":null}",
+            "{\"p95_ms\": 311, \"errors\": 4}",
+            "{\"passed\":12,\"failed\":3}",
             "errors=0",
             "No syntax errors detected",
             "12 passed, 0 failed",
@@ -157,11 +139,12 @@ mod tests {
 
     #[test]
     fn every_word_is_found_whole_and_in_any_case() {
-        for word in WORDS {
-            for written in [word.to_owned(), word.to_uppercase(), format!("nono{word}s")] {
+        for word in WORDS.phrases {
+            for written in [word.to_owned(), word.to_ascii_uppercase(), format!("nono{word}s")] {
                 assert!(says_error(&written), "{written}");
             }
-            assert!(!says_error(&word[..word.len() - 1]), "{word}");
+            let cut = &word[..word.floor_char_boundary(word.len() - 1)];
+            assert!(!says_error(cut), "{word}");
         }
     }
 }

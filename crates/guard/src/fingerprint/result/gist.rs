@@ -1,10 +1,12 @@
 //! What kind of error a result tells of, whatever it was tried with: tools quote the path or the
 //! query that they were given, and the same refusal for another path is the same refusal.
 
-use model::ToolCall;
+use model::{ToolCall, WordSet};
 use twox_hash::XxHash3_64;
 
+use super::volatile;
 use crate::fingerprint::digest::fold;
+use crate::fingerprint::normalise::has_id;
 
 /// A longer text is more than a refusal: it is compared as a whole.
 const MOST_WORDS: usize = 40;
@@ -16,17 +18,36 @@ const LONGEST_ARGUMENTS: usize = 2_048;
 /// A hash of the words of `results` that do not stand in the arguments of `calls`; none if the
 /// results are long.
 pub(crate) fn of_error<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<u32> {
-    let mut hash = 0;
+    let (mut hash, mut names_id) = (0, false);
     for (count, word) in results.flat_map(str::split_whitespace).enumerate() {
         if count >= MOST_WORDS {
             return None;
         }
+        let is_id = std::mem::replace(&mut names_id, volatile::names_id(word.to_ascii_lowercase().as_bytes()));
         let word = word.trim_matches(|character: char| !character.is_alphanumeric());
-        if !is_echo(calls, word) {
+        if !is_id && !is_echo(calls, word) && !has_id(word) {
             hash = fold(hash, XxHash3_64::oneshot(without_digits(word).as_bytes()));
         }
     }
     Some(hash as u32)
+}
+
+/// The words of `results` that do not stand in the arguments of `calls`; none if the results are
+/// long.
+pub(crate) fn of_finding<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<WordSet> {
+    let is_part = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
+    let mut words = WordSet::default();
+    let all = results.flat_map(|result| result.split(move |character| !is_part(character)));
+    for (count, word) in all.filter(|word| !word.is_empty()).enumerate() {
+        if count >= MOST_WORDS {
+            return None;
+        }
+        let word = word.trim_matches(|character: char| !character.is_alphanumeric());
+        if word.len() >= SHORTEST_ECHO && !is_echo(calls, word) {
+            words.add(XxHash3_64::oneshot(word.to_lowercase().as_bytes()));
+        }
+    }
+    Some(words)
 }
 
 fn is_echo(calls: &[ToolCall<'_>], word: &str) -> bool {

@@ -36,6 +36,9 @@ pub(super) struct Lights {
 /// A result of fewer words is a state or a label.
 const SHORT_WORDS: u32 = 8;
 
+/// Where a name that was made up begins.
+const TEMPORARY: &[u8] = b"/tmp/tmp";
+
 /// More words are none of a header.
 const LONGEST_HEADER: u32 = 24;
 
@@ -102,6 +105,10 @@ impl Lights {
 
     /// The print of the whole result, and how many seconds it says that was waited.
     pub(super) fn finish(mut self) -> (ResultPrint, u16) {
+        // A result that is a number and nothing else is what was asked for, not the time.
+        if let Some(waiting) = self.waiting.as_mut().filter(|_| self.words == 1) {
+            waiting.is_epoch = false;
+        }
         self.settle(b"");
         let print = ResultPrint {
             shape: self.shape as u32,
@@ -165,8 +172,9 @@ impl Lights {
         if self.before & ID != 0 && volatile::may_be_id(word.bytes, word.has_digits) {
             self.add(MASKED, MASKED);
         } else if word.has_digits {
-            self.word_with_digits(volatile::without_temporary_name(word.bytes));
-        } else if says & CALENDAR != 0 {
+            let named = volatile::without_temporary_name(word.bytes);
+            if named == TEMPORARY { self.add(MASKED, MASKED) } else { self.word_with_digits(named) }
+        } else if says & CALENDAR != 0 || word.bytes.starts_with(TEMPORARY) {
             self.add(MASKED, MASKED);
         } else {
             self.add(word.hash, word.hash);
@@ -180,7 +188,7 @@ impl Words for Lights {
     /// soon told.
     #[inline]
     fn word(&mut self, word: Word<'_>) {
-        let is_mark = matches!(word.bytes, [b'<', ..] | [.., b':' | b'=']);
+        let is_mark = matches!(word.bytes, [b'<', ..] | [b'/', b't', ..] | [.., b':' | b'=']);
         if self.is_quiet && !word.has_digits && !is_mark && self.keywords.says(word.hash) == 0 {
             self.words += 1;
             return self.add(word.hash, word.hash);

@@ -1,14 +1,16 @@
 //! Whether a result says that nothing was found. Search tools repeat the query or the page that
 //! they were asked for, so the same nothing looks new each time.
 
-use model::ToolCall;
+use std::borrow::Cow;
 
+use model::ToolCall;
 use twox_hash::XxHash3_64;
 
+use super::phrases::Phrases;
 use crate::fingerprint::digest::fold;
 
 /// What tools say that found nothing, in lower case.
-const PHRASES: [&str; 34] = [
+static PHRASES: Phrases<34> = Phrases::new([
     "no results",
     "no result ",
     "no matches",
@@ -43,7 +45,7 @@ const PHRASES: [&str; 34] = [
     "没有找到",
     "未找到",
     "검색 결과가 없",
-];
+]);
 
 /// What stands for nothing if there is nothing else.
 const WHOLE: [&str; 7] = ["[]", "null", "none", "nil", "(empty)", "(no output)", "no output"];
@@ -92,16 +94,21 @@ fn says_nothing(result: &str) -> bool {
     if WHOLE.iter().any(|nothing| nothing.eq_ignore_ascii_case(text)) {
         return true;
     }
-    let head = text[..text.floor_char_boundary(HEAD)].to_lowercase();
-    let is_none_found = head.starts_with("no ") && head.contains(" found");
-    is_none_found || PHRASES.iter().any(|phrase| stands_in(&head, phrase))
+    let head = &text[..text.floor_char_boundary(HEAD)];
+    // In other scripts the phrases are looked for in lower case.
+    let head = if head.is_ascii() { Cow::Borrowed(head) } else { Cow::Owned(head.to_lowercase()) };
+    is_none_found(&head) || PHRASES.any(head.as_bytes(), |before, _| is_free(before))
 }
 
-/// Whether `phrase` stands in `text` and no digit before it: ten results are not none.
-fn stands_in(text: &str, phrase: &str) -> bool {
-    // Scripts without spaces have letters before it.
-    let is_free = |place: usize| !text[..place].ends_with(|before: char| before.is_ascii_alphanumeric());
-    text.match_indices(phrase).any(|(place, _)| is_free(place))
+fn is_none_found(head: &str) -> bool {
+    let starts_so = head.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("no "));
+    starts_so && head.to_ascii_lowercase().contains(" found")
+}
+
+/// Whether no digit stands before a phrase: ten results are not none. Scripts without spaces have
+/// letters before it.
+fn is_free(before: &[u8]) -> bool {
+    !before.last().is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Whether a short JSON object has an empty list and no other: `{"page": 3, "items": []}`.
@@ -154,5 +161,15 @@ mod tests {
             user(r#"{"id": 7, "name": "ada", "orders": []}"#),
             user(r#"{"id": 8, "name": "bob", "orders": []}"#)
         );
+    }
+
+    #[test]
+    fn every_phrase_is_found_in_any_case_and_behind_no_letter_or_digit() {
+        for phrase in PHRASES.phrases {
+            for result in [phrase.to_owned(), phrase.to_uppercase(), format!("Sorry: {phrase} here")] {
+                assert!(says_nothing(&result) || result.trim() != result, "{result}");
+            }
+            assert!(!says_nothing(&format!("x{phrase}")) || phrase.starts_with(|first: char| !first.is_ascii()));
+        }
     }
 }

@@ -63,6 +63,10 @@ impl Tokens<'_> {
 
     fn number(&mut self) -> Token {
         let start = self.at;
+        if let Some(end) = name_end(self.word, start) {
+            self.at = end;
+            return Token::Text(hash(&self.word[start..end]));
+        }
         if let Some(end) = clock(self.word, start).or_else(|| date(self.word, start)).or_else(|| ipv4(self.word, start))
         {
             self.at = end;
@@ -79,6 +83,10 @@ impl Tokens<'_> {
         if is_process && self.word[start - 2].is_ascii_lowercase() {
             return Token::Volatile;
         }
+        // The port behind an address in brackets: `[::1]:4242`.
+        if self.word[..start].ends_with(b"]:") {
+            return Token::Volatile;
+        }
         let unit = count(self.word, end, u8::is_ascii_lowercase);
         let is_duration = unit > 0 && is_unit(&self.word[end..end + unit]);
         let is_id = end - start >= LONGEST_NUMBER;
@@ -91,6 +99,13 @@ impl Tokens<'_> {
         let digits = &self.word[start..end];
         Token::Number(hash(digits), value(digits))
     }
+}
+
+/// The end of a number that is part of a name: `p95_ms` and `sha256_of` are no figures.
+fn name_end(word: &[u8], at: usize) -> Option<usize> {
+    let end = at + digits(word, at);
+    let is_inside = at > 0 && word[at - 1].is_ascii_lowercase();
+    (is_inside && word.get(end) == Some(&b'_') && word.get(end + 1).is_some_and(u8::is_ascii_lowercase)).then_some(end)
 }
 
 /// `10.0.0.7`, with or without a port.

@@ -135,11 +135,15 @@ pub(super) fn names_id(word: &[u8]) -> bool {
     owner.ends_with(b"_") || owner.ends_with(b"-") || OWNERS.iter().any(|known| owner.ends_with(known.as_bytes()))
 }
 
-/// Whether a word may be an id where one is expected: it has digits, is masked as one, or has the
-/// letters of hexadecimal digits only.
+/// A word of so many letters is an id where one is expected.
+const LONG_ID: usize = 12;
+
+/// Whether a word may be an id where one is expected: it has digits, is masked as one, is long, or
+/// has the letters of hexadecimal digits only.
 pub(super) fn may_be_id(word: &[u8], has_digits: bool) -> bool {
+    let is_long = || word.iter().take_while(|byte| byte.is_ascii_lowercase()).count() >= LONG_ID;
     let is_hex = || word.len() >= 6 && word.iter().all(|byte| matches!(byte, b'a'..=b'f'));
-    has_digits || word.starts_with(ID_MASK.as_bytes()) || is_hex()
+    has_digits || word.starts_with(ID_MASK.as_bytes()) || is_hex() || is_long()
 }
 
 /// A word without what it names in the directory of temporary files.

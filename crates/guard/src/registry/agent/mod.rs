@@ -10,9 +10,11 @@ use model::{
 use crate::decision::{Configured, Ticket};
 use crate::window::{Bounds, StoredWindows, Windows};
 
+mod follow;
 mod on_call;
 mod state;
 
+pub(crate) use follow::Own;
 pub(crate) use on_call::Arrival;
 pub(crate) use state::{AgentState, Settings};
 
@@ -37,8 +39,8 @@ pub(crate) struct Ended {
 }
 
 impl Agent<'_> {
-    /// Makes it the agent that was saved. Its calls are replayed in their order, then judged as they
-    /// stand: so the current score and an episode that has its incident survive a restart.
+    /// Makes it the agent that was saved. Its calls are replayed in their order, then judged as
+    /// they stand: so the current score and an episode that has its incident survive a restart.
     pub(crate) fn restore(&mut self, saved: SavedAgent) {
         self.state.reset(Settings {
             kill_switch: saved.kill_switch,
@@ -54,8 +56,13 @@ impl Agent<'_> {
         prints.sort_by_key(|print| print.number);
         let bounds = self.bounds();
         prints.iter().for_each(|print| self.windows.push(print, bounds));
-        // Nobody waits for the bodies of calls from before the restart.
+        // Calls that leave the windows during the restore have no cached bodies to release.
         self.windows.take_left();
+        self.score_restored();
+    }
+
+    /// Judges the newest call as it stands after calls were restored.
+    pub(super) fn score_restored(&mut self) {
         if let Some(newest) = self.windows.newest() {
             let (score, kill_switch) = (self.score_of(&newest), self.state.kill_switch());
             self.state.set_score(score);
@@ -98,6 +105,14 @@ impl Agent<'_> {
         self.state.set_score(Score::default());
         self.state.observed = false;
         self.windows.clear();
+    }
+
+    /// Follows another server: to a later epoch, and to the reason why it is inactive.
+    pub(crate) fn adopt(&mut self, epoch: Epoch, deactivation: Option<Deactivation>) {
+        self.activate(epoch);
+        if deactivation.is_some() && epoch == self.state.epoch() && deactivation != self.state.deactivation() {
+            self.state.settings_mut().deactivation = deactivation;
+        }
     }
 
     /// Suspends kills, or resumes them.

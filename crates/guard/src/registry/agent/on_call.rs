@@ -20,6 +20,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) call: CallId,
     pub(crate) print: RequestPrint,
     pub(crate) now: Timestamp,
+    /// The number that the shared log gave it; `None`: the next one.
+    pub(crate) number: Option<u64>,
 }
 
 impl Agent<'_> {
@@ -55,7 +57,8 @@ impl Agent<'_> {
 
     fn record(&mut self, arrival: &Arrival<'_>) -> Fingerprint {
         let request = &arrival.print;
-        let arrived = request.arrived(arrival.call, self.windows.next_number(arrival.now), arrival.now);
+        let number = arrival.number.unwrap_or_else(|| self.windows.next_number(arrival.now));
+        let arrived = request.arrived(arrival.call, number, arrival.now);
         let silence = self.windows.silence(request.conversation, arrival.now);
         let print = Fingerprint {
             is_sample: rules::is_sample(self.windows.in_flight(request.body)),
@@ -69,7 +72,10 @@ impl Agent<'_> {
 
     /// What the step that a call reports brought, compared with the calls before it.
     fn novelty(&self, print: &Fingerprint) -> Novelty {
-        let Some(step) = print.tools.filter(|_| !print.is_sample) else { return Novelty::Neutral };
+        let Some(step) = print.tools.filter(|_| !print.is_sample) else {
+            let is_idle = print.novelty == Novelty::Idle && !print.is_sample;
+            return if is_idle { Novelty::Idle } else { Novelty::Neutral };
+        };
         let earlier = self.windows.comparable_calls(print);
         // What was sent again after a failure reports nothing that happened since.
         if earlier.clone().any(|call| call.outcome() == Outcome::Failed && call.body == print.body) {
@@ -153,7 +159,11 @@ impl Agent<'_> {
         let window = self.calls_of(self.state.score().window, print.conversation);
         let matches = score::matches(&window, self.state.kill_switch().counting, self.state.exemptions());
         Kill {
-            incident: IncidentId::at(arrival.now),
+            incident: match arrival.number {
+                // Other replicas judge the same call, and must find the same incident.
+                Some(_) => IncidentId::of_call(arrival.call, arrival.now),
+                None => IncidentId::at(arrival.now),
+            },
             agent: arrival.agent.clone(),
             epoch: self.state.epoch(),
             at: arrival.now,

@@ -4,7 +4,7 @@
 
 use model::{
     CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash,
-    Timestamp, ToolStep, Turn,
+    Timestamp, ToolStep, Turn, WordSet,
 };
 
 mod parts;
@@ -31,12 +31,15 @@ pub(crate) struct PackedFingerprint {
     /// The result without numbers, with them, and its gist.
     result: [u32; 3],
     numbers: [f32; 3],
+    wording: u32,
     silence: u16,
     more_flags: u8,
     response: [u64; 2],
 }
 
 const RESULT_IS_SHORT: u8 = 1;
+/// Where the four bits of the words around tool calls begin.
+const SAID: u32 = 1;
 
 const FLAG_BITS: u32 = 21;
 const HAS_PROMPT: u64 = 1;
@@ -137,13 +140,21 @@ impl PackedFingerprint {
         let is_short = self.more_flags & RESULT_IS_SHORT != 0;
         let is_empty = self.has(RESULT_IS_EMPTY);
         let result = ResultPrint { shape, kept, gist, numbers: self.numbers, is_empty, is_short };
-        self.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, kind, is_error, is_written })
+        let wording = WordSet(self.wording);
+        self.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, kind, is_error, is_written, wording })
+    }
+
+    /// What tells its tool calls from others, without the rest of the step.
+    pub(crate) fn tool_signature(&self) -> Option<u64> {
+        self.has(HAS_TOOLS).then_some(self.tools[1])
     }
 
     pub(crate) fn response(&self) -> Option<ResponsePrint> {
-        let [literal, adaptive] = self.response.map(TextHash);
+        let [literal, adaptive] = self.response;
+        let (literal, adaptive) = (TextHash(literal), TextHash(adaptive));
         let is_short = self.has(SHORT_RESPONSE);
-        self.has(HAS_RESPONSE).then_some(ResponsePrint { literal, adaptive, is_short })
+        let said = self.more_flags >> SAID;
+        self.has(HAS_RESPONSE).then_some(ResponsePrint { literal, adaptive, is_short, said })
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
@@ -167,6 +178,7 @@ impl From<&Fingerprint> for PackedFingerprint {
     fn from(print: &Fingerprint) -> PackedFingerprint {
         let tools = print.tools.map(|tools| [tools.literal, tools.adaptive]);
         let result = print.tools.map(|tools| tools.result).unwrap_or_default();
+        let said = print.response.map_or(0, |response| response.said);
         let response = print.response.map(|response| [response.literal.0, response.adaptive.0]);
         let flag = |flag: u64, set: bool| if set { flag } else { 0 };
         let flags = flag(HAS_PROMPT, print.prompt.is_some())
@@ -197,8 +209,9 @@ impl From<&Fingerprint> for PackedFingerprint {
             tools: tools.unwrap_or_default(),
             result: [result.shape, result.kept, result.gist],
             numbers: result.numbers,
+            wording: print.tools.map_or(0, |tools| tools.wording.0),
             silence: print.silence,
-            more_flags: if result.is_short { RESULT_IS_SHORT } else { 0 },
+            more_flags: if result.is_short { RESULT_IS_SHORT } else { 0 } | (said & 15) << SAID,
             response: response.unwrap_or_default(),
         }
     }

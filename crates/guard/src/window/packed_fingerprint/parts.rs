@@ -5,7 +5,7 @@ use model::CallId;
 use super::{FLAG_BITS, PackedFingerprint, WINDOWS};
 
 /// How many hashes and the like a fingerprint has.
-pub(in crate::window) const WORDS: usize = 11;
+pub(in crate::window) const WORDS: usize = 12;
 
 /// Where each of the words stands that others can tell.
 pub(in crate::window) enum Place {}
@@ -37,7 +37,7 @@ pub(in crate::window) struct Parts {
 
 impl Parts {
     /// How many bits the flags have.
-    pub(in crate::window) const FLAG_BITS: u32 = FLAG_BITS + 1;
+    pub(in crate::window) const FLAG_BITS: u32 = FLAG_BITS + 5;
 }
 
 fn join(low: u32, high: u32) -> u64 {
@@ -76,6 +76,7 @@ impl PackedFingerprint {
                 self.body,
                 self.prompt,
                 self.turn_message,
+                u64::from(self.wording),
             ],
         }
     }
@@ -84,7 +85,7 @@ impl PackedFingerprint {
 impl From<Parts> for PackedFingerprint {
     fn from(parts: Parts) -> PackedFingerprint {
         let [tools_literal, tools_adaptive, result, gist, numbers, rest @ ..] = parts.words;
-        let [step_newest, response_literal, response_adaptive, body, prompt, turn_message] = rest;
+        let [step_newest, response_literal, response_adaptive, body, prompt, turn_message, wording] = rest;
         let ((shape, kept), (gist, first), (second, all)) = (split(result), split(gist), split(numbers));
         PackedFingerprint {
             call: parts.call,
@@ -100,6 +101,7 @@ impl From<Parts> for PackedFingerprint {
             tools: [tools_literal, tools_adaptive],
             result: [shape, kept, gist],
             numbers: [first, second, all].map(f32::from_bits),
+            wording: wording as u32,
             silence: parts.silence,
             more_flags: (parts.flags >> FLAG_BITS) as u8,
             response: [response_literal, response_adaptive],

@@ -4,7 +4,13 @@
 
 use model::{Novelty, ResultPrint, StepKind, ToolStep, Turn};
 
+mod movement;
+mod rewording;
+
 use crate::window::PackedFingerprint;
+use movement::{Series, all_series, counts_tries, movement};
+use rewording::rewords;
+pub(crate) use rewording::{gave_alike, is_reworded};
 
 /// How long an agent must have been silent between two looks for them to be polls: who loops looks
 /// again at once.
@@ -39,10 +45,12 @@ fn against_earlier<'e>(
 ) -> Novelty {
     let steps = || earlier.clone().filter_map(|call| Some((call, call.tools()?)));
     let is_same_call = |other: &ToolStep| other.adaptive == step.adaptive;
+    // Another question of the user may well have the same answer.
+    let is_same_question = |call: &PackedFingerprint| step.is_written || call.turn() == turn;
+    let has_rewordings = || rewords(steps().filter(|(call, _)| is_same_question(call)), step);
     if !steps().any(|(_, other)| is_same_call(&other)) {
-        // Another question of the user may well have the same answer.
-        let is_same_question = |call: &PackedFingerprint| step.is_written || call.turn() == turn;
-        return of_new_call(steps().map(|(call, other)| (is_same_question(call), other)), step);
+        let brought = of_new_call(steps().map(|(call, other)| (is_same_question(call), other)), step);
+        return if brought == Novelty::Found && has_rewordings() { Novelty::Barren } else { brought };
     }
     let same = || steps().map(|(_, other)| other).filter(|other| is_same_call(other));
     if matches!(step.kind, StepKind::Look | StepKind::Plan)
@@ -50,8 +58,9 @@ fn against_earlier<'e>(
     {
         return Novelty::Neutral;
     }
-    if same().any(|other| other.result.kept == step.result.kept) {
-        return if is_plateau(same().map(|other| other.result), step.result) {
+    let is_same_result = |other: ResultPrint| other.kept == step.result.kept || other.is_same_nothing(step.result);
+    if same().any(|other| is_same_result(other.result)) {
+        return if !step.result.is_empty && is_plateau(same().map(|other| other.result), step.result) {
             Novelty::Waited
         } else {
             Novelty::Stale
@@ -65,21 +74,29 @@ fn against_earlier<'e>(
         // What failed before and succeeds now is done.
         StepKind::Change if !step.is_error && same().all(|other| other.is_error) => return Novelty::Changed,
         StepKind::Change => return Novelty::Neutral,
+        _ if has_rewordings() => return Novelty::Barren,
         _ if !is_alike && step.is_error => return Novelty::Neutral,
         _ if !is_alike => return Novelty::Found,
         _ => {}
     }
-    movement(alike, step.result)
+    let all = all_series(alike, step.result);
+    match movement(&all) {
+        _ if step.is_error && counts_tries(&all) => Novelty::Jitter,
+        // Numbers that go back and forth within wide bounds may be those of something that lives.
+        Novelty::Jitter if !step.is_error && all.iter().any(Series::is_lively) => Novelty::Neutral,
+        brought => brought,
+    }
 }
 
 /// Whether the user asked for something else before each of the same looks, and got it: a customer
-/// comes back to an order, notes are read at the beginning of every turn.
+/// comes back to an order, notes are read at the beginning of every turn. In the first turn nobody
+/// has asked again: the conversation was compacted, and its work begins anew.
 fn is_asked_anew<'e>(
     mut same: impl Iterator<Item = (&'e PackedFingerprint, ToolStep)>,
     step: &ToolStep,
     turn: Turn,
 ) -> bool {
-    let is_plain = !step.is_written && !step.is_error;
+    let is_plain = !step.is_written && !step.is_error && turn.position > 0;
     is_plain && same.all(|(call, other)| !other.is_error && call.turn().message != turn.message)
 }
 
@@ -147,19 +164,45 @@ pub(crate) fn is_same_finding(one: &ToolStep, other: &ToolStep) -> bool {
 
 /// Whether the agent waited before it made the same call again: silence counts wherever it was
 /// spent, in this call or in one before it (`sleep 60`, then a look).
-fn is_poll<'e>(earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>, step: &ToolStep, silence: u16) -> bool {
+fn is_poll<'e>(
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
+    step: &ToolStep,
+    silence: u16,
+) -> bool {
     let enough = match step.kind {
+        // What failed is tried again after a shorter while: a mirror or a network comes back.
+        _ if step.is_error => POLL_SILENCE_S,
         StepKind::Look | StepKind::Wait | StepKind::Other => POLL_SILENCE_S,
         _ => RUN_SILENCE_S,
     };
     let mut longest = silence;
-    for call in earlier.rev() {
+    for call in earlier.clone().rev() {
         if call.tools().is_some_and(|other| other.adaptive == step.adaptive) {
-            return longest >= enough;
+            return longest >= enough && !(step.is_error && is_given_up(earlier, step));
         }
         longest = longest.max(call.silence());
     }
     false
+}
+
+/// How often a failure may be waited out, and how often if the tries come at regular intervals.
+const FREE_TRIES: usize = 5;
+const FREE_REGULAR_TRIES: usize = 16;
+
+/// Whether the same call failed alike so often that waiting is no excuse any more.
+fn is_given_up<'e>(earlier: impl Iterator<Item = &'e PackedFingerprint>, step: &ToolStep) -> bool {
+    let is_same =
+        |other: ToolStep| other.is_error && other.adaptive == step.adaptive && other.result.shape == step.result.shape;
+    let (mut tries, mut before, mut least, mut most) = (0, None, i64::MAX, 0);
+    for call in earlier.filter(|call| call.tools().is_some_and(is_same)) {
+        let time = call.time().as_millis();
+        if let Some(gap) = before.replace(time).map(|before: i64| time.saturating_sub(before)) {
+            (least, most) = (least.min(gap), most.max(gap));
+        }
+        tries += 1;
+    }
+    let is_regular = most - least.min(most) <= most / 3;
+    tries >= if is_regular { FREE_REGULAR_TRIES } else { FREE_TRIES }
 }
 
 /// Whether something new was seen since the same wait before: who waits between looks at what moves
@@ -182,87 +225,4 @@ fn is_wait_between<'e>(
         has_progress |= call.novelty().is_progress();
     }
     false
-}
-
-/// How the numbers move from result to result, oldest first, up to `newest`: those that go one way
-/// for a while, or go far, are new; those that go back and forth within narrow bounds jitter. Until
-/// that shows, they say nothing.
-fn movement(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> Novelty {
-    let all = all_series(earlier, newest);
-    if all.iter().any(Series::moves) {
-        Novelty::Found
-    } else if all.iter().any(Series::may_move) {
-        Novelty::Neutral
-    } else {
-        Novelty::Jitter
-    }
-}
-
-fn all_series(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> [Series; 3] {
-    std::array::from_fn(|place| {
-        let mut series = Series::default();
-        earlier.clone().chain([newest]).for_each(|result| series.add(result.numbers[place]));
-        series
-    })
-}
-
-/// One number from result to result.
-#[derive(Clone, Copy, Debug, Default)]
-struct Series {
-    last: Option<f32>,
-    rises: Option<bool>,
-    changes: u32,
-    turns: u32,
-    least: f32,
-    most: f32,
-}
-
-impl Series {
-    fn add(&mut self, value: f32) {
-        let Some(last) = self.last.replace(value) else {
-            (self.least, self.most) = (value, value);
-            return;
-        };
-        (self.least, self.most) = (self.least.min(value), self.most.max(value));
-        if value == last {
-            return;
-        }
-        let rises = value > last;
-        self.turns += u32::from(self.rises.replace(rises).is_some_and(|before| before != rises));
-        self.changes += 1;
-    }
-
-    fn moves(&self) -> bool {
-        // As often back as forth is no direction; two steps one way may be chance.
-        let has_direction = self.changes > 2 && self.turns * 2 < self.changes - 1;
-        let goes_far = self.most - self.least > self.most.abs().max(self.least.abs()) / 2.0;
-        self.changes > 0 && (has_direction || goes_far)
-    }
-
-    /// Whether it is too early to tell.
-    fn may_move(&self) -> bool {
-        (1..=2).contains(&self.changes) && self.turns == 0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_that_go_one_way_or_far_move() {
-        let check = |numbers: &[f32], expected: bool| {
-            let mut series = Series::default();
-            numbers.iter().for_each(|number| series.add(*number));
-            assert_eq!(series.moves(), expected, "{numbers:?}");
-        };
-        check(&[12.0, 11.0], false);
-        check(&[12.0, 11.0, 9.0, 8.0], true);
-        check(&[1.0, 1.0, 1.0, 3.0], true);
-        check(&[40.0, 38.0, 39.0, 35.0, 33.0, 31.0, 30.0], true);
-        check(&[12.0, 870.0, 33.0, 5.0], true);
-        check(&[4.1, 4.2, 4.1, 4.2], false);
-        check(&[512.0, 530.0, 518.0, 525.0, 511.0], false);
-        check(&[7.0, 7.0, 7.0], false);
-    }
 }

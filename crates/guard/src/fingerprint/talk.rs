@@ -1,0 +1,61 @@
+//! Whether the newest exchange of words says anything that the messages before it have not said.
+//! Thanks, excuses and plans come back in ever other sentences, but of the same few words; a
+//! question or an answer that is new has new words, in any language.
+
+use std::borrow::Cow;
+
+use super::vocabulary::Vocabulary;
+
+/// How many new words an answer may have that says nothing new, and one in how many of its words
+/// they may be.
+const NEW_WORDS: usize = 2;
+const NEW_SHARE: usize = 5;
+
+/// Whether the last two of `messages`, an answer and what was said to it, say nothing that those
+/// before have not said.
+pub(super) fn is_idle(messages: &[Cow<'_, str>]) -> bool {
+    let [earlier @ .., answer, prompt] = messages else { return false };
+    if earlier.is_empty() {
+        return false;
+    }
+    let said = Vocabulary::of(earlier.iter().map(Cow::as_ref));
+    // What the user says is most often told at once: one new word is enough.
+    let prompt = Vocabulary::of([prompt.as_ref()]);
+    if prompt.new_words(&said) > 0 {
+        return false;
+    }
+    let answer = Vocabulary::of([answer.as_ref()]);
+    let new = answer.new_words(&said);
+    !answer.is_empty() && new <= NEW_WORDS && new * NEW_SHARE <= answer.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expected: bool, messages: &[&'static str]) {
+        let messages: Vec<Cow<'_, str>> = messages.iter().map(|text| (*text).into()).collect();
+        assert_eq!(is_idle(&messages), expected, "{messages:?}");
+    }
+
+    #[test]
+    fn the_same_words_in_another_order_say_nothing_new() {
+        check(true, &["Thanks a lot, see you soon!", "Bye, take care.", "See you, thanks a lot!", "Take care, bye!"]);
+        check(true, &["再见,祝你愉快", "祝你今天愉快,再见", "再见,祝你今天愉快", "祝你愉快"]);
+        check(false, &["Thanks a lot, see you soon!", "Bye, take care.", "See you!", "Bye. Where is order 77?"]);
+        check(false, &["one two three", "go on", "four five six seven", "go on"]);
+        check(false, &["今天天气很好", "是的", "明天会下雨", "是的"]);
+    }
+
+    #[test]
+    fn numbers_are_words() {
+        check(false, &["Is it 50?", "Higher.", "Is it 75?", "Higher."]);
+    }
+
+    #[test]
+    fn too_little_is_no_talk() {
+        check(false, &[]);
+        check(false, &["Hello", "Hello"]);
+        check(false, &["Hello", "", "Hello"]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Follows the log that replicas share. Every replica applies the same records in the same order
+//! and judges each call as it comes, so all of them find what one process would have found.
+
+use model::shared_log::{EndedCall, LogPart, LogPosition, LogRecord, ReplicaId};
+use model::{AgentId, Answered, CallId, Deactivation, Epoch, Fingerprint, IncidentId, Kill, Outcome, Timestamp};
+
+use crate::decision::{Decision, PreparedCall, Ticket, Verdict};
+use crate::fingerprint;
+use crate::guard::Guard;
+use crate::registry::Own;
+
+/// What became of a part of the log.
+#[derive(Debug)]
+pub enum Followed {
+    /// It was applied, and this is the decision on the caller's own call.
+    Decided(Decision),
+    /// It does not begin where memory is by now: ask for it again from there.
+    Behind,
+    /// It begins after what memory holds: pass the stored calls of the epoch with it.
+    Trimmed,
+    /// It was applied, but the caller's own call is not in it.
+    NotFound,
+}
+
+impl PreparedCall<'_> {
+    /// The record that tells other replicas of this call.
+    pub fn log_record(&self, replica: ReplicaId) -> LogRecord {
+        LogRecord::Arrived(replica, self.print.arrived(self.call, 0, Timestamp::from_millis(0)))
+    }
+}
+
+/// The record that tells other replicas how a call ended. `answered` is `None` if it failed.
+pub fn ended_call(ticket: &Ticket, answered: Option<&Answered>) -> EndedCall {
+    let outcome = if answered.is_some() { Outcome::Answered } else { Outcome::Failed };
+    let response = answered.and_then(fingerprint::of_answer);
+    EndedCall { call: ticket.call, conversation: ticket.conversation, outcome, response }
+}
+
+impl Guard {
+    /// Where the agent's memory stands in its shared log.
+    pub fn log_position(&self, agent: &AgentId) -> LogPosition {
+        self.registry.with(agent, |agent| LogPosition { epoch: agent.state.epoch(), seen: agent.windows.followed.seen })
+    }
+
+    /// Applies a part of the agent's log and returns the decision on `own`, a call of this replica.
+    /// `saved` are the stored calls of the epoch, if the part is [`Followed::Trimmed`].
+    pub fn follow(
+        &self,
+        agent: &AgentId,
+        part: &LogPart,
+        own: (ReplicaId, CallId),
+        saved: Option<&[Fingerprint]>,
+    ) -> Followed {
+        let (replica, call) = own;
+        let own = Own { agent, replica, call };
+        let mut followed = self.registry.with(agent, |agent| agent.follow(part, &own, saved));
+        if !self.registry.released_calls.is_empty()
+            && let Followed::Decided(Decision::Scored(scored)) = &mut followed
+        {
+            scored.left.extend(self.registry.released_calls.take());
+        }
+        followed
+    }
+
+    /// The kill of `incident`, found by judging the whole log of the agent once more, with the
+    /// settings that the agent has now; `None` if no call in it makes that incident. `saved` are
+    /// the stored calls of the epoch.
+    pub fn find_kill(
+        &self,
+        agent: &AgentId,
+        log: &LogPart,
+        incident: IncidentId,
+        saved: &[Fingerprint],
+    ) -> Option<Kill> {
+        let (replica, call) = log.entries.iter().find_map(|entry| match entry.record {
+            LogRecord::Arrived(replica, print) if IncidentId::of_call(print.call, entry.at) == incident => {
+                Some((replica, print.call))
+            }
+            _ => None,
+        })?;
+        let settings = self.registry.with(agent, |agent| agent.settings_in(log.epoch));
+        // Apart from the live agent, which is inactive by now.
+        let apart = Guard::new(self.registry.config());
+        let own = Own { agent, replica, call };
+        let judged = apart.registry.with(agent, |fresh| fresh.judge_log(settings, log, &own, saved));
+        match judged {
+            Followed::Decided(Decision::Scored(scored)) => match scored.verdict {
+                Verdict::Kill(kill) => Some(kill),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The calls in the windows of an agent, to begin its log with, and the number of the newest.
+    pub fn held_calls(&self, agent: &AgentId) -> (Vec<Fingerprint>, u64) {
+        self.registry.with(agent, |agent| (agent.windows.held_calls(), agent.windows.newest_number()))
+    }
+
+    /// Calls of an agent that came while its log was out of reach, to be added to it.
+    pub fn unshared_calls(&self, agent: &AgentId) -> Vec<Fingerprint> {
+        let unshared = self.registry.with_known(agent, |agent| {
+            let followed = &agent.windows.followed;
+            if followed.seen == 0 || agent.windows.newest_number() <= followed.number {
+                return Vec::new();
+            }
+            let mut calls = agent.windows.held_calls();
+            calls.retain(|call| call.number > followed.number);
+            calls
+        });
+        unshared.unwrap_or_default()
+    }
+
+    /// Lets the next part of the log replace the windows of an agent.
+    pub fn leave_log(&self, agent: &AgentId) {
+        self.registry.with_known(agent, |agent| agent.windows.followed.seen = 0);
+    }
+
+    /// Takes over a deactivation that another replica decided in `epoch`.
+    pub fn adopt_deactivation(&self, agent: &AgentId, epoch: Epoch, deactivation: Deactivation) {
+        self.registry.with(agent, |agent| agent.adopt_deactivation(epoch, deactivation));
+    }
+}

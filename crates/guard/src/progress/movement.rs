@@ -1,0 +1,111 @@
+//! How the numbers of a result move from one time to the next: progress, jitter, or a counter.
+
+use model::{Novelty, ResultPrint};
+
+/// How the numbers move from result to result, oldest first, up to `newest`: those that go one way
+/// for a while, or go far, are new; those that go back and forth within narrow bounds jitter. Until
+/// that shows, they say nothing.
+pub(super) fn movement(all: &[Series; 3]) -> Novelty {
+    if all.iter().any(Series::moves) {
+        Novelty::Found
+    } else if all.iter().any(Series::may_move) {
+        Novelty::Neutral
+    } else {
+        Novelty::Jitter
+    }
+}
+
+pub(super) fn all_series(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> [Series; 3] {
+    std::array::from_fn(|place| {
+        let mut series = Series::default();
+        earlier.clone().chain([newest]).for_each(|result| series.add(result.numbers[place]));
+        series
+    })
+}
+
+/// Whether the numbers of a failure only count how often it was tried: each rises by a little each
+/// time. What fails less has a number that falls.
+pub(super) fn counts_tries(all: &[Series; 3]) -> bool {
+    let changes = || all.iter().filter(|series| series.changes > 0);
+    changes().any(|series| series.changes >= 2) && changes().all(Series::is_counter)
+}
+
+/// By how much the number of the try rises from one result to the next: others may try, too.
+const MOST_TRIES: f32 = 4.0;
+
+/// So many times a number may go back and forth within wide bounds before it says nothing.
+const WIDE_CHANGES: u32 = 6;
+
+/// One number from result to result.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Series {
+    last: Option<f32>,
+    rises: Option<bool>,
+    changes: u32,
+    turns: u32,
+    least: f32,
+    most: f32,
+    /// Whether it did anything else than rise by a little.
+    jumps: bool,
+}
+
+impl Series {
+    fn add(&mut self, value: f32) {
+        let Some(last) = self.last.replace(value) else {
+            (self.least, self.most) = (value, value);
+            return;
+        };
+        (self.least, self.most) = (self.least.min(value), self.most.max(value));
+        if value == last {
+            return;
+        }
+        let rises = value > last;
+        self.jumps |= !(0.0..=MOST_TRIES).contains(&(value - last));
+        self.turns += u32::from(self.rises.replace(rises).is_some_and(|before| before != rises));
+        self.changes += 1;
+    }
+
+    pub(super) fn moves(&self) -> bool {
+        // As often back as forth is no direction; two steps one way may be chance.
+        let has_direction = self.changes > 2 && self.turns * 2 < self.changes - 1;
+        let goes_far = self.most - self.least > self.most.abs().max(self.least.abs()) / 2.0;
+        self.changes > 0 && (has_direction || goes_far)
+    }
+
+    /// Whether it is too early to tell.
+    fn may_move(&self) -> bool {
+        (1..=2).contains(&self.changes) && self.turns == 0
+    }
+
+    /// Whether it goes back and forth within wide bounds, and has not done so for long.
+    pub(super) fn is_lively(&self) -> bool {
+        let is_wide = self.most - self.least > self.most.abs().max(self.least.abs()) / 5.0;
+        is_wide && (1..=WIDE_CHANGES).contains(&self.changes)
+    }
+
+    fn is_counter(&self) -> bool {
+        self.changes > 0 && !self.jumps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_go_one_way_or_far_move() {
+        let check = |numbers: &[f32], expected: bool| {
+            let mut series = Series::default();
+            numbers.iter().for_each(|number| series.add(*number));
+            assert_eq!(series.moves(), expected, "{numbers:?}");
+        };
+        check(&[12.0, 11.0], false);
+        check(&[12.0, 11.0, 9.0, 8.0], true);
+        check(&[1.0, 1.0, 1.0, 3.0], true);
+        check(&[40.0, 38.0, 39.0, 35.0, 33.0, 31.0, 30.0], true);
+        check(&[12.0, 870.0, 33.0, 5.0], true);
+        check(&[4.1, 4.2, 4.1, 4.2], false);
+        check(&[512.0, 530.0, 518.0, 525.0, 511.0], false);
+        check(&[7.0, 7.0, 7.0], false);
+    }
+}

@@ -1,0 +1,40 @@
+//! Talk without a new word: two agents that thank each other in ever other sentences, excuses,
+//! plans that are announced again. A person who asks, and a model that answers, use new words.
+
+use model::Novelty;
+
+use super::rest::may_be_scheduled;
+use crate::window::PackedFingerprint;
+
+/// So many exchanges may say nothing new: people are polite.
+const FREE_EXCHANGES: usize = 4;
+
+/// How many exchanges with something new there may be among so many without.
+fn fillers(idle: usize) -> usize {
+    2 + idle / 3
+}
+
+/// The places of the calls whose exchanges said nothing new, in the conversation of the last of
+/// `calls`, newest first, less a few. What a tool brought ends them, and so does a rest.
+pub(crate) fn idle_talk(calls: &[&PackedFingerprint]) -> Vec<usize> {
+    let Some(current) = calls.last().filter(|call| call.novelty() == Novelty::Idle) else {
+        return Vec::new();
+    };
+    let (mut places, mut new, mut later) = (Vec::new(), 0, *current);
+    let own = calls.iter().enumerate().rev().skip(1).filter(|(_, call)| call.conversation() == current.conversation());
+    for (place, call) in own {
+        if call.novelty().is_progress() || may_be_scheduled(later, call) {
+            break;
+        }
+        if later.novelty() == Novelty::Idle {
+            places.push(place);
+        } else {
+            new += 1;
+            if new > fillers(places.len()) {
+                break;
+            }
+        }
+        later = call;
+    }
+    places.into_iter().skip(FREE_EXCHANGES).collect()
+}

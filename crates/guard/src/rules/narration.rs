@@ -1,0 +1,42 @@
+//! The same long sentence before every step, while each step only looks at something else: the
+//! agent says what it is about to do and never does it. A step that does something makes it a
+//! report.
+
+use model::{Novelty, StepKind};
+
+use crate::window::PackedFingerprint;
+
+/// So many steps may begin with the same words: batches do.
+const FREE_STEPS: usize = 6;
+
+/// The places of the calls whose answers said what the newest answer in the conversation of the
+/// last of `calls` said, with nothing done since, newest first, less a few.
+pub(crate) fn narration(calls: &[&PackedFingerprint]) -> Vec<usize> {
+    let mut places = Vec::new();
+    let Some((current, earlier)) = calls.split_last().filter(|(current, _)| !has_done(current)) else {
+        return places;
+    };
+    let own = earlier.iter().enumerate().rev().filter(|(_, call)| call.conversation() == current.conversation());
+    let mut said = 0;
+    for (place, call) in own {
+        let Some(response) = call.response() else { continue };
+        if said == 0 {
+            said = response.said;
+        }
+        if said == 0 || response.said != said {
+            break;
+        }
+        places.push(place);
+        if has_done(call) {
+            break;
+        }
+    }
+    places.into_iter().skip(FREE_STEPS).collect()
+}
+
+/// Whether the step that a call reports did something, as far as can be told.
+fn has_done(call: &PackedFingerprint) -> bool {
+    let may_do = |kind: StepKind| matches!(kind, StepKind::Other | StepKind::Run | StepKind::Change);
+    call.novelty() == Novelty::Changed
+        || (call.novelty() == Novelty::Found && call.tools().is_some_and(|step| may_do(step.kind)))
+}
