@@ -15,6 +15,10 @@ use tokio::sync::watch;
 /// How often the rules are evaluated.
 const INTERVAL: Duration = Duration::from_secs(60);
 
+/// How long a server claims the evaluation: a little less than an interval, so that the same server
+/// continues, and another takes over when it ends.
+const CLAIM_MS: i64 = 55_000;
+
 /// What each rule last announced, by rule and agent.
 type States = HashMap<(RuleId, AgentId), AlertState>;
 
@@ -41,14 +45,22 @@ impl Evaluator {
                 _ = stop.changed() => return,
             }
             if let Some(jump) = clock_watch.look() {
-                // Time that did not pass does not count as silence of any agent.
+                // Time that did not pass does not count as an agent's silence.
                 started = jump.now;
             }
-            match self.evaluate_rules(started).await {
+            match self.evaluate_in_turn(started).await {
                 Ok(()) => well = true,
                 Err(error) if std::mem::take(&mut well) => tracing::warn!("alert rules cannot be evaluated: {error}"),
                 Err(_) => {}
             }
+        }
+    }
+
+    /// Evaluates the rules unless another server on the same database has done so in this minute.
+    async fn evaluate_in_turn(&self, started: Timestamp) -> Result<(), StoreError> {
+        match self.store.claim_work("alert rules", CLAIM_MS).await? {
+            true => self.evaluate_rules(started).await,
+            false => Ok(()),
         }
     }
 

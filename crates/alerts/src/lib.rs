@@ -1,13 +1,16 @@
 //! Notifies people: rules that are evaluated every minute, and a worker that delivers the outbox
-//! through webhooks, mail and chats. The only crate that makes outgoing calls of its own, all of
-//! them through `egress` and `mailer`.
+//! through webhooks, mail and chats. All its outgoing calls go through the crate `egress` and
+//! through `mailer`.
 
 mod chat;
-mod egress;
 mod evaluate;
 mod mail_servers;
 mod mailer;
 mod message;
+#[cfg(test)]
+#[path = "../../store/tests/contract/postgres_server.rs"]
+#[allow(dead_code, clippy::expect_used, reason = "tests of other crates use the rest")]
+mod postgres_server;
 mod retry;
 mod send;
 #[cfg(test)]
@@ -18,33 +21,32 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
+use egress::Egress;
 use model::{Clock, Policy};
 use store::{Recorder, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-pub use egress::{Fetcher, tls_config};
 pub use lettre::message::Mailbox;
 pub use mail_servers::MailServers;
 pub use mailer::SmtpConfig;
 
-use egress::Egress;
 use evaluate::Evaluator;
 use send::Sender;
 use worker::Worker;
 
-/// How long deliveries under way may take when the server stops. One that is cut is sent again
-/// after the next start.
+/// How long running deliveries may take when the server stops. A delivery that is aborted is sent
+/// again after the next start.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How alerts are delivered.
 #[derive(Clone, Debug)]
 pub struct AlertsConfig {
-    /// Where people find the dashboard, for links; without a slash at its end.
+    /// The address of the dashboard for links, without a trailing slash.
     pub public_url: String,
     /// Whether targets may be in private networks.
     pub allow_private_targets: bool,
-    /// The server that mails go through.
+    /// The configured SMTP server.
     pub smtp: Option<SmtpConfig>,
     /// A certificate to trust besides the machine's, as PEM, for an SMTP server that people set.
     pub smtp_certificate: Option<Vec<u8>>,
@@ -78,7 +80,7 @@ impl Alerts {
         Alerts { stop, worker, evaluator }
     }
 
-    /// Stops: nothing more is begun, what is under way may finish for a moment.
+    /// Stops: starts no more deliveries and gives running ones a moment to finish.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         let both = async {

@@ -1,15 +1,15 @@
-//! The SMTP server in force: the one that people have set, else the configured one. It is read for
-//! every mail, so that a change holds at once and for every process on the same store.
+//! The SMTP server in use: the one that people have set, or the configured one. It is read for
+//! every mail, so that a change takes effect at once in every process on the same store.
 
+use egress::{Egress, EgressError};
 use model::Clock;
 use store::Store;
 
 use crate::AlertsConfig;
-use crate::egress::{Egress, EgressError};
 use crate::mailer::{Mailed, Mailer, SmtpConfig};
 use crate::message::Message;
 
-/// Sends mails through the server in force. Cloning is cheap enough for each test mail.
+/// Sends mails through the server in use. Cloning is cheap enough for each test mail.
 #[derive(Clone, Debug)]
 pub struct MailServers {
     configured: Option<SmtpConfig>,
@@ -31,7 +31,7 @@ impl MailServers {
         }
     }
 
-    /// Sends a test mail to one address, and returns what the server said to it.
+    /// Sends a test mail to one address, and returns the server's answer.
     pub async fn test(&self, to: &str) -> Result<String, String> {
         let message = Message::test_mail(to, Clock::System.now(), &self.public_url);
         match self.send(&[to.to_owned()], &message).await {
@@ -62,7 +62,7 @@ impl MailServers {
             let why = "the password of the mail server cannot be decrypted: restore the key file or enter it again";
             return Err(rejected(why));
         }
-        // Only the operator may point at private addresses: in the configuration, or with the flag.
+        // Only the operator may allow private addresses: in the configuration, or with the flag.
         let address = self.egress.address_of_host(&server.host).await.map_err(unreached)?;
         let config = SmtpConfig::new(server, self.certificate.clone());
         let config = config.ok_or_else(|| rejected("the sender of the mail server is no address"))?;

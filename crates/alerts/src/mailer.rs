@@ -19,18 +19,18 @@ use crate::message::Message;
 const STEP_TIMEOUT: Duration = Duration::from_secs(15);
 const TIMEOUT: Duration = Duration::from_secs(45);
 
-/// The server that mails go through.
+/// An SMTP server.
 #[derive(Clone, Debug)]
 pub struct SmtpConfig {
     /// Its name.
     pub host: String,
-    /// Its port; none for the usual one.
+    /// Its port; `None` for the default one.
     pub port: Option<u16>,
-    /// How the way there is protected.
+    /// How the connection is protected.
     pub security: SmtpSecurity,
-    /// Who we are to it.
+    /// User name and password.
     pub credentials: Option<(String, SecretString)>,
-    /// Who mails come from.
+    /// The sender.
     pub from: Mailbox,
     /// A certificate to trust besides the machine's, as PEM.
     pub certificate: Option<Vec<u8>>,
@@ -38,7 +38,7 @@ pub struct SmtpConfig {
 
 impl SmtpConfig {
     /// The server that people have set, with the certificate that the configuration trusts; `None`
-    /// if its sender is no address.
+    /// if its sender is not an address.
     pub(crate) fn new(server: SmtpServer, certificate: Option<Vec<u8>>) -> Option<SmtpConfig> {
         Some(SmtpConfig {
             from: server.from.parse().ok()?,
@@ -51,14 +51,14 @@ impl SmtpConfig {
     }
 }
 
-/// What came of a mail.
+/// The outcome of a mail.
 #[derive(Debug)]
 pub(crate) enum Mailed {
-    /// The server took it, and said so.
+    /// The server accepted it, with this answer.
     Accepted(u16, String),
-    /// The server will never take it.
+    /// The server will never accept it.
     Rejected(Option<u16>, String),
-    /// Not this time.
+    /// It failed; a retry may succeed.
     Failed(Option<u16>, String),
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Mailed {
 #[derive(Debug)]
 pub(crate) struct Mailer {
     config: SmtpConfig,
-    /// The address to connect to instead of looking the host up.
+    /// The address to connect to instead of resolving the host.
     address: Option<IpAddr>,
 }
 
@@ -75,7 +75,8 @@ impl Mailer {
         Mailer { config, address: None }
     }
 
-    /// A mailer that connects to `address`, which was checked: the host may lead elsewhere by now.
+    /// A mailer that connects to `address`, which was checked: the host may resolve differently by
+    /// now.
     pub(crate) fn at(config: SmtpConfig, address: IpAddr) -> Mailer {
         Mailer { config, address: Some(address) }
     }
@@ -125,8 +126,7 @@ impl Mailer {
         if let Some(certificate) = &self.config.certificate {
             builder = builder.add_root_certificate(Certificate::from_pem(certificate)?);
         }
-        // A machine without certificates of its own, such as a bare container image, trusts those
-        // of Mozilla.
+        // A machine without its own certificates, such as a bare container image, trusts Mozilla's.
         let native = builder.clone().build_rustls();
         Ok(match native {
             Ok(native) => native,
@@ -152,7 +152,7 @@ impl Mailer {
     }
 }
 
-/// The error and what it comes from, in one line.
+/// The error and its causes in one line.
 fn in_words(error: &lettre::transport::smtp::Error) -> String {
     let mut words = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! An alert in words, the same for every channel: a title, a few facts, a link.
+//! The text of an alert, the same for every channel: a title, a few facts, a link.
 
 use model::{
     AlertData, AlertType, BudgetData, DeliveryId, ErrorRateData, LoopData, RecoveredData, SilenceData, Timestamp,
@@ -44,7 +44,7 @@ impl Message {
         self.data.summary()
     }
 
-    /// Where to read more.
+    /// The page with more details.
     pub(crate) fn link(&self) -> String {
         let path = match (&self.data, self.data.incident(), self.data.agent()) {
             (_, Some(incident), _) => format!("/incidents/{incident}"),
@@ -55,7 +55,7 @@ impl Message {
         format!("{}{path}", self.public_url)
     }
 
-    /// What else is known.
+    /// Further facts.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         match &self.data {
             AlertData::Loop(data) => loop_facts(data),
@@ -71,14 +71,14 @@ impl Message {
         }
     }
 
-    /// The lines of a digest, and how many more there are.
+    /// The lines of a digest, and the number of the others.
     pub(crate) fn lines(&self) -> (Vec<String>, u64) {
         let AlertData::Digest { count, alerts } = &self.data else { return (Vec::new(), 0) };
         let lines = alerts.iter().map(|line| line.summary.clone()).collect();
         (lines, count.saturating_sub(alerts.len() as u64))
     }
 
-    /// Whether it is bad news.
+    /// Whether it reports a problem.
     pub(crate) fn is_bad(&self) -> bool {
         !matches!(self.alert_type, AlertType::Recovered | AlertType::Test)
     }
@@ -124,7 +124,7 @@ pub(crate) mod tests {
     use super::*;
     use model::DigestLine;
 
-    /// A kill of `agent`, whose client called its model `model`.
+    /// A kill of an agent whose client named its model `model`.
     pub(crate) fn killed(model: &str) -> Message {
         let data = json!({
             "agent_id": "my-agent", "incident_id": "01a1e113-cde6-7655-bec5-72125b2b0e22",
@@ -139,7 +139,7 @@ pub(crate) mod tests {
         message(AlertType::Killed, AlertData::parse(AlertType::Killed, &data.to_string()).unwrap())
     }
 
-    /// A digest of so many kills.
+    /// A digest of this many kills.
     pub(crate) fn digest(lines: usize, summary: &str) -> Message {
         let line = DigestLine {
             alert_type: "agent.killed".to_owned(),
@@ -158,7 +158,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_kill_carries_what_the_contract_says() {
+    fn kill_webhook_has_the_documented_fields() {
         let body = killed("gpt-4o").body();
         assert_eq!((&body["type"], &body["timestamp"]), (&json!("agent.killed"), &json!("2026-11-15T21:18:53.926Z")));
         let data = body["data"].as_object().unwrap();
@@ -182,7 +182,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_message_says_what_matters() {
+    fn message_has_title_facts_and_link() {
         let message = killed("gpt-4o");
         assert_eq!(message.title(), "my-agent was stopped: loop score 13.0, threshold 10.0");
         let facts: Vec<_> = message.facts().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
@@ -192,7 +192,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_body_stays_below_what_receivers_take() {
+    fn webhook_body_stays_below_the_limit_of_receivers() {
         assert!(digest(50, &"x".repeat(200)).body().to_string().len() < 20 * 1024);
     }
 }

@@ -1,5 +1,5 @@
-//! When a delivery is tried again: often in the first minutes, so that a target that restarts is
-//! told soon, then on the schedule of Standard Webhooks, spread over three days.
+//! The retry schedule of deliveries: often in the first minutes, so that a target that restarts is
+//! notified soon, then the schedule of Standard Webhooks over three days.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The pause after each attempt that failed. After the last one it is given up.
+/// The pause after each failed attempt. After the last one the delivery is given up.
 const PAUSES: [Duration; 13] = [
     seconds(5),
     seconds(15),
@@ -29,20 +29,20 @@ const PAUSES: [Duration; 13] = [
 /// The longest pause that a target can ask for.
 const MAX_PAUSE: Duration = seconds(24 * 3600);
 
-/// When the next attempt is after `tries` that failed; none if that was the last. `asked` is the
-/// pause that the target asked for; `chance`, from 0 to 1, spreads those who failed together.
+/// When the next attempt is after `tries` failures; `None` after the last. `asked` is the pause
+/// that the target asked for; `chance`, from 0 to 1, spreads deliveries that failed together.
 pub(crate) fn next(tries: u64, now: Timestamp, asked: Option<Duration>, chance: f64) -> Option<Timestamp> {
     let usual = *PAUSES.get(usize::try_from(tries).ok()?.checked_sub(1)?)?;
     let pause = usual.mul_f64(1.0 + chance.clamp(0.0, 1.0) / 5.0).max(asked.unwrap_or_default().min(MAX_PAUSE));
     Some(Timestamp::from_millis(now.as_millis().saturating_add(i64::try_from(pause.as_millis()).ok()?)))
 }
 
-/// No pause is longer, in milliseconds.
+/// The longest pause in milliseconds.
 pub(crate) fn longest_ms() -> u64 {
     u64::try_from(MAX_PAUSE.as_millis() * 6 / 5).unwrap_or(u64::MAX)
 }
 
-/// A number from 0 to 1.
+/// A random number from 0 to 1.
 pub(crate) fn chance() -> f64 {
     getrandom::u32().map_or(0.5, |number| f64::from(number) / f64::from(u32::MAX))
 }

@@ -1,13 +1,13 @@
-//! One attempt to deliver one alert through one channel, and what follows from it.
+//! One attempt to deliver one alert through one channel, and its outcome.
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use egress::{Egress, EgressError, Post, Reply};
 use http::{StatusCode, header};
 use model::{Channel, ChannelKind, ChannelSettings, Clock, Target, Timestamp};
 use secrecy::ExposeSecret;
 use store::{Attempt, DeliveryRow, Outcome};
 
-use crate::egress::{Egress, EgressError, Post, Reply};
 use crate::mail_servers::MailServers;
 use crate::mailer::Mailed;
 use crate::message::Message;
@@ -25,7 +25,7 @@ pub(crate) struct Sender {
     pub(crate) clock: Clock,
 }
 
-/// How an attempt went.
+/// The result of an attempt.
 #[derive(Debug)]
 struct Sent {
     status: Option<u16>,
@@ -36,9 +36,9 @@ struct Sent {
 #[derive(Debug)]
 enum Verdict {
     Delivered,
-    /// Not this time; the target may have asked for a pause.
+    /// Failed; the target may have asked for a pause.
     Failed(Option<Duration>),
-    /// Trying again would not help.
+    /// A retry would not help.
     Hopeless,
     /// The target is gone for good.
     Gone,
@@ -63,7 +63,7 @@ impl Sender {
 
     async fn send(&self, channel: Option<&Channel>, delivery: &DeliveryRow) -> Sent {
         let Some(channel) = channel else { return hopeless("the channel was deleted") };
-        // A test is what tells whether a channel should be switched on again.
+        // A test shows whether a channel can be enabled again, so it is sent to a disabled one.
         if !channel.enabled && delivery.alert_type != model::AlertType::Test {
             return hopeless("the channel is switched off");
         }
@@ -99,7 +99,7 @@ impl Sender {
     }
 }
 
-/// The request that tells `message`; none if the settings are not valid.
+/// The request for `message`; `None` if the settings are invalid.
 fn post(settings: &ChannelSettings, message: &Message, now: Timestamp) -> Option<Post> {
     let target = |url: &str| Target::parse(url).ok();
     match settings {
@@ -113,8 +113,8 @@ fn post(settings: &ChannelSettings, message: &Message, now: Timestamp) -> Option
     }
 }
 
-/// What an answer means. Only 2xx is success: a redirect that is not followed has not delivered
-/// anything.
+/// The meaning of an answer. Only 2xx is success: a redirect is not followed, so it delivered
+/// nothing.
 fn judged(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Sent {
     let taken = kind != ChannelKind::Telegram || chat::telegram_is_ok(&reply.body);
     let verdict = match reply.status {
@@ -126,7 +126,7 @@ fn judged(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Sent {
     Sent { status: Some(reply.status.as_u16()), answer, verdict }
 }
 
-/// The pause that the target asked for: in a header, as seconds or as a date, or in the body of a
+/// The pause that the target asked for: in a header as seconds or a date, or in the body of a
 /// chat's answer.
 fn asked_pause(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Option<Duration> {
     let header = reply.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::trim);
@@ -145,7 +145,7 @@ fn hopeless(why: &str) -> Sent {
     Sent { status: None, answer: why.to_owned(), verdict: Verdict::Hopeless }
 }
 
-/// An answer for people: one line, not endless.
+/// An answer for display: one line of limited length.
 fn printable(answer: &str) -> String {
     let line: String = answer.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_ANSWER).collect();
     line.trim().to_owned()
@@ -156,7 +156,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// What follows from an answer, in a word and in seconds.
+    /// The outcome of an answer as a word, and its pause in seconds.
     fn check(
         status: u16,
         retry_after: Option<&str>,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_mean_what_the_standard_says() {
+    fn answers_follow_standard_webhooks() {
         use ChannelKind::{Discord, Slack, Telegram, Webhook};
         assert_eq!(check(200, None, "", Webhook), ("delivered", None));
         assert_eq!(check(204, None, "", Discord), ("delivered", None));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_asked_for_in_many_ways() {
+    fn retry_pause_is_read_from_headers_and_bodies() {
         use ChannelKind::{Discord, Slack, Telegram, Webhook};
         assert_eq!(check(429, Some("120"), "", Slack), ("failed", Some(120)));
         assert_eq!(check(503, Some("Sun, 15 Nov 2026 12:05:00 GMT"), "", Webhook), ("failed", Some(300)));

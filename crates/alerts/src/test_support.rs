@@ -9,7 +9,8 @@ use model::{
     Timestamp,
 };
 use store::{
-    AlertChange, Change, DeliveryFilter, DeliveryRow, Grouping, Notice, PageRequest, Recorder, Store, StoreConfig,
+    AlertChange, Change, DeliveryFilter, DeliveryRow, Grouping, Notice, PageRequest, PostgresConfig, Recorder, Store,
+    StoreConfig,
 };
 
 /// The secret of every webhook.
@@ -27,8 +28,23 @@ impl TestStore {
     pub(crate) async fn new(clock: Clock, grouping: Grouping) -> TestStore {
         let directory = tempfile::tempdir().unwrap();
         let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
-        (config.clock, config.grouping) = (clock.clone(), grouping);
-        let store = Store::open(config).await.unwrap();
+        (config.clock, config.grouping) = (clock, grouping);
+        TestStore::open(config, "", directory).await
+    }
+
+    /// One of several servers on the PostgreSQL database at `url`, with a shared key file.
+    pub(crate) async fn shared(url: &str, name: &str, key_file: &std::path::Path) -> TestStore {
+        let directory = tempfile::tempdir().unwrap();
+        let mut config = StoreConfig::new(directory.path().join("data"), key_file);
+        config.postgres = Some(PostgresConfig::new(url.into(), None).unwrap());
+        (config.shared, config.grouping) =
+            (true, Grouping { window: std::time::Duration::ZERO, ..Grouping::default() });
+        TestStore::open(config, name, directory).await
+    }
+
+    async fn open(config: StoreConfig, name: &str, directory: tempfile::TempDir) -> TestStore {
+        let clock = config.clock.clone();
+        let store = Store::open(config).await.unwrap().with_writer(name);
         let (handle, inbox) = RecorderHandle::new(10_000);
         let (recorder, _) = Recorder::start(store.clone(), inbox);
         TestStore { store, recorder, handle, clock, _directory: directory }
@@ -70,13 +86,13 @@ impl TestStore {
         rule
     }
 
-    /// Lets an agent make calls, each with a status, now.
+    /// Records calls of an agent, each with a status, now.
     pub(crate) async fn calls(&self, agent: &str, statuses: &[u16]) {
         let events = statuses.iter().map(|status| Event { status: Some(*status), ..self.call(agent) });
         self.record(events.collect()).await;
     }
 
-    /// Lets an agent make one call that costs so many billionths of a dollar.
+    /// Records one call that cost this many billionths of a dollar.
     pub(crate) async fn spend(&self, agent: &str, nanos: i64) {
         let cost = Some(model::NanoUsd::new(nanos));
         let (provider, model) = (Some("openai".to_owned()), Some("gpt-4o".to_owned()));

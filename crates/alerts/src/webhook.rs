@@ -1,16 +1,16 @@
-//! Webhooks by Standard Webhooks: the id, the time and a signature in headers, the same id on every
+//! Webhooks as Standard Webhooks specifies: id, time and signature in headers, the same id on every
 //! attempt.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use egress::Post;
 use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderMap, HeaderValue, header};
 use model::{DeliveryId, Target, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-use crate::egress::Post;
 use crate::message::Message;
 
 const PREFIX: &str = "whsec_";

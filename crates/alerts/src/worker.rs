@@ -1,5 +1,5 @@
-//! Empties the outbox: every channel by itself, a few deliveries at a time, so that a slow target
-//! delays nobody else.
+//! Delivers the outbox: each channel separately, a few deliveries at a time, so that a slow target
+//! delays no other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Worker {
         Worker { store, recorder, sender, clock, tasks, under_way, clock_watch, set_back_ms: 0 }
     }
 
-    /// Delivers until it is told to stop, then waits for what is under way.
+    /// Delivers until it is told to stop, then waits for running deliveries.
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut outbox = self.recorder.outbox();
         let mut well = true;
@@ -72,17 +72,21 @@ impl Worker {
         self.under_way.remove(&id);
     }
 
-    /// An alert queued in the future was queued before the clock was set back while the server was
+    /// An alert with a future time was queued before the clock was set back while the server was
     /// down. Its age is unknown, so it is due.
     async fn notice_clock_set_while_down(&mut self) {
+        // Another server may have queued it by a clock that is ahead of ours.
+        if self.store.is_shared() {
+            return;
+        }
         let now = self.clock.now();
         let newest = self.store.newest_queued().await.ok().flatten();
         let set_back = newest.map_or(0, |newest| newest.millis_since(now));
         self.set_back_ms = if set_back > 0 { set_back + retry::longest_ms() } else { 0 };
     }
 
-    /// Pauses end when they would have ended if the clock had not been set back. Set forth, they
-    /// are over sooner.
+    /// After the clock was set back, pauses end when they would have ended before. After it was set
+    /// forward, they end sooner.
     async fn follow_clock(&mut self) -> Result<(), StoreError> {
         if let Some(jump) = self.clock_watch.look() {
             self.set_back_ms += jump.expected.millis_since(jump.now);
@@ -121,7 +125,8 @@ impl Worker {
             self.recorder.change(Change::Alerts(change)).await?;
             due.retain(|delivery| delivery.waits_in != Some(window));
         }
-        for delivery in due.into_iter().take(limit.saturating_sub(running.len())) {
+        due.truncate(limit.saturating_sub(running.len()));
+        for delivery in self.store.lease(due).await? {
             let place = (id, delivery.id);
             let (sender, recorder, channel) = (Arc::clone(&self.sender), self.recorder.clone(), channel.clone());
             let task = self.tasks.spawn(async move {
@@ -134,7 +139,7 @@ impl Worker {
     }
 }
 
-/// How many deliveries one channel has under way: chats take about one message a second.
+/// The most deliveries that a channel has running: chats accept about one message a second.
 fn at_a_time(kind: ChannelKind) -> usize {
     match kind {
         ChannelKind::Webhook => 4,
@@ -149,8 +154,8 @@ fn shared_window(due: &[DeliveryRow]) -> Option<model::Timestamp> {
     due.iter().filter_map(|delivery| delivery.waits_in).find(|window| !windows.insert(*window))
 }
 
-/// Records the outcome of an attempt, however long that takes: until it is recorded the delivery
-/// counts as under way, so that it is not sent twice while the database cannot be written.
+/// Records the outcome of an attempt, however long that takes: until then the delivery counts as
+/// running, so that it is not sent twice while the database cannot be written.
 async fn record(recorder: &Recorder, delivery: DeliveryId, attempt: Attempt) {
     loop {
         let change = AlertChange::Attempted { delivery, attempt: attempt.clone() };

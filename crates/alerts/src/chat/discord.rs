@@ -1,13 +1,13 @@
-//! Discord webhooks: one embed (title 256, description 4096 characters), Markdown escaped, nobody
-//! mentioned.
+//! Discord webhooks: one embed (title 256, description 4096 characters), Markdown escaped, mentions
+//! disabled.
 
 use std::time::Duration;
 
+use egress::Post;
 use model::Target;
 use serde_json::{Value, json};
 
 use super::{cut, details, fitting, json_post};
-use crate::egress::Post;
 use crate::message::Message;
 
 const MAX_TITLE: usize = 256;
@@ -15,7 +15,7 @@ const MAX_DESCRIPTION: usize = 4096;
 const RED: u32 = 0x00D1_3438;
 const GREEN: u32 = 0x0010_7C10;
 
-/// The request that tells `message`.
+/// The request that posts `message`.
 pub(crate) fn post(target: Target, message: &Message) -> Post {
     let (lines, more) = details(
         message,
@@ -38,7 +38,7 @@ pub(crate) fn retry_after(body: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64(body["retry_after"].as_f64()?).ok()
 }
 
-/// Everything that Markdown could take for itself.
+/// Escapes every character that Markdown interprets.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,16 +1,16 @@
-//! Chats: what Slack, Discord and Telegram take, within their documented limits and with their
-//! escaping. Names of models come from clients and must not become markup, mentions or links.
+//! Chats: messages for Slack, Discord and Telegram within their documented limits and with their
+//! escaping. Clients choose the names of models, which must not become markup, mentions or links.
 
 mod discord;
 mod slack;
 mod telegram;
 
 use bytes::Bytes;
+use egress::Post;
 use http::{HeaderMap, HeaderValue, header};
 use model::Target;
 use serde_json::Value;
 
-use crate::egress::Post;
 use crate::message::Message;
 
 pub(crate) use discord::{post as discord, retry_after as discord_retry_after};
@@ -31,10 +31,10 @@ fn cut(text: &str, limit: usize) -> String {
     text.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// As many of `lines` as fit into `limit` characters, and how many more there are. Lines are whole:
-/// half an escape would be something else.
+/// As many of `lines` as fit into `limit` characters, and the number of the others. Lines are never
+/// cut, because half an escape sequence would mean something else.
 fn fitting(lines: Vec<String>, limit: usize, more: u64) -> String {
-    /// Room for the last line.
+    /// Reserved for the last line.
     const LAST: usize = 40;
     let (mut text, mut left) = (String::new(), lines.len() as u64 + more);
     let mut length = 0;

@@ -1,15 +1,15 @@
 //! Slack incoming webhooks: blocks of `mrkdwn`, at most 3000 characters each, `& < >` escaped.
 
+use egress::Post;
 use model::Target;
 use serde_json::json;
 
 use super::{cut, details, fitting, json_post};
-use crate::egress::Post;
 use crate::message::Message;
 
 const MAX_SECTION: usize = 3000;
 
-/// The request that tells `message`.
+/// The request that posts `message`.
 pub(crate) fn post(target: Target, message: &Message) -> Post {
     let title = escaped(&cut(&message.title(), 500));
     let (lines, more) =
@@ -24,7 +24,7 @@ pub(crate) fn post(target: Target, message: &Message) -> Post {
     json_post(target, &json!({"text": title, "blocks": blocks}))
 }
 
-/// What Slack asks to be escaped; the rest is shown as it is.
+/// Escapes the characters that Slack requires.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_call_a_channel_or_make_a_link() {
+    fn name_cannot_mention_a_channel_or_become_a_link() {
         let text = body(&killed("<!channel> <https://evil.test|click> &")).to_string();
         assert!(text.contains("&lt;!channel&gt; &lt;https://evil.test|click&gt; &amp;"), "{text}");
         assert!(!text.contains("<!channel>"));

@@ -3,19 +3,19 @@
 
 use std::time::Duration;
 
+use egress::Post;
 use model::Target;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::{cut, details, fitting, json_post};
-use crate::egress::Post;
 use crate::message::Message;
 
-/// Telegram counts after it has read the markup, in UTF-16 units; characters of two units are rare
-/// enough to halve for.
+/// Telegram counts UTF-16 units after it has parsed the markup. Half of its limit leaves enough for
+/// characters of two units.
 const MAX_TEXT: usize = 2000;
 
-/// The request that tells `message` to a chat through the Bot API server at `server`.
+/// The request that posts `message` to a chat through the Bot API server at `server`.
 pub(crate) fn post(server: &Target, bot_token: &SecretString, chat_id: &str, message: &Message) -> Post {
     let title = format!("<b>{}</b>", escaped(&cut(&message.title(), 300)));
     let (lines, more) = details(
@@ -31,7 +31,7 @@ pub(crate) fn post(server: &Target, bot_token: &SecretString, chat_id: &str, mes
     json_post(server.join(&format!("/bot{}/sendMessage", bot_token.expose_secret())), &body)
 }
 
-/// Whether Telegram says that it took the message.
+/// Whether Telegram accepted the message.
 pub(crate) fn is_ok(body: &[u8]) -> bool {
     serde_json::from_slice::<Value>(body).is_ok_and(|body| body["ok"] == true)
 }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_understood() {
+    fn answers_of_telegram_are_parsed() {
         assert!(is_ok(br#"{"ok":true,"result":{}}"#) && !is_ok(br#"{"ok":false}"#) && !is_ok(b""));
         assert_eq!(retry_after(br#"{"ok":false,"parameters":{"retry_after":7}}"#), Some(Duration::from_secs(7)));
     }

@@ -69,8 +69,7 @@ async fn spent_in(evaluator: &Evaluator, start: Timestamp, current: Timestamp) -
     Ok(sums)
 }
 
-/// Agents that spent more than the amount. The start of a new period is no news, so it ends an
-/// alert silently.
+/// Agents that spent more than the amount. A new period ends an alert without a notification.
 fn overspent(
     rule: &AlertRule,
     firing: &[&AlertState],

@@ -65,7 +65,7 @@ async fn silent(
     let mut agents: HashMap<AgentId, Option<AgentRow>> = HashMap::new();
     match &rule.scope {
         RuleScope::One(agent) => drop(agents.insert(agent.clone(), store.agent(agent).await?)),
-        // Agents that were silent before the rule was made are not news.
+        // Agents that were silent before the rule was created do not alert.
         RuleScope::All | RuleScope::Group { .. } if started <= before => {
             let from = Timestamp::from_millis(rule.created_at.as_millis() - span);
             let found = store.agents_last_seen(from, before).await?;

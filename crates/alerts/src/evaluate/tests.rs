@@ -7,7 +7,7 @@ use crate::test_support::{TestStore, clock};
 use model::{Condition, KillSwitch, PolicyChange};
 use store::Grouping;
 
-/// Every alert by itself, a clock of our own, and a server that was started an hour ago.
+/// No grouping of alerts, a manual clock, and a server that was started an hour ago.
 struct Minutes {
     fixture: TestStore,
     started: Timestamp,
@@ -27,7 +27,7 @@ impl Minutes {
         Minutes { fixture, started, configured_policy: Policy::default() }
     }
 
-    /// Lets minutes pass, with a look at the rules in each.
+    /// Advances the clock by minutes and evaluates the rules in each.
     async fn pass(&self, minutes: u32) {
         for _ in 0..minutes {
             self.fixture.clock.advance(60_000);
@@ -62,7 +62,7 @@ impl Minutes {
 }
 
 #[tokio::test]
-async fn an_agent_that_falls_silent_is_told_once_and_its_return_too() {
+async fn silent_agent_alerts_once_and_its_recovery_once() {
     let minutes = Minutes::new().await;
     minutes.fixture.rule("*", Condition::AgentDown { minutes: 5 }).await;
     minutes.fixture.calls("quiet", &[200]).await;
@@ -98,7 +98,7 @@ async fn inactive_agents_are_not_down() {
 }
 
 #[tokio::test]
-async fn agents_that_were_silent_before_a_rule_for_all_are_not_what_it_is_for() {
+async fn rule_for_all_ignores_agents_that_were_already_silent() {
     let minutes = Minutes::new().await;
     minutes.fixture.calls("old", &[200]).await;
     minutes.pass(60).await;
@@ -128,7 +128,7 @@ async fn the_time_while_the_server_was_down_does_not_count() {
 }
 
 #[tokio::test]
-async fn calls_that_fail_are_told_from_ten_calls_on() {
+async fn error_rate_needs_ten_calls() {
     let minutes = Minutes::new().await;
     minutes.fixture.rule("flaky", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
     minutes.fixture.calls("flaky", &[500; 9]).await;
@@ -159,8 +159,9 @@ async fn calls_that_fail_are_told_from_ten_calls_on() {
 /// Calls with their statuses, at some seconds.
 type Calls<'a> = &'a [(i64, &'a [u16])];
 
-/// How often failures are told, with these calls and a look at `second` of every minute.
-async fn told_of(calls: Calls<'_>, second: i64) -> usize {
+/// The number of error-rate alerts for these calls if rules are evaluated at `second` of every
+/// minute.
+async fn error_rate_alerts(calls: Calls<'_>, second: i64) -> usize {
     let minutes = Minutes::new().await;
     minutes.fixture.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 1 }).await;
     let clock = &minutes.fixture.clock;
@@ -179,7 +180,7 @@ async fn told_of(calls: Calls<'_>, second: i64) -> usize {
 }
 
 #[tokio::test]
-async fn no_failure_falls_between_two_looks_wherever_in_the_minute_they_are() {
+async fn no_failure_falls_between_two_evaluations() {
     let cases: [(&str, Calls<'_>, usize); 5] = [
         ("just after the look", &[(57, &[500; 30])], 1),
         ("on either side of the end of a minute", &[(58, &[500; 5]), (61, &[500; 5])], 1),
@@ -189,13 +190,13 @@ async fn no_failure_falls_between_two_looks_wherever_in_the_minute_they_are() {
     ];
     for (name, calls, expected) in cases {
         for second in [2, 30, 55, 59] {
-            assert_eq!(told_of(calls, second).await, expected, "{name}, looked at in second {second}");
+            assert_eq!(error_rate_alerts(calls, second).await, expected, "{name}, looked at in second {second}");
         }
     }
 }
 
 #[tokio::test]
-async fn an_agent_that_stopped_calling_has_not_recovered() {
+async fn agent_without_calls_does_not_recover() {
     let minutes = Minutes::new().await;
     minutes.fixture.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
     minutes.fixture.calls("flaky", &[500; 10]).await;
@@ -207,7 +208,7 @@ async fn an_agent_that_stopped_calling_has_not_recovered() {
 }
 
 #[tokio::test]
-async fn what_lasts_is_told_again_if_the_rule_says_so() {
+async fn lasting_condition_reminds_if_the_rule_asks_for_it() {
     let minutes = Minutes::new().await;
     for condition in [Condition::AgentDown { minutes: 5 }, Condition::KillSwitch] {
         let rule = minutes.fixture.rule("*", condition).await;

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! Mail through a real server, small as it is: it speaks SMTP over real sockets, in the clear, with
-//! STARTTLS and over TLS.
+//! Mail through a small real server: it speaks SMTP over sockets, unencrypted, with STARTTLS and
+//! over TLS.
 
 mod server;
 
@@ -28,7 +28,7 @@ async fn send(config: SmtpConfig, message: &Message) -> Mailed {
 }
 
 #[tokio::test]
-async fn a_mail_has_two_parts_and_says_that_a_machine_wrote_it() {
+async fn mail_has_two_parts_and_is_marked_as_automatic() {
     let mut server = SmtpServer::start(Behaviour::default()).await;
     let sent = send(config(&server, SmtpSecurity::None), &killed("gpt-4o <b> & co")).await;
     assert!(matches!(&sent, Mailed::Accepted(250, said) if said.contains("queued")), "{sent:?}");
@@ -82,7 +82,7 @@ async fn a_server_without_starttls_gets_no_mail_in_the_clear() {
 }
 
 #[tokio::test]
-async fn refusals_that_last_are_told_from_those_that_pass() {
+async fn permanent_refusals_differ_from_temporary_ones() {
     for (reply, lasting) in [("550 no such user here", true), ("451 try again later", false)] {
         let server = SmtpServer::start(Behaviour { recipient: reply, ..Behaviour::default() }).await;
         let sent = send(config(&server, SmtpSecurity::None), &killed("m")).await;

@@ -19,14 +19,14 @@ use super::*;
 use crate::test_support::TestStore;
 use crate::{Alerts, AlertsConfig};
 
-/// What a receiver got.
+/// A request that a receiver got.
 #[derive(Debug)]
 struct Got {
     id: String,
     body: serde_json::Value,
 }
 
-/// A receiver that answers as `answer` says; `None`: never.
+/// A receiver that answers as `answer` says; `None` never answers.
 async fn receiver(
     answer: impl Fn(usize) -> Option<(StatusCode, Option<&'static str>)> + Clone + Send + Sync + 'static,
 ) -> (String, mpsc::UnboundedReceiver<Got>) {
@@ -70,7 +70,7 @@ fn start(fixture: &TestStore) -> Alerts {
     Alerts::start(config, fixture.store.clone(), fixture.recorder.clone(), fixture.clock.clone())
 }
 
-/// Waits until the history is as `done` wants it.
+/// Waits until `done` accepts the history.
 async fn until(fixture: &TestStore, done: impl Fn(&[DeliveryRow]) -> bool) -> Vec<DeliveryRow> {
     let mut outbox = fixture.recorder.outbox();
     loop {
@@ -87,7 +87,7 @@ fn alone() -> Grouping {
 }
 
 #[tokio::test]
-async fn a_kill_arrives_and_the_history_has_the_answer() {
+async fn kill_is_delivered_and_its_answer_recorded() {
     let fixture = TestStore::new(Clock::System, Grouping::default()).await;
     let (url, mut got) = receiver(|_| Some((StatusCode::ACCEPTED, None))).await;
     let _alerts = start(&fixture);
@@ -103,7 +103,7 @@ async fn a_kill_arrives_and_the_history_has_the_answer() {
 }
 
 #[tokio::test]
-async fn what_failed_is_tried_again_with_the_same_id() {
+async fn failed_delivery_is_retried_with_the_same_id() {
     let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
     let (url, mut got) = receiver(|number| {
         Some(if number == 0 { (StatusCode::SERVICE_UNAVAILABLE, Some("120")) } else { (StatusCode::OK, None) })
@@ -143,7 +143,7 @@ async fn retry_is_sent_in_time_though_the_clock_was_set_back() {
         fixture.clock.set_by(-24 * 3_600_000);
         fixture.clock.advance(10_000);
         let _alerts = alerts.unwrap_or_else(|| start(&fixture));
-        // A test of another channel makes the worker look.
+        // A test of another channel makes the worker read the outbox.
         fixture.webhook("other", &url).await;
         got.recv().await.unwrap();
         until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
@@ -151,7 +151,7 @@ async fn retry_is_sent_in_time_though_the_clock_was_set_back() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_no_delivery_and_gone_switches_the_channel_off() {
+async fn redirect_is_not_a_delivery_and_gone_disables_the_channel() {
     let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
     let (moved, _a) = receiver(|_| Some((StatusCode::FOUND, None))).await;
     let (gone, _b) = receiver(|_| Some((StatusCode::GONE, None))).await;
@@ -166,7 +166,7 @@ async fn a_redirect_is_no_delivery_and_gone_switches_the_channel_off() {
 }
 
 #[tokio::test]
-async fn a_target_that_never_answers_delays_nobody_else() {
+async fn silent_target_delays_no_other_channel() {
     let fixture = TestStore::new(Clock::System, alone()).await;
     let (slow, mut slow_got) = receiver(|_| None).await;
     let (quick, mut quick_got) = receiver(|_| Some((StatusCode::OK, None))).await;
@@ -186,7 +186,7 @@ async fn a_target_that_never_answers_delays_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_storm_is_one_alert_at_once_and_one_digest() {
+async fn burst_of_kills_is_one_alert_and_one_digest() {
     let fixture = TestStore::new(crate::test_support::clock(), Grouping::default()).await;
     let (url, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
     fixture.webhook("ops", &url).await;
@@ -229,7 +229,7 @@ async fn a_private_target_is_refused_and_says_why() {
 }
 
 #[tokio::test]
-async fn what_is_on_its_way_when_the_channel_goes_arrives_and_is_on_record() {
+async fn running_delivery_of_a_deleted_channel_is_recorded() {
     let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
     let channel = fixture.webhook("ops", "http://127.0.0.1:9/").await;
     fixture.kill("looper").await;
@@ -244,4 +244,53 @@ async fn what_is_on_its_way_when_the_channel_goes_arrives_and_is_on_record() {
     };
     record(&fixture.recorder, delivery, attempt).await;
     assert_eq!(fixture.history().await[0].state, DeliveryState::Delivered);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn alerts_are_sent_once_by_several_servers_on_one_database() {
+    let postgres = crate::postgres_server::PostgresServer::start();
+    let (url, key) = (postgres.create_database(), tempfile::tempdir().unwrap());
+    let (target, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
+    let (one, two) = (
+        TestStore::shared(&url, "one", &key.path().join("key")).await,
+        TestStore::shared(&url, "two", &key.path().join("key")).await,
+    );
+    one.webhook("ops", &target).await;
+    let alerts = [start(&one), start(&two)];
+    for number in 0..10 {
+        let (ann, ben) = (format!("ann-{number}"), format!("ben-{number}"));
+        tokio::join!(one.kill(&ann), two.kill(&ben));
+    }
+    let mut ids = HashSet::new();
+    while ids.len() < 20 {
+        let got = tokio::time::timeout(Duration::from_secs(60), got.recv()).await.unwrap().unwrap();
+        assert!(ids.insert(got.id.clone()), "{got:?} was sent twice");
+    }
+    for alerts in alerts {
+        alerts.stop().await;
+    }
+    let history = one.history().await;
+    assert!(history.iter().all(|row| row.state == DeliveryState::Delivered && row.attempts.len() == 1), "{history:?}");
+    assert!(got.try_recv().is_err(), "nothing more was sent");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn alert_of_a_server_that_is_gone_is_sent_by_another() {
+    let postgres = crate::postgres_server::PostgresServer::start();
+    let (url, key) = (postgres.create_database(), tempfile::tempdir().unwrap());
+    let (target, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
+    let gone = TestStore::shared(&url, "gone", &key.path().join("key")).await;
+    let channel = gone.webhook("ops", &target).await;
+    gone.kill("ann").await;
+    // It leased the delivery and ended before it sent anything.
+    let due = gone.store.due(channel, gone.clock.now(), 10).await.unwrap();
+    assert_eq!(gone.store.lease(due).await.unwrap().len(), 1);
+    postgres.execute(&url, "update deliveries set leased_until = 0");
+    drop(gone);
+
+    let other = TestStore::shared(&url, "other", &key.path().join("key")).await;
+    let alerts = start(&other);
+    let sent = tokio::time::timeout(Duration::from_secs(60), got.recv()).await.unwrap().unwrap();
+    assert_eq!(sent.body["data"]["agent_id"], "ann");
+    alerts.stop().await;
 }

@@ -2,7 +2,7 @@ use super::*;
 use model::{BudgetLimit, BudgetPeriod, NanoUsd};
 
 #[tokio::test]
-async fn a_budget_is_told_once_in_its_period() {
+async fn budget_alerts_once_per_period() {
     let minutes = Minutes::new().await;
     let amount = BudgetLimit::Amount { amount_usd: NanoUsd::new(1_000_000_000), period: BudgetPeriod::Day };
     minutes.fixture.rule("*", Condition::Budget(amount)).await;
@@ -27,7 +27,7 @@ async fn a_budget_is_told_once_in_its_period() {
 }
 
 #[tokio::test]
-async fn what_is_spent_in_the_last_moment_of_a_period_is_told_and_the_next_period_by_itself() {
+async fn spending_at_the_end_of_a_period_alerts_and_the_next_period_separately() {
     let minutes = Minutes::new().await;
     let amount = BudgetLimit::Amount { amount_usd: NanoUsd::new(1_000_000_000), period: BudgetPeriod::Day };
     let rule = async |scope: &str| {
@@ -58,13 +58,13 @@ async fn what_is_spent_in_the_last_moment_of_a_period_is_told_and_the_next_perio
     assert_eq!(minutes.fixture.told().await, ["agent.budget late"; 3], "of today, by both rules");
 }
 
-/// A rule about four fifths of a budget.
+/// Adds a rule at 80 % of a budget.
 async fn watch_budgets(minutes: &Minutes) {
     minutes.fixture.rule("*", Condition::Budget(BudgetLimit::Share { percent: 80.0 })).await;
 }
 
 #[tokio::test]
-async fn most_of_a_budget_is_told_once_and_that_it_was_raised() {
+async fn share_of_a_budget_alerts_once_and_recovers_when_raised() {
     let minutes = Minutes::new().await;
     watch_budgets(&minutes).await;
     minutes.set_policy("saver", r#"{"budget_daily_usd":1,"budget_weekly_usd":100}"#).await;
@@ -89,7 +89,7 @@ async fn most_of_a_budget_is_told_once_and_that_it_was_raised() {
 }
 
 #[tokio::test]
-async fn a_restart_neither_repeats_nor_forgets_a_budget_that_was_told() {
+async fn restart_neither_repeats_nor_forgets_a_budget_alert() {
     let mut minutes = Minutes::new().await;
     watch_budgets(&minutes).await;
     minutes.set_policy("saver", r#"{"budget_weekly_usd":1}"#).await;
@@ -107,7 +107,7 @@ async fn a_restart_neither_repeats_nor_forgets_a_budget_that_was_told() {
 }
 
 #[tokio::test]
-async fn the_budgets_of_the_default_policy_are_watched_and_a_new_day_is_no_news() {
+async fn default_budgets_alert_and_a_new_day_does_not() {
     let mut minutes = Minutes::new().await;
     minutes.configured_policy = policy(r#"{"budget_daily_usd":100}"#);
     let set = policy(r#"{"budget_daily_usd":1,"time_zone":"Asia/Tokyo"}"#);

@@ -1,4 +1,4 @@
-//! A mail server as small as the standard allows.
+//! A minimal SMTP server.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use tokio_rustls::TlsAcceptor;
 pub(super) struct Behaviour {
     pub(super) starttls: bool,
     pub(super) tls: bool,
-    /// The user and password it asks for.
+    /// The user and password it requires.
     pub(super) login: Option<&'static str>,
-    /// What it says to a recipient.
+    /// Its answer to a recipient.
     pub(super) recipient: &'static str,
-    /// Whether it never says anything.
+    /// Whether it never answers.
     pub(super) silent: bool,
 }
 
@@ -29,7 +29,7 @@ impl Default for Behaviour {
     }
 }
 
-/// A mail that it took.
+/// A mail that it accepted.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) from: String,
@@ -101,7 +101,7 @@ async fn serve(
     Some(())
 }
 
-/// Talks until the client leaves; `true`: it wants to go on encrypted.
+/// Handles a connection until the client leaves. Returns `true` if the client starts TLS.
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     behaviour: Behaviour,

@@ -13,7 +13,7 @@ fn post(url: &str) -> Post {
     Post { target: Target::parse(url).unwrap(), headers: HeaderMap::new(), body: Bytes::from_static(b"{}") }
 }
 
-/// A target that answers every connection with `answer` and says which requests it got.
+/// A target that answers every connection with `answer` and reports the requests it got.
 async fn target(address: Ipv4Addr, answer: Vec<u8>) -> (u16, tokio::sync::mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind((address, 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -45,10 +45,9 @@ async fn a_private_target_is_refused_before_anything_is_sent() {
     assert!(requests.recv().await.unwrap().starts_with("POST / HTTP/1.1\r\n"));
 }
 
-/// The name leads to an address that may be called when it is checked, and to another one a moment
-/// later.
+/// The name resolves to an allowed address when it is checked, and to another one a moment later.
 #[tokio::test]
-async fn a_name_that_is_rebound_gains_nothing() {
+async fn dns_rebinding_has_no_effect() {
     let (checked, other) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::LOCALHOST);
     let (port, mut requests) = target(checked, answer("200 OK", "", "public")).await;
     let forbidden = TcpListener::bind((other, port)).await.unwrap();
@@ -83,7 +82,7 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 }
 
 #[tokio::test]
-async fn of_an_endless_answer_the_beginning_is_read() {
+async fn endless_answer_is_read_up_to_its_limit() {
     let mut endless = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
     let chunk = [b"4000\r\n".as_slice(), &[b'x'; 0x4000], b"\r\n"].concat();
     endless.extend(chunk.repeat(64));
@@ -101,7 +100,7 @@ async fn a_target_that_never_answers_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_not_there_is_a_failure_with_its_reason() {
+async fn unreachable_target_fails_with_its_reason() {
     let gone = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap().local_addr().unwrap();
     let failure = Egress::new(true).post(post(&format!("http://{gone}/"))).await.unwrap_err();
     assert!(matches!(&failure, EgressError::Failed(why) if why.starts_with("no connection")), "{failure}");
@@ -110,11 +109,11 @@ async fn a_target_that_is_not_there_is_a_failure_with_its_reason() {
     assert!(failure.to_string().starts_with("no encrypted connection"), "{failure}");
 }
 
-/// Whoever calls out by another way would not be checked.
+/// A connection made elsewhere would not be checked.
 #[test]
-fn nobody_else_makes_a_connection() {
+fn only_egress_and_mailer_connect() {
     let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for name in ["alerts", "web", "store", "guard", "wire", "model"] {
+    for name in ["alerts", "control", "identity", "web", "store", "guard", "wire", "model"] {
         let mut folders = vec![sources.join(name).join("src")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {

@@ -1,7 +1,8 @@
-//! The one way out for everything that the server calls on its own. It looks a name up itself,
-//! refuses what is not public unless that is allowed, and connects to the very address it checked:
-//! a name that leads elsewhere a moment later gains nothing. Redirects are not followed, and of an
-//! answer only the beginning is read.
+//! The only way out for calls that the server makes on its own. It resolves a name itself, refuses
+//! private addresses unless they are allowed, and connects to the address that it checked, so that
+//! DNS rebinding has no effect. It follows no redirects and reads only the beginning of an answer.
+
+mod fetcher;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
+pub use fetcher::Fetcher;
+
 /// How much of an answer is read.
 const MAX_ANSWER: usize = 64 * 1024;
 /// How long one call may take, from the look-up to the end of the answer.
@@ -29,23 +32,23 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// How long one address of several may take to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The way out.
+/// The client for outgoing calls.
 #[derive(Clone, Debug)]
-pub(crate) struct Egress {
+pub struct Egress {
     reach: Reach,
     resolver: Resolver,
     tls: Arc<ClientConfig>,
     timeout: Duration,
 }
 
-/// Which addresses may be called.
+/// The addresses that may be called.
 #[derive(Clone, Copy, Debug)]
 enum Reach {
-    /// Those of the public internet.
+    /// Public internet addresses.
     Public,
-    /// All.
+    /// All addresses.
     Any,
-    /// One, as if it were public.
+    /// This one, as if it were public.
     #[cfg(test)]
     Only(IpAddr),
 }
@@ -61,60 +64,69 @@ impl Reach {
     }
 }
 
-/// What a name leads to.
+/// The source of addresses for a name.
 #[derive(Clone, Debug)]
 enum Resolver {
-    /// What the system says.
+    /// The system's resolver.
     System,
-    /// One list of addresses after the other, like a name server that changes its mind.
+    /// One list of addresses after the other, like a name server whose answers change.
     #[cfg(test)]
     Scripted(Arc<std::sync::Mutex<std::collections::VecDeque<Vec<IpAddr>>>>),
 }
 
 /// A message to a target.
 #[derive(Debug)]
-pub(crate) struct Post {
-    pub(crate) target: Target,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+pub struct Post {
+    /// The target.
+    pub target: Target,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
 }
 
-/// What a target answered.
+/// The answer of a target.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    /// As much of it as is read.
-    pub(crate) body: Bytes,
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The part of the body that was read.
+    pub body: Bytes,
 }
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum EgressError {
-    /// The target may not be called: trying again would not help.
+pub enum EgressError {
+    /// The target may not be called; a retry would not help.
     #[error("{0}")]
     Refused(String),
-    /// It could not be reached, or did not answer.
+    /// The target could not be reached, or did not answer.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Egress {
-    pub(crate) fn new(allow_private: bool) -> Egress {
+    /// Calls private addresses only if `allow_private`.
+    pub fn new(allow_private: bool) -> Egress {
         let reach = if allow_private { Reach::Any } else { Reach::Public };
         Egress { reach, resolver: Resolver::System, tls: Arc::new(tls_config()), timeout: TIMEOUT }
     }
 
     /// Sends `post` and reads the answer.
-    pub(crate) async fn post(&self, Post { target, headers, body }: Post) -> Result<Reply, EgressError> {
+    pub async fn post(&self, Post { target, headers, body }: Post) -> Result<Reply, EgressError> {
         let mut request = Request::post(target.path_and_query()).body(Full::new(body)).map_err(failed)?;
         *request.headers_mut() = headers;
         self.send(&target, request).await
     }
 
-    /// Asks for the document at `target`.
-    async fn get(&self, target: &Target) -> Result<Reply, EgressError> {
-        let request = Request::get(target.path_and_query()).header(header::ACCEPT, "application/json");
+    /// Fetches the document at `target`.
+    async fn get(&self, target: &Target, token: Option<&str>) -> Result<Reply, EgressError> {
+        let mut request = Request::get(target.path_and_query()).header(header::ACCEPT, "application/json");
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
         self.send(target, request.body(Full::default()).map_err(failed)?).await
     }
 
@@ -148,8 +160,8 @@ impl Egress {
         self.allowed(addresses)
     }
 
-    /// An address of `host`, a name or an address, that may be called.
-    pub(crate) async fn address_of_host(&self, host: &str) -> Result<IpAddr, EgressError> {
+    /// An allowed address of `host`, which is a name or an address.
+    pub async fn address_of_host(&self, host: &str) -> Result<IpAddr, EgressError> {
         let addresses = match host.parse() {
             Ok(address) => vec![address],
             Err(_) => self.resolver.look_up(host).await?,
@@ -169,27 +181,6 @@ impl Egress {
             )));
         }
         Ok(addresses)
-    }
-}
-
-/// Fetches small documents that the configuration names, such as the keys of an issuer, with the
-/// same checks of addresses as alerts.
-#[derive(Clone, Debug)]
-pub struct Fetcher(Egress);
-
-impl Fetcher {
-    /// Private addresses are called only if `allow_private`.
-    pub fn new(allow_private: bool) -> Fetcher {
-        Fetcher(Egress::new(allow_private))
-    }
-
-    /// The document at `target`, or why there is none.
-    pub async fn get(&self, target: &Target) -> Result<Bytes, String> {
-        let reply = self.0.get(target).await.map_err(|error| error.to_string())?;
-        match reply.status.is_success() {
-            true => Ok(reply.body),
-            false => Err(format!("the server answered {}", reply.status)),
-        }
     }
 }
 
@@ -225,7 +216,7 @@ async fn connect(addresses: &[IpAddr], port: u16) -> Result<TcpStream, EgressErr
     Err(last)
 }
 
-/// Ends the task that drives a connection when nobody waits for it any more.
+/// Aborts the task that drives a connection when it is dropped.
 struct Driven(AbortHandle);
 
 impl Drop for Driven {
@@ -245,7 +236,7 @@ where
     read(response).await
 }
 
-/// The answer, as far as it is read. One that breaks off after its head is an answer all the same.
+/// The beginning of the answer. An answer that breaks off after its head still counts.
 async fn read(response: Response<Incoming>) -> Result<Reply, EgressError> {
     let (head, mut incoming) = response.into_parts();
     let mut body = Vec::new();
@@ -268,8 +259,8 @@ fn broken(error: hyper::Error) -> EgressError {
     failed(format!("the connection broke: {error}"))
 }
 
-/// TLS for a client: it trusts the machine's certificates, else those of Mozilla, because a bare
-/// container image has none of its own.
+/// TLS for a client. It trusts the machine's certificates, or Mozilla's if there are none, as in a
+/// bare container image.
 pub fn tls_config() -> ClientConfig {
     let builder = || ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
     let native = builder().with_safe_default_protocol_versions().map(ConfigBuilderExt::with_native_roots);

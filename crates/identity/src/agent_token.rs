@@ -1,0 +1,87 @@
+//! Tokens that name an agent: a token of the configured issuer, in place of a provider key.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::{AgentId, Target};
+use serde_json::Value;
+
+use crate::TokenRefusal;
+use crate::signed_token::SignedTokens;
+
+/// The longest token that is read.
+const MAX_LENGTH: usize = 16 << 10;
+
+/// The tokens that are accepted, and their claims.
+#[derive(Clone, Debug)]
+pub struct AgentTokenConfig {
+    /// The required issuer (`iss`).
+    pub issuer: String,
+    /// The required audience (`aud`).
+    pub audience: String,
+    /// The address of the issuer's keys.
+    pub jwks_url: Target,
+    /// The claim that names the agent.
+    pub agent_claim: String,
+}
+
+/// The agent that a valid token names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedAgent {
+    /// The agent that calls.
+    pub agent: AgentId,
+    /// The subject of the token (`sub`).
+    pub subject: Option<String>,
+}
+
+/// Verifies tokens of agents. Clones share their state.
+#[derive(Clone, Debug)]
+pub struct AgentTokens(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    agent_claim: String,
+    tokens: SignedTokens,
+}
+
+impl AgentTokens {
+    /// A verifier that fetches the issuer's keys when it needs them.
+    pub fn new(config: AgentTokenConfig, allow_private: bool) -> AgentTokens {
+        let AgentTokenConfig { issuer, audience, jwks_url, agent_claim } = config;
+        let tokens = SignedTokens::new(issuer, audience, jwks_url, allow_private);
+        AgentTokens(Arc::new(Inner { agent_claim, tokens }))
+    }
+
+    /// The required issuer.
+    pub fn issuer(&self) -> &str {
+        self.0.tokens.issuer()
+    }
+
+    /// Whether `credential` claims to be a token of the configured issuer. Other tokens may be keys
+    /// of providers, some of which look the same.
+    pub fn is_for(&self, credential: &str) -> bool {
+        unverified_issuer(credential).is_some_and(|issuer| issuer == self.issuer())
+    }
+
+    /// The agent that a token names, once it is verified.
+    pub async fn verify(&self, token: &str) -> Result<NamedAgent, TokenRefusal> {
+        let claims = self.0.tokens.verify(token).await?;
+        let text = |claim: &str| claims.get(claim).and_then(Value::as_str);
+        let agent = AgentId::parse(text(&self.0.agent_claim).ok_or(TokenRefusal::Claims)?);
+        let agent = agent.map_err(|_| TokenRefusal::Claims)?;
+        Ok(NamedAgent { agent, subject: text("sub").map(str::to_owned) })
+    }
+}
+
+/// The issuer that a token names, before verification.
+fn unverified_issuer(credential: &str) -> Option<String> {
+    if !credential.starts_with("eyJ") || credential.len() > MAX_LENGTH {
+        return None;
+    }
+    let mut parts = credential.split('.');
+    let (_, payload, _, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else { return None };
+    let payload = URL_SAFE_NO_PAD.decode(payload).ok()?;
+    let claims: Value = serde_json::from_slice(&payload).ok()?;
+    Some(claims.get("iss")?.as_str()?.to_owned())
+}
