@@ -2,12 +2,12 @@
 //! acknowledged.
 
 use model::{
-    ActivatedBy, AgentId, AgentKey, AgentKeyId, Epoch, ExemptionId, Group, IncidentId, KillSwitch, Policy, Provider,
-    Timestamp,
+    ActivatedBy, AgentId, AgentKey, AgentKeyId, Epoch, ExemptionId, Group, IncidentId, KillSwitch, Label, Policy,
+    Provider, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
-/// What a person says about an incident.
+/// A person's verdict on an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feedback {
@@ -44,28 +44,28 @@ pub enum Change {
     SetDefaultPolicy { policy: Option<Box<Policy>> },
     /// The agent has the default policy again.
     ResetPolicy { agent: AgentId },
-    /// `epoch` is the one that ends. `Conflict` unless the agent is stored as inactive in it (a
-    /// kill may be on its way).
+    /// Starts the epoch after `epoch`. `Conflict` unless the agent is stored as inactive in
+    /// `epoch`: its kill may not be written yet.
     Activate { agent: AgentId, epoch: Epoch, by: ActivatedBy, at: Timestamp },
     /// Deactivates by hand.
     Deactivate { agent: AgentId, at: Timestamp },
-    /// A name for people.
+    /// Sets the display name.
     Rename { agent: AgentId, name: Option<String> },
-    /// With its events, incidents and evidence.
+    /// Deletes an agent with its events, incidents and evidence.
     DeleteAgent { agent: AgentId },
     /// Adds or replaces; the key is encrypted. `key: None` keeps the stored one.
     PutProvider { provider: Provider },
     /// Removes it with its key; a built-in provider is as before.
     RemoveProvider { name: String },
-    /// Sets what a person says about an incident.
+    /// Sets a person's verdict on an incident.
     SetFeedback { incident: IncidentId, feedback: Feedback },
-    /// With its evidence.
+    /// Deletes an incident with its evidence.
     DeleteIncident { incident: IncidentId },
-    /// Exempts something. `Conflict` if the agent has the most exemptions already.
+    /// Adds an exemption. `Conflict` if the agent has reached the limit.
     AddExemption { row: crate::ExemptionRow },
     /// Revokes an exemption.
     RemoveExemption { agent: AgentId, id: ExemptionId },
-    /// Of agent keys and groups.
+    /// Changes agent keys or groups.
     Access(AccessChange),
     /// Replaces what people have set for all agents.
     PutSettings { settings: crate::SettingsChange },
@@ -74,11 +74,11 @@ pub enum Change {
     PutSmtpServer { server: Option<Box<model::SmtpServer>> },
     /// Switches the recording of an agent on or off; `None` leaves it as configured.
     SetRecording { agent: AgentId, enabled: Option<bool> },
-    /// Of channels, rules and deliveries.
+    /// Changes channels, rules or deliveries.
     Alerts(crate::AlertChange),
-    /// Of users and API tokens.
+    /// Changes users or API tokens.
     People(crate::PeopleChange),
-    /// Nothing but a row of the audit log.
+    /// Adds a row to the audit log and changes nothing else.
     Note(crate::AuditNote),
 }
 
@@ -92,8 +92,14 @@ pub enum AccessChange {
     RemoveKey { id: AgentKeyId },
     /// When agent keys were last used.
     NoteKeyUses { uses: Vec<(AgentKeyId, Timestamp)> },
-    /// Adds a group or replaces the one with its name.
+    /// Adds a group or replaces the one with its name, which stays stopped if it is.
     PutGroup { group: Box<Group> },
+    /// No agent of a group may call from now on.
+    StopGroup { name: String, at: Timestamp },
+    /// The agents of a group may call again.
+    ActivateGroup { name: String },
+    /// Replaces the labels of an agent.
+    SetLabels { agent: AgentId, labels: Vec<Label> },
     /// Removes a group.
     RemoveGroup { name: String },
 }

@@ -8,6 +8,9 @@ use model::{
 
 use crate::database::Row;
 
+/// The prefix of a token's subject in the column of key ids. No key id begins with it.
+pub(crate) const TOKEN_PREFIX: &str = "jwt:";
+
 /// An unsigned number in a signed column.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
@@ -24,7 +27,7 @@ pub(crate) fn first_id(time: Timestamp) -> String {
     format!("{}-{}-0000-0000-000000000000", &digits[..8], &digits[8..])
 }
 
-/// An error about the value of a column.
+/// An error for an invalid value in a column.
 pub(crate) fn odd(column: &'static str) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_owned(), source: "an unexpected value".into() }
 }
@@ -51,7 +54,7 @@ pub(crate) fn epoch(row: &Row) -> Result<Epoch, sqlx::Error> {
     row.try_get("epoch").map(|number| Epoch(unsigned(number)))
 }
 
-/// The five settings, in agents and incidents alike.
+/// The five settings, stored in agents and incidents alike.
 pub(crate) fn kill_switch(row: &Row) -> Result<KillSwitch, sqlx::Error> {
     Ok(KillSwitch {
         enabled: row.try_get("enabled")?,
@@ -75,7 +78,7 @@ pub(crate) fn deactivation(row: &Row) -> Result<Option<Deactivation>, sqlx::Erro
     }))
 }
 
-/// A score, in events and incidents alike.
+/// A score, stored in events and incidents alike.
 pub(crate) fn score(row: &Row) -> Result<Option<Score>, sqlx::Error> {
     let Some(value) = row.try_get("score")? else { return Ok(None) };
     Ok(Some(Score {

@@ -15,8 +15,10 @@ use crate::{PostgresConfig, Retention, Settings, StoreError};
 pub struct StoreConfig {
     /// The directory of the database file `agentgazer.db` and of the files beside it.
     pub data_dir: PathBuf,
-    /// The server that holds the data; `None`: the file in `data_dir` does.
+    /// The PostgreSQL server; `None` uses the file in `data_dir`.
     pub postgres: Option<PostgresConfig>,
+    /// Whether other servers write to the same database at the same time. A file has one writer.
+    pub shared: bool,
     /// The key file that encrypts provider keys and channel settings; created (mode 0600) if it
     /// does not exist.
     pub key_file: PathBuf,
@@ -42,6 +44,7 @@ impl StoreConfig {
         StoreConfig {
             data_dir: data_dir.into(),
             postgres: None,
+            shared: false,
             key_file: key_file.into(),
             defaults: KillSwitch::default(),
             retention: Retention::default(),

@@ -2,7 +2,7 @@
 
 use model::Evidence;
 
-/// Fast and still a fifth of the size: conversations repeat themselves.
+/// Fast, and still a fifth of the size because conversations repeat themselves.
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// One call of the evidence, ready to be stored.

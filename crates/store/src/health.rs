@@ -24,8 +24,8 @@ impl Health {
         self.0.trouble.borrow().clone()
     }
 
-    /// What happened to the files of the database since the start, and what was done about it; the
-    /// newest.
+    /// The newest message about what happened to the files of the database since the start, and
+    /// what was done about it.
     pub fn notice(&self) -> Option<String> {
         self.0.notice.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -68,7 +68,7 @@ impl Health {
         self.0.dropped.send_modify(|dropped| *dropped += events as u64);
     }
 
-    /// Waits until [`Health::trouble`] is as `is_so` wants it, and returns it.
+    /// Waits until [`Health::trouble`] satisfies `is_so`, and returns it.
     #[cfg(test)]
     pub(crate) async fn wait_for_trouble(&self, is_so: impl FnMut(&Option<String>) -> bool) -> Option<String> {
         self.0.trouble.subscribe().wait_for(is_so).await.ok().and_then(|trouble| trouble.clone())

@@ -1,5 +1,5 @@
-//! The key that encrypts provider keys and channels at rest. It lives in a file of its own, so that
-//! a copy of the database alone gives no key away.
+//! The key that encrypts provider keys and channels at rest. It has its own file, so that a copy of
+//! the database alone reveals no secret.
 
 use std::fmt;
 use std::io::{ErrorKind, Write};
@@ -83,6 +83,16 @@ impl KeyFile {
                 Self::parse(text.map_err(|error| setup(path, &format!("cannot be read: {error}")))?, path)
             }
         }
+    }
+
+    /// Identifies the key without revealing it.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes the file again if it was deleted: without it the stored secrets cannot be read.

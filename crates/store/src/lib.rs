@@ -1,10 +1,9 @@
-//! How AgentGazer remembers: one writer that batches, a pool of readers. The only SQL in the
-//! product.
+//! The store: one writer that batches, and a pool of readers. It holds all SQL of the product.
 //!
 //! `read`, `write`, `stats` and `alerts` hold the statements and name no database: they use
-//! `database::query` and its types, which run a statement on either. What only SQLite needs
-//! (pragmas, write-ahead log, files, error codes) is in `sqlite`, what only PostgreSQL needs
-//! (dialect, arrays, days of events, error codes) in `postgres`.
+//! `database::query` and its types, which run a statement on either one. `sqlite` holds what only
+//! SQLite needs (pragmas, write-ahead log, files, error codes), `postgres` what only PostgreSQL
+//! needs (dialect, arrays, days of events, error codes).
 
 mod alerts;
 mod audit;
@@ -14,7 +13,7 @@ mod config;
 mod database;
 mod error;
 mod evidence;
-mod fingerprint;
+mod feed;
 mod health;
 mod key_file;
 mod migrations;
@@ -42,10 +41,11 @@ pub use audit::{AuditFilter, AuditNote, AuditReport, AuditRow};
 pub use change::{AccessChange, Change, Changed, Feedback};
 pub use config::{ClaimDirectory, Grouping, StoreConfig, Unpriced};
 pub use error::StoreError;
-pub use fingerprint::{decode as decode_fingerprint, encode as encode_fingerprint};
+pub use feed::{ChangedKind, ChangedRow};
 pub use health::Health;
+pub use model::fingerprint_bytes::{decode as decode_fingerprint, encode as encode_fingerprint};
 pub use people::{ApiTokenRow, PeopleChange, UserRow};
-pub use postgres::PostgresConfig;
+pub use postgres::{ChangeFeed, PostgresConfig, ReplicaRow, WriterClaim, refuse_pooler};
 pub use read::{
     AgentCounts, AgentFilter, AgentRow, Cursor, EventFilter, EventRow, EvidenceBody, EvidenceHead, EvidenceRow,
     ExemptionRow, IncidentFilter, IncidentRow, OlderAgents, Page, PageRequest, RecentCalls, RecordedEpoch, TextLengths,
@@ -55,7 +55,7 @@ pub use recorder::{Notice, Recorder};
 pub use settings::{Retention, RetentionChange, Settings, SettingsChange};
 pub use sqlite::{EvidenceFile, RecordingFile};
 pub use stats::{AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Spent, Step, Totals};
-// The names that the dashboard still uses.
+// The names that the dashboard uses.
 pub use stats::{Step as Span, Totals as Tally};
 pub use store::Store;
 pub use transfer::{MoveProgress, Moved, move_data};

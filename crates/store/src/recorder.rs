@@ -1,4 +1,4 @@
-//! The handle on the one writer, which drains the recorder's inbox in batches and commits kills and
+//! The handle on the writer, which drains the recorder's inbox in batches and commits kills and
 //! changes at once.
 
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub enum Notice {
     Event(Arc<Event>),
     /// An incident was opened or observed.
     Incident { id: IncidentId, agent: AgentId },
+    /// Another server on the same database has recorded calls of this agent.
+    Seen { agent: AgentId },
     /// Settings changed.
     Configured { agent: AgentId, kill_switch: KillSwitch },
 }
@@ -70,7 +72,8 @@ impl Recorder {
         write::send(&self.requests, (change, None), self.change_patience).await
     }
 
-    /// Makes a change that a person asks for, with its row of the audit log in the same transaction.
+    /// Makes a change that a person asks for, with its row of the audit log in the same
+    /// transaction.
     pub async fn change_by(&self, cause: Arc<Cause>, change: Change) -> Result<Changed, StoreError> {
         write::send(&self.requests, (change, Some(cause)), self.change_patience).await
     }
@@ -96,9 +99,15 @@ impl Recorder {
         self.requests.send(Request::Stop(done)).is_err() || ended.await.unwrap_or(true)
     }
 
-    /// What is written from now on.
+    /// Subscribes to what is written from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Notice> {
         self.notices.subscribe()
+    }
+
+    /// Sends watchers a notice of what another server on the same database has written.
+    pub fn announce(&self, notice: Notice) {
+        // There may be no watcher.
+        let _ = self.notices.send(notice);
     }
 
     /// Changes whenever something may have been queued or delivered.

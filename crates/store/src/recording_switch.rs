@@ -1,4 +1,5 @@
-//! The agents whose recording people have switched on or off. They are few, and read whole.
+//! The agents whose recording people have switched on or off. There are few, so they are read as a
+//! whole.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,7 @@ use model::AgentId;
 use crate::database::{self, Connection};
 use crate::{Store, StoreError, settings};
 
-/// What the name of such a setting begins with; the agent follows.
+/// The prefix of such a setting's name; the agent follows.
 const PREFIX: &str = "recording:";
 
 impl Store {

@@ -1,4 +1,4 @@
-//! The settings for all agents: the configuration, and over it, field by field, what people have
+//! The settings for all agents: the configuration, overridden field by field by what people have
 //! set.
 
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl RetentionChange {
     }
 }
 
-/// What people have set; an absent field is as configured.
+/// What people have set; an absent field keeps the configured value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SettingsChange {
     /// The kill switch of new agents.
@@ -95,7 +95,7 @@ pub struct SettingsChange {
 }
 
 impl SettingsChange {
-    /// The settings after this change of `configured`, or the field that is wrong.
+    /// Applies the change to `configured`. An error names the invalid field.
     pub fn apply(self, configured: Settings) -> Result<Settings, FieldError> {
         Ok(Settings {
             kill_switch: self.kill_switch.apply(configured.kill_switch)?,
@@ -129,6 +129,13 @@ impl InForce {
         let set = SettingsChange { kill_switch: value(&rows, KILL_SWITCH)?, retention: value(&rows, RETENTION)? };
         let in_force = set.apply(configured).map_err(|error| unreadable(&error.to_string()))?;
         Ok(InForce(Arc::new(RwLock::new((set, in_force)))))
+    }
+
+    /// Reads again what people have set, which another server may have changed.
+    pub(crate) async fn reload(&self, readers: &Pool, configured: Settings) -> Result<(), StoreError> {
+        let read = InForce::read(readers, configured).await?;
+        *self.0.write() = *read.0.read();
+        Ok(())
     }
 
     pub(crate) fn in_force(&self) -> Settings {

@@ -9,7 +9,7 @@ use crate::database::{self, Generation, KillsInMemory, Pool, Readers};
 use crate::key_file::KeyFile;
 use crate::settings::InForce;
 use crate::tuning::Tuning;
-use crate::{Settings, SettingsChange, StoreConfig, StoreError, read};
+use crate::{Settings, SettingsChange, StoreConfig, StoreError, WriterClaim, postgres, read};
 
 /// An open database. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -21,7 +21,8 @@ pub struct Store {
     pub(crate) groups: Groups,
     pub(crate) tuning: Tuning,
     pub(crate) kills: KillsInMemory,
-    /// Makes the readers leave a database that was replaced.
+    pub(crate) claim: WriterClaim,
+    /// Makes the readers close connections to a database that was replaced.
     pub(crate) generation: Generation,
 }
 
@@ -35,10 +36,13 @@ impl Store {
         database::create_private_dir(&config.data_dir)?;
         let keys = KeyFile::open(&config.key_file)?;
         let Readers { pool, generation } = database::open(&config, &tuning).await?;
+        if let Pool::Postgres(server) = &pool {
+            postgres::check_key(server, &keys, config.shared).await?;
+        }
         let settings = InForce::read(&pool, config.settings()).await?;
         let groups = read::groups::read(&pool).await?;
-        let kills = KillsInMemory::default();
-        Ok(Store { readers: pool, config: Arc::new(config), keys, settings, groups, tuning, kills, generation })
+        let (kills, claim) = (KillsInMemory::default(), WriterClaim::default());
+        Ok(Store { readers: pool, config: Arc::new(config), keys, settings, groups, tuning, kills, claim, generation })
     }
 
     /// The same store for a writer with a name of its own. Several writers of one database need
@@ -48,11 +52,20 @@ impl Store {
         self
     }
 
-    /// Makes sure that no other server writes to the database under the same name. Two would write
-    /// each other's sums and send every alert twice. A file is claimed with its directory.
-    pub async fn claim_writer(&self) -> Result<(), StoreError> {
-        let Some(server) = &self.config.postgres else { return Ok(()) };
-        database::claim_writer(server, &self.tuning.writer).await
+    /// The same store, whose writer has this right to write.
+    pub fn with_claim(mut self, claim: WriterClaim) -> Store {
+        self.claim = claim;
+        self
+    }
+
+    /// Whether other servers write to the same database at the same time.
+    pub fn is_shared(&self) -> bool {
+        self.config.shared && self.config.postgres.is_some()
+    }
+
+    /// The name of the writer, unique among replicas.
+    pub fn writer(&self) -> &str {
+        &self.tuning.writer
     }
 
     /// The largest size of the database in bytes.
@@ -60,8 +73,8 @@ impl Store {
         self.config.max_size
     }
 
-    /// Reads the inactive agents from `source` if the database is lost while the server runs, so
-    /// that the next one holds every kill.
+    /// Registers the source of inactive agents. It is read if the database is lost while the server
+    /// runs, so that the new one holds every kill.
     pub fn read_kills_from(&self, source: impl Fn() -> Vec<SavedAgent> + Send + Sync + 'static) {
         self.kills.read_from(source);
     }
@@ -76,7 +89,7 @@ impl Store {
         self.settings.set_by_people()
     }
 
-    /// The settings that would hold if people had set nothing.
+    /// The settings without what people have set.
     pub fn configured_settings(&self) -> Settings {
         self.config.settings()
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Sizes and times of the writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Tuning {
-    /// Whose rows of sums it writes: several writers of one database need different names.
+    /// The writer whose sums it adds to: several writers of one database need different names.
     pub(crate) writer: std::sync::Arc<str>,
     /// Events in one transaction. A batch writes the newest page of every agent's part of an index:
     /// the more events of an agent it has, the less each of them costs. A kill may have to wait for
@@ -13,11 +13,11 @@ pub(crate) struct Tuning {
     pub(crate) batch_rows: usize,
     /// How long the first event of a batch waits for others.
     pub(crate) batch_delay: Duration,
-    /// The same while many come in; a batch is many from `busy_rows` on.
+    /// The same under load; a batch of `busy_rows` or more means load.
     pub(crate) busy_delay: Duration,
     pub(crate) busy_rows: usize,
     /// How long one attempt waits for a lock. Shorter than [`Tuning::change_patience`], so that
-    /// there is more than one.
+    /// there is more than one attempt.
     pub(crate) busy_timeout: Duration,
     /// The pause after the first failure; it doubles with each one up to `longest_pause`.
     pub(crate) first_pause: Duration,
@@ -26,7 +26,7 @@ pub(crate) struct Tuning {
     pub(crate) change_patience: Duration,
     /// How long a reader waits for the writer to catch up.
     pub(crate) catch_up_patience: Duration,
-    /// How long the rest is tried at the end.
+    /// How long a stop keeps trying to write the rest.
     pub(crate) stop_patience: Duration,
     /// How many events are kept while nothing can be written.
     pub(crate) kept_events: usize,
@@ -39,14 +39,14 @@ pub(crate) struct Tuning {
     pub(crate) deletion_rows: i64,
     /// The number of agents whose sums are made at a time.
     pub(crate) sum_agents: i64,
-    /// From how many bytes on the write-ahead log is moved into the database, and how often its
-    /// length is looked at. The longer it may be, the more batches share one copy of a page (the
-    /// newest one of every agent in every index).
+    /// The length in bytes at which the write-ahead log is moved into the database, and how often
+    /// the length is checked. A longer log lets more batches share one copy of a page (the newest
+    /// page of every agent in every index).
     pub(crate) longest_log: u64,
     pub(crate) log_look: Duration,
     /// How often the size of the database is measured.
     pub(crate) size_look: Duration,
-    /// How many events a page looks at for what no index finds.
+    /// How many events a page examines if no index finds its rows.
     pub(crate) events_looked_at: u32,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,

@@ -5,7 +5,7 @@ use model::{AlertData, AlertRule, AlertType, ChannelId, DeliveryId, Timestamp};
 use super::outbox::{self, NewAlert, Place};
 use super::states::{self, AlertState};
 use super::{AlertChange, AlertTurn, Turn, attempts, channels, deliveries, digest, rules};
-use crate::database::{self, Connection};
+use crate::database::{self, Connection, Lock};
 use crate::error::Failure;
 use crate::{Store, StoreError};
 
@@ -28,6 +28,7 @@ pub(crate) async fn apply(
         }
         AlertChange::ClockSetBack { by_ms, now } => Ok(deliveries::follow_clock(transaction, *by_ms, *now).await?),
         AlertChange::Turns { turns, at } => {
+            database::lock(transaction, Lock::Turns).await?;
             for turn in turns {
                 take_turn(transaction, turn, *at, store).await?;
             }

@@ -4,7 +4,7 @@ use model::{ChannelId, DeliveryId, DeliveryState, Timestamp};
 
 use crate::StoreError;
 use crate::columns::{odd, signed};
-use crate::database::{self, Connection};
+use crate::database::{self, Connection, dialect};
 
 /// One attempt and what it means for the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,13 +105,17 @@ async fn finish(
 }
 
 async fn postpone(transaction: &mut Connection<'_>, id: &str, due: Timestamp) -> Result<(), sqlx::Error> {
-    database::query("update deliveries set due_at = $1, tries = tries + 1 where id = $2 and state = $3")
-        .bind(due.as_millis())
-        .bind(id)
-        .bind(DeliveryState::Queued.as_str())
-        .execute(transaction)
-        .await
-        .map(drop)
+    database::query(concat!(
+        "update deliveries set due_at = $1, tries = tries + 1",
+        dialect::end_lease!(),
+        " where id = $2 and state = $3"
+    ))
+    .bind(due.as_millis())
+    .bind(id)
+    .bind(DeliveryState::Queued.as_str())
+    .execute(transaction)
+    .await
+    .map(drop)
 }
 
 /// Switches a channel off because its target is gone.

@@ -7,8 +7,11 @@ use model::{
 };
 
 use crate::columns::{self, odd, unsigned};
-use crate::database::{self, Connection, QueryBuilder, Row};
-use crate::{Page, PageRequest, Store, StoreError};
+use crate::database::{self, Connection, Pool, QueryBuilder, Row, dialect};
+use crate::{Page, PageRequest, Store, StoreError, postgres};
+
+/// How long one server has a delivery to itself: longer than an attempt and its record take.
+const LEASE_MS: i64 = 60_000;
 
 /// How many deliveries are deleted at a time.
 const SWEPT: i64 = 500;
@@ -69,7 +72,7 @@ pub struct AttemptRow {
     pub answer: String,
 }
 
-/// Which deliveries.
+/// Filters deliveries.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "each names the field it compares")]
 pub struct DeliveryFilter {
@@ -121,19 +124,47 @@ impl Store {
 
     /// The channels with deliveries that are due at `now`.
     pub async fn channels_due(&self, now: Timestamp) -> Result<Vec<ChannelId>, StoreError> {
-        let query = "select distinct channel_id from deliveries where state = 'queued' and due_at <= $1";
+        let query = concat!(
+            "select distinct channel_id from deliveries where state = 'queued' and due_at <= $1",
+            dialect::not_leased!()
+        );
         let ids: Vec<String> = database::query_scalar(query).bind(now.as_millis()).fetch_all(&self.readers).await?;
         Ok(ids.iter().filter_map(|id| ChannelId::parse(id)).collect())
     }
 
     /// The deliveries that are due for a channel at `now`: the `limit` that have waited longest.
     pub async fn due(&self, channel: ChannelId, now: Timestamp, limit: usize) -> Result<Vec<DeliveryRow>, StoreError> {
-        let query = database::query(
-            "select * from deliveries where channel_id = $1 and state = 'queued' and due_at <= $2
-             order by due_at, id limit $3",
-        );
+        let query = database::query(concat!(
+            "select * from deliveries where channel_id = $1 and state = 'queued' and due_at <= $2",
+            dialect::not_leased!(),
+            " order by due_at, id limit $3"
+        ));
         let query = query.bind(channel.to_string()).bind(now.as_millis()).bind(columns::signed(limit as u64));
         Ok(query.try_map(delivery_row).fetch_all(&self.readers).await?)
+    }
+
+    /// Takes deliveries that are due, so that no other server sends them meanwhile: those that
+    /// another one took first are left out. After a minute any server may take them again.
+    pub async fn lease(&self, mut deliveries: Vec<DeliveryRow>) -> Result<Vec<DeliveryRow>, StoreError> {
+        let Pool::Postgres(pool) = &self.readers else { return Ok(deliveries) };
+        if !self.is_shared() || deliveries.is_empty() {
+            return Ok(deliveries);
+        }
+        let ids = deliveries.iter().map(|delivery| delivery.id.to_string()).collect();
+        let leased = postgres::lease_deliveries(pool, ids, self.writer(), LEASE_MS).await?;
+        deliveries.retain(|delivery| leased.contains(&delivery.id.to_string()));
+        Ok(deliveries)
+    }
+
+    /// Takes work that one server does for all, like the evaluation of rules, for some time.
+    /// `false` if another server has it.
+    pub async fn claim_work(&self, name: &str, millis: i64) -> Result<bool, StoreError> {
+        match &self.readers {
+            Pool::Postgres(pool) if self.is_shared() => {
+                Ok(postgres::claim_work(pool, name, self.writer(), millis).await?)
+            }
+            _ => Ok(true),
+        }
     }
 
     /// When the newest queued delivery was queued.

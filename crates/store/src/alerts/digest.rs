@@ -4,7 +4,7 @@ use model::{AlertData, AlertType, ChannelId, DeliveryId, DigestLine, Timestamp};
 
 use super::deliveries::{DeliveryRow, delivery_row};
 use super::outbox::{self, NewAlert, Place};
-use crate::database::{self, Connection};
+use crate::database::{self, Connection, dialect};
 
 /// The most lines of a digest: receivers limit the size of a webhook's body.
 const MAX_LINES: usize = 50;
@@ -18,23 +18,27 @@ pub(super) async fn make(
     digest: DeliveryId,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    let query = database::query(
-        "select * from deliveries where channel_id = $1 and window_opened_at = $2 order by queued_at, id",
-    );
+    // First, so that of several servers the second one finds the digest of the first.
+    let outlet = outbox::outlet(transaction, channel).await?;
+    let query = database::query(concat!(
+        "select * from deliveries where channel_id = $1 and window_opened_at = $2",
+        dialect::not_leased!(),
+        " order by queued_at, id"
+    ));
     let query = query.bind(channel.to_string()).bind(window.as_millis());
     let alerts = query.try_map(delivery_row).fetch_all(&mut *transaction).await?;
     let waiting = alerts.iter().filter(|alert| alert.waits_in.is_some() && alert.digest.is_none()).count();
-    let outlet = outbox::outlet(transaction, channel).await?;
     let Some(outlet) = outlet.filter(|_| waiting > 1) else { return Ok(()) };
 
     let lines = alerts.iter().take(MAX_LINES).map(line).collect();
     let data = AlertData::Digest { count: alerts.len() as u64, alerts: lines };
     let alert = NewAlert { alert_type: AlertType::Digest, data: &data, at, repeat: 0 };
     outbox::insert(transaction, digest, &outlet, &alert, (None, Place::alone(at))).await?;
-    database::query(
+    database::query(concat!(
         "update deliveries set state = 'digested', digest_id = $1, finished_at = $2
          where channel_id = $3 and window_opened_at = $4 and waits = 1 and state = 'queued' and tries = 0",
-    )
+        dialect::not_leased!()
+    ))
     .bind(digest.to_string())
     .bind(at.as_millis())
     .bind(channel.to_string())

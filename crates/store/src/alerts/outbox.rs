@@ -11,7 +11,7 @@ use super::states::AlertState;
 use super::{rules, states};
 use crate::Grouping;
 use crate::columns::{self, odd, signed};
-use crate::database::{self, Connection, Row};
+use crate::database::{self, Connection, Row, dialect};
 
 /// An alert to queue.
 pub(super) struct NewAlert<'a> {
@@ -105,14 +105,22 @@ pub(super) async fn queue(
 
 /// The channels that are switched on.
 async fn outlets(transaction: &mut Connection<'_>) -> Result<Vec<Outlet>, sqlx::Error> {
-    let query = database::query("select id, name, kind, window_opened_at from channels where enabled = 1 order by id");
+    // Other servers wait: which alert opens a window is decided once.
+    let query = database::query(concat!(
+        "select id, name, kind, window_opened_at from channels where enabled = 1 order by id",
+        dialect::for_update!()
+    ));
     query.try_map(outlet_row).fetch_all(transaction).await
 }
 
-/// One channel, whether it is switched on or not.
+/// One channel, whether it is switched on or not. No other server queues anything for it until the
+/// commit.
 pub(super) async fn outlet(transaction: &mut Connection<'_>, id: ChannelId) -> Result<Option<Outlet>, sqlx::Error> {
-    let query =
-        database::query("select id, name, kind, window_opened_at from channels where id = $1").bind(id.to_string());
+    let query = database::query(concat!(
+        "select id, name, kind, window_opened_at from channels where id = $1",
+        dialect::for_update!()
+    ));
+    let query = query.bind(id.to_string());
     query.try_map(outlet_row).fetch_optional(transaction).await
 }
 

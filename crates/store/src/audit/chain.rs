@@ -16,7 +16,7 @@ pub(super) fn hash(previous: &str, row: &AuditRow) -> String {
         Some(row.actor_kind.as_str()),
         row.actor_id.as_deref(),
         Some(&row.actor_name),
-        Some(row.role.as_str()),
+        Some(super::role_word(row.role)),
         row.address.as_deref(),
         Some(row.via.as_str()),
         Some(&row.action),

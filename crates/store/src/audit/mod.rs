@@ -1,8 +1,9 @@
-//! The audit log: who changed what, in the transaction of the change. Rows are only added, and each
-//! holds a hash of itself and of the row before it.
+//! The audit log: who changed what, written in the transaction of the change. Rows are only
+//! appended, and each holds a hash of itself and the row before it.
 
 mod action;
 mod chain;
+mod head;
 mod read;
 mod snapshot;
 mod verify;
@@ -14,14 +15,14 @@ pub use read::AuditFilter;
 pub use verify::AuditReport;
 
 use self::action::Audited;
-use crate::columns::{signed, unsigned};
+use crate::Change;
+use crate::columns::signed;
 use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
-use crate::{Change, StoreError};
 
-/// Whom the head of the log is sealed for.
-const HEAD: &str = "audit head";
+/// Stored in place of a role if the actor has none.
+const NO_ROLE: &str = "none";
 
 /// One row of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,42 +31,44 @@ pub struct AuditRow {
     pub number: u64,
     /// When.
     pub at: Timestamp,
-    /// How the actor showed who it was.
+    /// How the actor was authenticated.
     pub actor_kind: ActorKind,
     /// The id of the user or of the API token.
     pub actor_id: Option<String>,
     /// The name of the user or of the API token.
     pub actor_name: String,
-    /// What the actor could do.
-    pub role: Role,
+    /// The actor's role; `None` if the actor is unknown.
+    pub role: Option<Role>,
     /// Where the request came from.
     pub address: Option<String>,
-    /// The way it came.
+    /// The interface that the request used.
     pub via: ActivatedBy,
-    /// What was done, like `agent.activate`.
+    /// The action, like `agent.activate`.
     pub action: String,
-    /// To what, like `agent:import-fixer`.
+    /// The target, like `agent:import-fixer`.
     pub target: Option<String>,
-    /// The fields that changed, before, as JSON.
+    /// The changed fields before the change, as JSON.
     pub before: Option<String>,
-    /// The same fields afterwards.
+    /// The same fields after it.
     pub after: Option<String>,
-    /// Why, in the actor's own words.
+    /// The reason, in the actor's own words.
     pub reason: Option<String>,
     /// The hash of this row and of the one before it.
     pub hash: String,
 }
 
-/// Something that is recorded though it changes nothing in the database, like a login.
+/// An entry that changes nothing else in the database, like a login.
 #[derive(Clone, Debug)]
 pub struct AuditNote {
-    /// What was done, like `session.open`.
+    /// The action, like `session.open`.
     pub action: &'static str,
-    /// To what.
+    /// The target.
     pub target: Option<String>,
+    /// Further details, as fields of JSON.
+    pub details: Option<Value>,
 }
 
-/// A change that is being made, as it will stand in the log.
+/// The row of a change that is being made.
 pub(crate) struct Entry<'a> {
     cause: &'a Cause,
     audited: Audited<'a>,
@@ -73,7 +76,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Looks at what `change` is about, before it is made. `None` if it is the program's own.
+    /// Reads the target of `change` before it is made. `None` if the program itself makes it.
     pub(crate) async fn begin(
         transaction: &mut Connection<'_>,
         change: &'a Change,
@@ -91,26 +94,28 @@ impl<'a> Entry<'a> {
         at: Timestamp,
         keys: &KeyFile,
     ) -> Result<(), Failure> {
-        let mut after = snapshot::read(transaction, &self.audited.target).await?;
+        let mut after = match self.audited.details {
+            Some(details) => Some(details.clone()),
+            None => snapshot::read(transaction, &self.audited.target).await?,
+        };
         let mut before = self.before;
         keep_differences(&mut before, &mut after);
         if let Some((field, value)) = self.audited.secret {
-            // That a secret was replaced is said, what it is never.
+            // The log says that a secret was replaced, never what it is.
             let fields = after.get_or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(fields) = fields {
                 fields.insert(field.to_owned(), value.into());
             }
         }
-        lock_head(transaction).await?;
-        let last = last(transaction).await?;
+        let end = head::end_of_log(transaction, keys).await?;
         let actor = &self.cause.actor;
         let mut row = AuditRow {
-            number: last.as_ref().map_or(1, |(number, _)| number + 1),
+            number: end.number + 1,
             at,
             actor_kind: actor.kind,
             actor_id: actor.id.clone(),
             actor_name: actor.name.clone(),
-            role: actor.role,
+            role: actor.known_role(),
             address: actor.address.map(|address| address.to_canonical().to_string()),
             via: actor.via,
             action: self.audited.action.to_owned(),
@@ -120,13 +125,18 @@ impl<'a> Entry<'a> {
             reason: self.cause.reason.clone(),
             hash: String::new(),
         };
-        row.hash = chain::hash(last.as_ref().map_or("", |(_, hash)| hash), &row);
+        row.hash = chain::hash(&end.hash, &row);
         insert(transaction, &row).await?;
-        seal_head(transaction, &row, keys).await
+        head::seal(transaction, &row, keys).await
     }
 }
 
-/// Removes what is the same before and after.
+/// A role as it is stored.
+fn role_word(role: Option<Role>) -> &'static str {
+    role.map_or(NO_ROLE, Role::as_str)
+}
+
+/// Removes the fields that are the same before and after.
 fn keep_differences(before: &mut Option<Value>, after: &mut Option<Value>) {
     if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
         let same: Vec<String> = before
@@ -141,18 +151,6 @@ fn keep_differences(before: &mut Option<Value>, after: &mut Option<Value>) {
     }
 }
 
-/// Makes other servers on the same database wait until this row is written: each number is given
-/// once.
-async fn lock_head(transaction: &mut Connection<'_>) -> Result<(), sqlx::Error> {
-    database::query("update audit_head set id = id where id = 1").execute(transaction).await.map(drop)
-}
-
-async fn last(transaction: &mut Connection<'_>) -> Result<Option<(u64, String)>, sqlx::Error> {
-    let query = database::query_as("select number, hash from audit order by number desc limit 1");
-    let mut last: Vec<(i64, String)> = query.fetch_all(transaction).await?;
-    Ok(last.pop().map(|(number, hash)| (unsigned(number), hash)))
-}
-
 async fn insert(transaction: &mut Connection<'_>, row: &AuditRow) -> Result<(), sqlx::Error> {
     database::query(
         "insert into audit (number, at, actor_kind, actor_id, actor_name, role, address, via, action, target, before, after,
@@ -164,7 +162,7 @@ async fn insert(transaction: &mut Connection<'_>, row: &AuditRow) -> Result<(), 
     .bind(row.actor_kind.as_str())
     .bind(&row.actor_id)
     .bind(&row.actor_name)
-    .bind(row.role.as_str())
+    .bind(role_word(row.role))
     .bind(&row.address)
     .bind(row.via.as_str())
     .bind(&row.action)
@@ -176,26 +174,4 @@ async fn insert(transaction: &mut Connection<'_>, row: &AuditRow) -> Result<(), 
     .execute(transaction)
     .await?;
     Ok(())
-}
-
-/// Seals the number and the hash of the newest row, so that rows which are cut off at the end are
-/// missed.
-async fn seal_head(transaction: &mut Connection<'_>, row: &AuditRow, keys: &KeyFile) -> Result<(), Failure> {
-    let sealed = keys.seal(HEAD, &format!("{} {}", row.number, row.hash).into())?;
-    database::query(
-        "insert into audit_head (id, ciphertext, key_id) values (1, $1, $2)
-         on conflict (id) do update set ciphertext = excluded.ciphertext, key_id = excluded.key_id",
-    )
-    .bind(sealed.ciphertext)
-    .bind(sealed.key_id)
-    .execute(transaction)
-    .await?;
-    Ok(())
-}
-
-/// The number and the hash of the newest row, as they were sealed.
-fn open_head(keys: &KeyFile, sealed: &crate::key_file::Sealed) -> Result<Option<(u64, String)>, StoreError> {
-    let text = keys.open_sealed(HEAD, sealed)?;
-    let text = secrecy::ExposeSecret::expose_secret(&text);
-    Ok(text.split_once(' ').and_then(|(number, hash)| Some((number.parse().ok()?, hash.to_owned()))))
 }

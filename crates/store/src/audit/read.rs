@@ -11,11 +11,11 @@ use crate::{Page, PageRequest, Store, StoreError};
 /// Which rows of the audit log.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
-    /// By actors whose name contains this, in any case.
+    /// Only actors whose name contains this, in any case.
     pub actor: Option<String>,
-    /// Actions that begin with this, like `agent.` or `agent.activate`.
+    /// Only actions that begin with this, like `agent.` or `agent.activate`.
     pub action: Option<String>,
-    /// About what contains this, in any case.
+    /// Only targets that contain this, in any case.
     pub target: Option<String>,
     /// From this time on.
     pub from: Option<Timestamp>,
@@ -60,7 +60,7 @@ impl Store {
     }
 }
 
-/// A row whose words nobody could have written has been changed by hand.
+/// Fails for a value that the program never writes: someone edited the row.
 fn audit_row(row: Row) -> Result<AuditRow, sqlx::Error> {
     Ok(AuditRow {
         number: row.try_get("number").map(unsigned)?,
@@ -68,7 +68,10 @@ fn audit_row(row: Row) -> Result<AuditRow, sqlx::Error> {
         actor_kind: ActorKind::parse(row.try_get("actor_kind")?).ok_or_else(|| odd("actor_kind"))?,
         actor_id: row.try_get("actor_id")?,
         actor_name: row.try_get("actor_name")?,
-        role: Role::parse(row.try_get("role")?).ok_or_else(|| odd("role"))?,
+        role: match row.try_get("role")? {
+            super::NO_ROLE => None,
+            word => Some(Role::parse(word).ok_or_else(|| odd("role"))?),
+        },
         address: row.try_get("address")?,
         via: ActivatedBy::parse(row.try_get("via")?).ok_or_else(|| odd("via"))?,
         action: row.try_get("action")?,

@@ -1,5 +1,5 @@
-//! What a change is about, as it stands in the database: fields that people set, never a secret and
-//! never a prompt.
+//! The target of a change as it stands in the database: fields that people set, never a secret or a
+//! prompt.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::database::{self, Connection, Row};
 pub(super) async fn read(transaction: &mut Connection<'_>, target: &Target<'_>) -> Result<Option<Value>, sqlx::Error> {
     match target {
         Target::Agent(id) => {
-            let columns = "active, name, enabled, window_size, threshold, action, counting from agents";
+            let columns = "active, name, enabled, window_size, threshold, action, counting, labels from agents";
             one(transaction, columns, id.as_str(), agent).await
         }
         Target::Policy(id) => {
@@ -42,9 +42,11 @@ pub(super) async fn read(transaction: &mut Connection<'_>, target: &Target<'_>) 
         Target::AgentKey(id) => {
             one(transaction, "name, agents, expires_at from agent_keys", &id.to_string(), agent_key).await
         }
-        Target::Group(name) => one(transaction, "agents, policy, kill_switch from agent_groups", name, group).await,
-        Target::User(id) => one(transaction, "name, role from users", id, user).await,
-        Target::Token(id) => one(transaction, "name, role, expires_at from api_tokens", id, token).await,
+        Target::Group(name) => {
+            one(transaction, "agents, labels, policy, kill_switch, stopped_at from agent_groups", name, group).await
+        }
+        Target::User(id) => one(transaction, "name, role, agent_groups from users", id, user).await,
+        Target::Token(id) => one(transaction, "name, role, expires_at, agent_groups from api_tokens", id, token).await,
         Target::Delivery(_) | Target::Other(_) => Ok(None),
     }
 }
@@ -76,6 +78,7 @@ fn agent(row: &Row) -> Result<Value, sqlx::Error> {
         "threshold": row.try_get::<f64, _>("threshold")?,
         "action": row.try_get::<String, _>("action")?,
         "counting": row.try_get::<String, _>("counting")?,
+        "labels": crate::read::groups::labels(row)?,
     }))
 }
 
@@ -95,7 +98,7 @@ fn incident(row: &Row) -> Result<Value, sqlx::Error> {
     }))
 }
 
-/// Without its text, which is the beginning of a prompt.
+/// Omits the text: it is the beginning of a prompt.
 fn exemption(row: &Row) -> Result<Value, sqlx::Error> {
     Ok(json!({
         "agent_id": row.try_get::<String, _>("agent_id")?,
@@ -104,7 +107,7 @@ fn exemption(row: &Row) -> Result<Value, sqlx::Error> {
     }))
 }
 
-/// Without its target: whoever knows the address of a chat may post there.
+/// Omits the target: anyone who knows the address of a chat can post there.
 fn channel(row: &Row) -> Result<Value, sqlx::Error> {
     Ok(json!({
         "kind": row.try_get::<String, _>("kind")?,
@@ -127,18 +130,21 @@ fn rule(row: &Row) -> Result<Value, sqlx::Error> {
 }
 
 fn user(row: &Row) -> Result<Value, sqlx::Error> {
-    Ok(json!({"name": row.try_get::<String, _>("name")?, "role": row.try_get::<String, _>("role")?}))
+    let (name, role): (String, String) = (row.try_get("name")?, row.try_get("role")?);
+    Ok(with_groups(json!({"name": name, "role": role}), row.try_get("agent_groups")?))
 }
 
 fn group(row: &Row) -> Result<Value, sqlx::Error> {
     Ok(json!({
         "agents": json_column(row, "agents")?,
+        "labels": crate::read::groups::labels(row)?,
+        "stopped_at": row.try_get::<Option<i64>, _>("stopped_at")?.map(model::Timestamp::from_millis),
         "policy": json_column(row, "policy")?,
         "kill_switch": json_column(row, "kill_switch")?,
     }))
 }
 
-/// Without its hash.
+/// Omits the hash.
 fn agent_key(row: &Row) -> Result<Value, sqlx::Error> {
     let expires_at: Option<i64> = row.try_get("expires_at")?;
     Ok(json!({
@@ -150,11 +156,20 @@ fn agent_key(row: &Row) -> Result<Value, sqlx::Error> {
 
 fn token(row: &Row) -> Result<Value, sqlx::Error> {
     let expires_at: Option<i64> = row.try_get("expires_at")?;
-    Ok(json!({
+    let token = json!({
         "name": row.try_get::<String, _>("name")?,
         "role": row.try_get::<String, _>("role")?,
         "expires_at": expires_at.map(model::Timestamp::from_millis),
-    }))
+    });
+    Ok(with_groups(token, row.try_get("agent_groups")?))
+}
+
+/// `value` with the groups that its role is limited to.
+fn with_groups(mut value: Value, groups: Option<String>) -> Value {
+    if let Some(groups) = groups {
+        value["groups"] = serde_json::from_str(&groups).unwrap_or(Value::Null);
+    }
+    value
 }
 
 /// The settings with these names. The password of the mail server is left out, also encrypted.

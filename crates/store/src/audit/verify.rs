@@ -1,7 +1,8 @@
 //! Checks the audit log: that no row was changed, removed or inserted, and that none is missing at
 //! its end.
 
-use super::{chain, open_head};
+use super::chain;
+use super::head::{self, End};
 use crate::database;
 use crate::key_file::Sealed;
 use crate::{Store, StoreError};
@@ -9,27 +10,31 @@ use crate::{Store, StoreError};
 /// Rows that are read at a time.
 const ROWS: u32 = 1000;
 
-/// What is wrong with the log, if anything is.
+/// The result of a check of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditReport {
-    /// How many rows were checked, from the first one on.
+    /// The number of rows that were checked, from the first one on.
     pub rows: u64,
-    /// The hash of the newest row, to be kept elsewhere.
+    /// The hash of the newest row, to be stored elsewhere.
     pub head: String,
-    /// What is wrong, with the number of the row.
+    /// What is wrong, with the number of the row; `None` if the log is intact.
     pub problem: Option<String>,
 }
 
 impl Store {
-    /// Checks the whole log. `kept_head` is the hash of the newest row of an earlier check: a log that
-    /// was replaced by an older copy, or emptied, does not have it.
+    /// Checks the whole log. `kept_head` is the hash of the newest row of an earlier check: a log
+    /// that was replaced by an older copy, or emptied, does not have it.
     pub async fn verify_audit(&self, kept_head: Option<&str>) -> Result<AuditReport, StoreError> {
         let mut report = AuditReport { rows: 0, head: String::new(), problem: None };
-        // The head first: rows that are added meanwhile are no fault.
+        // The head is read first: rows that are added meanwhile are not an error.
         let sealed = self.sealed_head().await?;
+        if self.has_rows_before_the_first().await? {
+            report.problem = Some("a row was inserted before the first one".to_owned());
+            return Ok(report);
+        }
         let (mut hash_at_head, mut has_kept_head) = (None, kept_head.is_none());
-        let head = sealed.as_ref().map(|sealed| open_head(&self.keys, sealed)).transpose();
-        let head_number = head.as_ref().ok().and_then(|head| head.as_ref()?.as_ref().map(|(number, _)| *number));
+        let head = sealed.as_ref().map(|sealed| head::open(&self.keys, sealed)).transpose();
+        let head_number = head.as_ref().ok().and_then(|head| head.as_ref()?.as_ref().map(|end| end.number));
         loop {
             let rows = self.audit_after(report.rows, ROWS).await?;
             if rows.is_empty() {
@@ -63,6 +68,13 @@ impl Store {
         Ok(report)
     }
 
+    /// Whether rows precede number 1: reading by number would never reach them.
+    async fn has_rows_before_the_first(&self) -> Result<bool, StoreError> {
+        let query = database::query_scalar("select count(*) from audit where number < 1");
+        let count: i64 = query.fetch_one(&self.readers).await?;
+        Ok(count > 0)
+    }
+
     async fn sealed_head(&self) -> Result<Option<Sealed>, StoreError> {
         let query = database::query_as("select ciphertext, key_id from audit_head where id = 1");
         let mut heads: Vec<(String, String)> = query.fetch_all(&self.readers).await?;
@@ -71,15 +83,15 @@ impl Store {
 }
 
 /// Compares the rows with the sealed head.
-fn wrong_head(head: Option<(u64, String)>, report: &AuditReport, hash_at_head: Option<String>) -> Option<String> {
+fn wrong_head(head: Option<End>, report: &AuditReport, hash_at_head: Option<String>) -> Option<String> {
     let rows = report.rows;
     match head {
         None if rows == 0 => None,
         None => Some(format!("the head of the log is missing, but it has {rows} rows")),
-        Some((number, _)) if number > rows => {
+        Some(End { number, .. }) if number > rows => {
             Some(format!("rows {} to {number} are missing: the log was cut off at its end", rows + 1))
         }
-        Some((number, hash)) if hash_at_head.as_ref() != Some(&hash) => {
+        Some(End { number, hash }) if hash_at_head.as_ref() != Some(&hash) => {
             Some(format!("the rows up to {number} are not those that were written: the whole log was replaced"))
         }
         Some(_) => None,

@@ -1,5 +1,6 @@
 //! Connections and pools of either database.
 
+use sqlx::pool::PoolOptions;
 use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
 
 use super::{Arguments, Value};
@@ -28,6 +29,13 @@ impl Connection<'_> {
             Connection::Postgres(_) => Arguments::Postgres(Vec::<Value>::with_capacity(values)),
         }
     }
+}
+
+/// Options of a pool whose connections stay open until it is closed. Without them a task of sqlx's
+/// pool closes old connections. It counts idle ones without a lock: if one is taken at the same
+/// moment the count underflows, and neither the task nor the program ever ends.
+pub(crate) fn pool_options<DB: sqlx::Database>() -> PoolOptions<DB> {
+    PoolOptions::new().idle_timeout(None).max_lifetime(None)
 }
 
 /// The connections that read.
@@ -106,7 +114,7 @@ impl ReadTransaction {
     }
 }
 
-/// What a statement runs on.
+/// The connection or pool that a statement runs on.
 pub(crate) enum Source<'c> {
     Sqlite(&'c mut SqliteConnection),
     SqlitePool(&'c SqlitePool),

@@ -26,6 +26,31 @@ macro_rules! by_index {
 }
 pub(crate) use by_index;
 
+/// Locks the rows that are read until the commit. SQLite, which takes it for a comment, has one
+/// writer.
+macro_rules! for_update {
+    () => {
+        " /* for update */"
+    };
+}
+pub(crate) use for_update;
+
+/// Leaves out deliveries that another server is sending. SQLite has one server.
+macro_rules! not_leased {
+    () => {
+        " /* not leased */"
+    };
+}
+pub(crate) use not_leased;
+
+/// Lets any server send a delivery again.
+macro_rules! end_lease {
+    () => {
+        " /* end lease */"
+    };
+}
+pub(crate) use end_lease;
+
 /// The pattern for text that contains `text` in any case; the escape character is a backslash.
 pub(crate) fn contains_pattern(text: &str) -> String {
     let escaped = text.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");

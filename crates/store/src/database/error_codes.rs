@@ -1,4 +1,4 @@
-//! What errors of either database mean to people and to the writer.
+//! The meaning of errors of either database.
 
 use sqlx::postgres::PgDatabaseError;
 
@@ -13,6 +13,11 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
 /// statement or its values.
 pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
     if is_of_postgres(error) { postgres::may_pass(error) } else { sqlite::may_pass(error) }
+}
+
+/// Whether the write only conflicted with another transaction and can be retried at once.
+pub(crate) fn is_contention(error: &sqlx::Error) -> bool {
+    is_of_postgres(error) && postgres::is_contention(error)
 }
 
 /// Whether the disk is full.

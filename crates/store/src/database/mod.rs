@@ -13,22 +13,24 @@ mod session;
 mod value;
 
 pub(crate) use self::bulk_insert::{BulkInsert, Merge, OnConflict};
-pub(crate) use self::connection::{Connection, Pool, Source};
-pub(crate) use self::error_codes::{in_plain_words, is_full, may_pass, report_damage};
+pub(crate) use self::connection::{Connection, Pool, Source, pool_options};
+pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass, report_damage};
 pub(crate) use self::query::{Query, query, query_as, query_scalar, query_with};
 pub(crate) use self::query_builder::QueryBuilder;
 pub(crate) use self::row::Row;
 pub(crate) use self::session::{Durability, Session};
 pub(crate) use self::value::{Arguments, Value, text};
 
-/// What a process needs of its own directory and memory, whatever database it uses.
+/// Needed with either database: they protect the process's own memory and directory.
 pub(crate) use crate::sqlite::rescue::{Held, hold_kills};
-/// Inserts that only one of the databases needs: it has no arrays.
+/// Inserts that only SQLite needs, because it has no arrays.
 pub(crate) use crate::sqlite::{BulkInsert as RowInsert, INSERT_OR_IGNORE, execute_with};
 pub(crate) use crate::sqlite::{Generation, KillsInMemory, create_private_dir};
 
+pub(crate) use crate::postgres::Lock;
+
 use crate::tuning::Tuning;
-use crate::{PostgresConfig, StoreConfig, StoreError, postgres, sqlite};
+use crate::{StoreConfig, StoreError, postgres, sqlite};
 
 /// The connections that read.
 pub(crate) struct Readers {
@@ -48,9 +50,36 @@ pub(crate) async fn open(config: &StoreConfig, tuning: &Tuning) -> Result<Reader
     Ok(Readers { pool: Pool::Postgres(pool), generation: Generation::default() })
 }
 
-/// Makes sure that nobody else writes to a server under this name.
-pub(crate) async fn claim_writer(server: &PostgresConfig, writer: &str) -> Result<(), StoreError> {
-    postgres::Session::new(server, writer).claim().await
+/// Waits until no other server has the lock. A SQLite file has one writer, which needs no lock.
+pub(crate) async fn lock(connection: &mut Connection<'_>, lock: Lock) -> Result<(), sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(connection) => postgres::lock(connection, lock).await,
+    }
+}
+
+/// Waits until no other server has the lock alone.
+pub(crate) async fn lock_shared(connection: &mut Connection<'_>, lock: Lock) -> Result<(), sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(connection) => postgres::lock_shared(connection, lock).await,
+    }
+}
+
+/// Takes the lock if no other server has it.
+pub(crate) async fn try_lock(connection: &mut Connection<'_>, lock: Lock) -> Result<bool, sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => Ok(true),
+        Connection::Postgres(connection) => postgres::try_lock(connection, lock).await,
+    }
+}
+
+/// Deletes change rows that every replica has read.
+pub(crate) async fn sweep_changes(connection: &mut Connection<'_>, now: i64) -> Result<(), sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(connection) => postgres::sweep_changes(connection, now).await,
+    }
 }
 
 /// Makes sure that events with ids of these times can be inserted.

@@ -51,7 +51,8 @@ macro_rules! from_column {
 from_column!(f64, Option<f64>, String, Option<String>, &'r str, Option<&'r str>);
 from_column!(Vec<u8>, Option<Vec<u8>>, &'r [u8], Option<&'r [u8]>);
 
-/// Whole numbers. In PostgreSQL a column is a bigint, a count or a length; all are read as an `i64`.
+/// Whole numbers. In PostgreSQL a column is a bigint, a count or a length; all are read as an
+/// `i64`.
 macro_rules! from_integer {
     ($($type:ty: $convert:expr),* $(,)?) => {
         $(

@@ -1,5 +1,7 @@
 //! The writer's side of either database.
 
+use std::sync::Arc;
+
 use tokio::time::{Duration, Instant};
 
 use super::Connection;
@@ -9,13 +11,13 @@ use crate::{Store, StoreError, postgres, sqlite};
 /// What survives a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Everything but the last seconds. For events.
+    /// Everything but the last few seconds. For events.
     Normal,
     /// Everything that was committed. For kills and changes by people.
     Full,
 }
 
-/// How often a server is asked for what happened to it: never, a lost connection tells.
+/// PostgreSQL has no files to check: a lost connection reports every failure.
 const NEVER: Duration = Duration::from_secs(3600);
 
 /// The connection that writes.
@@ -29,7 +31,11 @@ impl Session {
     /// A session on the database of `store`, which is opened with the first transaction.
     pub(crate) fn new(store: &Store) -> Session {
         match &store.config.postgres {
-            Some(server) => Session::Postgres(postgres::Session::new(server, &store.tuning.writer)),
+            Some(server) => {
+                let name = Arc::clone(&store.tuning.writer);
+                let writer = postgres::WriterName { name, is_shared: store.config.shared };
+                Session::Postgres(postgres::Session::new(server, writer, store.claim.clone()))
+            }
             None => {
                 let (database, generation) = (store.config.database(), store.generation.clone());
                 Session::Sqlite(Box::new(sqlite::Session::new(database, store.tuning.clone(), generation)))
@@ -107,7 +113,7 @@ impl Session {
         }
     }
 
-    /// What happened to the files, if they are lost.
+    /// What happened to the files; `None` if they are intact.
     pub(crate) fn loss(&self) -> Option<String> {
         match self {
             Session::Sqlite(session) => session.loss().map(ToString::to_string),
@@ -166,8 +172,8 @@ impl WriteTransaction<'_> {
         }
     }
 
-    /// Remembers which transaction this is, so that a lost acknowledgement of its commit does no
-    /// harm. For what must not be written twice.
+    /// Records the id of this transaction, so that a lost acknowledgement of its commit can be
+    /// resolved. For writes that must not happen twice.
     pub(crate) async fn remember(&mut self) -> Result<(), sqlx::Error> {
         match self {
             WriteTransaction::Sqlite(_) => Ok(()),

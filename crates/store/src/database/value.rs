@@ -1,4 +1,4 @@
-//! Values that are bound to a statement, before it is known which database takes them.
+//! Values bound to a statement before its database is known.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use sqlx::Arguments as _;
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteArguments;
 
-/// A value. An absent one keeps its type: PostgreSQL asks for it.
+/// A value. A null keeps its type, because PostgreSQL requires one.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Integer(Option<i64>),
@@ -20,7 +20,7 @@ pub(crate) enum Value {
 pub(crate) trait ToValue {
     fn to_value(self) -> Value;
 
-    /// The absent value of this type.
+    /// The null of this type.
     fn null() -> Value;
 }
 

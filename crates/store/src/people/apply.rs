@@ -43,10 +43,10 @@ async fn put_user(transaction: &mut Connection<'_>, user: &UserRow) -> Result<()
         return Err(StoreError::Conflict("another user has this name".to_owned()).into());
     }
     database::query(
-        "insert into users (id, name, login, role, password_hash, session_version, created_at, last_login)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)
+        "insert into users (id, name, login, role, password_hash, session_version, created_at, last_login, agent_groups)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          on conflict (id) do update set name = excluded.name, login = excluded.login, role = excluded.role,
-            password_hash = excluded.password_hash, session_version = excluded.session_version",
+            agent_groups = excluded.agent_groups, password_hash = excluded.password_hash, session_version = excluded.session_version",
     )
     .bind(&user.id)
     .bind(&user.name)
@@ -56,6 +56,7 @@ async fn put_user(transaction: &mut Connection<'_>, user: &UserRow) -> Result<()
     .bind(signed(user.session_version))
     .bind(user.created_at.as_millis())
     .bind(user.last_login.map(Timestamp::as_millis))
+    .bind(groups_text(&user.groups))
     .execute(transaction)
     .await?;
     Ok(())
@@ -63,8 +64,8 @@ async fn put_user(transaction: &mut Connection<'_>, user: &UserRow) -> Result<()
 
 async fn add_token(transaction: &mut Connection<'_>, token: &ApiTokenRow) -> Result<(), sqlx::Error> {
     database::query(
-        "insert into api_tokens (id, name, role, hash, created_at, created_by, expires_at, last_used)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "insert into api_tokens (id, name, role, hash, created_at, created_by, expires_at, last_used, agent_groups)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(&token.id)
     .bind(&token.name)
@@ -74,9 +75,14 @@ async fn add_token(transaction: &mut Connection<'_>, token: &ApiTokenRow) -> Res
     .bind(&token.created_by)
     .bind(token.expires_at.map(Timestamp::as_millis))
     .bind(token.last_used.map(Timestamp::as_millis))
+    .bind(groups_text(&token.groups))
     .execute(transaction)
     .await?;
     Ok(())
+}
+
+fn groups_text(groups: &Option<Vec<String>>) -> Option<String> {
+    groups.as_ref().map(|groups| serde_json::json!(groups).to_string())
 }
 
 async fn touch(

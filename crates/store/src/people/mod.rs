@@ -16,9 +16,11 @@ pub struct UserRow {
     pub name: String,
     /// What the user may do.
     pub role: Role,
+    /// The groups of agents that an operator is limited to; `None` for all agents.
+    pub groups: Option<Vec<String>>,
     /// The password's hash in PHC form; `None` if the user cannot log in with one.
     pub password_hash: Option<String>,
-    /// Sessions of an earlier version are over.
+    /// Increases to end all earlier sessions.
     pub session_version: u64,
     /// When the user was added.
     pub created_at: Timestamp,
@@ -31,17 +33,19 @@ pub struct UserRow {
 pub struct ApiTokenRow {
     /// Its id.
     pub id: String,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
-    /// What whoever holds it may do.
+    /// The role it grants.
     pub role: Role,
+    /// The groups of agents that an operator is limited to; `None` for all agents.
+    pub groups: Option<Vec<String>>,
     /// The hash of the token in hexadecimal.
     pub hash: String,
     /// When it was made.
     pub created_at: Timestamp,
     /// Who made it.
     pub created_by: String,
-    /// From when on it is refused.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute.
     pub last_used: Option<Timestamp>,

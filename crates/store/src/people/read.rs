@@ -26,6 +26,7 @@ fn user_row(row: Row) -> Result<UserRow, sqlx::Error> {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         role: Role::parse(row.try_get("role")?).ok_or_else(|| odd("role"))?,
+        groups: groups(&row)?,
         password_hash: row.try_get("password_hash")?,
         session_version: row.try_get("session_version").map(unsigned)?,
         created_at: columns::timestamp(&row, "created_at")?,
@@ -38,10 +39,18 @@ fn token_row(row: Row) -> Result<ApiTokenRow, sqlx::Error> {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         role: Role::parse(row.try_get("role")?).ok_or_else(|| odd("role"))?,
+        groups: groups(&row)?,
         hash: row.try_get("hash")?,
         created_at: columns::timestamp(&row, "created_at")?,
         created_by: row.try_get("created_by")?,
         expires_at: columns::maybe_timestamp(&row, "expires_at")?,
         last_used: columns::maybe_timestamp(&row, "last_used")?,
     })
+}
+
+/// The groups of agents that a role is limited to. An unreadable list is an error: treating it as
+/// empty would lift the limit.
+fn groups(row: &Row) -> Result<Option<Vec<String>>, sqlx::Error> {
+    let text: Option<String> = row.try_get("agent_groups")?;
+    text.map(|text| serde_json::from_str(&text).map_err(|_| odd("agent_groups"))).transpose()
 }

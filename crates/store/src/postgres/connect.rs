@@ -1,4 +1,4 @@
-//! Where the server is, and how long it may take to answer.
+//! The address of the server, and limits on how long it may take to answer.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use sqlx::{ConnectOptions, PgConnection};
 use super::in_plain_words;
 use crate::StoreError;
 
-/// How long a connection is waited for.
+/// How long to wait for a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long one statement may take. A server that hangs must not hold up the writer for ever; what
-/// people look at and what the writer does is done in a fraction of this.
+/// The longest one statement may take. A server that hangs must not block the writer for ever;
+/// normal reads and writes take a fraction of this.
 const STATEMENT_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A PostgreSQL server and its database.
@@ -35,7 +35,7 @@ impl PostgresConfig {
         config.options().map(|_| config)
     }
 
-    /// The server and the database without the password, for people.
+    /// The server and the database without the password, for messages.
     pub fn address(&self) -> String {
         PgConnectOptions::from_str(self.url.expose_secret()).map_or_else(
             |_| "postgres".to_owned(),
@@ -55,7 +55,8 @@ impl PostgresConfig {
         connection.map_err(|error| failed(in_plain_words(&error)))
     }
 
-    pub(super) fn options(&self) -> Result<PgConnectOptions, String> {
+    /// How to connect, with the password as it is now.
+    pub fn options(&self) -> Result<PgConnectOptions, String> {
         let url = self.url.expose_secret();
         if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
             return Err("must be postgres://user@host/database".to_owned());
@@ -76,7 +77,7 @@ impl fmt::Debug for PostgresConfig {
     }
 }
 
-/// Waits for an answer of the server, within limits.
+/// Waits for an answer of the server, up to a limit.
 pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
     tokio::time::timeout(STATEMENT_PATIENCE, answer).await.unwrap_or_else(|_| {
         let why = format!("the server did not answer within {} s", STATEMENT_PATIENCE.as_secs());

@@ -1,5 +1,5 @@
-//! The days of the events: the table is partitioned by the time in the ids, so that a day is
-//! dropped, not deleted row by row.
+//! The daily partitions of the events: the table is partitioned by the time in the ids, so that a
+//! whole day is dropped instead of deleted row by row.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub(crate) async fn drop_days_before(connection: &mut PgConnection, before: i64)
     Ok(dropped > 0)
 }
 
-/// Drops the oldest day, unless it is the only one. The number of its events.
+/// Drops the oldest day, unless it is the only one, and returns the number of its events.
 pub(crate) async fn drop_oldest_day(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let query = sqlx::query_scalar("select drop_oldest_event_day()");
     let rows: i64 = in_time(query.fetch_one(connection)).await?;

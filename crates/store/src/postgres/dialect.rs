@@ -15,7 +15,7 @@ pub(crate) fn translate(sql: SqlStr) -> SqlStr {
 
 /// `None` if it is the same.
 fn translated(sql: &str) -> Option<String> {
-    let differs = ["cast(total(", " like ", "indexed by ", "?"].iter().any(|word| sql.contains(word));
+    let differs = ["cast(total(", " like ", "indexed by ", "?", "/* "].iter().any(|word| sql.contains(word));
     if !differs {
         return None;
     }
@@ -23,7 +23,10 @@ fn translated(sql: &str) -> Option<String> {
         // A sum of bigints is a numeric, which may be larger than a column.
         .replace("cast(total(", "cast(least(coalesce(sum(")
         .replace(") as integer)", "), 0), 9223372036854775807) as bigint)")
-        .replace(" like ", " ilike ");
+        .replace(" like ", " ilike ")
+        .replace("/* for update */", "for update")
+        .replace("/* not leased */", "and coalesce(leased_until, 0) <= now_ms()")
+        .replace("/* end lease */", ", leased_until = null");
     Some(number_parameters(&without_index_hints(&sql)))
 }
 
@@ -68,6 +71,7 @@ mod tests {
                 ),
             ),
             (concat!("a", dialect::like!(), "? and b = ?"), "a ilike $1 and b = $2"),
+            (concat!("select a from b", dialect::for_update!()), "select a from b for update"),
             (
                 concat!("from events ", dialect::by_index!("events_with_error"), " where true"),
                 "from events  where true",

@@ -10,7 +10,6 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
         "42501" => "the user of the database may not do this",
         "53100" => "the disk of the database is full",
         "53300" => "the database has no free connection",
-        "55P03" => "another AgentGazer server writes to the database",
         "57P01" | "57P02" | "57P03" => "the database is stopping or starting",
         _ => return error.to_string(),
     };
@@ -21,12 +20,18 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
 /// values.
 pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
     let code = code(error);
-    // A missing right or table can be given back while the server runs.
+    // A missing privilege or table can be restored while the server runs.
     if matches!(code.as_str(), "42501" | "42P01") {
         return true;
     }
-    // Cardinality, data, constraints, syntax, what is not supported.
+    // Cardinality, data, constraints, syntax, unsupported features.
     !matches!(code.get(..2), Some("0A" | "21" | "22" | "23" | "42"))
+}
+
+/// Whether the statement only conflicted with another transaction and can be retried at once.
+pub(crate) fn is_contention(error: &sqlx::Error) -> bool {
+    // A deadlock, a failed serialization, a lock timeout.
+    matches!(code(error).as_str(), "40P01" | "40001" | "55P03")
 }
 
 /// Whether the disk is full.

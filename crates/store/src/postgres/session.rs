@@ -1,34 +1,34 @@
 //! The writer's connection: opened when it is needed, discarded after any failure.
 
 use std::io;
-use std::sync::Arc;
 
 use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::{ConnectOptions, Connection as _, Transaction};
 
-use super::{PostgresConfig, connect, in_time};
-use crate::StoreError;
+use super::{PostgresConfig, WriterClaim, WriterName, claim, connect, in_time};
 use crate::database::Durability;
 
 /// The connection that writes.
 #[derive(Debug)]
 pub(crate) struct Session {
     config: PostgresConfig,
-    /// The name under which it writes, which no other connection may have.
-    writer: Arc<str>,
+    /// The identity it writes under.
+    writer: WriterName,
+    /// The connection that the right to write was taken with.
+    claim: WriterClaim,
     open: Option<PgConnection>,
     /// The number of connections so far.
     connections: u64,
-    /// The number that [`was_reconnected`](Session::was_reconnected) has told of.
+    /// The number of connections that [`was_reconnected`](Session::was_reconnected) has seen.
     seen_connections: u64,
     /// A transaction whose commit was not acknowledged.
     in_doubt: Option<String>,
 }
 
 impl Session {
-    pub(crate) fn new(config: &PostgresConfig, writer: &str) -> Session {
-        let (config, writer) = (config.clone(), writer.into());
-        Session { config, writer, open: None, connections: 0, seen_connections: 1, in_doubt: None }
+    pub(crate) fn new(config: &PostgresConfig, writer: WriterName, claim: WriterClaim) -> Session {
+        let config = config.clone();
+        Session { config, writer, claim, open: None, connections: 0, seen_connections: 1, in_doubt: None }
     }
 
     /// Begins a transaction.
@@ -47,23 +47,25 @@ impl Session {
         if self.open.is_some() {
             return Ok(());
         }
+        if let Some(connection) = self.claim.connection() {
+            self.use_connection(connection);
+            return Ok(());
+        }
         let options = self.config.options().map_err(|why| sqlx::Error::Configuration(why.into()))?;
         let connecting = tokio::time::timeout(connect::PATIENCE, options.connect()).await;
         let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer"));
         let mut connection = connecting.map_err(late)??;
-        in_time(claim(&mut connection, &self.writer)).await?;
-        self.open = Some(connection);
-        self.connections += 1;
+        in_time(claim::claim(&mut connection, &self.writer)).await?;
+        self.use_connection(connection);
         Ok(())
     }
 
-    /// Fails if another server writes under the same name.
-    pub(crate) async fn claim(mut self) -> Result<(), StoreError> {
-        self.connect().await?;
-        Ok(self.close().await?)
+    fn use_connection(&mut self, connection: PgConnection) {
+        self.open = Some(connection);
+        self.connections += 1;
     }
 
-    /// Whether the transaction in doubt was committed. An error if that is not known yet.
+    /// Whether the transaction in doubt was committed. An error if that is still unknown.
     pub(crate) async fn was_committed(&mut self) -> Result<bool, sqlx::Error> {
         let Some(id) = self.in_doubt.clone() else { return Ok(false) };
         self.connect().await?;
@@ -81,8 +83,8 @@ impl Session {
         Ok(committed)
     }
 
-    /// Whether the connection is another one than at the last look. The server may be another one
-    /// too, promoted without the newest kills.
+    /// Whether there was a new connection since the last call. The server may be a new one too,
+    /// promoted without the newest kills.
     pub(crate) fn was_reconnected(&mut self) -> bool {
         let is_new = self.connections > self.seen_connections;
         self.seen_connections = self.seen_connections.max(self.connections);
@@ -102,19 +104,10 @@ impl Session {
     }
 }
 
-/// Takes the lock of the writer, which ends with the connection. A server that was just stopped may
-/// still have it for a moment.
-async fn claim(connection: &mut PgConnection, writer: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("set lock_timeout = '5s'").execute(&mut *connection).await?;
-    let lock = "select pg_advisory_lock(hashtext('agentgazer.writer'), hashtext(current_schema() || '/' || $1))";
-    sqlx::query(lock).bind(writer).execute(&mut *connection).await?;
-    sqlx::query("set lock_timeout = 0").execute(connection).await.map(drop)
-}
-
 /// A transaction of the writer.
 pub(crate) struct WriteTransaction<'a> {
     inner: Transaction<'a, Postgres>,
-    /// Its number, if it is remembered.
+    /// Its id, if it is remembered.
     id: Option<String>,
     in_doubt: &'a mut Option<String>,
 }
@@ -124,7 +117,7 @@ impl WriteTransaction<'_> {
         &mut self.inner
     }
 
-    /// Remembers the number of the transaction, by which the server tells what became of it.
+    /// Records the id of the transaction: the server reports its outcome by that id.
     pub(crate) async fn remember(&mut self) -> Result<(), sqlx::Error> {
         let query = sqlx::query_scalar("select pg_current_xact_id()::text");
         self.id = Some(in_time(query.fetch_one(&mut *self.inner)).await?);

@@ -1,6 +1,6 @@
 //! Agents.
 
-use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, Timestamp};
+use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, Label, Timestamp};
 
 use crate::columns::{self, unsigned};
 use crate::database::dialect::contains_pattern;
@@ -18,15 +18,17 @@ pub struct AgentRow {
     pub epoch: Epoch,
     /// Its settings.
     pub kill_switch: KillSwitch,
-    /// When it was first heard of.
+    /// When it was first seen.
     pub created_at: Timestamp,
-    /// When it was last heard of.
+    /// When it was last seen.
     pub last_seen: Option<Timestamp>,
-    /// A name for people, if one was given.
+    /// Its display name, if set.
     pub name: Option<String>,
+    /// Labels, by which groups may name it.
+    pub labels: Vec<Label>,
 }
 
-/// Which agents.
+/// Filters agents.
 #[derive(Clone, Debug, Default)]
 pub struct AgentFilter {
     /// Only those whose id or name contains this.
@@ -42,9 +44,9 @@ pub struct AgentFilter {
 pub struct AgentCounts {
     /// All of them.
     pub all: u64,
-    /// Those that are inactive, for whatever reason.
+    /// The inactive ones, for any reason.
     pub inactive: u64,
-    /// Those that the kill switch holds inactive.
+    /// The ones that the kill switch deactivated.
     pub stopped: u64,
 }
 
@@ -77,7 +79,16 @@ impl Store {
         Ok(query.try_map(agent_row).fetch_optional(&self.readers).await?)
     }
 
-    /// The active agents that were last heard of from `from` to `to`.
+    /// The agents that were last seen after a time, the newest first, at most `limit`.
+    pub async fn agents_seen_after(&self, at: Timestamp, limit: u32) -> Result<Vec<(AgentId, Timestamp)>, StoreError> {
+        let query =
+            database::query("select id, last_seen from agents where last_seen > $1 order by last_seen desc limit $2");
+        let query = query.bind(at.as_millis()).bind(i64::from(limit));
+        let row = |row: Row| Ok((columns::agent_id(&row, "id")?, columns::timestamp(&row, "last_seen")?));
+        Ok(query.try_map(row).fetch_all(&self.readers).await?)
+    }
+
+    /// The active agents that were last seen from `from` to `to`.
     pub async fn agents_last_seen(&self, from: Timestamp, to: Timestamp) -> Result<Vec<AgentRow>, StoreError> {
         let query = database::query("select * from agents where last_seen between $1 and $2 and active = 1");
         let query = query.bind(from.as_millis()).bind(to.as_millis());
@@ -96,7 +107,7 @@ impl Store {
         Ok(AgentCounts { all: count("all_agents")?, inactive: count("inactive")?, stopped: count("stopped")? })
     }
 
-    /// The agents whose settings are others than `defaults`.
+    /// The agents whose settings differ from `defaults`.
     pub async fn agents_set_otherwise(&self, defaults: KillSwitch) -> Result<Vec<(AgentId, KillSwitch)>, StoreError> {
         let query = database::query(
             "select * from agents
@@ -140,5 +151,6 @@ fn agent_row(row: Row) -> Result<AgentRow, sqlx::Error> {
         created_at: columns::timestamp(&row, "created_at")?,
         last_seen: columns::maybe_timestamp(&row, "last_seen")?,
         name: row.try_get("name")?,
+        labels: super::groups::labels(&row)?,
     })
 }

@@ -5,8 +5,8 @@ use model::{
 };
 
 use crate::columns::{self, first_id, odd, signed, unsigned};
-use crate::database::{QueryBuilder, Row};
-use crate::{Cursor, Page, PageRequest, Store, StoreError};
+use crate::database::{self, QueryBuilder, Row, dialect};
+use crate::{Page, PageRequest, Store, StoreError};
 
 /// One event. `event.fingerprint` is not read back.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct EventRow {
     pub prompt: Option<TextHash>,
 }
 
-/// Which events.
+/// Filters events.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "each names the field it compares")]
 pub struct EventFilter {
@@ -32,17 +32,17 @@ pub struct EventFilter {
     pub status: Option<u16>,
     pub blocked: Option<bool>,
     pub block_reason: Option<BlockReason>,
-    /// Only calls that [came to nothing](Event::is_error).
+    /// Only calls that [failed](Event::is_error).
     pub failed: bool,
-    /// Only what took at least so long.
+    /// Only calls that took at least this long.
     pub min_latency_ms: Option<u64>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
-    /// In the agent, the model, the conversation or the error, in any case.
+    /// Only events whose agent, model, conversation or error contains this, in any case.
     pub text: Option<String>,
 }
 
-/// An id may be made a little before or after the time of its event.
+/// The time in an id may differ a little from the time of its event.
 const ID_SLACK_MS: i64 = 60 * 60 * 1000;
 
 /// All columns but the fingerprint, which only the guard can read.
@@ -64,31 +64,48 @@ impl Store {
         if let Some(after) = &after {
             query.push(" and id < ").push_bind(after.clone());
         }
-        let end = if filter.is_unindexed() { self.end_of_look(filter, after).await? } else { None };
+        let end = self.end_of_look(filter, after.as_deref()).await?;
         if let Some(end) = &end {
             query.push(" and id >= ").push_bind(end.clone());
         }
         // Ids sort by time: newest first without an index on the time.
         query.push(" order by id desc limit ").push_bind(page.rows());
         let rows = query.build().try_map(event_row).fetch_all(&self.readers).await?;
-        let found = Page::of(rows, page, |row| row.event.id.to_string());
-        // The next page goes on where this one stopped looking.
-        let next = found.next.or_else(|| end.map(|end| Cursor::after(&end)));
-        Ok(Page { next, ..found })
+        Ok(Page::of(rows, page, |row| row.event.id.to_string()).or_next(end.as_deref()))
     }
 
-    /// The id of the last event that a page looks at if no index finds what it asks for; `None` if
-    /// it can look at all of them.
-    async fn end_of_look(&self, filter: &EventFilter, after: Option<String>) -> Result<Option<String>, StoreError> {
+    /// The id of the last event that a page examines if no index finds its rows; `None` if it may
+    /// examine all of them.
+    pub(super) async fn end_of_look(
+        &self,
+        filter: &EventFilter,
+        after: Option<&str>,
+    ) -> Result<Option<String>, StoreError> {
+        if !filter.is_unindexed() {
+            return Ok(None);
+        }
         let mut query = QueryBuilder::new("select id from events where true");
         if let Some(agent) = &filter.agent {
             query.push(" and agent_id = ").push_bind(agent.as_str().to_owned());
         }
         if let Some(after) = after {
-            query.push(" and id < ").push_bind(after);
+            query.push(" and id < ").push_bind(after.to_owned());
         }
         query.push(" order by id desc limit 1 offset ").push_bind(i64::from(self.tuning.events_looked_at));
         Ok(query.build().try_map(|row: Row| row.try_get("id")).fetch_optional(&self.readers).await?)
+    }
+
+    /// How many calls of an agent were refused since `from` because it was inactive.
+    pub async fn refused_while_inactive(&self, agent: &AgentId, from: Timestamp) -> Result<u64, StoreError> {
+        // Refusals are counted by the minute, and an index has only those rows.
+        let query = database::query_scalar(concat!(
+            "select ",
+            dialect::sum!("count"),
+            " from events where agent_id = $1 and block_reason = $2 and minute is not null and minute >= $3"
+        ));
+        let minute = from.as_millis().div_euclid(60_000);
+        let query = query.bind(agent.as_str().to_owned()).bind(BlockReason::Inactive.as_str()).bind(minute);
+        Ok(unsigned(query.fetch_one(&self.readers).await?))
     }
 
     /// One event.
@@ -106,7 +123,7 @@ fn select() -> QueryBuilder {
 }
 
 impl EventFilter {
-    /// Whether it asks for what may be rare and no index finds: failed and slow calls.
+    /// Whether it filters by something rare that has no index: failed or slow calls.
     fn is_unindexed(&self) -> bool {
         self.failed || self.min_latency_ms.is_some()
     }
@@ -132,7 +149,7 @@ impl EventFilter {
             push_failed(query);
         }
         if let Some(from) = self.from {
-            // Ids sort by time: what is much older need not be looked at.
+            // Ids sort by time: much older ones need not be examined.
             let earlier = Timestamp::from_millis(from.as_millis() - ID_SLACK_MS);
             query.push(" and id >= ").push_bind(first_id(earlier));
         }
@@ -164,6 +181,7 @@ fn push_failed(query: &mut QueryBuilder) {
 pub(super) fn event_row(row: Row) -> Result<EventRow, sqlx::Error> {
     let count = |column: &str| row.try_get::<Option<i64>, _>(column).map(|number| number.map(unsigned));
     let block_reason: Option<&str> = row.try_get("block_reason")?;
+    let credential: Option<String> = row.try_get("key_id")?;
     let event = Event {
         id: CallId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
         agent: columns::agent_id(&row, "agent_id")?,
@@ -182,7 +200,7 @@ pub(super) fn event_row(row: Row) -> Result<EventRow, sqlx::Error> {
             output: count("tokens_out")?,
             cached: count("tokens_cached")?,
             cache_write: count("tokens_cache_write")?,
-            // It only makes a price: what it made is in the cost.
+            // It only affects the price, which is in the cost.
             cache_write_long: None,
             reasoning: count("tokens_reasoning")?,
         },
@@ -196,7 +214,8 @@ pub(super) fn event_row(row: Row) -> Result<EventRow, sqlx::Error> {
         error: row.try_get("error")?,
         block_reason: block_reason.and_then(BlockReason::parse),
         incident: columns::incident_id(&row, "incident_id")?,
-        key: row.try_get::<Option<&str>, _>("key_id")?.and_then(AgentKeyId::parse),
+        key: credential.as_deref().and_then(AgentKeyId::parse),
+        token_subject: credential.as_deref().and_then(|it| it.strip_prefix(columns::TOKEN_PREFIX)).map(Into::into),
     };
     let prompt: Option<i64> = row.try_get("prompt_hash")?;
     let prompt = prompt.map(|bits| TextHash(bits.cast_unsigned()));

@@ -1,4 +1,4 @@
-//! Evidence, in the ways that pages need it: whole, the beginning of every text, or one body.
+//! Evidence in the forms that pages need: whole, the beginning of every text, or one body.
 
 use model::{CallId, Evidence, IncidentId, Likeness, Matched, MissingBodies, Timestamp};
 
@@ -18,16 +18,17 @@ pub struct EvidenceRow {
     pub response_chars: u64,
 }
 
-/// One call of the evidence without its bodies, its texts cut: what a page shows of it at first.
+/// One call of the evidence without its bodies and with its texts cut, for the first view of a
+/// page.
 #[derive(Clone, Debug)]
 pub struct EvidenceHead {
     /// The call.
     pub call: CallId,
-    /// When it came; none if only its fingerprint is known.
+    /// When it came; `None` if only its fingerprint is known.
     pub time: Option<Timestamp>,
-    /// Why it is here.
+    /// Why it is part of the evidence.
     pub matched: Vec<Matched>,
-    /// What it is like.
+    /// Its likeness to other calls.
     pub alike: Vec<Likeness>,
     /// The beginning of the tool calls whose results it reports.
     pub tool_calls: Option<String>,
@@ -37,7 +38,7 @@ pub struct EvidenceHead {
     pub prompt: Option<String>,
     /// The beginning of its response's text.
     pub response: Option<String>,
-    /// Characters of the whole prompt, result and response, of which the beginning is here.
+    /// Characters of the whole prompt, result and response, which are cut here.
     pub lengths: TextLengths,
     /// Characters of the request body, if it was kept.
     pub request_chars: Option<u64>,
@@ -45,7 +46,7 @@ pub struct EvidenceHead {
     pub response_chars: Option<u64>,
     /// Whether a body is missing or cut.
     pub truncated: bool,
-    /// Why its bodies are missing, if they are and it is known.
+    /// Why its bodies are missing, if they are and the reason is known.
     pub missing: Option<MissingBodies>,
 }
 
@@ -61,9 +62,9 @@ pub struct TextLengths {
 /// Which body of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceBody {
-    /// What was asked.
+    /// The request body.
     Request,
-    /// What was answered.
+    /// The response body.
     Response,
 }
 
@@ -108,7 +109,7 @@ impl Store {
         Ok(query.try_map(head).fetch_optional(&self.readers).await?)
     }
 
-    /// One body of the evidence; none if it was not kept.
+    /// One body of the evidence; `None` if it was not kept.
     pub async fn evidence_body(
         &self,
         id: IncidentId,

@@ -7,7 +7,8 @@ use model::{
 use crate::columns::{self, first_id, odd, unsigned};
 use crate::database::dialect::{self, contains_pattern};
 use crate::database::{self, QueryBuilder, Row};
-use crate::{Feedback, Page, PageRequest, Store, StoreError, fingerprint};
+use crate::{Feedback, Page, PageRequest, Store, StoreError};
+use model::fingerprint_bytes as fingerprint;
 
 /// One incident.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ pub struct IncidentRow {
     pub id: IncidentId,
     /// The agent.
     pub agent: AgentId,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
     /// The provider of the call that triggered it.
     pub provider: String,
@@ -30,34 +31,35 @@ pub struct IncidentRow {
     pub kill_switch: KillSwitch,
     /// Its state.
     pub state: IncidentState,
-    /// Since when the agent made no progress; unknown for incidents from before this was kept.
+    /// Since when the agent made no progress; `None` in incidents of versions that did not record
+    /// it.
     pub stuck_since: Option<Timestamp>,
-    /// How many calls it made since then, the stopped one included.
+    /// How many calls it made since then, including the stopped one.
     pub stuck_calls: u64,
-    /// The cycle that it repeated, if there was one.
+    /// The cycle that it repeated, if any.
     pub cycle: Option<Cycle>,
-    /// What those calls had cost when it was stopped; none if no price is known.
+    /// What those calls had cost when it was stopped; `None` if no price is known.
     pub loop_cost: Option<NanoUsd>,
     /// How many requests were refused since, until the agent was activated again.
     pub refused: u64,
     /// When the agent was activated again.
     pub closed_at: Option<Timestamp>,
-    /// From where the agent was activated again.
+    /// The interface through which the agent was activated again.
     pub closed_by: Option<ActivatedBy>,
-    /// What a person said of it.
+    /// A person's verdict on it.
     pub feedback: Option<Feedback>,
     /// How many calls the evidence holds.
     pub evidence_count: u64,
 }
 
-/// Which incidents.
+/// Filters incidents.
 #[derive(Clone, Debug, Default)]
 pub struct IncidentFilter {
-    /// Of this agent.
+    /// Only this agent's.
     pub agent: Option<AgentId>,
-    /// In this state.
+    /// Only in this state.
     pub state: Option<IncidentState>,
-    /// Whose agent, provider, model or conversation contains this, in any case.
+    /// Only if the agent, provider, model or conversation contains this, in any case.
     pub text: Option<String>,
 }
 
@@ -99,7 +101,7 @@ impl Store {
 
     /// How many incidents there were from `from` until before `to`.
     pub async fn incident_count(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
-        // Ids sort by time, so this looks at no others.
+        // Ids sort by time, so this reads no other rows.
         let query = database::query_scalar("select count(*) from incidents where id >= $1 and id < $2");
         let count: i64 = query.bind(first_id(from)).bind(first_id(to)).fetch_one(&self.readers).await?;
         Ok(unsigned(count))
@@ -112,8 +114,8 @@ impl Store {
         Ok(query.build().try_map(incident_row).fetch_optional(&self.readers).await?)
     }
 
-    /// The window that fired, oldest first. Empty if there is no such incident, or it is from
-    /// before this was kept.
+    /// The window that fired, oldest first. Empty if the incident does not exist or is of a version
+    /// that did not record it.
     pub async fn incident_window(&self, id: IncidentId) -> Result<Vec<Fingerprint>, StoreError> {
         let query = database::query_scalar("select fingerprints from incidents where id = $1").bind(id.to_string());
         let window: Option<Option<Vec<u8>>> = query.fetch_optional(&self.readers).await?;

@@ -1,12 +1,12 @@
-//! Lists come in pages by keyset: a page starts after the last key of the one before it, so that
-//! rows which come and go in between neither repeat nor hide others.
+//! Lists are paged by keyset: a page starts after the last key of the previous one, so that rows
+//! added or deleted in between neither repeat nor hide others.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::StoreError;
 
-/// Where the next page starts: opaque to clients.
+/// The start of the next page; opaque to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(pub String);
 
@@ -16,20 +16,20 @@ impl Cursor {
         Cursor(URL_SAFE_NO_PAD.encode(key))
     }
 
-    /// Reads a cursor that a client sent back; `None` if no list gave it.
+    /// Parses a cursor that a client sent back; `None` if it is invalid.
     pub fn parse(text: &str) -> Option<Cursor> {
         let cursor = Cursor(text.to_owned());
         cursor.key().is_ok().then_some(cursor)
     }
 
-    /// The key it stands for.
+    /// The key it encodes.
     fn key(&self) -> Result<String, StoreError> {
         let key = URL_SAFE_NO_PAD.decode(&self.0).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         key.ok_or_else(|| StoreError::Conflict("cursor is not one that a list gave".to_owned()))
     }
 }
 
-/// Which page.
+/// A request for a page.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
     /// How many items at most (1 to 500).
@@ -63,7 +63,7 @@ impl PageRequest {
 pub struct Page<T> {
     /// The items.
     pub items: Vec<T>,
-    /// Where the next one starts; none if this is the last.
+    /// The start of the next page; `None` on the last.
     pub next: Option<Cursor>,
 }
 
@@ -74,5 +74,10 @@ impl<T> Page<T> {
         items.truncate(request.limit());
         let next = items.last().filter(|_| more).map(|last| Cursor::after(&key(last)));
         Page { items, next }
+    }
+
+    /// Starts the next page after `key`, where this one stopped, unless this one is full.
+    pub(super) fn or_next(self, key: Option<&str>) -> Page<T> {
+        Page { next: self.next.or_else(|| key.map(Cursor::after)), ..self }
     }
 }

@@ -9,8 +9,8 @@ use crate::key_file::Sealed;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// The stored providers, keys decrypted. One whose key cannot be decrypted comes marked so, and
-    /// the log says what to do: the others must not suffer for it.
+    /// The stored providers, with decrypted keys. A provider whose key cannot be decrypted is
+    /// returned with a mark, and the log says what to do: the others stay usable.
     pub async fn providers(&self) -> Result<Vec<Provider>, StoreError> {
         let query = database::query("select * from providers order by name").try_map(provider_row);
         let rows = query.fetch_all(&self.readers).await?;

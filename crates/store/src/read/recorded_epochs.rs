@@ -1,4 +1,4 @@
-//! What was recorded of whole epochs, for measuring and not for serving.
+//! The recorded calls of whole epochs, for measurements.
 
 use model::{AgentId, Epoch};
 
@@ -18,7 +18,7 @@ pub struct RecordedEpoch {
 }
 
 impl Store {
-    /// The epochs of which scored calls are on record, of one agent or of all.
+    /// The epochs with recorded scored calls, of one agent or of all.
     pub async fn recorded_epochs(&self, agent: Option<&AgentId>) -> Result<Vec<(AgentId, Epoch)>, StoreError> {
         let query = database::query(
             "select distinct agent_id, epoch from events

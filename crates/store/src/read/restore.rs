@@ -1,5 +1,5 @@
-//! What the guard is restored from at start: agents with their windows, and the calls of the last
-//! moments.
+//! Reads what the guard is restored from at start: agents with their windows, and the calls of the
+//! last minutes.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,8 @@ use super::agents::bind_settings;
 use super::exemptions;
 use crate::columns::{self, first_id, signed, unsigned};
 use crate::database::{self, Query, Row, dialect};
-use crate::{Store, StoreError, fingerprint};
+use crate::{Store, StoreError};
+use model::fingerprint_bytes as fingerprint;
 
 /// Agents that are read at a time after the start.
 const PORTION: usize = 2_000;
@@ -21,8 +22,8 @@ impl Store {
     /// most recently seen others; each with the newest fingerprints of its epoch.
     pub async fn saved_agents(&self, defaults: KillSwitch, recent: usize) -> Result<Vec<SavedAgent>, StoreError> {
         let since = self.seen_since(recent).await?;
-        // Two readers at once. Each looks at its agents in the order that costs least: the recent by
-        // their index, the others in the order of the table.
+        // Two readers at once. Each reads its agents in the cheapest order: the recent by their
+        // index, the others in the order of the table.
         let (recent, special) = (Chosen::Recent { since }, Chosen::Special { defaults, before: since });
         let (mut agents, others) = tokio::try_join!(self.chosen_agents(&recent), self.chosen_agents(&special))?;
         agents.extend(others);
@@ -45,8 +46,7 @@ impl Store {
         Ok(OlderAgents { store: self.clone(), defaults, before, until })
     }
 
-    /// The time since which the `recent` most recently seen agents were seen; others seen at that
-    /// moment are among them.
+    /// The time since which the `recent` most recently seen agents were seen; ties are included.
     async fn seen_since(&self, recent: usize) -> Result<i64, StoreError> {
         let Some(before) = recent.checked_sub(1) else { return Ok(i64::MAX) };
         let query =
@@ -90,9 +90,9 @@ impl Store {
 pub struct OlderAgents {
     store: Store,
     defaults: KillSwitch,
-    /// Those seen before this time are left.
+    /// Agents seen before this time are not read yet.
     before: i64,
-    /// Those seen before this time are not restored.
+    /// Agents seen before this time are not restored.
     until: i64,
 }
 
@@ -112,21 +112,21 @@ impl OlderAgents {
     }
 }
 
-/// Before the time of any agent: when one was seen that never was.
+/// Sorts before the time of any agent; stands for an agent that was never seen.
 const NEVER: i64 = i64::MIN;
 
 /// Which agents are read.
 #[derive(Clone, Copy, Debug)]
 enum Chosen {
-    /// Those that were seen since this time.
+    /// Agents seen since this time.
     Recent { since: i64 },
-    /// Those that differ from one that is not known, of those that were not seen since this time.
+    /// Agents that differ from an unknown one and were not seen since this time.
     Special { defaults: KillSwitch, before: i64 },
-    /// The others that were seen in a range of time.
+    /// Other agents seen in a range of time.
     Older { defaults: KillSwitch, since: i64, before: i64 },
 }
 
-/// Whether an agent differs from one that is not known.
+/// Whether an agent differs from an unknown one.
 macro_rules! is_special {
     () => {
         "(active = 0 or epoch > 0 or window_floor > 0
@@ -141,7 +141,7 @@ macro_rules! is_recent {
     };
 }
 
-/// `coalesce` keeps SQLite from the index: for most of the table it would be slower.
+/// `coalesce` keeps SQLite from using the index, which would be slower for most of the table.
 macro_rules! is_special_and_not_recent {
     () => {
         concat!("coalesce(last_seen, -9223372036854775808) < $6 and ", is_special!())
@@ -165,7 +165,7 @@ macro_rules! agents_where {
     };
 }
 
-/// `cross join` makes SQLite go from the agents to their events, and not through all events.
+/// `cross join` makes SQLite look up the events of each agent instead of scanning all events.
 macro_rules! windows_where {
     ($condition:expr, $recall:literal) => {
         concat!(
@@ -234,7 +234,7 @@ fn saved_agent(row: Row) -> Result<SavedAgent, sqlx::Error> {
     })
 }
 
-/// What an agent called at a provider within a second.
+/// The calls of an agent to a provider within a second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecentCalls {
     /// The agent.
@@ -250,7 +250,7 @@ pub struct RecentCalls {
 }
 
 impl Store {
-    /// The calls that came since `from`, the oldest first.
+    /// The calls that came since `from`, oldest first.
     pub async fn recent_calls(&self, from: Timestamp) -> Result<Vec<RecentCalls>, StoreError> {
         let query = database::query(RECENT_CALLS).bind(first_id(from));
         Ok(query.try_map(recent_calls).fetch_all(&self.readers).await?)

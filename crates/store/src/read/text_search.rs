@@ -1,7 +1,7 @@
-//! Finds events that contain a text in the agent, the error, the conversation or the model. Each
-//! has its own way, because comparing a text with every event takes seconds: agents and errors have
-//! indexes, and the sums know the names of conversations and models and the hours they were seen
-//! in.
+//! Finds events that contain a text in the agent, the error, the conversation or the model. Each is
+//! searched differently, because comparing a text with every event takes seconds: agents and errors
+//! have indexes, and the sums know the names of conversations and models and the hours they were
+//! seen in.
 
 use model::Timestamp;
 
@@ -13,7 +13,7 @@ use crate::database::{self, QueryBuilder, Row};
 use crate::stats::{HOURS_KEPT_DAYS, Span};
 use crate::{Store, StoreError};
 
-/// With more matching names than this, so many events match that a page is full soon.
+/// With more matching names than this, so many events match that a page fills quickly.
 const MOST_NAMES: i64 = 1000;
 
 /// Sums keep names of up to 200 bytes: a longer one was cut, and its end is unknown.
@@ -26,6 +26,8 @@ struct Search<'a> {
     filter: &'a EventFilter,
     /// The page begins before this id.
     before: Option<String>,
+    /// The page ends at this id, if no index finds what the filter asks for.
+    end: Option<String>,
     rows: i64,
 }
 
@@ -35,6 +37,9 @@ impl Search<'_> {
         self.filter.push_onto(query);
         if let Some(before) = &self.before {
             query.push(" and id < ").push_bind(before.clone());
+        }
+        if let Some(end) = &self.end {
+            query.push(" and id >= ").push_bind(end.clone());
         }
     }
 
@@ -80,7 +85,9 @@ impl Store {
         filter: &EventFilter,
         page: &PageRequest,
     ) -> Result<Page<EventRow>, StoreError> {
-        let search = Search { pattern: contains_pattern(text), filter, before: page.after()?, rows: page.rows() };
+        let (before, rows) = (page.after()?, page.rows());
+        let end = self.end_of_look(filter, before.as_deref()).await?;
+        let search = Search { pattern: contains_pattern(text), filter, before, end, rows };
         let mut found = self.events_of_agents(&search).await?;
         found.extend(self.events_with_error(&search).await?);
         let oldest_sum = self.oldest_sum();
@@ -93,7 +100,7 @@ impl Store {
         found.sort_unstable_by_key(|row| std::cmp::Reverse(row.event.id));
         found.dedup_by_key(|row| row.event.id);
         found.truncate(usize::try_from(search.rows).unwrap_or_default());
-        Ok(Page::of(found, page, |row| row.event.id.to_string()))
+        Ok(Page::of(found, page, |row| row.event.id.to_string()).or_next(search.end.as_deref()))
     }
 
     /// The newest events of each agent whose id contains the text.
@@ -167,7 +174,7 @@ impl Store {
         self.fetch(query).await
     }
 
-    /// The newest events whose `column` contains the text, of those that are older than the sums.
+    /// The newest events whose `column` contains the text, among events older than the sums.
     async fn events_before_sums(
         &self,
         search: &Search<'_>,
@@ -213,8 +220,8 @@ fn select() -> QueryBuilder {
     query
 }
 
-/// From one hour to the next by the sums over all agents, so that the rows of single agents are not
-/// read.
+/// Goes from one hour to the next by the sums over all agents, so that the rows of single agents
+/// are not read.
 const MODELS: &str = concat!(
     "with recursive starts (start) as (
         select max(start) from rollups where span = $2

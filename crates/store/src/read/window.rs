@@ -4,7 +4,8 @@ use model::{AgentId, BlockReason, CallId, Fingerprint, Score, Timestamp, WindowK
 
 use crate::columns::{self, odd, unsigned};
 use crate::database::{self, Row, dialect};
-use crate::{Store, StoreError, fingerprint};
+use crate::{Store, StoreError};
+use model::fingerprint_bytes as fingerprint;
 
 /// One call of a window.
 #[derive(Clone, Debug)]

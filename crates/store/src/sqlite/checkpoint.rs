@@ -27,7 +27,7 @@ pub(super) async fn run(database: PathBuf, tuning: Tuning, checkpoints: Arc<Mute
         *count += 1;
         match checkpoint(&database).await {
             Ok(()) => moved = length,
-            // The writer moves it when it is longer still, and reports what is wrong with the disk.
+            // The writer moves an even longer log itself, and reports problems with the disk.
             Err(error) => tracing::debug!("the write-ahead log was not moved into the database: {error}"),
         }
     }

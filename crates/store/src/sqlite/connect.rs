@@ -12,11 +12,11 @@ use crate::tuning::Tuning;
 /// `checkpoint.rs` does that earlier, unless the disk is slow or a read takes very long.
 const PAGES_PER_CHECKPOINT: &str = "65536";
 
-/// The file of the write-ahead log is cut to its content.
+/// Truncates the write-ahead log to its content.
 const JOURNAL_SIZE_LIMIT: &str = "0";
 
 /// 32 MiB: the newest page of every index for two thousand agents. A batch that touches more pages
-/// than fit has them written out and read again before it is through.
+/// has them written out and read again before it ends.
 const CACHE_SIZE: &str = "-32768";
 
 /// The connection that writes.

@@ -1,13 +1,13 @@
 //! The bodies of the calls in the windows, in a file beside the database, so that the evidence of a
-//! kill after a restart is whole. A file of its own: it is written often, is worth little, and must
-//! never make a kill or a change wait.
+//! kill after a restart is complete. The file is separate because it is written often, can be lost,
+//! and must never make a kill or a change wait.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse, Timestamp};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row, SqlitePool};
 
 use super::create_private_file;
@@ -17,7 +17,7 @@ use crate::columns::odd;
 
 const NAME: &str = "evidence.db";
 
-/// Bodies that are deleted are overwritten: they may be somebody's secrets.
+/// Deleted bodies are overwritten: they may contain secrets.
 const SECURE_DELETE: &str = "on";
 
 const TABLE: &str = "
@@ -41,8 +41,7 @@ pub struct EvidenceFile {
 }
 
 impl EvidenceFile {
-    /// Opens the file in `data_dir`. One that cannot be read is made anew: what it held was a copy
-    /// of what was in memory.
+    /// Opens the file in `data_dir`. An unreadable file is replaced: it only held a copy of memory.
     pub async fn open(data_dir: &Path) -> Result<EvidenceFile, StoreError> {
         let connection = match connect(&path(data_dir), TABLE).await {
             Ok(connection) => connection,
@@ -67,7 +66,7 @@ impl EvidenceFile {
         Ok(())
     }
 
-    /// The calls that it holds.
+    /// The calls in the file.
     pub async fn calls(&self) -> Result<HashSet<CallId>, StoreError> {
         let ids: Vec<String> = sqlx::query_scalar("select call_id from bodies").fetch_all(&self.connection).await?;
         Ok(ids.iter().filter_map(|id| CallId::parse(id)).collect())
@@ -93,7 +92,7 @@ impl EvidenceFile {
         Ok(calls)
     }
 
-    /// Writes how memory differs.
+    /// Writes the difference to memory.
     pub async fn write(&self, difference: &KeptCalls) -> Result<(), StoreError> {
         let mut transaction = self.connection.begin().await?;
         for id in &difference.gone {
@@ -127,7 +126,7 @@ pub(crate) async fn connect(path: &Path, table: &'static str) -> Result<SqlitePo
         .pragma("secure_delete", SECURE_DELETE)
         .pragma("journal_size_limit", "0")
         .disable_statement_logging();
-    let connection = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
+    let connection = crate::database::pool_options().max_connections(1).connect_with(options).await?;
     sqlx::query(table).execute(&connection).await?;
     Ok(connection)
 }

@@ -31,19 +31,18 @@ pub(crate) struct FileWatch {
     database: PathBuf,
     tuning: Tuning,
     checkpoint_count: Arc<Mutex<u64>>,
-    /// A connection that is never closed: what it has opened stays readable when it is deleted.
+    /// A connection that is never closed: deleted files stay readable through it.
     pub(super) anchor: Option<SqliteConnection>,
     files: Option<DatabaseFiles>,
     stamp: Option<Stamp>,
-    /// How many checkpoints there were when the stamp was taken, and when the log last became
-    /// shorter.
+    /// The number of checkpoints when the stamp was taken, and when the log last became shorter.
     checkpoints: u64,
     checkpoints_at_shrink: u64,
     damage_reports: u64,
-    /// Whether the content of the files should be looked at, and from when on it may be.
+    /// Whether the content of the files should be checked, and the earliest time for it.
     is_suspected: bool,
     next_check: Instant,
-    /// Reads the whole database, where something is suspected; and since when.
+    /// A running check of the whole database, and its start.
     check: Option<(Instant, JoinHandle<Result<(), Loss>>)>,
     pub(super) loss: Option<Loss>,
     pub(super) next_look: Instant,
@@ -93,8 +92,8 @@ impl FileWatch {
         Ok(())
     }
 
-    /// An error if the names of the files no longer lead to what is open: what is written there is
-    /// lost with the process.
+    /// An error if the names no longer lead to the open files: what is written there would be lost
+    /// with the process.
     pub(super) fn confirm(&mut self) -> Result<(), sqlx::Error> {
         if self.loss.is_none() {
             self.loss = self.files.as_ref().and_then(DatabaseFiles::loss);
@@ -128,9 +127,9 @@ impl FileWatch {
         self.begin_check();
     }
 
-    /// Begins to read the whole database, if something is suspected and the last time was long
-    /// enough ago: a program that writes to the file all the time must not make that the server's
-    /// only work.
+    /// Starts to read the whole database if something is suspected and the last check was long
+    /// enough ago: a program that writes to the file all the time must not keep the server busy
+    /// with checks.
     fn begin_check(&mut self) {
         if self.is_suspected && self.check.is_none() && Instant::now() >= self.next_check {
             self.is_suspected = false;

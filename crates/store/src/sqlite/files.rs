@@ -23,7 +23,7 @@ struct FileId {
     inode: u64,
 }
 
-/// Changes whenever somebody writes to the database file: only checkpoints do.
+/// Changes whenever the database file is written, which only checkpoints do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     modified: (i64, i64),
@@ -66,7 +66,7 @@ impl DatabaseFiles {
         Ok(DatabaseFiles { paths, opened })
     }
 
-    /// What happened to the names of the files, if anything.
+    /// What happened to the files by name; `None` if nothing did.
     pub(crate) fn loss(&self) -> Option<Loss> {
         self.paths.iter().zip(self.opened).find_map(|(path, opened)| {
             let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();

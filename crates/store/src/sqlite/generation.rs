@@ -1,4 +1,4 @@
-//! Makes readers leave a database that was replaced.
+//! Makes readers close their connections to a database that was replaced.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use sqlx::Sqlite;
 use sqlx::pool::PoolOptions;
 use tokio::time::Instant;
 
-/// When the database that readers use was put in its place.
+/// When the current database was put in place.
 #[derive(Clone, Debug)]
 pub(crate) struct Generation(Arc<Mutex<Option<Instant>>>);
 

@@ -19,7 +19,7 @@ pub(crate) mod write_connection;
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
+use sqlx::sqlite::SqlitePool;
 
 pub(crate) use self::bulk_insert::{BulkInsert, INSERT_OR_IGNORE, clause, execute_with};
 pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, may_pass, report_damage};
@@ -59,7 +59,7 @@ pub(crate) async fn open(database: &Path, tuning: &Tuning) -> Result<Readers, St
     migrate(database, tuning).await?;
     let generation = Generation::default();
     let pool = generation
-        .limit(SqlitePoolOptions::new())
+        .limit(crate::database::pool_options())
         .max_connections(READERS)
         .acquire_timeout(Duration::from_secs(5))
         // A connection to a file cannot be lost on the way; asking costs a trip to its thread per

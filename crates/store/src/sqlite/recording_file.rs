@@ -1,5 +1,5 @@
-//! What recorded agents asked and were answered, in a file of its own beside the database: bounded
-//! by age and by size, and empty unless the operator asks for it.
+//! The requests and responses of recorded agents, in a file beside the database: limited in age and
+//! size, and empty unless the operator enables recording.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::{EvidenceBody, StoreError, database};
 
 const NAME: &str = "recordings.db";
 
-/// How many calls are deleted at a time while there is too much.
+/// How many calls are deleted at a time while the file is over its limit.
 const PORTION: i64 = 100;
 
 /// The small columns come first, so that counting does not read the bodies.
@@ -55,7 +55,7 @@ impl RecordingFile {
         data_dir.join(NAME).exists()
     }
 
-    /// Writes calls, each with its agent. One that is there already is replaced.
+    /// Writes calls, each with its agent. An existing call is replaced.
     pub async fn write(&self, calls: &[(AgentId, KeptCall)]) -> Result<(), StoreError> {
         let mut transaction = self.connection.begin().await?;
         for (agent, call) in calls {
@@ -73,7 +73,7 @@ impl RecordingFile {
         Ok(row.map(|row| row.try_get("answered").map(|answered| (true, answered))).transpose()?)
     }
 
-    /// One body of a call as it came.
+    /// One body of a call as it was received.
     pub async fn body(&self, call: CallId, which: EvidenceBody) -> Result<Option<Vec<u8>>, StoreError> {
         let query = sqlx::query("select * from recordings where call_id = $1").bind(call.to_string());
         let Some(kept) = query.try_map(kept_call).fetch_optional(&self.connection).await? else { return Ok(None) };
@@ -84,8 +84,7 @@ impl RecordingFile {
         Ok(body.and_then(unpacked))
     }
 
-    /// Deletes what came before `before`, and the oldest as long as all bodies take more than
-    /// `bytes`.
+    /// Deletes calls that came before `before`, then the oldest until all bodies fit into `bytes`.
     pub async fn expire(&self, before: Timestamp, bytes: u64) -> Result<(), StoreError> {
         let query = sqlx::query("delete from recordings where timestamp < $1").bind(before.as_millis());
         query.execute(&self.connection).await?;
@@ -103,7 +102,7 @@ impl RecordingFile {
         Ok(unsigned(query.fetch_one(&self.connection).await?))
     }
 
-    /// The agents that something is recorded of.
+    /// The agents with recorded calls.
     pub async fn agents(&self) -> Result<Vec<AgentId>, StoreError> {
         let query = sqlx::query("select distinct agent_id from recordings");
         Ok(query
@@ -112,7 +111,7 @@ impl RecordingFile {
             .await?)
     }
 
-    /// Deletes all that is recorded of an agent.
+    /// Deletes all recorded calls of an agent.
     pub async fn delete_agent(&self, agent: &AgentId) -> Result<(), StoreError> {
         let query = sqlx::query("delete from recordings where agent_id = $1").bind(agent.as_str());
         query.execute(&self.connection).await?;

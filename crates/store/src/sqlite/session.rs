@@ -23,11 +23,11 @@ use crate::tuning::Tuning;
 pub(crate) struct Session {
     database: PathBuf,
     tuning: Tuning,
-    /// That of the readers.
+    /// The generation that the readers use.
     generation: Generation,
     connection: WriteConnection,
     watch: FileWatch,
-    /// Held by whoever moves the write-ahead log into the database; counts how often that was done.
+    /// Held while the write-ahead log is moved into the database; counts how often that was done.
     checkpoints: Arc<Mutex<u64>>,
 }
 
@@ -70,7 +70,8 @@ impl Session {
     /// Takes an error of the writer into account.
     pub(crate) async fn note_failure(&mut self, error: &sqlx::Error) {
         self.watch.note(error);
-        // After damage the connection stays: it has pages in memory that may be damaged on disk.
+        // After damage the connection stays open: its cache may hold pages that are damaged on
+        // disk.
         if !is_damage(error) {
             self.reset().await;
         }
@@ -131,7 +132,7 @@ impl Session {
     }
 
     async fn write_copy(&mut self, held: Held<'_>) -> Result<Extent, StoreError> {
-        // The writer's own connection comes first: it has pages in memory that may be damaged on
+        // The writer's own connection comes first: its cache may hold pages that are damaged on
         // disk.
         let source: &mut SqliteConnection = match (self.connection.opened(), &mut self.watch.anchor) {
             (Some(connection), _) | (None, Some(connection)) => connection,
@@ -142,7 +143,7 @@ impl Session {
 
     /// Moves the write-ahead log into the database and closes.
     pub(crate) async fn close(mut self) -> Result<(), sqlx::Error> {
-        // SQLite does not wait for another that moves the log: it would leave the log as it is.
+        // SQLite does not wait for another checkpoint: it would leave the log as it is.
         let _checkpoints = self.checkpoints.lock().await;
         self.watch.close().await;
         self.connection.close().await
@@ -157,8 +158,8 @@ pub(crate) struct WriteTransaction<'a> {
 }
 
 impl WriteTransaction<'_> {
-    /// Commits. What somebody waits for is confirmed first: if the names of the files no longer
-    /// lead to what is open, it would be lost with the process.
+    /// Commits. Writes that a caller waits for are confirmed first: if the names no longer lead to
+    /// the open files, the write would be lost with the process.
     pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
         if self.durability == Durability::Full {
             self.watch.confirm()?;

@@ -1,5 +1,5 @@
-//! Sums by agent, all its models together, over every span: a list of all agents adds up few rows
-//! of each. They are made once a span is over, see `longer_sums`; what comes later is added here.
+//! Sums by agent over all its models, for every span, so that a list of all agents reads few rows
+//! of each. `longer_sums` makes them once a span is over; later calls are added here.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
     BulkInsert::new(("agent_sums", columns), 16, &add_counts("hours, start, agent_id", []))
 });
 
-/// Adds sums of hours, each with its beginning and its agent, to the spans that are made already.
+/// Adds sums of hours, each with its start and agent, to the spans that are already made.
 pub(super) async fn add<'a>(
     transaction: &mut Connection<'_>,
     sums: impl Iterator<Item = (i64, &'a str, &'a Totals)>,

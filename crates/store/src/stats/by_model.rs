@@ -15,12 +15,12 @@ use super::span::Span;
 use super::totals::{add_counts, push_counts, stored_name};
 use super::{LatencyHistogram, ModelName, Totals, by_agent, conversations};
 use crate::Unpriced;
-use crate::database::{self, Arguments, BulkInsert, Connection, Merge, text};
+use crate::database::{self, Arguments, BulkInsert, Connection, Lock, Merge, text};
 
 /// The agent that stands for all of them.
 const ALL: &str = "";
 
-/// What a sum is of.
+/// The key of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key<'a> {
     span: Span,
@@ -85,12 +85,17 @@ fn is_call(event: &Event) -> bool {
 }
 
 async fn add_calls<'a>(transaction: &mut Connection<'_>, calls: &[&'a Event], writer: &str) -> Result<(), sqlx::Error> {
+    if calls.is_empty() {
+        return Ok(());
+    }
     let mut hours: HashMap<Key<'a>, Totals> = HashMap::new();
     // Calls of a busy agent come one after the other: each run of them is looked up once.
     for run in calls.chunk_by(|one, next| Key::of(one) == Key::of(next)) {
         let sum = hours.entry(Key::of(run[0])).or_default();
         run.iter().for_each(|call| sum.add(call));
     }
+    // Until the commit, no other server may make longer sums that miss these.
+    database::lock_shared(transaction, Lock::Sums).await?;
     let progress = Progress::read(&mut *transaction).await?;
     by_agent::add(transaction, hours.iter().map(|(key, totals)| (key.start, key.agent, totals)), &progress).await?;
     let mut sums: Vec<(Key<'a>, Totals)> = with_longer_sums(hours, &progress).into_iter().collect();

@@ -72,7 +72,7 @@ impl Seen {
     }
 }
 
-/// Adds `calls` to their conversations. Budgets count those without a price as `unpriced` says.
+/// Adds `calls` to their conversations. Budgets count calls without a price as `unpriced` says.
 pub(super) async fn add(
     transaction: &mut Connection<'_>,
     calls: &[&Event],

@@ -1,6 +1,6 @@
-//! Makes sums over longer spans from shorter ones once a span is over, of some agents at a time so
-//! that no kill waits for all of them. The progress is written in the same transaction: up to there
-//! readers use these sums, then shorter ones.
+//! Makes sums over longer spans from shorter ones once a span is over. It handles some agents at a
+//! time, so that no kill waits for all of them. The progress is written in the same transaction:
+//! readers use these sums up to there, and shorter ones after it.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,20 @@ use super::by_model;
 use super::progress::Progress;
 use super::span::{HOURS_KEPT_DAYS, Span};
 use super::{ModelName, Totals};
-use crate::database::{self, Connection, dialect};
+use crate::database::{self, Connection, Lock, dialect};
 
-/// Days are made by model from twenty-four hours, with all latencies, so they are made of this many
-/// times fewer agents.
+/// Days are made by model from 24 hours with all latencies, so one step covers this many times
+/// fewer agents.
 const SHARE_OF_DAYS: i64 = 10;
 
 /// Sorts after the names of all agents.
 const END: &str = "\u{10ffff}";
 
-/// Hours are over after this many days even if nothing has happened since: before they are deleted.
+/// Hours count as over after this many days even if nothing has happened since, so that they are
+/// summed before they are deleted.
 const OVER_AFTER_DAYS: i64 = HOURS_KEPT_DAYS - 2;
 
-/// How much is made at a time, and by whom.
+/// The size of one step, and its writer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portion<'a> {
     /// The number of agents.
@@ -36,6 +37,8 @@ pub(crate) async fn make_some(
     now: Timestamp,
     portion: Portion<'_>,
 ) -> Result<bool, sqlx::Error> {
+    // An hour that another server is writing must not be missed.
+    database::lock(transaction, Lock::Sums).await?;
     let query = database::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
     let newest: Option<i64> = query.fetch_one(&mut *transaction).await?;
     let Some(newest) = newest else { return Ok(false) };
@@ -53,7 +56,7 @@ pub(crate) async fn make_some(
             due.make(transaction).await?;
             return Ok(true);
         }
-        // Nothing has happened between the two.
+        // Nothing happened between the two.
         if start > cursor.start {
             move_cursor(transaction, span, (start, "")).await?;
         }
@@ -68,8 +71,8 @@ async fn first_hour(transaction: &mut Connection<'_>, start: i64) -> Result<Opti
     query.bind(Span::Hour.model_code()).bind(start).fetch_one(transaction).await
 }
 
-/// Records that all sums of `span` before `start` are made, and of that one those of agents before
-/// `next`.
+/// Records that all sums of `span` before `start` are made, and within that span those of agents
+/// before `next`.
 async fn move_cursor(
     transaction: &mut Connection<'_>,
     span: Span,
@@ -79,12 +82,12 @@ async fn move_cursor(
     query.bind(start).bind(next).bind(span.hours()).execute(transaction).await.map(drop)
 }
 
-/// Sums that are due: of the span that began at `start`, of agents from `next` on.
+/// A sum that is due: of the span that began at `start`, of agents from `next` on.
 struct Due<'a> {
     span: Span,
     start: i64,
     next: String,
-    /// The span that they are made from; `None`: the hours as they were written.
+    /// The span it is made from; `None` for the hours as they were written.
     part: Option<Span>,
     portion: Portion<'a>,
 }
@@ -103,7 +106,7 @@ impl Due<'_> {
         move_cursor(transaction, self.span, moved).await
     }
 
-    /// Makes sums of shorter ones, and returns the agent to go on with.
+    /// Makes sums from shorter ones, and returns the agent to continue with.
     async fn sum_up(&self, transaction: &mut Connection<'_>, part: Span) -> Result<Option<String>, sqlx::Error> {
         let agents = self.portion.agents;
         let agents = if self.span == Span::Day { (agents / SHARE_OF_DAYS).max(1) } else { agents };
@@ -120,7 +123,7 @@ impl Due<'_> {
         Ok(next)
     }
 
-    /// Makes sums of hours as they were written, and returns the agent to go on with.
+    /// Makes sums from hours as they were written, and returns the agent to continue with.
     async fn sum_up_models(&self, transaction: &mut Connection<'_>) -> Result<Option<String>, sqlx::Error> {
         let query = database::query_scalar(NEXT_AGENT_OF_MODELS).bind(Span::Hour.model_code()).bind(self.start);
         let query = query.bind(&self.next).bind(self.portion.agents);
@@ -131,8 +134,8 @@ impl Due<'_> {
         Ok(next)
     }
 
-    /// Makes days by model, also of all agents together. SQL cannot add histograms, so this reads
-    /// the hours.
+    /// Makes days by model, including those of all agents together. SQL cannot add histograms, so
+    /// this reads the hours.
     async fn sum_up_days(&self, transaction: &mut Connection<'_>, until: &str) -> Result<(), sqlx::Error> {
         let query = database::query(HOURS_OF_DAY).bind(self.start).bind(Span::Hour.millis()).bind(self.end());
         let query = query.bind(Span::Hour.model_code()).bind(&self.next).bind(until);
@@ -145,8 +148,8 @@ impl Due<'_> {
     }
 }
 
-/// The first agent beyond a number of agents in each of the shorter sums: what is before it is a
-/// bounded number of rows.
+/// The first agent beyond a number of agents in each of the shorter sums, which bounds the rows
+/// before it.
 const NEXT_AGENT: &str = "
     with recursive starts (start) as (select $1 union all select start + $2 from starts where start + $2 < $3)
     select min((select agent_id from agent_sums where hours = $4 and agent_sums.start = starts.start and agent_id >= $5
@@ -186,7 +189,7 @@ macro_rules! sums {
     };
 }
 
-/// Replaces sums that are there already.
+/// Replaces existing sums.
 macro_rules! replace_sums {
     () => {
         " on conflict (hours, start, agent_id) do update set requests = excluded.requests, errors = excluded.errors,
@@ -198,7 +201,7 @@ macro_rules! replace_sums {
     };
 }
 
-/// `cross join` makes SQLite go from the beginnings to their agents, and not through all agents.
+/// `cross join` makes SQLite go from the starts to their agents instead of scanning all agents.
 const SUM_UP: &str = concat!(
     "with recursive starts (start) as (select $1 union all select start + $2 from starts where start + $2 < $3)
     insert into agent_sums select $4, $1, agent_id, ",

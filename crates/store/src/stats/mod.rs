@@ -4,6 +4,7 @@
 mod by_agent;
 mod by_model;
 mod conversations;
+pub(crate) mod group_spending;
 mod latency_histogram;
 mod longer_sums;
 mod period;

@@ -1,4 +1,4 @@
-//! The period that statistics are asked for: whole hours, or whole days where the hours are gone.
+//! The period of a query: whole hours, or whole days where the hours are deleted.
 
 use model::Timestamp;
 
@@ -6,17 +6,17 @@ use super::progress::Progress;
 use super::runs::{Run, split};
 use super::span::{HOURS_KEPT_DAYS, Span};
 
-/// A period of more than this is shown day by day.
+/// Longer periods are shown day by day.
 const SHOWN_BY_HOUR: i64 = 3 * Span::Day.millis();
 
-/// A period: the end is not part of it.
+/// A period without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     from: i64,
     to: i64,
 }
 
-/// The step in which a series is shown.
+/// The step of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Hour by hour.

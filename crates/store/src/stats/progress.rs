@@ -11,10 +11,10 @@ pub(crate) struct Progress(Vec<Cursor>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) hours: i64,
-    /// All sums that began before are made.
+    /// All sums that began before this are made.
     pub(crate) start: i64,
-    /// Of the span that begins there, the sums of agents before this one are made. All agents
-    /// together are called `""`.
+    /// In the span that begins at `start`, the sums of agents before this one are made. `""` stands
+    /// for all agents together.
     pub(crate) next: String,
 }
 
@@ -24,7 +24,7 @@ impl Progress {
         query.try_map(cursor).fetch_all(source.into()).await.map(Progress)
     }
 
-    /// When the first sum of this span begins that is not made.
+    /// The start of the first sum of this span that is not made.
     pub(crate) fn until(&self, span: Span) -> i64 {
         self.cursor(span).map_or(0, |cursor| cursor.start)
     }

@@ -19,7 +19,7 @@ pub struct Figures {
     pub period: Period,
     /// The sums over the whole period.
     pub total: Totals,
-    /// The beginning and the sums of each step, also of those without calls.
+    /// The start and the sums of each step, including steps without calls.
     pub series: Vec<(Timestamp, Totals)>,
     /// By provider and model, the most expensive first.
     pub models: Vec<(ModelName, Totals)>,
@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// The sums over the period right before `period`. If `period` has not ended, the last hour or
-    /// day of the one before counts by the part that has passed in this one.
+    /// day before it counts in proportion to the time that has passed.
     pub async fn total_before(&self, agent: Option<&AgentId>, period: Period) -> Result<Totals, StoreError> {
         let now = self.config.clock.now();
         let before = period.before(now);
@@ -77,8 +77,8 @@ impl Store {
     /// The agents that made calls in a period, the most expensive first, at most `limit`; without
     /// latencies.
     pub async fn agent_figures(&self, period: Period, limit: u32) -> Result<Vec<(AgentId, Totals)>, StoreError> {
-        // First the agents by two columns, then all columns of those: adding up all columns of all
-        // agents takes twice as long.
+        // Ranks the agents by two columns first, then reads all columns of the top ones: adding up
+        // all columns of all agents takes twice as long.
         let mut query = QueryBuilder::new("select agent_id from (");
         let runs = period.agent_runs(&self.progress().await?);
         push_sums(&mut query, &runs, "agent_id, cost_nano_usd, requests", None);
@@ -106,6 +106,10 @@ impl Store {
         period: Period,
     ) -> Result<HashMap<AgentId, Totals>, StoreError> {
         let agents: Vec<&AgentId> = agents.collect();
+        // PostgreSQL rejects an empty list.
+        if agents.is_empty() {
+            return Ok(HashMap::new());
+        }
         let mut query = QueryBuilder::new(SUMS_BY_AGENT);
         let runs = period.agent_runs(&self.progress().await?);
         push_sums(&mut query, &runs, COUNTS_BY_AGENT, Some(&agents));
@@ -122,8 +126,8 @@ impl Store {
         self.model_sums_of(agent, period.model_runs(&self.progress().await?)).await
     }
 
-    /// How far sums are made. Read before the sums: those that are made in between are then read
-    /// from their parts.
+    /// How far sums are made. Read it before the sums: sums made in between are then read from
+    /// their parts.
     pub(crate) async fn progress(&self) -> Result<Progress, StoreError> {
         Ok(Progress::read(&self.readers).await?)
     }
@@ -230,8 +234,7 @@ pub(super) fn push_list(query: &mut QueryBuilder, starts: impl Iterator<Item = i
     }
 }
 
-/// The most expensive first; among equals the busiest, then by name, so that the order is always
-/// the same.
+/// The most expensive first, then the busiest, then by name, so that the order is stable.
 fn by_cost<K: Ord>(sums: HashMap<K, Totals>) -> Vec<(K, Totals)> {
     let mut list: Vec<_> = sums.into_iter().collect();
     list.sort_by(|(left_name, left), (right_name, right)| {

@@ -3,10 +3,10 @@
 use super::progress::Progress;
 use super::span::Span;
 
-/// Spans of one length that follow each other: from `from` until before `to`.
+/// Consecutive spans of one length, from `from` until before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The spans; `None`: hours as they were written, because no sums are made of them.
+    /// The length; `None` for hours as they were written, which have no sums.
     pub(crate) made: Option<Span>,
     pub(crate) from: i64,
     pub(crate) to: i64,
@@ -18,7 +18,7 @@ impl Run {
         self.made.unwrap_or(Span::Hour)
     }
 
-    /// The beginnings of its spans.
+    /// The starts of its spans.
     pub(crate) fn starts(self) -> impl Iterator<Item = i64> {
         let length = self.span().millis();
         (0..(self.to - self.from) / length).map(move |number| self.from + number * length)
@@ -26,7 +26,7 @@ impl Run {
 }
 
 /// Splits whole hours into as few of `spans` as possible: the longest in the middle, shorter ones
-/// before and after. What is not made yet is left as hours.
+/// around it. Spans that are not made yet stay hours.
 pub(crate) fn split(spans: &[Span], (from, to): (i64, i64), progress: &Progress) -> Vec<Run> {
     let mut runs = Vec::new();
     push_runs(spans, (from, to), progress, &mut runs);

@@ -1,11 +1,11 @@
-//! The lengths of time that sums are kept by, in UTC.
+//! The spans of time that sums are kept for, in UTC.
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// The number of days that hours are kept. Long enough to compare a month with the one before.
 pub(crate) const HOURS_KEPT_DAYS: i64 = 62;
 
-/// A length of time that sums are kept by. Each divides the next.
+/// A span of time that sums are kept for. Each divides the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Span {
     Hour,
@@ -19,7 +19,7 @@ impl Span {
     /// All of them, the shortest first.
     pub(crate) const ALL: [Span; 4] = [Span::Hour, Span::SixHours, Span::Day, Span::Week];
 
-    /// Those that sums by model are kept by.
+    /// The spans that sums by model are kept for.
     pub(crate) const BY_MODEL: [Span; 2] = [Span::Hour, Span::Day];
 
     /// How many hours it has; also its column in `agent_sums` and `sums_made`.
@@ -42,12 +42,12 @@ impl Span {
         self.hours() * HOUR_MS
     }
 
-    /// The beginning of the one that `millis` lies in.
+    /// The start of the span that `millis` lies in.
     pub(crate) const fn start(self, millis: i64) -> i64 {
         millis.div_euclid(self.millis()) * self.millis()
     }
 
-    /// The beginning of the next one; `millis` itself if one begins there.
+    /// The start of the next span; `millis` itself if a span starts there.
     pub(crate) const fn end(self, millis: i64) -> i64 {
         self.start(millis + self.millis() - 1)
     }

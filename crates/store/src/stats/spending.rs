@@ -12,7 +12,7 @@ use crate::columns::{self, first_id, unsigned};
 use crate::database::{self, QueryBuilder, Row, dialect};
 use crate::{Store, StoreError};
 
-/// After this silence the cost of a conversation is not restored at start.
+/// The cost of a conversation that was idle for longer is not restored at start.
 const SILENCE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// What one agent spent on one model.
@@ -30,14 +30,14 @@ pub struct Spent {
     pub unpriced_out: u64,
 }
 
-/// What one agent may spend, and what it has spent.
+/// An agent's budget and what it has spent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentBudget {
     /// The agent.
     pub agent: AgentId,
-    /// Its own policy; `None`: it has the default.
+    /// Its own policy; `None` if the default applies.
     pub own: Option<Policy>,
-    /// What it has spent; nothing if no budget asks for it.
+    /// What it has spent; empty if it has no budget.
     pub spending: Spending,
 }
 
@@ -84,8 +84,8 @@ impl Store {
         Ok(spending)
     }
 
-    /// Every agent with a policy of its own, and agents under `default` that have spent something
-    /// of its budgets.
+    /// Every agent with its own policy, and agents under `default` that have spent part of its
+    /// budgets.
     pub async fn budgets(&self, default: &Policy, now: Timestamp) -> Result<Vec<AgentBudget>, StoreError> {
         let own = self.policies().await?;
         let mut all = Vec::new();
@@ -114,24 +114,23 @@ impl Store {
         Ok(all)
     }
 
-    /// What each agent spent since `from`, exactly: for budgets, which are counted in memory and
-    /// begin with this.
+    /// What each agent spent since `from`, exactly: budgets in memory start with this.
     pub async fn spent_since(&self, from: Timestamp) -> Result<Vec<Spent>, StoreError> {
         let whole = Timestamp::from_millis(Span::Hour.end(from.as_millis()));
         let period = Period::between(whole, self.newest_time().await?.max(whole), whole);
         let runs = period.model_runs(&self.progress().await?);
         let mut query = QueryBuilder::new(SPENT);
         push_model_sums(&mut query, &runs);
-        // In some time zones a day begins within an hour of UTC; this reads an hour of events at
-        // most.
+        // Some time zones begin a day in the middle of a UTC hour; this reads at most an hour of
+        // events.
         query.push(") as sums union all ");
         push_events(&mut query, (from, whole));
         query.push(") as spent where agent_id <> '' group by agent_id, provider, model");
         Ok(query.build().try_map(spent_row).fetch_all(&self.readers).await?)
     }
 
-    /// Now, or the end of the newest hour with sums if the clock was set back since: what was spent
-    /// then still counts.
+    /// Now, or the end of the newest hour with sums if the clock was set back since: that spending
+    /// still counts.
     async fn newest_time(&self) -> Result<Timestamp, StoreError> {
         let query =
             database::query_scalar("select max(start) from rollups where span = $1").bind(Span::Hour.model_code());
@@ -201,7 +200,7 @@ const SPENT_IN_EVENTS: &str = "
         case when cost_nano_usd is null then coalesce(tokens_out, 0) else 0 end as unpriced_out
     from events where event_type = 'llm_call' and id >= ";
 
-/// What was spent from the one time until before the other, call by call. Ids sort by time.
+/// The spending between the two times, call by call. Ids sort by time.
 fn push_events(query: &mut QueryBuilder, (from, to): (Timestamp, Timestamp)) {
     query.push(SPENT_IN_EVENTS).push_bind(first_id(from)).push(" and id < ").push_bind(first_id(to));
 }

@@ -30,9 +30,9 @@ pub struct Totals {
     pub cost: NanoUsd,
     /// Requests that used tokens of a model without a price; their cost is missing in `cost`.
     pub unpriced: u64,
-    /// The input tokens of those.
+    /// The input tokens of those requests.
     pub unpriced_in: u64,
-    /// The output tokens of those.
+    /// The output tokens of those requests.
     pub unpriced_out: u64,
     /// Requests whose tokens and cost are an estimate.
     pub estimated: u64,
@@ -217,7 +217,7 @@ pub(super) fn push_counts(arguments: &mut Arguments, totals: &Totals) -> Result<
 /// The longest name of a model or conversation that sums are kept by.
 const LONGEST_NAME: usize = 200;
 
-/// A name as sums are kept by: clients choose names, so their length is limited.
+/// A name as it is used in sums: clients choose names, so their length is limited.
 pub(super) fn stored_name(name: &Option<String>) -> &str {
     let name = name.as_deref().unwrap_or_default();
     &name[..name.floor_char_boundary(LONGEST_NAME)]

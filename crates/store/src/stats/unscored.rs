@@ -31,7 +31,7 @@ impl Store {
             let reason = Unscored::parse(row.try_get("reason")?);
             Ok(reason.zip(row.try_get("calls").map(unsigned).ok()))
         });
-        // A reason of a newer version is left out.
+        // Skips reasons that only a newer version knows.
         Ok(counts.collect::<Result<Vec<_>, sqlx::Error>>()?.into_iter().flatten().collect())
     }
 }
@@ -55,7 +55,7 @@ pub(crate) async fn add(transaction: &mut Connection<'_>, events: &[Arc<Event>])
     .await
 }
 
-/// Deletes up to `rows` counts of hours before `before`. How many there were.
+/// Deletes up to `rows` counts of hours before `before`, and returns their number.
 pub(crate) async fn sweep(transaction: &mut Connection<'_>, before: i64, rows: i64) -> Result<u64, sqlx::Error> {
     let query = database::query(
         "delete from unscored where (agent_id, hour, reason) in (

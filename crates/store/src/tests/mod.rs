@@ -145,7 +145,7 @@ fn config(directory: &TempDir) -> StoreConfig {
     config
 }
 
-/// The writer in a hurry; those who wait for it are not.
+/// A fast writer with patient callers.
 fn quick() -> Tuning {
     Tuning {
         batch_delay: Duration::from_millis(1),

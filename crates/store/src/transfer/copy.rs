@@ -8,12 +8,12 @@ use crate::StoreError;
 use crate::database::{Arguments, OnConflict, Value};
 use crate::postgres::{self, BulkInsert};
 
-/// Rows at a time; of evidence fewer, because each may have megabytes.
+/// Rows at a time. Evidence uses fewer, because each row may have megabytes.
 const PORTION: i64 = 2_000;
 const PORTION_OF_EVIDENCE: i64 = 20;
 
-/// Copies the rows that have not arrived. `arrived` is told of every portion, and of the rows that
-/// were there before.
+/// Copies the rows that are still missing. Calls `arrived` after every portion, first with the rows
+/// that were there before.
 pub(super) async fn copy(
     table: &Table,
     (source, target): (&mut SqliteConnection, &mut PgConnection),
@@ -84,7 +84,7 @@ fn push(table: &Table, arguments: &mut Arguments, row: &SqliteRow) -> Result<(),
     (0..table.columns.len()).try_for_each(|column| arguments.add(value(table, row, column)?))
 }
 
-/// SQLite gives columns types of its own, so the type of the target decides.
+/// SQLite columns have dynamic types, so the type of the target decides.
 fn value(table: &Table, row: &SqliteRow, column: usize) -> Result<Value, sqlx::Error> {
     Ok(match table.columns[column].1 {
         Kind::Integer => Value::Integer(row.try_get_unchecked(column)?),

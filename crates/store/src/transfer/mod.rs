@@ -1,6 +1,6 @@
 //! Moves everything from a SQLite file to a PostgreSQL server. Rows are copied in the order of
-//! their keys, so that a move that was interrupted goes on after the greatest key that arrived.
-//! Nothing is deleted in the file.
+//! their keys, so that an interrupted move resumes after the greatest key in the target. Nothing is
+//! deleted in the file.
 
 mod copy;
 mod table;
@@ -13,7 +13,7 @@ use crate::postgres::{self, PostgresConfig};
 use crate::tuning::Tuning;
 use crate::{StoreConfig, StoreError, sqlite};
 
-/// How far a move is.
+/// The progress of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveProgress {
     /// The table that is copied.
@@ -32,7 +32,7 @@ pub struct Moved {
 }
 
 /// Moves everything from the file of `from` to the server `to`, and compares counts and sums of
-/// every table at the end. `progress` is told after every portion.
+/// every table at the end. Calls `progress` after every portion.
 pub async fn move_data(
     from: &StoreConfig,
     to: &PostgresConfig,
@@ -42,7 +42,7 @@ pub async fn move_data(
     if !database.exists() {
         return Err(StoreError::Setup(format!("there is no database {}", database.display())));
     }
-    // Both have the same tables then.
+    // Both have the same tables after this.
     sqlite::migrate(&database, &Tuning::default()).await?;
     let mut source = sqlite::connect::reader(&database).connect().await?;
     postgres::migrate(to).await?;
@@ -70,7 +70,7 @@ pub async fn move_data(
     Ok(moved)
 }
 
-/// Begins a move, or goes on with one. A database that is in use is left alone.
+/// Begins a move, or resumes one. Refuses a database that is in use.
 async fn begin(target: &mut PgConnection) -> Result<(), StoreError> {
     let finished: Option<i64> = sqlx::query_scalar("select max(finished) from moves").fetch_one(&mut *target).await?;
     match finished {

@@ -39,9 +39,9 @@ fn sum(column: &str, kind: Kind) -> Option<String> {
     match kind {
         Kind::Integer => Some(format!("{column} % {MODULUS}")),
         Kind::Bytes => Some(format!("octet_length({column})")),
-        // Not the same to the last digit in another order.
+        // Sums of reals depend on the order of addition.
         Kind::Real => None,
-        // A character that PostgreSQL does not store is replaced.
+        // PostgreSQL text cannot hold NUL, so that character was replaced.
         Kind::Text => None,
     }
 }

@@ -1,10 +1,10 @@
 //! Writes many events in one transaction. This is done for every call, so it takes few statements
 //! and few allocations.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
 
-use model::{AgentId, BlockReason, Epoch, Event, EventType, Timestamp};
+use model::{AgentId, BlockReason, DeactivatedBy, Epoch, Event, EventType, Timestamp};
 
 use super::events;
 use crate::columns::signed;
@@ -29,6 +29,7 @@ pub(super) async fn write(
         events.iter().map(Arc::as_ref).partition(|event| is_counted(event));
     events::insert(transaction, &others).await?;
     count_refusals(transaction, &refusals).await?;
+    deactivate_with_group(transaction, &refusals, store).await?;
     alerts::count_minutes(transaction, events).await?;
     stats::add_unscored(transaction, events).await?;
     stats::add(transaction, events, &store.tuning.writer, &store.config.unpriced).await
@@ -48,7 +49,9 @@ async fn touch_agents(
         *last = run.iter().map(|event| event.time).fold(*last, Timestamp::max);
     }
     let defaults = store.settings().kill_switch;
-    let heard: Vec<_> = heard.into_iter().collect();
+    let mut heard: Vec<_> = heard.into_iter().collect();
+    // In the order of the key, so that several writers cannot wait for each other.
+    heard.sort_unstable_by_key(|(agent, _)| *agent);
     TOUCH_AGENTS
         .execute(transaction, &heard, |arguments, (agent, (first, last))| {
             let start = store.groups.kill_switch(agent, defaults);
@@ -71,7 +74,26 @@ fn is_counted(event: &Event) -> bool {
     event.event_type == EventType::Blocked && event.block_reason != Some(BlockReason::LoopDetected)
 }
 
-/// What refusals are counted by; the last is the minute.
+/// Stores agents as inactive that were refused because their group is stopped. The stop deactivated
+/// only those that were known then.
+async fn deactivate_with_group(
+    transaction: &mut Connection<'_>,
+    refusals: &[&Event],
+    store: &Store,
+) -> Result<(), sqlx::Error> {
+    let inactive = refusals.iter().filter(|event| event.block_reason == Some(BlockReason::Inactive));
+    let agents: BTreeSet<&AgentId> = inactive.map(|event| &event.agent).collect();
+    for agent in agents {
+        let Some(at) = store.groups.stopped(agent).and_then(|group| group.stopped_at) else { continue };
+        let query = "update agents set active = 0, deactivated_by = $1, deactivated_at = $2
+            where id = $3 and active = 1";
+        let query = database::query(query).bind(DeactivatedBy::Manual.as_str()).bind(at.as_millis());
+        query.bind(agent.as_str()).execute(&mut *transaction).await?;
+    }
+    Ok(())
+}
+
+/// The key of a counter of refusals; the last is the minute.
 type CountedBy<'a> = (&'a AgentId, Epoch, Option<BlockReason>, i64);
 
 async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -> Result<(), sqlx::Error> {
@@ -80,10 +102,13 @@ async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -
         let minute = event.time.as_millis().div_euclid(60_000);
         counts.entry((&event.agent, event.epoch, event.block_reason, minute)).or_insert((event, 0)).1 += 1;
     }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_unstable_by_key(|((agent, epoch, _, minute), _)| (*agent, *epoch, *minute));
     for (key, (first, count)) in counts {
         let (agent, epoch, reason, minute) = key;
         if transaction.is_postgres() {
-            // A unique index of a partitioned table must have the id in it: this row is found by hand.
+            // A unique index of a partitioned table must contain the id, so the row is looked up
+            // instead.
             if add_to_refusals(transaction, key, count).await? {
                 count_with_kill(transaction, key, count).await?;
                 continue;
@@ -92,8 +117,8 @@ async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -
         }
         let insert = format!(
             "insert into events (id, agent_id, epoch, event_type, timestamp, provider, model, status_code, streamed,
-                would_have_stopped, blocked, block_reason, incident_id, count, minute)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 1, $10, $11, $12, $13)
+                would_have_stopped, blocked, block_reason, incident_id, count, minute, key_id)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 1, $10, $11, $12, $13, $14)
              on conflict {}",
             if transaction.is_postgres() { ADD_NOTHING } else { ADD_COUNT }
         );
@@ -111,6 +136,8 @@ async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -
             .bind(first.incident.map(|incident| incident.to_string()))
             .bind(signed(count))
             .bind(minute)
+            // From the first refusal of the minute.
+            .bind(events::credential_text(first).map(|text| text.to_string()))
             .execute(&mut *transaction)
             .await?;
         count_with_kill(transaction, key, count).await?;
@@ -137,7 +164,7 @@ async fn add_to_refusals(
     Ok(query.execute(transaction).await?.rows_affected() > 0)
 }
 
-/// Counts refusals of an inactive agent with the kill that made it so.
+/// Counts refusals of an inactive agent in the incident of its kill.
 async fn count_with_kill(
     transaction: &mut Connection<'_>,
     (agent, epoch, reason, _): CountedBy<'_>,
@@ -149,8 +176,7 @@ async fn count_with_kill(
     Ok(())
 }
 
-/// Counts refusals in the incident of the kill that they follow, which is kept longer than the
-/// events.
+/// Counts refusals in the incident of the kill before them, which is kept longer than events.
 async fn count_with_incident(
     transaction: &mut Connection<'_>,
     agent: &AgentId,

@@ -56,6 +56,8 @@ pub(super) async fn delete_some(
 
 /// Deletes the rest, and the agent itself; `false` if there is no such agent.
 pub(super) async fn delete_rest(transaction: &mut Connection<'_>, agent: &AgentId) -> Result<bool, sqlx::Error> {
+    // Locks the agent before its sums, in the order in which a batch does.
+    database::query("update agents set id = id where id = $1").bind(agent.as_str()).execute(&mut *transaction).await?;
     for statement in SMALL {
         database::query(statement).bind(agent.as_str()).execute(&mut *transaction).await?;
     }
@@ -69,14 +71,14 @@ pub(super) async fn delete_rest(transaction: &mut Connection<'_>, agent: &AgentI
     Ok(query.execute(transaction).await?.rows_affected() == 1)
 }
 
-/// Deletes the sums of an agent over one span in a table. The sums over all agents stay: what was
-/// spent is spent.
+/// Deletes the sums of an agent over one span in a table. The sums over all agents stay, because
+/// the money was spent.
 async fn delete_sums(
     transaction: &mut Connection<'_>,
     (table, column, length): (&'static str, &'static str, i64),
     agent: &AgentId,
 ) -> Result<(), sqlx::Error> {
-    // From one beginning to the next, so that the rows of other agents are not read.
+    // Goes from one start to the next, so that the rows of other agents are not read.
     let statement = format!(
         "with recursive starts (start) as (
             select min(start) from {table} where {column} = $1

@@ -1,16 +1,16 @@
-//! Inserts events. Nearly all are successful calls: the statement leaves out the columns that those
-//! never have, and sends values that many rows share once.
+//! Inserts events. Nearly all are successful calls, so the statement omits the columns that those
+//! leave empty, and sends values that many rows share only once.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use model::{AgentId, AgentKeyId, CallId, Epoch, Event, EventType, NanoUsd, WindowKind};
 use sqlx::error::BoxDynError;
 
-use crate::columns::signed;
+use crate::columns::{self, signed};
 use crate::database::{
     self, Arguments, BulkInsert, Connection, INSERT_OR_IGNORE, OnConflict, RowInsert, execute_with, text,
 };
-use crate::fingerprint;
+use model::fingerprint_bytes as fingerprint;
 
 /// Columns that differ from event to event.
 const OWN: &str = "id, number, timestamp, latency_ms, first_byte_ms, tokens_in, tokens_out, tokens_cached, tokens_cache_write,
@@ -40,7 +40,7 @@ static INSERT_CALLS: LazyLock<RowInsert> = LazyLock::new(|| {
     RowInsert::with_constants(&into, OWN_COLUMNS + 1 + COMMON_COLUMNS, USUAL_VALUES)
 });
 
-/// The number of rows that share values in one statement.
+/// The most rows that share values in one statement.
 const ALIKE: usize = 256;
 
 static INSERT_ALIKE: LazyLock<String> = LazyLock::new(|| insert_sharing(OWN_COLUMNS + 1, COMMON_COLUMNS));
@@ -58,11 +58,11 @@ fn insert_sharing(own: usize, common: usize) -> String {
 pub(super) async fn insert(transaction: &mut Connection<'_>, events: &[&Event]) -> Result<(), sqlx::Error> {
     if transaction.is_postgres() {
         database::add_days(transaction, events.iter().map(|event| id_time(event.id))).await?;
-        // Values travel as arrays: there is nothing to gain by sharing them.
+        // Arrays already compress shared values.
         return insert_any(transaction, events).await;
     }
     let (mut calls, others): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| is_usual(event));
-    // In the order of the table each row goes behind the one before.
+    // In the order of the table, each row is appended after the one before.
     calls.sort_unstable_by_key(|call| call.id);
     let mut rest = calls.as_slice();
     while let Some((chunk, remaining)) = rest.split_at_checked(ALIKE) {
@@ -148,6 +148,7 @@ struct Common<'a> {
     streamed: bool,
     window: Option<WindowKind>,
     key: Option<AgentKeyId>,
+    token_subject: Option<&'a str>,
 }
 
 impl<'a> Common<'a> {
@@ -161,6 +162,7 @@ impl<'a> Common<'a> {
             streamed: event.streamed,
             window: event.score.map(|score| score.window),
             key: event.key,
+            token_subject: event.token_subject.as_deref(),
         }
     }
 
@@ -172,8 +174,18 @@ impl<'a> Common<'a> {
         arguments.add(self.status)?;
         arguments.add(self.streamed)?;
         arguments.add(self.window.map(|window| text(window.as_str())))?;
-        arguments.add(self.key.map(|key| text(key.0.hyphenated().encode_lower(&mut [0; 36]))))
+        arguments.add(credential(self.key, self.token_subject))
     }
+}
+
+/// The key or the token that an event came with, as the database has it.
+pub(super) fn credential_text(event: &Event) -> Option<Arc<str>> {
+    credential(event.key, event.token_subject.as_deref())
+}
+
+fn credential(key: Option<AgentKeyId>, token_subject: Option<&str>) -> Option<Arc<str>> {
+    let key = key.map(|key| text(key.0.hyphenated().encode_lower(&mut [0; 36])));
+    key.or_else(|| token_subject.map(|subject| text(&format!("{}{subject}", columns::TOKEN_PREFIX))))
 }
 
 /// The values of [`OWN`].

@@ -1,4 +1,4 @@
-//! What the writer does when the database fails: it pauses, tries again, and at the end gives up.
+//! How the writer handles database failures: it pauses, retries, and gives up at the end.
 
 use model::RecorderInbox;
 use tokio::time::Instant;

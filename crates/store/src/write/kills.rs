@@ -5,7 +5,8 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 
 use model::{
-    AgentId, CallId, DeactivatedBy, Event, Groups, Incident, IncidentId, MissingBodies, NanoUsd, Record, Timestamp,
+    AgentId, CallId, DeactivatedBy, Epoch, Event, Groups, Incident, IncidentId, MissingBodies, NanoUsd, Record,
+    Timestamp,
 };
 use tokio::sync::watch;
 
@@ -14,14 +15,15 @@ use super::new_agent::NewAgent;
 use crate::columns::signed;
 use crate::database::{self, BulkInsert, Connection, OnConflict, QueryBuilder, dialect};
 use crate::evidence::{self, PackedEvidence};
-use crate::{Grouping, Unpriced, alerts, fingerprint, stats};
+use crate::{Grouping, Unpriced, alerts, stats};
+use model::fingerprint_bytes as fingerprint;
 
 /// A kill or an observed incident that waits to be written.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) incident: Box<Incident>,
     /// The event and the acknowledgement of a kill.
-    pub(super) kill: Option<(Arc<Event>, watch::Sender<bool>)>,
+    pub(super) kill: Option<(Arc<Event>, watch::Sender<Option<IncidentId>>)>,
     pub(super) evidence: Vec<PackedEvidence>,
 }
 
@@ -49,34 +51,43 @@ impl Pending {
     }
 }
 
-/// How much of a record is written.
+/// The parts of a record that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     Whole,
-    /// There is no room for more.
+    /// Without evidence, because the disk is full.
     WithoutEvidence,
-    /// Something about it can never be written: the kill holds, and no one is notified.
+    /// Without the parts that can never be written: the kill holds, and no one is notified.
     Bare,
 }
 
-/// What is needed to write a record beside the record itself.
+/// What a write needs beside the record itself.
 pub(super) struct Context<'a> {
     pub(super) grouping: Grouping,
     pub(super) groups: &'a Groups,
-    /// Whose sums it is added to.
+    /// The writer whose sums it is added to.
     pub(super) writer: &'a str,
-    /// The events that came before it and are not on disk.
+    /// Earlier events that are not on disk yet.
     pub(super) unwritten: &'a VecDeque<Arc<Event>>,
 }
 
-/// Writes one record. `false`: the agent had been deactivated already or its epoch was over, so
-/// nothing was written.
+/// The outcome of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// It is written.
+    Whole,
+    /// The agent was already inactive or its epoch was over, so nothing was written. Holds the
+    /// incident that ended the epoch, if one did.
+    TooLate(Option<IncidentId>),
+}
+
+/// Writes one record.
 pub(super) async fn write(
     transaction: &mut Connection<'_>,
     pending: &Pending,
     extent: Extent,
     context: &Context<'_>,
-) -> Result<bool, sqlx::Error> {
+) -> Result<Written, sqlx::Error> {
     let kill = &pending.incident.kill;
     let evidence = if extent == Extent::Whole { pending.evidence.as_slice() } else { &[] };
     // The event of the agent's first call may still be on its way.
@@ -84,13 +95,14 @@ pub(super) async fn write(
     agent.insert(transaction).await?;
     if let Some((event, _)) = &pending.kill {
         if !deactivate(transaction, &pending.incident).await? {
-            return Ok(false);
+            return first_incident(transaction, &kill.agent, kill.epoch).await.map(Written::TooLate);
         }
         if extent == Extent::Bare {
-            return insert_incident(transaction, &pending.incident, None, 0).await;
+            insert_incident(transaction, &pending.incident, None, 0).await?;
+            return Ok(Written::Whole);
         }
         events::insert(transaction, &[event]).await?;
-        // It was not made, so it has no price.
+        // It was not forwarded, so it has no price.
         stats::add(transaction, std::slice::from_ref(event), context.writer, &Unpriced::default()).await?;
     }
     let cost = cost_of(transaction, &kill.stuck.calls, context.unwritten).await?;
@@ -98,11 +110,23 @@ pub(super) async fn write(
         insert_evidence(transaction, kill.incident, evidence).await?;
         alerts::incident(transaction, &pending.incident, (context.grouping, context.groups)).await?;
     }
-    Ok(true)
+    Ok(Written::Whole)
 }
 
-/// Ends the agent's epoch, if this is still the epoch it is in and nobody else ended it. A database
-/// that was written from memory may have this very kill without its incident.
+/// The incident that ended an epoch.
+async fn first_incident(
+    transaction: &mut Connection<'_>,
+    agent: &AgentId,
+    epoch: Epoch,
+) -> Result<Option<IncidentId>, sqlx::Error> {
+    let query =
+        database::query_scalar("select id from incidents where agent_id = $1 and epoch = $2 and state <> 'observed'");
+    let id: Option<String> = query.bind(agent.as_str()).bind(signed(epoch.0)).fetch_optional(transaction).await?;
+    Ok(id.as_deref().and_then(IncidentId::parse))
+}
+
+/// Ends the agent's epoch if it is still current. A database that was rebuilt from memory may hold
+/// this kill without its incident.
 async fn deactivate(transaction: &mut Connection<'_>, incident: &Incident) -> Result<bool, sqlx::Error> {
     let kill = &incident.kill;
     let updated = database::query(
@@ -120,7 +144,7 @@ async fn deactivate(transaction: &mut Connection<'_>, incident: &Incident) -> Re
     Ok(updated.rows_affected() == 1)
 }
 
-/// `false`: it is there already.
+/// Returns `false` if the incident is already stored.
 async fn insert_incident(
     transaction: &mut Connection<'_>,
     incident: &Incident,
@@ -187,8 +211,8 @@ async fn cost_of(
     }
     query.push(")");
     let written: Option<i64> = query.build_query_scalar().fetch_one(transaction).await?;
-    // There may be very many of them: a kill must not wait while each is compared with every call
-    // of a large window.
+    // There may be very many: a kill must not wait while each is compared with every call of a
+    // large window.
     let calls: HashSet<CallId> = calls.iter().copied().collect();
     let unwritten = unwritten.iter().filter(|event| calls.contains(&event.id)).filter_map(|event| event.cost);
     Ok(written.map(NanoUsd::new).into_iter().chain(unwritten).reduce(|one, other| one + other))

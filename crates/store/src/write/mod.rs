@@ -1,5 +1,5 @@
-//! The one writer. It writes kills first, then changes, then events. What cannot be written is kept
-//! and tried again; only callers that wait for a kill or a change notice.
+//! The writer. It writes kills first, then changes, then events. What cannot be written is kept and
+//! retried; only callers that wait for a kill or a change notice.
 
 mod batch;
 mod changes;
@@ -7,6 +7,7 @@ mod deletion;
 mod events;
 mod failures;
 mod kills;
+mod missing_evidence;
 mod new_agent;
 mod recovery;
 mod request;
@@ -29,8 +30,8 @@ use crate::database::Session;
 use crate::tuning::Tuning;
 use crate::{Health, Notice, Store};
 
-/// How often the writer checks whether a batch is full while it waits for one: a wake-up per event
-/// would cost more than the event.
+/// How often the writer checks for a full batch while it waits: a wake-up per event would cost more
+/// than the event.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The writer and what it has not written yet.
@@ -93,7 +94,7 @@ impl Writer {
         }
     }
 
-    /// Work of the database beside the writer. Never ends.
+    /// Background work of the database. Never ends.
     pub(crate) fn background_work(&self) -> impl Future<Output = ()> + Send + use<> {
         self.session.background_work()
     }
@@ -113,7 +114,7 @@ impl Writer {
         self.finish(&mut inbox).await;
     }
 
-    /// Waits until there is something to do. `false`: nothing more will come.
+    /// Waits until there is something to do. `false` at the end of input.
     async fn receive(&mut self, inbox: &mut RecorderInbox, requests: &mut mpsc::UnboundedReceiver<Request>) -> bool {
         let wake = self.wake_at();
         let mut open = true;
@@ -175,7 +176,7 @@ impl Writer {
         self.take_events(inbox, usize::MAX);
         let excess = self.events.len().saturating_sub(self.store.tuning.kept_events);
         if excess > 0 {
-            // What is left of it may not be what is in doubt.
+            // The batch in doubt may have lost its oldest events.
             self.batch_in_doubt = self.batch_in_doubt.map(|count| count.saturating_sub(excess));
             self.events.drain(..excess);
             self.health.count_dropped(excess);
@@ -193,7 +194,7 @@ impl Writer {
     fn keep_request(&mut self, request: Request) {
         match request {
             Request::Change(change) => self.changes.push_back(change),
-            // While nothing can be written there is nothing to wait for.
+            // Nothing can be written during a pause, so there is nothing to wait for.
             Request::CatchUp(_) if self.pause.is_some() => {}
             Request::CatchUp(done) => {
                 self.catching_up.push(done);
@@ -204,7 +205,7 @@ impl Writer {
     }
 
     /// Keeps a record until it is written. Kills are never dropped; the bodies of their evidence
-    /// are, before they fill the memory of a server whose disk fails for long.
+    /// are, so that a disk that fails for long does not fill the memory.
     fn keep_record(&mut self, mut record: Pending) {
         let kept: usize = self.records.iter().map(Pending::bytes).sum();
         if kept + record.bytes() > self.store.tuning.kept_evidence_bytes && !self.records.is_empty() {

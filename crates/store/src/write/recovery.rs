@@ -1,4 +1,4 @@
-//! What the writer does when the database is lost or damaged: a new one is written in its place.
+//! How the writer handles a lost or damaged database: it writes a new one in its place.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ impl Writer {
     pub(super) async fn recover(&mut self) -> Result<(), String> {
         let Some(loss) = self.session.loss() else { return Ok(()) };
         let words = format!("{loss}; kills hold in memory only until a new database is written");
-        // Readiness says so while the new one is written.
+        // Readiness reports it while the new one is written.
         if self.health.set(Some(words.clone())).is_none() {
             tracing::error!("{loss}: nothing is acknowledged until a new database is written");
         }
@@ -36,7 +36,7 @@ impl Writer {
         }
     }
 
-    /// Refuses the changes that wait, so that the people who made them can decide what to do.
+    /// Refuses the changes that wait, so that their callers can decide what to do.
     pub(super) fn refuse_changes(&mut self, why: &str) {
         for request in self.changes.drain(..).filter(ChangeRequest::take) {
             request.answer(Err(StoreError::Unavailable(why.to_owned())));
@@ -57,8 +57,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Checks the files. What another program wrote may lack kills that memory holds: those are
-    /// written again.
+    /// Checks the files. If another program wrote to them, they may lack kills that memory holds:
+    /// those are written again.
     pub(super) async fn check_files(&mut self) {
         if self.session.may_lack_kills().await
             && let Err(error) = self.write_kills_again().await

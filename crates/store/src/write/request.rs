@@ -1,4 +1,4 @@
-//! A change on its way to the writer. The caller waits a few seconds at most, and a change that was
+//! A change on its way to the writer. The caller waits a few seconds at most; a change that was
 //! given up is never made later.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const GIVEN_UP: u8 = 2;
 pub(crate) enum Request {
     /// A change.
     Change(ChangeRequest),
-    /// Write at once what has come in.
+    /// Write everything received so far at once.
     CatchUp(oneshot::Sender<()>),
     /// Write everything and end.
     Stop(oneshot::Sender<bool>),
@@ -30,7 +30,7 @@ pub(crate) enum Request {
 #[derive(Debug)]
 pub(crate) struct ChangeRequest {
     pub(crate) change: Change,
-    /// Who makes it; `None` if the program itself does.
+    /// The actor; `None` if the program itself makes the change.
     pub(crate) cause: Option<Arc<Cause>>,
     reply: oneshot::Sender<Result<Changed, StoreError>>,
     state: Arc<AtomicU8>,
@@ -43,7 +43,7 @@ impl ChangeRequest {
         self.state.compare_exchange(WAITING, TAKEN, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Gives that right back, to try again later; the request comes back unless its time is over.
+    /// Gives that right back, to retry later; returns the request unless its time is over.
     pub(crate) fn put_back(self, trouble: &str) -> Option<ChangeRequest> {
         if Instant::now() >= self.deadline {
             self.answer(Err(StoreError::Unavailable(trouble.to_owned())));

@@ -1,4 +1,4 @@
-//! Deletes what is too old, and what is too much for the size limit, a few rows at a time.
+//! Deletes what is too old, or too much for the size limit, a few rows at a time.
 
 use model::{IncidentState, Timestamp};
 
@@ -57,8 +57,8 @@ async fn sweep_events(transaction: &mut Connection<'_>, before: i64, rows: i64) 
 /// Deletes up to `rows` of the oldest events; if there are none, a few of the oldest incidents that
 /// are not open. Returns the number of events and of incidents.
 pub(crate) async fn delete_oldest(connection: &mut Connection<'_>, rows: i64) -> Result<(u64, u64), sqlx::Error> {
-    // Rows that are deleted take room until the database reuses it, so a whole day goes, and nothing
-    // else would make room.
+    // Deleted rows occupy space until the database reuses it, so a whole day is dropped: nothing
+    // else would free space.
     if let Some(events) = database::drop_oldest_day(connection).await? {
         return Ok((events, 0));
     }

@@ -1,11 +1,11 @@
-//! What the writer does when it has time: makes sums over longer spans, and deletes what is too old
-//! or too much.
+//! The writer's work in idle times: makes sums over longer spans, and deletes what is too old or
+//! too much.
 
 use model::RecorderInbox;
 use tokio::time::{Duration, Instant};
 
 use super::{Writer, retention};
-use crate::database::{Durability, may_pass, used_bytes};
+use crate::database::{self, Durability, Lock, may_pass, used_bytes};
 use crate::stats;
 
 /// The longest that a change or a page waits for sums; a kill waits for one step of that.
@@ -61,9 +61,11 @@ impl Writer {
     /// nothing is left to delete.
     async fn delete_for_size(&mut self) -> Result<bool, sqlx::Error> {
         let mut transaction = self.session.begin(Durability::Normal).await?;
+        // Locked before the size is read: another server may have freed space.
+        let may_delete = database::try_lock(&mut transaction.connection(), Lock::Upkeep).await?;
         let used = used_bytes(&mut transaction.connection()).await?;
         self.health.set_database_size(used);
-        let Some(limit) = self.store.config.max_size.filter(|limit| used > *limit) else {
+        let Some(limit) = self.store.config.max_size.filter(|limit| may_delete && used > *limit) else {
             transaction.rollback().await?;
             return Ok(false);
         };
@@ -79,13 +81,19 @@ impl Writer {
         Ok(events + incidents > 0)
     }
 
-    /// Deletes some of what is too old. Not before sums are made from the hours that go.
+    /// Deletes some of what is too old, but only after sums are made from the hours to delete.
     pub(super) async fn sweep(&mut self) -> Result<(), sqlx::Error> {
         if self.sums_are_due {
             return Ok(());
         }
         let config = &self.store.config;
         let mut transaction = self.session.begin(Durability::Normal).await?;
+        if !database::try_lock(&mut transaction.connection(), Lock::Upkeep).await? {
+            transaction.rollback().await?;
+            self.next_sweep = Instant::now() + self.store.tuning.size_look;
+            return Ok(());
+        }
+        database::sweep_changes(&mut transaction.connection(), config.clock.now().as_millis()).await?;
         let rows = self.store.tuning.retention_rows;
         let kept = self.store.settings().retention;
         let more = retention::sweep(&mut transaction.connection(), kept, config.clock.now(), rows).await?;

@@ -1,25 +1,28 @@
-//! Writes what is due, in order of weight, and handles failures.
+//! Writes what is due, in order of importance, and handles failures.
 
 use model::{AgentId, Cause, RecorderInbox};
 use tokio::time::Instant;
 
 use super::changes::{self, Outcome};
-use super::kills::{self, Context, Extent, Pending};
+use super::kills::{self, Context, Extent, Pending, Written};
 use super::{Writer, batch, deletion};
-use crate::database::{Durability, in_plain_words, is_full, may_pass};
+use crate::database::{Durability, in_plain_words, is_contention, is_full, may_pass};
 use crate::error::Failure;
 use crate::stats::Span;
-use crate::{Change, Notice, StoreError, audit};
+use crate::{Change, ChangedKind, ChangedRow, Notice, StoreError, audit, feed};
 
 /// How many kills share one transaction, and so one wait for the disk.
 const RECORDS: usize = 32;
 
-/// How many deletions are remembered: of the last seconds, while evidence is read.
+/// How often a write that conflicted with another server is retried without a pause.
+const CONTENTION_ATTEMPTS: u32 = 5;
+
+/// How many recent deletions are remembered while evidence is still being packed.
 const DELETED: usize = 1024;
 
 impl Writer {
-    /// Writes what is due, the weightiest first. Stops at the first failure: what is left is tried
-    /// after a pause.
+    /// Writes what is due, the most important first. Stops at the first failure; the rest is
+    /// retried after a pause.
     pub(super) async fn work(&mut self, inbox: &mut RecorderInbox) {
         match self.recover().await {
             Err(why) => {
@@ -27,7 +30,7 @@ impl Writer {
                 self.begin_pause(why);
             }
             Ok(()) => {
-                if let Err(error) = self.write_all(inbox).await {
+                if let Err(error) = self.write_all_despite_others(inbox).await {
                     self.note_failure(&error).await;
                 }
             }
@@ -35,17 +38,28 @@ impl Writer {
         self.answer_readers();
     }
 
-    /// Whether it is on disk or will have to be tried again: there is nothing more to wait for.
+    /// Answers readers that wait for a catch-up: everything is on disk or waits for a retry.
     fn answer_readers(&mut self) {
         for done in self.catching_up.drain(..) {
             let _ = done.send(());
         }
     }
 
+    /// Retries at once what only conflicted with another server.
+    async fn write_all_despite_others(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+        for _ in 0..CONTENTION_ATTEMPTS {
+            match self.write_all(inbox).await {
+                Err(error) if is_contention(&error) => self.session.reset().await,
+                result => return result,
+            }
+        }
+        self.write_all(inbox).await
+    }
+
     async fn write_all(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         self.write_records(inbox).await?;
         if !self.changes.is_empty() {
-            // What a change is about may be known from an event that is not written yet.
+            // A change may be about an agent known only from an event that is not written yet.
             self.write_events(inbox).await?;
             self.write_changes(inbox).await?;
         }
@@ -80,13 +94,14 @@ impl Writer {
             self.keep_record(record);
         }
         if !self.records.is_empty() {
-            // What a loop has cost is known from events that may still be on their way here.
+            // The cost of a loop includes events that may still be in the inbox.
             self.take_events(inbox, usize::MAX);
             let due = Instant::now() + self.delay();
             self.batch_due.get_or_insert(due);
         }
         while !self.records.is_empty() {
-            let count = self.records.len().min(RECORDS);
+            // Several servers lock agents in the same order: one agent at a time.
+            let count = self.records.len().min(if self.store.is_shared() { 1 } else { RECORDS });
             let written = match self.try_records(count, Extent::Whole).await {
                 // The kill matters more than its evidence.
                 Err(error) if is_full(&error) => {
@@ -108,9 +123,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the first record as far as it can be written, because one that never can must not
-    /// hold up all others.
-    async fn write_first_record(&mut self) -> Result<Vec<bool>, sqlx::Error> {
+    /// Writes as much of the first record as possible, because one that can never be written must
+    /// not block all others.
+    async fn write_first_record(&mut self) -> Result<Vec<Written>, sqlx::Error> {
         for extent in [Extent::Whole, Extent::WithoutEvidence, Extent::Bare] {
             match self.try_records(1, extent).await {
                 Err(error) if !may_pass(&error) => {
@@ -125,8 +140,8 @@ impl Writer {
         Ok(Vec::new())
     }
 
-    /// Writes the first `count` records and says of each whether it changed anything.
-    async fn try_records(&mut self, count: usize, extent: Extent) -> Result<Vec<bool>, sqlx::Error> {
+    /// Writes the first `count` records and says what became of each.
+    async fn try_records(&mut self, count: usize, extent: Extent) -> Result<Vec<Written>, sqlx::Error> {
         let mut transaction = self.session.begin(Durability::Full).await?;
         let mut written = Vec::with_capacity(count);
         let context = Context {
@@ -137,10 +152,19 @@ impl Writer {
         };
         for record in self.records.iter().take(count) {
             if record.is_of_deleted(&self.deleted) {
-                written.push(false);
+                written.push(Written::TooLate(None));
                 continue;
             }
-            written.push(kills::write(&mut transaction.connection(), record, extent, &context).await?);
+            let outcome = kills::write(&mut transaction.connection(), record, extent, &context).await?;
+            if outcome == Written::Whole {
+                let kill = &record.incident.kill;
+                let row = match record.kill {
+                    Some(_) => ChangedRow { kind: ChangedKind::Agent, key: kill.agent.to_string() },
+                    None => ChangedRow { kind: ChangedKind::Incident, key: kill.incident.to_string() },
+                };
+                feed::tell(&mut transaction.connection(), &row, &self.store).await?;
+            }
+            written.push(outcome);
         }
         transaction.commit().await?;
         Ok(written)
@@ -181,6 +205,9 @@ impl Writer {
             None => None,
         };
         let changed = changes::apply(&mut transaction.connection(), change, &self.store).await?;
+        if let Some(row) = feed::concerned(change) {
+            feed::tell(&mut transaction.connection(), &row, &self.store).await?;
+        }
         if let Some(entry) = entry {
             entry.append(&mut transaction.connection(), self.store.config.clock.now(), &self.store.keys).await?;
         }
@@ -196,7 +223,7 @@ impl Writer {
         Ok(changed)
     }
 
-    /// Deletes what there is much of an agent, in steps between which kills are written.
+    /// Deletes the many rows of an agent, in steps between which kills are written.
     async fn empty(&mut self, agent: &AgentId, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         loop {
             let mut transaction = self.session.begin(Durability::Normal).await?;
@@ -234,7 +261,7 @@ impl Writer {
                 }
             }
             left = left.saturating_sub(count);
-            // A kill does not wait for more than one batch.
+            // A kill waits for one batch at most.
             if !inbox.records.is_empty() {
                 break;
             }
@@ -267,13 +294,17 @@ impl Writer {
 }
 
 /// Acknowledges a kill that is on disk, and sends the notices.
-fn announce(notices: &tokio::sync::broadcast::Sender<Notice>, record: Pending, written: bool) {
+fn announce(notices: &tokio::sync::broadcast::Sender<Notice>, record: Pending, written: Written) {
     let Pending { incident, kill, .. } = record;
+    let first = match written {
+        Written::TooLate(Some(first)) => first,
+        Written::TooLate(None) | Written::Whole => incident.kill.incident,
+    };
     let event = kill.map(|(event, committed)| {
-        committed.send_replace(true);
+        committed.send_replace(Some(first));
         event
     });
-    if !written || notices.receiver_count() == 0 {
+    if written != Written::Whole || notices.receiver_count() == 0 {
         return;
     }
     if let Some(event) = event {

@@ -1,7 +1,7 @@
 //! Databases that the contract runs against, and what its cases share.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use model::{
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::postgres_server::PostgresServer;
 
-/// The time at which the cases happen.
+/// The time of all cases.
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 /// A kind of database.
@@ -56,10 +56,35 @@ impl Postgres {
     /// The database at `url`.
     pub(crate) async fn open(url: &str) -> Server {
         let directory = tempfile::tempdir().unwrap();
+        Server::start(Postgres::config(url, &directory), directory, "").await
+    }
+
+    /// Several servers on a new database.
+    pub(crate) async fn open_shared<const N: usize>(names: [&str; N]) -> [Server; N] {
+        let url = tokio::task::spawn_blocking(|| SERVER.create_database()).await.unwrap();
+        let mut servers = Vec::new();
+        let key = Arc::new(tempfile::tempdir().unwrap());
+        for name in names {
+            let directory = tempfile::tempdir().unwrap();
+            let mut config = Postgres::config(&url, &directory);
+            (config.shared, config.key_file) = (true, key.path().join("key"));
+            servers.push(Server { _key: Some(Arc::clone(&key)), ..Server::start(config, directory, name).await });
+        }
+        servers.try_into().ok().unwrap()
+    }
+
+    /// Ends every lease, as if its time were over.
+    pub(crate) async fn end_leases(database: &str) {
+        let database = database.to_owned();
+        let statement = "update deliveries set leased_until = 0";
+        tokio::task::spawn_blocking(move || SERVER.execute(&database, statement)).await.unwrap();
+    }
+
+    fn config(url: &str, directory: &TempDir) -> StoreConfig {
         let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
         config.clock = Clock::manual(NOON);
         config.postgres = Some(PostgresConfig::new(url.into(), None).unwrap());
-        Server::start(config, directory, "").await
+        config
     }
 }
 
@@ -69,8 +94,10 @@ pub(crate) struct Server {
     pub(crate) recorder: Recorder,
     pub(crate) handle: RecorderHandle,
     writer: JoinHandle<()>,
-    config: StoreConfig,
+    pub(crate) config: StoreConfig,
     directory: TempDir,
+    /// The folder of the key file that several servers share.
+    _key: Option<Arc<TempDir>>,
 }
 
 impl Server {
@@ -78,7 +105,7 @@ impl Server {
         let store = Store::open(config.clone()).await.unwrap().with_writer(writer);
         let (handle, inbox) = RecorderHandle::new(10_000);
         let (recorder, writer) = Recorder::start(store.clone(), inbox);
-        Server { store, recorder, handle, writer, config, directory }
+        Server { store, recorder, handle, writer, config, directory, _key: None }
     }
 
     /// Stops the writer and opens the database again.

@@ -21,7 +21,7 @@ pub(crate) async fn pages_hold_every_event_once(backend: &impl Backend) {
         loop {
             let page = server.store.events(&EventFilter::default(), &request).await.unwrap();
             seen.extend(page.items.iter().map(|row| row.event.id));
-            // What comes in later is on no later page.
+            // Later events appear on no later page.
             server.record(&[call("late", NOON)]).await;
             let Some(next) = page.next else { break };
             request.cursor = Some(next);

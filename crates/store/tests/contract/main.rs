@@ -2,6 +2,7 @@
 //! database is a `Backend` and one line at the end.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod access;
 mod agents;
 mod alerts;
 mod backend;
@@ -11,6 +12,7 @@ mod old_database;
 mod postgres_only;
 mod postgres_server;
 mod settings;
+mod several_writers;
 mod statistics;
 
 use backend::{Postgres, Sqlite};
@@ -33,6 +35,13 @@ macro_rules! suite {
 macro_rules! contract {
     ($name:ident, $backend:expr) => {
         suite!($name, $backend, {
+            access: [
+                agent_keys_survive_a_restart,
+                groups_survive_a_restart,
+                labels_survive_a_restart,
+                users_and_tokens_survive_a_restart,
+                audit_log_tells_who_changed_what_and_is_one_chain,
+            ],
             agents: [
                 agent_is_created_by_its_first_event,
                 configured_agent_keeps_its_settings,
@@ -63,6 +72,7 @@ macro_rules! contract {
                 exemptions_end,
             ],
             statistics: [
+                empty_database_has_empty_figures,
                 sums_equal_a_scan_of_the_events,
                 two_writers_lose_no_counts_and_no_latencies,
                 spending_counts_from_the_start_of_the_day,

@@ -1,4 +1,4 @@
-//! Databases of earlier versions open, and keep what is in them.
+//! Databases of earlier versions open and keep their content.
 
 use model::{Clock, DeactivatedBy, IncidentState, NanoUsd, Timestamp};
 use secrecy::ExposeSecret;

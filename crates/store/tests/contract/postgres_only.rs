@@ -1,11 +1,11 @@
-//! What only a server can do: stop, start again, refuse to be written to, hold days of events.
+//! What only a server can do: stop, restart, refuse writes, hold days of events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::{Event, Timestamp};
-use store::{Change, EventFilter, Period, StoreError};
+use store::{Change, EventFilter, Period, PostgresConfig, Store, StoreConfig, StoreError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -41,7 +41,8 @@ async fn kill_and_events_are_written_when_the_server_is_back() {
     let server = Postgres::open(&url).await;
     let early: Vec<Event> = (0..20).map(|_| call("ann", NOON)).collect();
     server.record(&early).await;
-    // Not waited for by the writer: without this a crash may take the newest events.
+    // The writer does not wait for the disk here: without a checkpoint a crash may lose the newest
+    // events.
     postgres.execute(&url, "checkpoint");
 
     postgres.stop_immediately();
@@ -174,4 +175,76 @@ async fn read_only_server_refuses_changes_and_recovers() {
     postgres.execute(&url, end_sessions);
     wait_for_health(&server, true).await;
     server.change(Change::Rename { agent: id("ann"), name: Some("Ann".to_owned()) }).await.unwrap();
+}
+
+/// A certificate for `name` and its key.
+fn certificate(name: &str) -> (String, String) {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    (made.cert.pem(), made.signing_key.serialize_pem())
+}
+
+async fn opens(url: &str, password_file: Option<&std::path::Path>) -> Result<Store, StoreError> {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
+    config.postgres = Some(PostgresConfig::new(url.into(), password_file.map(Into::into)).map_err(StoreError::Setup)?);
+    Store::open(config).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificate_of_the_server_is_verified() {
+    let postgres = tokio::task::spawn_blocking(PostgresServer::start).await.unwrap();
+    let url = postgres.create_database();
+    let refused = opens(&format!("{url}?sslmode=require"), None).await;
+    assert!(matches!(&refused, Err(StoreError::Setup(_))), "it offers no TLS yet: {refused:?}");
+
+    let (ours, key) = certificate("127.0.0.1");
+    let (others, _) = certificate("127.0.0.1");
+    postgres.offer_tls(&ours, &key);
+    let folder = tempfile::tempdir().unwrap();
+    let roots = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        format!("{url}?sslmode=verify-full&sslrootcert={}", folder.path().join(name).display())
+    };
+    let (right, wrong) = (roots("right.pem", &ours), roots("wrong.pem", &others));
+    let store = opens(&right, None).await.unwrap();
+    assert!(store.users().await.unwrap().is_empty());
+    let encrypted = "select count(*) > 0 from pg_stat_ssl join pg_stat_activity using (pid)
+        where ssl and application_name = 'agentgazer'";
+    assert_eq!(postgres.execute(&url, encrypted), "t");
+    let refused = opens(&wrong, None).await;
+    assert!(matches!(&refused, Err(StoreError::Setup(_))), "another authority: {refused:?}");
+    let refused = opens(&right.replace("127.0.0.1", "localhost"), None).await;
+    assert!(matches!(&refused, Err(StoreError::Setup(_))), "another name: {refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn schema_of_a_newer_version_is_used_unless_it_is_newer_by_a_major() {
+    let postgres = tokio::task::spawn_blocking(PostgresServer::start).await.unwrap();
+    let url = postgres.create_database();
+    opens(&url, None).await.unwrap();
+    let newer = "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+        values (9999, 'of a newer version', true, '', 0)";
+    postgres.execute(&url, newer);
+    opens(&url, None).await.expect("old and new replicas run side by side");
+    postgres.execute(&url, "insert into settings (name, value) values ('schema_major', '2')");
+    let refused = opens(&url, None).await;
+    assert!(matches!(&refused, Err(StoreError::Setup(why)) if why.contains("newer version")), "{refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn password_comes_from_a_file_and_may_change() {
+    let postgres = tokio::task::spawn_blocking(PostgresServer::start).await.unwrap();
+    let url = postgres.create_database();
+    postgres.require_password("guarded", "first-password");
+    let guarded = url.replace("agentgazer@", "guarded@");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    let refused = opens(&guarded, None).await;
+    assert!(matches!(&refused, Err(StoreError::Setup(_))), "{refused:?}");
+    std::fs::write(&file, "first-password\n").unwrap();
+    let store = opens(&guarded, Some(&file)).await.unwrap();
+    assert!(store.users().await.unwrap().is_empty());
+    postgres.execute(&url, "alter role guarded password 'second-password'");
+    std::fs::write(&file, "second-password").unwrap();
+    opens(&guarded, Some(&file)).await.unwrap();
 }

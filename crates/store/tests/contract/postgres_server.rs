@@ -15,7 +15,8 @@ const FOLDERS: &str = "/usr/lib/postgresql";
 const MISSING: &str = "PostgreSQL is not installed, and these tests run on a real one. Install it: `apt install postgresql` \
     (Debian, Ubuntu), `dnf install postgresql-server` (Fedora), `brew install postgresql` (macOS). The server need not run.";
 
-/// Initialises and starts the server, says so, waits until the test is gone, and removes everything.
+/// Initialises and starts the server, says so, waits until the test is gone, and removes
+/// everything.
 const LIFE: &str = r#"
     "$1/initdb" -D "$2/data" -A trust -U agentgazer -E UTF8 --locale=C.UTF-8 --no-sync >"$2/log" 2>&1 &&
     "$1/pg_ctl" -D "$2/data" -l "$2/log" -w -t 120 -o "$3" start >>"$2/log" 2>&1 && echo ready || cat "$2/log"
@@ -73,6 +74,30 @@ impl PostgresServer {
         self.run("psql", &["-v", "ON_ERROR_STOP=1", "-X", "-q", "-A", "-t", "-d", name, "-c", sql])
     }
 
+    /// Makes it offer TLS with this certificate and key.
+    pub(crate) fn offer_tls(&self, certificate: &str, key: &str) {
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let path = self.folder.join("data").join(name);
+            std::fs::write(&path, text).expect("a file of the server");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("a private file");
+            if let Some((user, group)) = unprivileged() {
+                chown(&path, Some(user), Some(group)).expect("a file of another user");
+            }
+        }
+        self.run("psql", &["-X", "-q", "-d", "postgres", "-c", "alter system set ssl = on"]);
+        self.control(&["reload"]);
+    }
+
+    /// Makes it ask `user` for a password.
+    pub(crate) fn require_password(&self, user: &str, password: &str) {
+        let role = format!("create role {user} login superuser password '{password}'");
+        self.run("psql", &["-X", "-q", "-d", "postgres", "-c", &role]);
+        let path = self.folder.join("data/pg_hba.conf");
+        let rules = std::fs::read_to_string(&path).expect("its rules");
+        std::fs::write(&path, format!("host all {user} all scram-sha-256\n{rules}")).expect("its rules");
+        self.control(&["reload"]);
+    }
+
     /// Stops the server as a crash does.
     pub(crate) fn stop_immediately(&self) {
         self.control(&["-m", "immediate", "stop"]);
@@ -81,6 +106,40 @@ impl PostgresServer {
     /// Starts it again after it was stopped.
     pub(crate) fn start_again(&self) {
         self.control(&["-w", "-t", "120", "-o", &options(self.port), "start"]);
+    }
+
+    /// kill -9 of one of its processes: it ends all others, and recovers by itself.
+    #[allow(dead_code, reason = "the server's tests use it")]
+    pub(crate) fn crash(&self) {
+        let sessions =
+            "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
+        let pids = self.run("psql", &["-X", "-q", "-A", "-t", "-d", "postgres", "-c", sessions]);
+        let pid = pids.lines().next().expect("a session");
+        send_signal("KILL", &[pid]);
+    }
+
+    /// Whether it accepts connections.
+    #[allow(dead_code, reason = "the server's tests use it")]
+    pub(crate) fn is_ready(&self) -> bool {
+        let mut command = as_unprivileged(self.programs.join("pg_isready"));
+        let command = command.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]).stdout(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    /// Sends a signal to all of its processes.
+    #[allow(dead_code, reason = "the server's tests use it")]
+    pub(crate) fn signal(&self, signal: &str) {
+        let processes = self.processes();
+        send_signal(signal, &processes.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    /// All of its processes.
+    #[allow(dead_code, reason = "the server's tests use it")]
+    pub(crate) fn processes(&self) -> Vec<String> {
+        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("its process");
+        let main = file.lines().next().expect("its process").trim().to_owned();
+        let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children")).expect("its processes");
+        std::iter::once(main).chain(children.split_whitespace().map(str::to_owned)).collect()
     }
 
     fn control(&self, arguments: &[&str]) {
@@ -99,6 +158,11 @@ impl PostgresServer {
     }
 }
 
+/// Some of them may have ended meanwhile.
+fn send_signal(signal: &str, processes: &[&str]) {
+    Command::new("kill").arg(format!("-{signal}")).args(processes).stderr(Stdio::null()).status().expect("kill");
+}
+
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         drop(self.life.stdin.take());
@@ -106,7 +170,7 @@ impl Drop for PostgresServer {
     }
 }
 
-/// A disk that is not waited for, and room for every test at once.
+/// No waiting for the disk, and enough connections for every test at once.
 fn options(port: u16) -> String {
     format!(
         "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c fsync=off -c max_connections=300"

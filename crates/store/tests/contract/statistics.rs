@@ -23,6 +23,16 @@ fn histogram(events: &[Event]) -> LatencyHistogram {
     histogram
 }
 
+pub(crate) async fn empty_database_has_empty_figures(backend: &impl Backend) {
+    let server = backend.create().await;
+    let period = Period::last_hours(24, NOON);
+    assert_eq!(server.store.total(None, period).await.unwrap().requests, 0);
+    assert!(server.store.agent_figures(period, 10).await.unwrap().is_empty());
+    assert!(server.store.conversation_figures(&id("ann"), period, 10).await.unwrap().is_empty());
+    assert!(server.store.unscored(&id("ann"), period).await.unwrap().is_empty());
+    assert_eq!(server.store.figures(None, period).await.unwrap().total.requests, 0);
+}
+
 pub(crate) async fn sums_equal_a_scan_of_the_events(backend: &impl Backend) {
     let server = backend.create().await;
     // Over nine days, so that hours, days and a week are read.

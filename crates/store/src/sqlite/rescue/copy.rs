@@ -20,6 +20,7 @@ pub(super) const TABLES: &[(&str, &str)] = &[
     ("policies", "rowid"),
     ("agent_keys", "rowid"),
     ("agent_groups", "rowid"),
+    ("group_spending", "group_name, start"),
     ("exemptions", "rowid"),
     ("agents", "rowid"),
     ("incidents", "rowid"),
@@ -45,7 +46,7 @@ pub(super) fn without_history() -> &'static [(&'static str, &'static str)] {
     &TABLES[..history.unwrap_or(TABLES.len())]
 }
 
-/// Rows of a damaged table that are copied at a time: an unreadable row costs its whole portion.
+/// Rows of a damaged table that are copied at a time: an unreadable row loses its whole portion.
 const PORTIONS: [i64; 3] = [512, 32, 1];
 
 /// Rows whose parent could not be read.
@@ -66,7 +67,7 @@ pub(super) async fn tables(
     target: &Path,
     tables: &[(&str, &str)],
 ) -> Result<Extent, sqlx::Error> {
-    // Of an attempt that failed.
+    // Left over from a failed attempt.
     let _ = sqlx::query("detach database rescued").execute(&mut *source).await;
     sqlx::query("pragma foreign_keys = off").execute(&mut *source).await?;
     let attach = sqlx::query("attach database $1 as rescued").bind(target.to_string_lossy().into_owned());

@@ -8,7 +8,7 @@ use crate::columns::signed;
 use crate::database::{self, Connection};
 use model::SavedAgent;
 
-/// The incident of a younger kill may not have reached the writer.
+/// The incident of a kill younger than this may not have reached the writer.
 const ON_ITS_WAY_MS: i64 = 60_000;
 
 type ReadAgents = Box<dyn Fn() -> Vec<SavedAgent> + Send + Sync>;

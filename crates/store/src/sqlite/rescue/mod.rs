@@ -63,7 +63,7 @@ pub(crate) async fn write_copy(
             }
         }
     }
-    // It may have filled the disk.
+    // The copy may have filled the disk.
     place::discard(&partial);
     Err(failed.unwrap_or_else(|| StoreError::Unavailable("nothing was copied".to_owned())))
 }

@@ -1,4 +1,4 @@
-//! Puts a new database in the place of the old one, in steps that a restart can go on with after a
+//! Puts a new database in the place of the old one, in steps that a restart can resume after a
 //! crash.
 
 use std::fs::File;
@@ -17,7 +17,7 @@ const COMPLETE: &str = ".rescued";
 /// The suffix of the old database, followed by the time.
 const ASIDE: &str = ".damaged-";
 
-/// The most old databases to keep: a disk that fails again and again must not fill up.
+/// The most old databases to keep: a disk that fails repeatedly must not fill up.
 const KEPT_ASIDE: usize = 3;
 
 /// The files that SQLite has beside a database.
@@ -30,12 +30,12 @@ pub(super) fn keep(partial: &Path, database: &Path) -> io::Result<()> {
     sync_directory(database)
 }
 
-/// Puts the complete new database in the place of the old one, which is kept under another name:
-/// that name, if there was one.
+/// Puts the complete new database in the place of the old one, which is renamed. Returns its new
+/// name, if there was an old one.
 pub(crate) fn swap(database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let swapped = try_swap(database, now);
     if swapped.is_err() {
-        // It would lack what is written from now on.
+        // A later restart must not use it: it would lack what is written from now on.
         let _ = std::fs::remove_file(beside(database, COMPLETE));
     }
     swapped
@@ -57,7 +57,7 @@ fn try_swap(database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
         forget_old_ones(database);
         std::fs::rename(database, &aside)?;
     }
-    // A log that stays would be applied to the new database.
+    // A log left behind would be applied to the new database.
     for suffix in SIDE_FILES {
         let side_file = beside(database, suffix);
         match existed && suffix == "-wal" && side_file.exists() {

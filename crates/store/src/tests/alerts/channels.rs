@@ -9,7 +9,7 @@ fn secret(channel: &Channel) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_channels_secret_is_nowhere_in_the_files_and_survives() {
+async fn channel_secret_is_encrypted_and_survives_a_restart() {
     let fixture = Fixture::new().await;
     let id = fixture.channel("ops").await;
     let fixture = fixture.restart().await;
@@ -25,7 +25,7 @@ async fn a_channels_secret_is_nowhere_in_the_files_and_survives() {
 }
 
 #[tokio::test]
-async fn another_key_file_costs_the_settings_of_channels_and_nothing_else() {
+async fn another_key_file_loses_only_channel_settings() {
     let fixture = Fixture::new().await;
     let id = fixture.channel("ops").await;
     std::fs::remove_file(fixture.directory.path().join("key")).unwrap();
@@ -35,7 +35,7 @@ async fn another_key_file_costs_the_settings_of_channels_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn two_channels_never_have_one_name() {
+async fn channel_names_are_unique() {
     let fixture = Fixture::new().await;
     fixture.channel("ops").await;
     let refused = fixture.alerts(AlertChange::PutChannel { channel: webhook("ops").into() }).await;
@@ -72,7 +72,7 @@ async fn a_deleted_channel_leaves_its_rules_and_its_history() {
 }
 
 #[tokio::test]
-async fn every_kill_is_told_again_once_the_channel_of_the_only_rule_is_deleted() {
+async fn deleting_the_only_channel_of_a_rule_restores_the_built_in_rule() {
     let fixture = Fixture::new().await;
     let old = fixture.channel("old").await;
     fixture.rule(rule("*", Condition::KillSwitch, &[old])).await;

@@ -9,7 +9,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn ten_kills_within_a_minute_are_one_at_once_and_one_digest_of_ten_lines() {
+async fn ten_kills_within_a_minute_are_one_alert_and_one_digest() {
     let fixture = Fixture::new().await;
     let channel = fixture.channel("ops").await;
     for agent in 0..10 {
@@ -36,7 +36,7 @@ async fn ten_kills_within_a_minute_are_one_at_once_and_one_digest_of_ten_lines()
 }
 
 #[tokio::test]
-async fn a_second_kill_alone_is_told_by_itself() {
+async fn single_waiting_alert_is_sent_without_a_digest() {
     let fixture = Fixture::new().await;
     let channel = fixture.channel("ops").await;
     fixture.kill_at("one", 0, 0).await;

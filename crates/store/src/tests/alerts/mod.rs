@@ -39,7 +39,7 @@ impl Fixture {
         items
     }
 
-    /// Who was to be told of what.
+    /// The channels that were notified, and of what.
     async fn told(&self) -> Vec<(String, &'static str)> {
         self.queued().await.into_iter().map(|it| (it.channel_name, it.alert_type.as_str())).collect()
     }

@@ -19,7 +19,7 @@ async fn a_kill_is_queued_for_every_channel_without_any_rule() {
 }
 
 #[tokio::test]
-async fn one_kill_is_told_once_however_often_it_is_reported() {
+async fn kill_reported_twice_alerts_once() {
     let fixture = Fixture::new().await;
     fixture.channel("ops").await;
     let commits: Vec<_> = (0..20).map(|_| fixture.send_kill(incident("looper", 0))).collect();
@@ -60,7 +60,7 @@ async fn channel_that_is_off_gets_no_alerts() {
 }
 
 #[tokio::test]
-async fn a_kill_is_always_told_and_an_observed_loop_once_per_cooldown() {
+async fn kills_always_alert_and_observed_loops_once_per_cooldown() {
     let fixture = Fixture::new().await;
     fixture.channel("ops").await;
     for seconds in [0, 60, 899, 900] {
@@ -75,7 +75,7 @@ async fn a_kill_is_always_told_and_an_observed_loop_once_per_cooldown() {
 }
 
 #[tokio::test]
-async fn an_activation_is_told_if_the_rule_says_so() {
+async fn activation_alerts_if_the_rule_asks_for_it() {
     let fixture = Fixture::new().await;
     let told = AlertRule { notify_recovery: true, ..rule("told", Condition::KillSwitch, &[]) };
     fixture.rule(told).await;
@@ -92,7 +92,7 @@ async fn an_activation_is_told_if_the_rule_says_so() {
 }
 
 #[tokio::test]
-async fn every_attempt_is_kept_and_what_failed_can_be_tried_again() {
+async fn failed_delivery_keeps_its_attempts_and_can_be_retried() {
     let fixture = Fixture::new().await;
     fixture.channel("ops").await;
     fixture.kill_at("looper", 0, 0).await;
@@ -117,7 +117,7 @@ async fn every_attempt_is_kept_and_what_failed_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_gone_switches_its_channel_off() {
+async fn gone_target_disables_its_channel() {
     let fixture = Fixture::new().await;
     let channel = fixture.channel("ops").await;
     fixture.kill_at("one", 0, 0).await;
@@ -131,7 +131,7 @@ async fn a_target_that_is_gone_switches_its_channel_off() {
 }
 
 #[tokio::test]
-async fn an_agents_alerts_are_deleted_with_it() {
+async fn alerts_are_deleted_with_their_agent() {
     let fixture = Fixture::new().await;
     fixture.channel("ops").await;
     fixture.rule(rule("looper", Condition::KillSwitch, &[])).await;

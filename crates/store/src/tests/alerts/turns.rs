@@ -39,7 +39,7 @@ async fn alert_state_notifies_once_when_it_begins_lasts_and_ends() {
 }
 
 #[tokio::test]
-async fn a_rule_that_is_gone_or_off_says_nothing() {
+async fn deleted_or_disabled_rule_does_not_alert() {
     let fixture = Fixture::new().await;
     fixture.channel("ops").await;
     let off = AlertRule { enabled: false, ..rule("*", Condition::AgentDown { minutes: 5 }, &[]) };
@@ -66,7 +66,7 @@ async fn calls_are_counted_by_the_minute() {
     fixture.record_all(vec![at(0, 200), at(1, 500), refused, at(-600, 200), at(-120, 429), slow]).await;
     fixture.record(at(2, 200)).await;
     let fixture = fixture.restart().await;
-    // With the minute that runs and one more, up to its beginning, and with it.
+    // The span with the current minute and one more, up to its beginning, and with it.
     for (minutes, all, before, latest) in [
         (1, (3, 1), (0, 0), (3, 1)),
         (2, (4, 2), (1, 1), (3, 1)),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{decode_fingerprint, encode_fingerprint};
-use model::{Novelty, ResponsePrint, ResultPrint, StepKind, ToolStep};
+use model::{Novelty, ResponsePrint, ResultPrint, StepKind, ToolStep, WordSet};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -17,7 +17,8 @@ prop_compose! {
         outcome in prop::sample::select(vec![Outcome::Pending, Outcome::Answered, Outcome::Failed, Outcome::Refused]),
         (is_sample, silence) in any::<(bool, u16)>(),
         (prompt_is_error, prompt_is_common) in any::<(bool, bool)>(),
-        novelty in prop::sample::select(vec![Novelty::Neutral, Novelty::Stale, Novelty::Waited, Novelty::Changed]),
+        novelty in prop::sample::select(vec![Novelty::Neutral, Novelty::Stale, Novelty::Changed, Novelty::Idle]),
+        wording in prop::sample::select(vec![0, 1, u32::MAX]),
         kind in prop::sample::select(vec![StepKind::Other, StepKind::Look, StepKind::Change, StepKind::Wait]),
     ) -> Fingerprint {
         Fingerprint {
@@ -46,11 +47,13 @@ prop_compose! {
                 kind,
                 is_error,
                 is_written,
+                wording: WordSet(wording),
             }),
             response: response.map(|(literal, adaptive, is_short)| ResponsePrint {
                 literal: TextHash(literal),
                 adaptive: TextHash(adaptive),
                 is_short,
+                said: (literal % 16) as u8,
             }),
             outcome,
             is_sample,
@@ -62,14 +65,14 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn a_fingerprint_is_read_as_it_was_written(fingerprint in any_fingerprint()) {
+    fn fingerprint_survives_encoding(fingerprint in any_fingerprint()) {
         let bytes = encode_fingerprint(&fingerprint);
-        prop_assert!(bytes.len() <= 150);
+        prop_assert!(bytes.len() <= 154);
         prop_assert_eq!(decode_fingerprint(&bytes), Some(fingerprint));
     }
 
     #[test]
-    fn a_damaged_fingerprint_is_none(fingerprint in any_fingerprint(), cut in 0_usize..150, extra in any::<u8>()) {
+    fn damaged_fingerprint_decodes_to_none(fingerprint in any_fingerprint(), cut in 0_usize..150, extra in any::<u8>()) {
         let mut bytes = encode_fingerprint(&fingerprint);
         prop_assert_eq!(decode_fingerprint(&bytes[..cut.min(bytes.len() - 1)]), None);
         bytes.push(extra);
@@ -77,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn fingerprint_decoder_accepts_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = decode_fingerprint(&bytes);
     }
 }
@@ -85,12 +88,33 @@ proptest! {
 #[test]
 fn fingerprint_of_an_unknown_version_is_not_decoded() {
     let mut bytes = encode_fingerprint(&fingerprint(CallId::new(), 1));
-    bytes[0] = 4;
+    bytes[0] = 5;
     assert_eq!(decode_fingerprint(&bytes), None);
 }
 
+/// Replicas of the version before read it.
 #[test]
-fn a_fingerprint_of_the_first_version_is_read() {
+fn a_fingerprint_without_a_wording_has_the_version_before() {
+    let mut written = fingerprint(CallId::new(), 1);
+    assert_eq!(encode_fingerprint(&written)[0], 3);
+    let result = ResultPrint::default();
+    let step = ToolStep {
+        literal: 1,
+        adaptive: 2,
+        result,
+        kind: StepKind::Look,
+        is_error: false,
+        is_written: false,
+        wording: WordSet(0),
+    };
+    written.tools = Some(step);
+    assert_eq!(encode_fingerprint(&written)[0], 3);
+    written.tools = Some(ToolStep { wording: WordSet(5), ..step });
+    assert_eq!(encode_fingerprint(&written)[0], 4);
+}
+
+#[test]
+fn fingerprint_of_the_first_version_is_decoded() {
     let written = fingerprint(CallId::new(), 1);
     let mut bytes = encode_fingerprint(&written);
     // Without the silence, and without the second byte of flags.

@@ -1,4 +1,4 @@
-//! What pages read.
+//! Reads of pages: counts, evidence, windows.
 
 use model::DeactivatedBy;
 

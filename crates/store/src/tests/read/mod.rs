@@ -1,4 +1,4 @@
-//! What is read, and that a restart reads the same.
+//! Reads, before and after a restart.
 
 mod fingerprints;
 mod incidents_and_windows;

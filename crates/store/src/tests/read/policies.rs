@@ -22,7 +22,7 @@ fn paid(agent: &str, time: &str, nanos: i64) -> Event {
 }
 
 #[tokio::test]
-async fn a_policy_survives_a_restart_and_goes_with_its_agent() {
+async fn policy_survives_a_restart_and_is_deleted_with_its_agent() {
     let fixture = Fixture::new().await;
     let first = policy(r#"{"budget_daily_usd":5,"time_zone":"Europe/Berlin"}"#);
     let second = policy(r#"{"rate_limits":[{"provider":"*","requests_per_minute":9}]}"#);
@@ -139,7 +139,7 @@ async fn models_without_a_price_count_too() {
 }
 
 #[tokio::test]
-async fn every_agent_with_a_policy_of_its_own_has_its_spending_beside_it() {
+async fn budgets_list_every_agent_with_its_own_policy() {
     let fixture = Fixture::new().await;
     let berlin = policy(r#"{"budget_daily_usd":1,"time_zone":"Europe/Berlin"}"#);
     let rates = policy(r#"{"rate_limits":[{"provider":"*","requests_per_minute":9}]}"#);

@@ -20,7 +20,7 @@ async fn key(fixture: &Fixture, name: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_provider_keeps_its_key_until_it_gets_another() {
+async fn provider_keeps_its_key_until_it_is_replaced() {
     let fixture = Fixture::new().await;
     put(&fixture, provider("openai", Some("first"))).await;
     put(&fixture, provider("openai", None)).await;
@@ -36,7 +36,7 @@ async fn a_provider_keeps_its_key_until_it_gets_another() {
 }
 
 #[tokio::test]
-async fn a_stored_key_is_nowhere_in_the_files_nor_in_the_log() {
+async fn provider_key_is_in_no_file_and_no_log() {
     let fixture = Fixture::new().await;
     put(&fixture, provider("openai", Some(CANARY))).await;
     let check = |directory: &std::path::Path| {
@@ -59,7 +59,7 @@ async fn a_stored_key_is_nowhere_in_the_files_nor_in_the_log() {
 }
 
 #[tokio::test]
-async fn another_key_file_costs_the_stored_keys_and_nothing_else() {
+async fn another_key_file_loses_only_provider_keys() {
     let fixture = Fixture::new().await;
     put(&fixture, provider("keyed", Some(CANARY))).await;
     put(&fixture, provider("plain", None)).await;

@@ -73,7 +73,7 @@ async fn text_search_goes_on_from_page_to_page() {
     assert_eq!(fixture.store.events(&failed, &page(100)).await.unwrap().items.len(), 0, "other filters hold, too");
 }
 
-/// What is kept of models and conversations does not reach as far back as events may.
+/// Sums of models and conversations may begin later than the oldest events.
 #[tokio::test]
 async fn text_is_found_in_events_that_are_older_than_the_sums() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_long_log_is_moved_into_the_database_and_begins_anew() {
+async fn long_write_ahead_log_is_checkpointed_and_restarts() {
     let tuning = Tuning { longest_log: 1 << 20, log_look: Duration::from_millis(1), ..quick() };
     let fixture = Fixture::with(tuning).await;
     let log = fixture.directory.path().join("data/agentgazer.db-wal");

@@ -35,7 +35,7 @@ async fn bodies_survive_a_restart_newest_first_and_within_the_budget() {
     file.close().await;
 
     let file = EvidenceFile::open(directory.path()).await.unwrap();
-    // The second has left the windows, and the third does not fit beside the fourth.
+    // The second has left the windows; the third does not fit beside the fourth.
     let wanted: HashSet<CallId> = [calls[0].call, calls[2].call, calls[3].call].into();
     assert_eq!(file.restore(&wanted, 1000).await.unwrap(), [calls[3].clone(), calls[2].clone()]);
     assert_eq!(file.restore(&wanted, 150).await.unwrap(), [calls[3].clone()]);
@@ -43,7 +43,7 @@ async fn bodies_survive_a_restart_newest_first_and_within_the_budget() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_is_made_anew() {
+async fn unreadable_evidence_file_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("evidence.db"), "this is no database, and long enough to be taken for one")
         .unwrap();

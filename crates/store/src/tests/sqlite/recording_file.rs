@@ -17,7 +17,7 @@ fn call(millis: i64) -> KeptCall {
 }
 
 #[tokio::test]
-async fn recordings_are_read_as_they_came_and_are_bounded() {
+async fn recordings_survive_a_round_trip_and_are_bounded() {
     let directory = tempfile::tempdir().unwrap();
     let file = RecordingFile::open(directory.path()).await.unwrap();
     let (one, other) = (AgentId::parse("one").unwrap(), AgentId::parse("other").unwrap());

@@ -23,7 +23,7 @@ async fn files_are_private_to_their_owner() {
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_left_alone() {
+async fn newer_database_is_refused_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(config(&directory)).await.unwrap();
     let options = crate::sqlite::connect::writer(&store.config.database(), &quick());
@@ -45,15 +45,23 @@ async fn file_that_is_no_database_is_refused() {
 }
 
 #[tokio::test]
-async fn a_data_directory_that_cannot_be_made_is_named() {
+async fn error_names_a_data_directory_that_cannot_be_created() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("data"), "a file").unwrap();
     assert!(refusal(&directory).await.contains("data directory"));
 }
 
 #[tokio::test]
-async fn a_key_file_without_a_key_is_named() {
+async fn error_names_a_key_file_without_a_key() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("key"), "short").unwrap();
     assert!(refusal(&directory).await.contains("key file"));
+}
+
+/// That task of the pool can spin for ever, which keeps the program from ending.
+#[tokio::test]
+async fn pool_has_no_task_for_old_connections() {
+    let fixture = Fixture::new().await;
+    let options = fixture.store.readers.sqlite().options();
+    assert_eq!((options.get_idle_timeout(), options.get_max_lifetime()), (None, None));
 }

@@ -29,7 +29,7 @@ async fn write(fixture: &Fixture, first: i64, count: i64) {
 async fn settle(fixture: &Fixture) {
     let mut rounds = 0;
     loop {
-        // The writer looks at the size when it has nothing better to do.
+        // The writer measures the size when it is idle.
         fixture.change(Change::Rename { agent: id("agent"), name: None }).await.unwrap();
         let mut reader = fixture.store.readers.acquire().await.unwrap();
         if crate::database::used_bytes(&mut reader.connection()).await.unwrap() <= LIMIT {
@@ -41,7 +41,7 @@ async fn settle(fixture: &Fixture) {
 }
 
 #[tokio::test]
-async fn oldest_events_go_first_and_incidents_stay() {
+async fn size_limit_deletes_the_oldest_events_before_incidents() {
     let fixture = limited().await;
     assert!(fixture.send_kill(incident("looper", 0)).wait().await);
     write(&fixture, 0, 4_000).await;
@@ -67,12 +67,12 @@ async fn file_stops_growing_at_the_size_limit() {
         write(&fixture, round * 2_000, 2_000).await;
         settle(&fixture).await;
     }
-    // One portion may come in before the next look.
+    // One portion may come in before the next measurement.
     assert!(fixture.count(pages).await <= before * 3 / 2, "free pages are filled again");
 }
 
 #[tokio::test]
-async fn closed_incidents_go_last_and_open_ones_never() {
+async fn size_limit_deletes_closed_incidents_last_and_open_ones_never() {
     let fixture = limited().await;
     for agent in ["open", "closed"] {
         let mut incident = incident(agent, 0);

@@ -10,7 +10,7 @@ use crate::{Period, Retention, Totals};
 
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// Enough to tell events apart by all that figures are kept by.
+/// The fields that figures are grouped by.
 #[derive(Clone, Debug)]
 struct Made {
     agent: usize,
@@ -47,7 +47,7 @@ fn event_of(made: &Made) -> Event {
     event
 }
 
-/// What a scan of `events` gives.
+/// The figures by a scan of `events`.
 fn scanned<'a>(events: impl Iterator<Item = &'a Event>) -> Totals {
     let mut totals = Totals::default();
     events.for_each(|event| totals.add(event));
@@ -73,7 +73,7 @@ proptest! {
             fixture.record_all(first.to_vec()).await;
             let fixture = fixture.restart().await;
             fixture.record_all(second.to_vec()).await;
-            // However many of the sums over longer times are made when they are asked for.
+            // The result is the same however many of the longer sums are made.
             if all_made {
                 fixture.make_sums().await;
             }
@@ -83,8 +83,7 @@ proptest! {
             let figures = fixture.store.figures(None, period).await.unwrap();
             assert_eq!(figures.total, scanned(events.iter().filter(within)));
             let previous = period.before(NOON);
-            // Of the last hour or day of the time before, as much as has passed of the one that
-            // runs.
+            // The last hour or day of the period before counts in proportion to the one that runs.
             let (last_start, passed) = previous.last_span_share(period.left(NOON), &fixture.store.progress().await.unwrap());
             let last_start = Timestamp::from_millis(last_start);
             let between = |from: Timestamp, to: Timestamp| {
@@ -152,7 +151,7 @@ async fn sums_too_large_to_be_held_end_at_the_largest_number() {
     let mut kill = incident("ann", 0);
     kill.kill.stuck.calls = events.iter().map(|event| event.id).collect();
     for event in events {
-        // Each in a batch of its own, so that it is added to what is there.
+        // Each in its own batch, so that it is added to a stored sum.
         fixture.record(event).await;
     }
     assert!(fixture.send_kill(kill).wait().await, "the cost of the loop is added up with the kill");
@@ -203,7 +202,7 @@ async fn a_kill_is_a_refusal_in_the_figures() {
 }
 
 #[tokio::test]
-async fn an_agents_figures_go_with_it_and_the_sum_stays() {
+async fn deleting_an_agent_keeps_the_sum_over_all_agents() {
     let fixture = Fixture::new().await;
     for agent in [0, 1] {
         let made = Made { agent, model: 0, hours_ago: 40, kind: 3, tokens: 100 };
@@ -220,7 +219,7 @@ async fn an_agents_figures_go_with_it_and_the_sum_stays() {
 }
 
 #[tokio::test]
-async fn old_figures_go_hours_before_days() {
+async fn old_hours_are_deleted_before_days() {
     let fixture = Fixture::new().await;
     let events = [500, 70, 1, 0]
         .map(|days_ago| event_of(&Made { agent: 0, model: 0, hours_ago: days_ago * 24, kind: 3, tokens: 100 }));

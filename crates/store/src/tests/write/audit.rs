@@ -22,23 +22,29 @@ async fn with_rows(count: u64) -> Fixture {
     fixture
 }
 
-/// Changes the log as somebody would who has the file, and says what the check finds.
+/// Edits the log in the file, and returns what the check finds.
 async fn found_after(statements: &[&'static str]) -> String {
+    let fixture = changed_in_the_file(statements).await;
+    fixture.store.verify_audit(None).await.unwrap().problem.unwrap_or_default()
+}
+
+async fn changed_in_the_file(statements: &[&'static str]) -> Fixture {
     let fixture = with_rows(5).await;
     assert_eq!(fixture.store.verify_audit(None).await.unwrap().problem, None);
     let mut writer = fixture.connect().await;
-    for trigger in ["drop trigger audit_is_never_changed", "drop trigger audit_is_never_deleted"] {
-        sqlx::query(trigger).execute(&mut writer).await.unwrap();
+    for trigger in ["changed", "deleted", "replaced"] {
+        let drop = format!("drop trigger audit_is_never_{trigger}");
+        sqlx::query(sqlx::AssertSqlSafe(drop)).execute(&mut writer).await.unwrap();
     }
     for statement in statements {
         sqlx::query(*statement).execute(&mut writer).await.unwrap();
     }
     writer.close().await.unwrap();
-    fixture.store.verify_audit(None).await.unwrap().problem.unwrap_or_default()
+    fixture
 }
 
 #[tokio::test]
-async fn row_that_is_changed_removed_or_inserted_is_found() {
+async fn verify_finds_changed_removed_and_inserted_rows() {
     let check = async |statements: &[&'static str], expected: &str| {
         let found = found_after(statements).await;
         assert!(found.starts_with(expected), "{statements:?}: {found}");
@@ -51,6 +57,12 @@ async fn row_that_is_changed_removed_or_inserted_is_found() {
     check(&["delete from audit"], "rows 1 to 5 are missing").await;
     check(&["delete from audit", "delete from audit_head"], "").await;
     check(&["delete from audit_head"], "the head of the log is missing").await;
+    check(
+        &["insert into audit select 0, at, actor_kind, actor_id, 'mallory', role, address, via, action, target, before,
+            after, reason, hash from audit where number = 1"],
+        "a row was inserted before the first one",
+    )
+    .await;
     check(
         &[
             "update audit set number = number + 1 where number = 5",
@@ -68,7 +80,26 @@ async fn row_that_is_changed_removed_or_inserted_is_found() {
 }
 
 #[tokio::test]
-async fn emptied_log_is_found_by_a_head_that_was_kept() {
+async fn verify_finds_removed_rows_after_new_ones() {
+    for statements in [
+        &["delete from audit where number >= 3"][..],
+        &["delete from audit"],
+        &["delete from audit_head"],
+        &["delete from audit where number >= 3", "delete from audit_head"],
+        &["update audit_head set ciphertext = 'AAAA'"],
+        &["update audit set hash = 'x' where number = 5"],
+    ] {
+        let fixture = changed_in_the_file(statements).await;
+        for _ in 0..2 {
+            fixture.recorder.change_by(cause(), Change::ResetPolicy { agent: id("agent-0") }).await.unwrap();
+        }
+        let problem = fixture.store.verify_audit(None).await.unwrap().problem;
+        assert!(problem.is_some(), "{statements:?}");
+    }
+}
+
+#[tokio::test]
+async fn verify_finds_an_emptied_log_by_its_kept_head() {
     let fixture = with_rows(3).await;
     let head = fixture.store.verify_audit(None).await.unwrap().head;
     fixture.recorder.change_by(cause(), Change::ResetPolicy { agent: id("agent-0") }).await.unwrap();
@@ -82,14 +113,24 @@ async fn emptied_log_is_found_by_a_head_that_was_kept() {
 async fn log_is_only_added_to() {
     let fixture = with_rows(2).await;
     let mut writer = fixture.connect().await;
-    for statement in ["update audit set reason = 'x'", "delete from audit", "delete from audit where number = 2"] {
+    let copy = "at, actor_kind, actor_id, actor_name, role, address, via, action, target, before, after, reason, hash";
+    let replaced = format!("insert or replace into audit select number, {copy} from audit where number = 2");
+    let before_the_first = format!("insert into audit select 0, {copy} from audit where number = 2");
+    for statement in [
+        "update audit set reason = 'x'",
+        "delete from audit",
+        "delete from audit where number = 2",
+        &replaced,
+        &before_the_first,
+    ] {
+        let statement = sqlx::AssertSqlSafe(statement.to_owned());
         let error = sqlx::query(statement).execute(&mut writer).await.unwrap_err();
         assert!(error.to_string().contains("only added to"), "{error}");
     }
 }
 
 #[tokio::test]
-async fn change_and_its_row_are_made_together() {
+async fn audit_row_is_written_with_its_change() {
     let fixture = with_rows(1).await;
     let rename = Change::Rename { agent: id("nobody"), name: None };
     assert!(matches!(fixture.recorder.change_by(cause(), rename).await, Err(StoreError::NotFound)));

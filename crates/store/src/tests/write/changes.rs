@@ -3,7 +3,7 @@ use crate::{Feedback, IncidentRow};
 use model::DeactivatedBy;
 
 #[tokio::test]
-async fn settings_are_stored_and_make_an_unknown_agent() {
+async fn configuring_an_unknown_agent_creates_it() {
     let fixture = Fixture::new().await;
     let mut notices = fixture.recorder.subscribe();
     let kill_switch = KillSwitch { enabled: true, window_size: 7, threshold: 2.5, ..KillSwitch::default() };
@@ -44,7 +44,7 @@ async fn activation_needs_the_agent_to_be_inactive_in_that_epoch() {
 }
 
 #[tokio::test]
-async fn a_deactivation_by_hand_is_an_event_and_happens_once() {
+async fn deactivation_by_hand_is_recorded_once() {
     let fixture = Fixture::new().await;
     let deactivate = || Change::Deactivate { agent: id("busy"), at: NOON };
     assert!(matches!(fixture.change(deactivate()).await, Err(StoreError::NotFound)));

@@ -9,7 +9,7 @@ pub(super) fn refusal(agent: &str, at: Timestamp) -> Event {
 }
 
 #[tokio::test]
-async fn an_event_is_read_as_it_was_written() {
+async fn event_survives_a_round_trip() {
     let fixture = Fixture::new().await;
     let mut event = scored("agent", 0, 1);
     event.conversation = Some("c".to_owned());
@@ -31,11 +31,11 @@ async fn an_event_is_read_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn many_events_of_a_batch_are_read_as_they_were_written() {
+async fn batch_of_events_survives_a_round_trip() {
     let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
     let mut events: Vec<Event> = (0..900).map(usual).collect();
-    // First calls of one conversation, then of two, then of two agents, and some of each kind that
-    // is rare; all in the order in which calls may end.
+    // First calls of one conversation, then of two, then of two agents, and some of each rare kind;
+    // all in an order in which calls may end.
     events[300].conversation = None;
     events[600].agent = id("another");
     events[601].score = None;
@@ -58,7 +58,7 @@ async fn many_events_of_a_batch_are_read_as_they_were_written() {
     assert!(prints.iter().map(|print| print.number).eq((0..900).filter(|number| *number != 600)));
 }
 
-/// A call that went as it should, and of which each number has a value of its own.
+/// A successful call in which each number differs.
 fn usual(number: u64) -> Event {
     let mut event = scored("agent", 0, number);
     event.time = Timestamp::from_millis(NOON.as_millis() + number as i64);
@@ -117,6 +117,10 @@ async fn refusals_of_an_inactive_agent_are_counted_by_the_minute() {
     counts.sort_unstable();
     assert_eq!(counts, [1, 3]);
     assert_eq!(fixture.count("select count(*) from events").await, 3);
+    for (agent, from, expected) in [("a", 0, 4), ("a", 1, 1), ("a", 2, 0), ("b", 0, 1), ("c", 0, 0)] {
+        let refused = fixture.store.refused_while_inactive(&id(agent), minute(from)).await.unwrap();
+        assert_eq!(refused, expected, "{agent} {from}");
+    }
 }
 
 #[tokio::test]
@@ -180,7 +184,7 @@ async fn failed_and_slow_calls_are_found_as_they_are_counted() {
     assert_eq!(found(EventFilter { min_latency_ms: Some(12_000), ..Default::default() }).await, [slow]);
 }
 
-/// What is rare is looked for in bounded steps: each page goes on where the one before stopped.
+/// A page examines a bounded number of events; the next one continues where it stopped.
 #[tokio::test]
 async fn failed_and_slow_calls_are_looked_for_in_bounded_steps() {
     let fixture = Fixture::with(Tuning { events_looked_at: 10, ..quick() }).await;
@@ -192,6 +196,8 @@ async fn failed_and_slow_calls_are_looked_for_in_bounded_steps() {
         (EventFilter { failed: true, ..Default::default() }, failed),
         (EventFilter { failed: true, agent: Some(id("agent")), ..Default::default() }, failed),
         (EventFilter { min_latency_ms: Some(60_000), ..Default::default() }, slow),
+        (EventFilter { failed: true, text: Some("gen".to_owned()), ..Default::default() }, failed),
+        (EventFilter { min_latency_ms: Some(60_000), text: Some("GENT".to_owned()), ..Default::default() }, slow),
     ] {
         let (mut found, mut pages, mut request) = (Vec::new(), 0, page(5));
         loop {
@@ -223,7 +229,7 @@ async fn everything_sent_is_on_disk_when_the_inbox_is_closed() {
 }
 
 #[tokio::test]
-async fn the_same_event_twice_is_one_row() {
+async fn duplicate_event_is_one_row() {
     let fixture = Fixture::new().await;
     let event = call("agent");
     fixture.record_all(vec![event.clone(), event]).await;

@@ -71,7 +71,7 @@ async fn exemptions_are_restored_with_their_agent_and_swept_after_their_end() {
     let fixture = fixture.restart().await;
     let saved = fixture.store.saved_agents(KillSwitch::default(), 0).await.unwrap();
     assert_eq!(saved[0].exemptions, [holds.exemption], "also of an agent that has nothing else to be restored");
-    // The writer sweeps when it starts and has nothing better to do.
+    // The writer sweeps when it starts and is idle.
     let mut rounds = 0;
     while fixture.count("select count(*) from exemptions").await > 1 {
         rounds += 1;

@@ -2,7 +2,7 @@ use super::*;
 use sqlx::{Connection, SqliteConnection};
 
 impl Fixture {
-    /// Waits until the writer has noticed trouble, and returns what it says.
+    /// Waits until the writer has noticed a failure, and returns its message.
     async fn trouble(&self) -> String {
         let health = self.recorder.health();
         in_time("trouble", health.wait_for_trouble(Option::is_some)).await.unwrap()
@@ -16,7 +16,7 @@ impl Fixture {
         other
     }
 
-    /// Lets the writer's connection fail from now on, or no more.
+    /// Makes the writer's connection fail from now on, or work again.
     async fn set_fault(&self, fault: Option<(&'static str, &'static str)>) {
         let broken = fault.is_some();
         *self.tuning.faults.lock().unwrap() = fault.into_iter().collect();
@@ -97,7 +97,7 @@ async fn events_are_kept_up_to_a_limit_and_the_oldest_go_first() {
     assert_eq!(health.dropped_events(), 15);
 }
 
-/// Makes a table another, when the writer lets it.
+/// Renames a table, once the writer releases its lock.
 async fn rename(connection: &mut sqlx::SqliteConnection, from: &str, to: &str) {
     let statement = format!("pragma busy_timeout = 10000; alter table {from} rename to {to}");
     sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(connection).await.unwrap();
@@ -185,7 +185,7 @@ async fn a_stop_gives_up_on_a_database_that_stays_locked() {
     drop(lock);
 }
 
-/// A writer that is cut off anywhere leaves a database that opens clean and holds all that was
+/// A writer that is interrupted anywhere leaves a database that opens cleanly and holds everything
 /// acknowledged.
 #[tokio::test]
 async fn acknowledged_changes_survive_a_crash() {

@@ -23,7 +23,7 @@ fn stopped(calls: &[&Event]) -> Incident {
 }
 
 #[tokio::test]
-async fn an_incident_keeps_what_the_loop_looked_like_and_what_it_cost() {
+async fn incident_keeps_the_cycle_and_the_cost_of_its_loop() {
     // Some events are on disk, others have only been sent, one is of another loop.
     let fixture = Fixture::with(Tuning { batch_delay: Duration::from_secs(3600), ..quick() }).await;
     let [first, second, third, unpriced] = [Some(1_000), Some(200), Some(30), None].map(paid);

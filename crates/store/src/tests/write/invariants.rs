@@ -1,5 +1,5 @@
-//! Kills, activations, deactivations, settings and restarts in any order, against a model that is a
-//! few lines long.
+//! Kills, activations, deactivations, settings and restarts in any order, against a model of a few
+//! lines.
 
 use super::*;
 use model::DeactivatedBy;
@@ -121,7 +121,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_order_of_kills_changes_and_restarts_gives_what_the_model_gives(steps in prop::collection::vec(any_act(), 1..16)) {
+    fn any_order_of_kills_changes_and_restarts_matches_the_model(steps in prop::collection::vec(any_act(), 1..16)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (mut fixture, mut model) = (Fixture::new().await, Model::default());

@@ -29,8 +29,7 @@ async fn retention_deletes_in_small_steps_and_keeps_open_incidents() {
     let fixture = Fixture::with(Tuning { retention_rows: 4, ..quick() }).await;
     write_history(&fixture).await;
     let fixture = fixture.restart().await;
-    // A change is made when the writer has nothing better to do than to sweep; it is not kept
-    // waiting for the end.
+    // Changes are made between the steps of a sweep and do not wait for its end.
     let mut rounds = 0;
     let old = "select (select count(*) from events where event_type = 'llm_call')
                     + (select count(*) from incidents where agent_id = 'closed')";
@@ -66,13 +65,13 @@ async fn retention_is_a_setting() {
 #[tokio::test]
 async fn every_table_that_grows_is_swept() {
     let fixture = Fixture::new().await;
-    fixture.live_a_full_life("agent").await;
+    fixture.add_row_to_every_table("agent").await;
     fixture.activate("agent", 0).await.unwrap();
     let before = fixture.rows_of("agent").await;
     fixture.recorder.stop().await;
     let options = crate::sqlite::connect::writer(&fixture.store.config.database(), &fixture.tuning);
     let mut writer = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-    // No time has passed: nothing goes.
+    // No time has passed: nothing is deleted.
     while sweep(&mut crate::database::Connection::Sqlite(&mut writer), Retention::default(), NOON, 1).await.unwrap() {}
     assert_eq!(fixture.rows_of("agent").await, before);
 

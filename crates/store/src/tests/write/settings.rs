@@ -34,7 +34,7 @@ async fn settings_hold_for_new_agents_and_after_a_restart() {
 }
 
 #[test]
-fn a_later_change_leaves_alone_what_it_does_not_name() {
+fn settings_change_keeps_fields_it_does_not_name() {
     let later = SettingsChange {
         kill_switch: KillSwitchChange { threshold: Some(3.0), ..Default::default() },
         retention: RetentionChange { event_days: Some(9), ..Default::default() },
@@ -45,7 +45,7 @@ fn a_later_change_leaves_alone_what_it_does_not_name() {
 }
 
 #[test]
-fn a_bad_number_of_days_names_its_field() {
+fn invalid_retention_names_its_field() {
     for days in [0, 36_501, u64::MAX] {
         let change = RetentionChange { incident_days: Some(days), ..Default::default() };
         let error = change.apply(crate::Retention::default()).unwrap_err();

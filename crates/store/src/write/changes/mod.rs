@@ -15,12 +15,13 @@ use crate::columns::{signed, unsigned};
 use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
+use crate::stats::group_spending;
 use crate::{
     AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, people, recording_switch, settings,
     smtp,
 };
 
-/// What a change gave, and what those who watch are told of it.
+/// The result of a change, and the notice for watchers.
 pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
 
 /// Makes `change`.
@@ -44,7 +45,11 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
         Change::SetDefaultPolicy { policy: None } => reset_policy(transaction, ANY).await,
         Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
         Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
-        Change::DeleteAgent { agent } => done(u64::from(deletion::delete_rest(transaction, agent).await?)),
+        Change::DeleteAgent { agent } => {
+            let (counting, now) = ((&store.groups, &store.config.unpriced), store.config.clock.now());
+            group_spending::keep(transaction, agent, counting, now).await?;
+            done(u64::from(deletion::delete_rest(transaction, agent).await?))
+        }
         Change::PutProvider { provider } => put_provider(transaction, provider, &store.keys).await,
         Change::RemoveProvider { name } => remove_provider(transaction, name).await,
         Change::SetFeedback { incident, feedback } => set_feedback(transaction, *incident, *feedback).await,
@@ -85,7 +90,16 @@ async fn apply_access(transaction: &mut Connection<'_>, change: &AccessChange) -
         AccessChange::RemoveKey { id } => return done(u64::from(agent_keys::remove(transaction, *id).await?)),
         AccessChange::NoteKeyUses { uses } => agent_keys::note_uses(transaction, uses).await?,
         AccessChange::PutGroup { group } => groups::put(transaction, group).await?,
+        AccessChange::StopGroup { name, at } => {
+            return done(u64::from(groups::set_stopped(transaction, name, Some(*at)).await?));
+        }
+        AccessChange::ActivateGroup { name } => {
+            return done(u64::from(groups::set_stopped(transaction, name, None).await?));
+        }
         AccessChange::RemoveGroup { name } => return done(u64::from(groups::remove(transaction, name).await?)),
+        AccessChange::SetLabels { agent, labels } => {
+            return done(u64::from(groups::set_labels(transaction, agent, labels).await?));
+        }
     }
     Ok((Changed::Done, None))
 }
@@ -115,7 +129,7 @@ async fn set_policy(transaction: &mut Connection<'_>, agent: NewAgent<'_>, polic
     put_policy(transaction, agent.id.as_str(), policy).await
 }
 
-/// Of an agent, or of all others: [`ANY`] is the name of none.
+/// Stores the policy of an agent, or of all others as [`ANY`].
 async fn put_policy(transaction: &mut Connection<'_>, agent: &str, policy: &Policy) -> Outcome {
     let json = serde_json::to_string(policy).map_err(|error| sqlx::Error::Encode(error.into()))?;
     database::query(
@@ -131,7 +145,7 @@ async fn put_policy(transaction: &mut Connection<'_>, agent: &str, policy: &Poli
 
 async fn reset_policy(transaction: &mut Connection<'_>, agent: &str) -> Outcome {
     database::query("delete from policies where agent_id = $1").bind(agent).execute(transaction).await?;
-    // An agent that had none has the default already.
+    // An agent without its own policy already has the default.
     done(1)
 }
 
@@ -191,7 +205,7 @@ async fn deactivate(transaction: &mut Connection<'_>, agent: &AgentId, at: Times
     .fetch_optional(&mut *transaction)
     .await?;
     let Some(epoch) = epoch else {
-        // Inactive already: whoever did it first stays on record.
+        // Already inactive: the first deactivation stays on record.
         return exists(transaction, agent).await;
     };
     let epoch = Epoch(unsigned(epoch));
@@ -244,7 +258,7 @@ async fn set_feedback(transaction: &mut Connection<'_>, incident: IncidentId, fe
 }
 
 async fn delete_incident(transaction: &mut Connection<'_>, incident: IncidentId) -> Outcome {
-    // An agent that it holds inactive stays so; it only has no incident to show any more.
+    // An agent that the incident deactivated stays inactive; it only loses the link to it.
     let query =
         database::query("update agents set incident_id = null where incident_id = $1").bind(incident.to_string());
     query.execute(&mut *transaction).await?;
@@ -252,7 +266,7 @@ async fn delete_incident(transaction: &mut Connection<'_>, incident: IncidentId)
     done(query.execute(transaction).await?.rows_affected())
 }
 
-/// Done, if there was anything to do it to.
+/// `NotFound` if no row was changed.
 fn done(rows: u64) -> Outcome {
     if rows == 0 { Err(StoreError::NotFound.into()) } else { Ok((Changed::Done, None)) }
 }
