@@ -1,26 +1,31 @@
-//! Who may change something, and how: every change goes through a [`Command`], which knows who
-//! gives it.
+//! Commands: every change goes through a [`Command`], which knows its actor.
 
 use std::future::Future;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use guard::Guard;
-use model::{Actor, AgentKeyId, AgentKeys, Cause, Clock, KeyRequirement, Policy, Provider, Providers, Timestamp};
-use store::{AccessChange, AuditNote, Change, Changed, PeopleChange, Recorder, Store, StoreError};
+use model::{
+    Actor, AgentId, AgentKeyId, AgentKeys, Cause, Clock, KeyRequirement, Policy, Provider, Providers, Timestamp,
+};
+use serde_json::Value;
+use share::Replica;
+use store::{AccessChange, AuditNote, Change, Changed, Notice, PeopleChange, Recorder, Store, StoreError};
 use tokio::sync::Mutex;
 
 use crate::people::People;
+use crate::replicas::Told;
 use crate::{Control, ControlError, Parts, Token};
 
 const MAX_REASON_LENGTH: usize = 500;
 
-/// The parts, and the turn that a command waits for.
+/// The parts, and the lock that serialises commands.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) guard: Arc<Guard>,
     pub(crate) store: Store,
-    /// Private, so that nothing is changed without an actor: only a [`Command`] can.
+    /// Private, so that only a [`Command`] can change anything, and with it an actor.
     recorder: Recorder,
     pub(crate) providers: Providers,
     pub(crate) configured_providers: Vec<Provider>,
@@ -31,6 +36,10 @@ pub(crate) struct State {
     pub(crate) clock: Clock,
     pub(crate) people: People,
     pub(crate) turn: Mutex<()>,
+    /// When the changes of other servers were last read.
+    pub(crate) followed_at: parking_lot::Mutex<Option<Instant>>,
+    /// This process as one of several replicas, if there are any.
+    pub(crate) replica: OnceLock<Replica>,
 }
 
 impl State {
@@ -48,12 +57,25 @@ impl State {
             clock: parts.clock,
             people: People::default(),
             turn: Mutex::default(),
+            followed_at: parking_lot::Mutex::default(),
+            replica: OnceLock::new(),
         }
     }
 
-    /// Stores when agent keys were last used. Nobody gives this command, so it has no actor.
+    /// Stores when agent keys were last used. The program does this on its own, so it has no actor.
     pub(crate) async fn store_key_uses(&self, uses: Vec<(AgentKeyId, Timestamp)>) -> Result<(), StoreError> {
         self.recorder.change(Change::Access(AccessChange::NoteKeyUses { uses })).await.map(drop)
+    }
+
+    /// Sends watchers a notice of another server's change.
+    pub(crate) fn announce(&self, notice: Notice) {
+        self.recorder.announce(notice);
+    }
+
+    fn may_act_on(&self, actor: &Actor, agent: &AgentId) -> bool {
+        let Some(groups) = &actor.groups else { return true };
+        // A deleted group has no agents.
+        groups.iter().filter_map(|name| self.store.groups().get(name)).any(|group| group.includes(agent))
     }
 
     /// Waits until the events that were sent so far are written.
@@ -61,7 +83,8 @@ impl State {
         self.recorder.catch_up().await;
     }
 
-    /// Writes what nobody waits for, like the last use of a token. It is lost if that fails.
+    /// Writes a change that no one waits for, like the last use of a token. It is lost if that
+    /// fails.
     pub(crate) fn write_later(&self, change: PeopleChange) {
         let recorder = self.recorder.clone();
         tokio::spawn(async move {
@@ -79,7 +102,7 @@ pub struct Commands {
     cause: Arc<Cause>,
 }
 
-/// A command that runs.
+/// A running command.
 #[derive(Debug)]
 pub(crate) struct Command {
     state: Arc<State>,
@@ -87,6 +110,11 @@ pub(crate) struct Command {
 }
 
 impl Control {
+    /// Whether `agent` is in the groups that `actor` is limited to, if any.
+    pub fn may_act_on(&self, actor: &Actor, agent: &AgentId) -> bool {
+        self.0.may_act_on(actor, agent)
+    }
+
     /// The commands of `actor`.
     pub fn by(&self, actor: &Actor) -> Commands {
         Commands { state: Arc::clone(&self.0), cause: Arc::new(Cause { actor: actor.clone(), reason: None }) }
@@ -94,42 +122,69 @@ impl Control {
 }
 
 impl Commands {
-    /// The same commands, with the reason that the actor gives. An empty one is none.
+    /// The same commands, with the actor's reason. An empty reason counts as none.
     pub fn because(self, reason: Option<String>) -> Result<Commands, ControlError> {
-        let reason = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        let is_valid = |reason: &String| {
-            reason.chars().count() <= MAX_REASON_LENGTH && !reason.chars().any(|c| c.is_control() && c != '\n')
-        };
+        let is_odd = |c: char| c.is_control() && !"\t\n\r".contains(c);
+        let is_valid = |reason: &String| reason.chars().count() <= MAX_REASON_LENGTH && !reason.contains(is_odd);
         if !reason.as_ref().is_none_or(is_valid) {
             let message = format!("must have at most {MAX_REASON_LENGTH} characters, none of them a control character");
             return Err(ControlError::field("reason", message));
         }
+        let reason = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
         let cause = Arc::new(Cause { actor: self.cause.actor.clone(), reason });
         Ok(Commands { state: self.state, cause })
     }
 
-    /// Adds a row to the audit log about something that the database has nothing of, like a login.
-    /// Nobody waits for it: a database that is down must not keep anybody out.
+    /// Adds a row to the audit log for something that is not in the database, like a login. Returns
+    /// at once: a database that is down must not prevent a login.
     pub fn note(&self, action: &'static str, target: Option<String>) {
+        self.note_with(action, target, None);
+    }
+
+    /// The same, with further details.
+    pub fn note_with(&self, action: &'static str, target: Option<String>, details: Option<Value>) {
         let command = self.command();
         tokio::spawn(async move {
-            if let Err(error) = command.change(Change::Note(AuditNote { action, target })).await {
+            if let Err(error) = command.change(Change::Note(AuditNote { action, target, details })).await {
                 tracing::warn!(%error, action, "the audit log could not be written");
             }
         });
+    }
+
+    /// Refuses to act on an agent outside the groups that the actor is limited to.
+    pub(crate) fn check_agent(&self, agent: &AgentId) -> Result<(), ControlError> {
+        if self.state.may_act_on(&self.cause.actor, agent) {
+            return Ok(());
+        }
+        let text = format!("You are an operator of other groups: {agent} is in none of them.");
+        Err(ControlError::Forbidden(text))
+    }
+
+    /// Refuses to act on a group that the actor is not an operator of.
+    pub(crate) fn check_group(&self, name: &str) -> Result<(), ControlError> {
+        let is_own = |groups: &Vec<String>| groups.iter().any(|own| own == name);
+        if self.cause.actor.groups.as_ref().is_none_or(is_own) {
+            return Ok(());
+        }
+        Err(ControlError::Forbidden(format!("You are an operator of other groups than {name}.")))
     }
 
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
-    /// A command that needs no turn, because memory has nothing of what it changes.
+    pub(crate) fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    /// A command that needs no turn, because nothing that it changes is in memory.
     pub(crate) fn command(&self) -> Command {
         Command { state: Arc::clone(&self.state), cause: Arc::clone(&self.cause) }
     }
 
-    /// Runs `command` while no other command runs. It has a task of its own: a client that
-    /// disconnects between the write to disk and the change in memory must not leave the two apart.
+    /// Runs `command` while no other command runs. It runs in its own task: a client that
+    /// disconnects between the write to disk and the change in memory must not leave the two
+    /// different.
     pub(crate) async fn exclusive<T, E, F>(&self, command: impl FnOnce(Command) -> F + Send + 'static) -> Result<T, E>
     where
         F: Future<Output = Result<T, E>> + Send,
@@ -147,19 +202,24 @@ impl Commands {
 }
 
 impl Command {
-    /// Who gives it.
+    /// The actor.
     pub(crate) fn actor(&self) -> &Actor {
         &self.cause.actor
     }
 
-    /// Writes what memory knows already and the actor did not ask for: it is no change of theirs.
+    /// Writes what memory already holds and the actor did not ask for, without an audit row.
     pub(crate) async fn write_unaudited(&self, change: Change) -> Result<(), StoreError> {
         self.state.recorder.change(change).await.map(drop)
     }
 
     /// Makes a change and waits until it is on disk.
     pub(crate) async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        self.state.recorder.change_by(Arc::clone(&self.cause), change).await
+        let told = self.state.replica.get().and_then(|_| Told::of(&change));
+        let changed = self.state.recorder.change_by(Arc::clone(&self.cause), change).await?;
+        if let Some(told) = told {
+            self.state.tell_replicas(told, &changed).await;
+        }
+        Ok(changed)
     }
 }
 

@@ -1,29 +1,32 @@
-//! Why a command was not carried out.
+//! Errors of commands.
 
 use model::{AgentId, FieldError, InvalidProvider};
 use store::StoreError;
 
-/// Why a command was not carried out. The texts are for the person who gave it.
+/// Why a command was not carried out. The texts are shown to the actor.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// A field has a value that it cannot take.
+    /// A field has an invalid value.
     #[error("{field} {message}")]
     Field {
         /// The field.
         field: String,
-        /// What it takes.
+        /// The values it takes.
         message: String,
     },
-    /// What the command is about does not exist.
+    /// The target does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The state of things does not allow it.
+    /// The actor may not do this to that agent.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The current state does not allow it.
     #[error("{0}")]
     Conflict(String),
-    /// There are as many of these as there can be.
+    /// The limit on their number is reached.
     #[error("{0}")]
     TooMany(String),
-    /// It could not be stored; the text says what holds now.
+    /// It could not be stored; the text says what is in effect now.
     #[error("{0}")]
     NotStored(String),
     /// The store refused it, and nothing was changed.
@@ -56,7 +59,7 @@ impl From<InvalidProvider> for ControlError {
     }
 }
 
-/// Names what is missing where the store only knows that something is.
+/// Names the missing thing, which the store does not.
 pub(crate) trait OrNotFound<T> {
     fn or_not_found(self, text: impl FnOnce() -> String) -> Result<T, ControlError>;
 }

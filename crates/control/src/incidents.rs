@@ -1,4 +1,4 @@
-//! Incidents: what a person says of one, and its deletion.
+//! Incidents: feedback and deletion.
 
 use model::IncidentId;
 use store::{Change, Feedback};
@@ -18,7 +18,7 @@ impl Commands {
     }
 
     async fn change_incident(&self, incident: IncidentId, change: Change) -> Result<(), ControlError> {
-        // Memory has no incidents, so no other command has to wait.
+        // Incidents are not in memory, so no other command has to wait.
         let changed = self.command().change(change).await;
         changed.or_not_found(|| unknown_incident(incident)).map(drop)
     }

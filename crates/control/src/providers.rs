@@ -1,15 +1,15 @@
-//! Providers: where they are, how they speak, and their keys.
+//! Providers: base URL, format and key.
 
 use model::{Format, Provider};
 use secrecy::SecretString;
 use store::Change;
 
 use crate::error::OrNotFound;
-use crate::{Command, Commands, ControlError};
+use crate::{Command, Commands, ControlError, State};
 
 const MAX_KEY_LENGTH: usize = 4096;
 
-/// Why a key cannot be stored.
+/// The error if a key cannot be stored.
 const OPEN_RELAY: &str = "The key is not stored: other machines reach this proxy, and proxy.require_key is \"never\", so each \
                           of them could use it. Set proxy.require_key to \"auto\", or proxy.allow_open_relay to true.";
 
@@ -17,22 +17,22 @@ const OPEN_RELAY: &str = "The key is not stored: other machines reach this proxy
 /// `format`.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderChange {
-    /// Where it is.
+    /// The base URL.
     pub base_url: Option<String>,
-    /// How it speaks.
+    /// The wire format.
     pub format: Option<Format>,
     /// The key that replaces the client's own.
     pub key: Option<SecretString>,
 }
 
 impl Commands {
-    /// Adds or changes a provider. It holds from the next call on.
+    /// Adds or changes a provider. It takes effect from the next call on.
     pub async fn put_provider(&self, name: String, change: ProviderChange) -> Result<(), ControlError> {
         self.exclusive(move |command| async move { command.put_provider(&name, change).await }).await
     }
 
-    /// Removes what was stored of a provider, its key included: a built-in or configured one is
-    /// used as it was.
+    /// Removes the stored part of a provider, including its key: a built-in or configured one is
+    /// used again.
     pub async fn remove_provider(&self, name: String) -> Result<(), ControlError> {
         self.exclusive(move |command| async move { command.remove_provider(&name).await }).await
     }
@@ -52,11 +52,18 @@ impl Command {
     async fn remove_provider(&self, name: &str) -> Result<(), ControlError> {
         let removed = self.change(Change::RemoveProvider { name: name.to_owned() }).await;
         removed.or_not_found(|| format!("Nothing is stored for provider {name}."))?;
+        self.use_configured_provider(name);
+        Ok(())
+    }
+}
+
+impl State {
+    /// Restores the configured provider.
+    pub(crate) fn use_configured_provider(&self, name: &str) {
         match self.configured_providers.iter().find(|provider| provider.name == name) {
             Some(configured) => self.providers.put(configured.clone()),
             None => self.providers.remove(name),
         }
-        Ok(())
     }
 }
 
@@ -71,8 +78,8 @@ impl ProviderChange {
 
         provider.key = match (self.key, current) {
             (Some(key), _) => Some(checked_key(key)?),
-            // Otherwise a stored key, which is never shown, could be sent to a host of the caller's
-            // choice.
+            // Otherwise a caller could have the stored key, which is never shown, sent to another
+            // host.
             (None, Some(current)) if has_key(current) && current.base_url != provider.base_url => {
                 return Err(ControlError::field("key", "must be given again when base_url changes"));
             }
@@ -85,7 +92,7 @@ impl ProviderChange {
     }
 }
 
-/// Whether a key is stored, also one that cannot be read at the moment.
+/// Whether a key is stored, even one that cannot be decrypted.
 pub fn has_key(provider: &Provider) -> bool {
     provider.key.is_some() || provider.key_is_lost
 }

@@ -1,4 +1,4 @@
-//! Recording of what an agent asks and is answered.
+//! Recording of an agent's requests and responses.
 
 use model::AgentId;
 use store::Change;

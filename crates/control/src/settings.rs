@@ -3,7 +3,7 @@
 use model::{FieldError, KillSwitch};
 use store::{Change, Settings, SettingsChange};
 
-use crate::{Command, Commands, ControlError};
+use crate::{Command, Commands, ControlError, State};
 
 impl Commands {
     /// Changes settings: an absent field keeps its value.
@@ -15,7 +15,7 @@ impl Commands {
         .await
     }
 
-    /// Goes back to the settings of the configuration.
+    /// Restores the settings of the configuration.
     pub async fn reset_settings(&self) -> Result<(), ControlError> {
         self.exclusive(move |command| async move { command.put_settings(SettingsChange::default()).await }).await
     }
@@ -25,8 +25,15 @@ impl Command {
     async fn put_settings(&self, set: SettingsChange) -> Result<(), ControlError> {
         let defaults = checked_defaults(self.store.configured_settings(), set)?;
         self.change(Change::PutSettings { settings: set }).await?;
-        // A stored agent that has left memory would come back with the new defaults: it keeps its
-        // own.
+        self.use_defaults(defaults).await
+    }
+}
+
+impl State {
+    /// Puts the settings of new agents into effect in memory.
+    pub(crate) async fn use_defaults(&self, defaults: KillSwitch) -> Result<(), ControlError> {
+        // A stored agent that has left memory would return with the new defaults: it keeps its own
+        // settings.
         for (agent, kill_switch) in self.store.agents_set_otherwise(defaults).await? {
             if self.guard.agent(&agent).is_none() {
                 self.guard.configure(&agent, kill_switch);
@@ -37,7 +44,7 @@ impl Command {
     }
 }
 
-/// What new agents start with once `set` holds.
+/// The settings of new agents under `set`.
 fn checked_defaults(configured: Settings, set: SettingsChange) -> Result<KillSwitch, ControlError> {
     let of = |part: &str, error: FieldError| ControlError::field(format!("{part}.{}", error.field), error.message);
     set.retention.apply(configured.retention).map_err(|error| of("retention", error))?;

@@ -1,4 +1,4 @@
-//! A control on a store of its own, and agents that call.
+//! A `Control` with its own store, and agents that make calls.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -8,7 +8,7 @@ use guard::{Decision, Guard, GuardConfig, NewCall, Scored};
 use model::{
     ActivatedBy, Actor, AgentId, Answered, Asked, CallId, Clock, Policy, Providers, RecorderHandle, Timestamp,
 };
-use store::{Recorder, Store, StoreConfig};
+use store::{PostgresConfig, Recorder, Store, StoreConfig};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
@@ -21,16 +21,33 @@ pub(crate) struct Fixture {
     pub(crate) guard: Arc<Guard>,
     pub(crate) store: Store,
     writer: JoinHandle<()>,
-    _inbox: RecorderHandle,
+    pub(crate) handle: RecorderHandle,
     _directory: TempDir,
 }
 
 impl Fixture {
     pub(crate) async fn start() -> Fixture {
         let directory = TempDir::new().unwrap();
-        let clock = Clock::manual(Timestamp::from_millis(1_705_314_600_000));
         let config = StoreConfig::new(directory.path(), directory.path().join("provider.key"));
-        let store = Store::open(StoreConfig { clock: clock.clone(), ..config }).await.unwrap();
+        Fixture::open(config, "", directory).await
+    }
+
+    /// One of several servers on the PostgreSQL database at `url`, with a key file in common.
+    pub(crate) async fn shared(url: &str, name: &str, key_file: &std::path::Path) -> Fixture {
+        let directory = TempDir::new().unwrap();
+        let mut config = StoreConfig::new(directory.path(), key_file);
+        config.postgres = Some(PostgresConfig::new(url.into(), None).unwrap());
+        config.shared = true;
+        let fixture = Fixture::open(config, name, directory).await;
+        let feed = fixture.store.change_feed().await.unwrap().unwrap();
+        let control = fixture.control.clone();
+        tokio::spawn(async move { control.follow(feed).await });
+        fixture
+    }
+
+    async fn open(config: StoreConfig, name: &str, directory: TempDir) -> Fixture {
+        let clock = Clock::manual(Timestamp::from_millis(1_705_314_600_000));
+        let store = Store::open(StoreConfig { clock: clock.clone(), ..config }).await.unwrap().with_writer(name);
         let (handle, inbox) = RecorderHandle::new(100);
         let (recorder, writer) = Recorder::start(store.clone(), inbox);
         let guard = Arc::new(Guard::new(GuardConfig::default()));
@@ -46,10 +63,10 @@ impl Fixture {
             token: Token::configured("canary-token-5f1e"),
             clock,
         });
-        Fixture { control, guard, store, writer, _inbox: handle, _directory: directory }
+        Fixture { control, guard, store, writer, handle, _directory: directory }
     }
 
-    /// The commands of whoever holds the token of the first start.
+    /// The commands of the holder of the first token.
     pub(crate) fn commands(&self) -> Commands {
         self.control.by(&Actor::first_token(ActivatedBy::Api, None))
     }
@@ -60,7 +77,7 @@ impl Fixture {
         let _ = (&mut self.writer).await;
     }
 
-    /// Makes one call, the same every time, which is answered the same.
+    /// Makes one call. Request and answer are the same every time.
     pub(crate) fn call(&self, agent: &AgentId) -> Scored {
         let now = self.control.0.clock.now();
         let asked = Asked { prompt: vec![PROMPT.into()], newest_message: "{}", ..Default::default() };

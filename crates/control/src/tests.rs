@@ -1,4 +1,4 @@
-//! Every command on a store that refuses it: memory stays as it was.
+//! Every command on a store that refuses it: memory does not change.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -8,7 +8,7 @@ use store::SettingsChange;
 use crate::test_support::{Fixture, agent};
 use crate::{AgentChange, ControlError, ProviderChange};
 
-/// What calls are judged by.
+/// The state in memory that calls are judged by.
 #[derive(Debug, PartialEq)]
 struct Memory {
     kill_switch: KillSwitch,

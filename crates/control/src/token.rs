@@ -1,9 +1,10 @@
-//! The token of the dashboard and the API, and how it is replaced.
+//! The token of the dashboard and the API, and its replacement.
 
 use std::fmt::{self, Write};
 use std::io;
 use std::sync::Arc;
 
+use model::KeyHash;
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 use store::{AuditNote, Change};
@@ -15,7 +16,7 @@ const CONFIGURED: &str = "The token is set by the configuration (AGENTGAZER_TOKE
 
 type Keep = dyn Fn(&SecretString) -> io::Result<()> + Send + Sync;
 
-/// The token. Clones are the same one.
+/// The token. Clones share it.
 #[derive(Clone)]
 pub struct Token {
     current: Arc<RwLock<SecretString>>,
@@ -23,8 +24,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// The fewest characters of a token that an operator may set: 16 random ones are out of reach
-    /// of guessing.
+    /// The shortest token that an operator may set: 16 random characters cannot be guessed.
     pub const MIN_LENGTH: usize = 16;
 
     /// A new random token. Fails if the system has no randomness.
@@ -50,7 +50,7 @@ impl Token {
         self.keep.is_some()
     }
 
-    /// Replaces it. The new one is stored first, so that the token in force is never lost.
+    /// Replaces it. The new one is stored first, so that the token in use is never lost.
     fn replace(&self) -> io::Result<SecretString> {
         let keep = self.keep.as_ref().ok_or_else(|| io::Error::other("the configuration sets the token"))?;
         let fresh = Token::random()?;
@@ -58,6 +58,13 @@ impl Token {
         keep(&fresh)?;
         *current = fresh.clone();
         Ok(fresh)
+    }
+
+    /// Whether `given` is the token. How long it takes depends on the length alone, which is no
+    /// secret.
+    pub fn is(&self, given: &[u8]) -> bool {
+        let Ok(given) = std::str::from_utf8(given) else { return false };
+        self.with(|text| text.len() == given.len() && KeyHash::of(text) == KeyHash::of(given))
     }
 
     /// Calls `look` with its text.
@@ -83,8 +90,8 @@ impl Commands {
                 tracing::error!(%error, "the token could not be replaced");
                 ControlError::NotStored("The new token could not be stored, so the one before stays.".to_owned())
             })?;
-            // Right behind it: the file of the token is no part of the database.
-            let note = AuditNote { action: "first_token.replace", target: None };
+            // Written right after: the token file is not part of the database.
+            let note = AuditNote { action: "first_token.replace", target: None, details: None };
             if let Err(error) = command.change(Change::Note(note)).await {
                 tracing::warn!(%error, "the audit log could not be written: the token was replaced");
             }
@@ -115,6 +122,13 @@ mod tests {
         let token = Token::kept("old", |_| Err(io::Error::other("the disk is full")));
         assert!(token.replace().is_err());
         assert!(token.with(|text| text == "old"));
+    }
+
+    #[test]
+    fn only_the_whole_token_is_the_token() {
+        let token = Token::configured("secret");
+        let is = [&b"secret"[..], b"Secret", b"secre", b"secret ", b"", b"secre\xff"].map(|given| token.is(given));
+        assert_eq!(is, [true, false, false, false, false, false]);
     }
 
     #[test]

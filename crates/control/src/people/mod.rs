@@ -1,5 +1,5 @@
-//! Users and API tokens: who may come in, and what they may do. They are few and asked for with
-//! every request, so they are in memory; what changes is on disk first.
+//! Users and API tokens, with their roles. They are few and needed for every request, so they are
+//! kept in memory; changes are written to disk first.
 
 mod password;
 mod secret;
@@ -8,7 +8,7 @@ mod users;
 
 use std::collections::HashMap;
 
-use model::{Role, Timestamp};
+use model::{Grant, Role, Timestamp};
 use parking_lot::RwLock;
 use store::{ApiTokenRow, PeopleChange, StoreError, UserRow};
 
@@ -18,14 +18,14 @@ pub use secret::TOKEN_PREFIX;
 pub use tokens::{MadeToken, NewToken};
 pub use users::{NewUser, UserChange};
 
-/// More would be a mistake: they are all in memory.
+/// More are a mistake: they are all in memory.
 const MAX_USERS: usize = 1000;
 const MAX_TOKENS: usize = 1000;
 const MAX_NAME_LENGTH: usize = 100;
 /// A token's last use is written at most this often.
 const USE_STEP_MS: i64 = 60_000;
 
-/// Users and tokens as they are in force.
+/// The current users and tokens.
 #[derive(Debug, Default)]
 pub(crate) struct People {
     users: RwLock<HashMap<String, UserRow>>,
@@ -34,35 +34,49 @@ pub(crate) struct People {
     hashing: password::Hashing,
 }
 
-/// Who an API token stands for.
+/// The holder of an API token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenHolder {
     /// The id of the token.
     pub id: String,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
-    /// What whoever holds it may do.
+    /// The role it grants.
     pub role: Role,
+    /// The groups of agents that an operator is limited to.
+    pub groups: Option<Vec<String>>,
+}
+
+impl State {
+    /// Reads users and tokens, also after another server has changed them.
+    pub(crate) async fn load_people(&self) -> Result<(), StoreError> {
+        let (users, tokens) = (self.store.users().await?, self.store.api_tokens().await?);
+        *self.people.users.write() = users.into_iter().map(|user| (user.id.clone(), user)).collect();
+        *self.people.tokens.write() = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
+        Ok(())
+    }
 }
 
 impl Control {
-    /// Reads users and tokens. Until then only the token of the first start is known.
+    /// Reads users and tokens. Before that, only the token of the first start is known.
     pub async fn load_people(&self) -> Result<(), StoreError> {
-        let (users, tokens) = (self.0.store.users().await?, self.0.store.api_tokens().await?);
-        *self.0.people.users.write() = users.into_iter().map(|user| (user.id.clone(), user)).collect();
-        *self.0.people.tokens.write() = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
-        Ok(())
+        self.0.load_people().await
     }
 
-    /// Whom `text` stands for, if it is an API token that holds now.
+    /// The holder of `text`, if it is a valid API token.
     pub fn token_holder(&self, text: &str) -> Option<TokenHolder> {
-        // A mistyped token costs no look-up. The map is asked for a hash, so the time that takes says
-        // nothing of the token.
+        // A mistyped token needs no look-up. The map is keyed by hash, so the time of a look-up
+        // reveals nothing about the token.
         let hash = secret::hash_of(text)?;
         let now = self.0.clock.now();
         let tokens = self.0.people.tokens.read();
         let token = tokens.get(&hash).filter(|token| token.expires_at.is_none_or(|end| now < end))?;
-        let holder = TokenHolder { id: token.id.clone(), name: token.name.clone(), role: token.role };
+        let holder = TokenHolder {
+            id: token.id.clone(),
+            name: token.name.clone(),
+            role: token.role,
+            groups: token.groups.clone(),
+        };
         let is_stale = token.last_used.is_none_or(|last| now.as_millis() - last.as_millis() >= USE_STEP_MS);
         drop(tokens);
         if is_stale {
@@ -90,19 +104,19 @@ impl Control {
         tokens
     }
 
-    /// The user with this name and password. Takes the same time for a name that nobody has.
+    /// The user with this name and password. Takes the same time for an unknown name.
     pub async fn check_password(&self, name: &str, password: &str) -> Option<UserRow> {
         let login = name.trim().to_lowercase();
         let user = self.0.people.users.read().values().find(|user| user.name.to_lowercase() == login).cloned();
         let hash = user.as_ref().and_then(|user| user.password_hash.clone());
         let is_right = self.0.people.hashing.verify(password, hash).await;
-        // Again: the password may have been changed meanwhile.
+        // Checked again: the password may have changed meanwhile.
         user.filter(|user| {
             is_right && self.user(&user.id).is_some_and(|now| now.session_version == user.session_version)
         })
     }
 
-    /// Remembers that a user has logged in.
+    /// Records that a user has logged in.
     pub fn note_login(&self, user: &str) {
         let at = self.0.clock.now();
         if let Some(user) = self.0.people.users.write().get_mut(user) {
@@ -120,6 +134,26 @@ impl Control {
 }
 
 impl State {
+    /// A user or an API token whose role is limited to this group.
+    pub(crate) fn holder_limited_to(&self, group: &str) -> Option<String> {
+        let names = |groups: &Option<Vec<String>>| groups.iter().flatten().any(|name| name == group);
+        let users = self.people.users.read();
+        let user = users.values().find(|user| names(&user.groups)).map(|user| format!("the user {}", user.name));
+        let tokens = self.people.tokens.read();
+        user.or_else(|| tokens.values().find(|it| names(&it.groups)).map(|token| format!("the token {}", token.name)))
+    }
+
+    /// Checks a role and its groups.
+    fn check_grant(&self, grant: Grant) -> Result<Grant, ControlError> {
+        grant.check()?;
+        for name in grant.groups.iter().flatten() {
+            if self.store.groups().get(name).is_none() {
+                return Err(ControlError::field("groups", format!("must be names of groups, and there is no {name}")));
+            }
+        }
+        Ok(grant)
+    }
+
     fn users_with(&self, role: Role) -> usize {
         self.people.users.read().values().filter(|user| user.role == role && user.password_hash.is_some()).count()
     }

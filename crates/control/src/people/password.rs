@@ -1,5 +1,5 @@
-//! Hashes of passwords: argon2id, on threads of their own and only a few at a time, because each
-//! takes 19 MiB and tens of milliseconds.
+//! Password hashes: argon2id, on blocking threads and only a few at a time, because each takes 19
+//! MiB and tens of milliseconds.
 
 use std::sync::Arc;
 
@@ -14,8 +14,7 @@ const AT_ONCE: usize = 2;
 #[derive(Debug)]
 pub(super) struct Hashing {
     places: Arc<Semaphore>,
-    /// The hash of a password that nobody has: checking against it takes as long as against a real
-    /// one.
+    /// A hash that no password matches: checking against it takes as long as against a real one.
     nobody: OnceCell<String>,
 }
 
@@ -36,7 +35,7 @@ impl Hashing {
         .await?
     }
 
-    /// Whether `password` is the one of `hash`; no password is that of no hash, after the same time.
+    /// Whether `password` matches `hash`. Without a hash it is false, after the same time.
     pub(super) async fn verify(&self, password: &str, hash: Option<String>) -> bool {
         let has_hash = hash.is_some();
         let hash = match hash {

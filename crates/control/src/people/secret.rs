@@ -1,12 +1,12 @@
-//! The text of an API token: a prefix that scanners of secrets look for, 256 random bits, and a
-//! checksum that tells a mistyped token from an unknown one.
+//! The text of an API token: a prefix for secret scanners, 256 random bits, and a checksum that
+//! tells a mistyped token from an unknown one.
 
 use std::fmt::Write;
 
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
-/// What every API token begins with.
+/// The prefix of every API token.
 pub const TOKEN_PREFIX: &str = "agz_";
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -23,7 +23,7 @@ pub(super) fn generate() -> Result<SecretString, getrandom::Error> {
     Ok(format!("{TOKEN_PREFIX}{body}{}", checksum(&body)).into())
 }
 
-/// The hash that is kept of a token; `None` if `text` has not its form.
+/// The hash of a token; `None` if `text` does not have the form of a token.
 pub(super) fn hash_of(text: &str) -> Option<String> {
     let rest = text.strip_prefix(TOKEN_PREFIX)?;
     if rest.len() != BODY_LENGTH + CHECKSUM_LENGTH || !rest.is_ascii() {
@@ -33,7 +33,7 @@ pub(super) fn hash_of(text: &str) -> Option<String> {
     (checksum(body) == given).then(|| hash(text))
 }
 
-/// The hash of a token of our own making.
+/// The hash of a new token.
 pub(super) fn hash_of_new(token: &SecretString) -> String {
     hash(token.expose_secret())
 }

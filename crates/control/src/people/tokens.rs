@@ -1,6 +1,6 @@
-//! Making and revoking API tokens.
+//! Creates and revokes API tokens.
 
-use model::{Role, Timestamp};
+use model::{Grant, Timestamp};
 use secrecy::SecretString;
 use store::{ApiTokenRow, Change, PeopleChange};
 use uuid::Uuid;
@@ -9,28 +9,28 @@ use super::{MAX_TOKENS, check_name, secret};
 use crate::error::OrNotFound;
 use crate::{Command, Commands, ControlError};
 
-/// An API token to be made.
+/// An API token to create.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// What people call it.
+    /// Its display name.
     pub name: String,
-    /// What whoever holds it may do.
-    pub role: Role,
-    /// From when on it is refused.
+    /// The role it grants.
+    pub grant: Grant,
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A token that was made.
+/// A new token.
 #[derive(Clone, Debug)]
 pub struct MadeToken {
-    /// Its text, which is known only now.
+    /// Its text, which is not kept.
     pub text: SecretString,
-    /// What is kept of it.
+    /// The stored row.
     pub row: ApiTokenRow,
 }
 
 impl Commands {
-    /// Makes an API token. It holds at once.
+    /// Creates an API token. It is valid at once.
     pub async fn create_token(&self, new: NewToken) -> Result<MadeToken, ControlError> {
         let name = check_name(&new.name)?;
         self.exclusive(move |command| async move { command.create_token(NewToken { name, ..new }).await }).await
@@ -50,18 +50,20 @@ impl Command {
         }
         let mut tokens = self.people.tokens.read().len();
         if tokens >= MAX_TOKENS {
-            // Those whose time is over make room.
+            // Expired tokens do not count towards the limit.
             tokens =
                 self.people.tokens.read().values().filter(|token| token.expires_at.is_none_or(|end| end > now)).count();
         }
         if tokens >= MAX_TOKENS {
             return Err(ControlError::TooMany(format!("There are {MAX_TOKENS} tokens already; revoke one first.")));
         }
+        let Grant { role, groups } = self.check_grant(new.grant)?;
         let text = secret::generate().map_err(|error| ControlError::Failed(error.to_string()))?;
         let row = ApiTokenRow {
             id: Uuid::now_v7().to_string(),
             name: new.name,
-            role: new.role,
+            role,
+            groups,
             hash: secret::hash_of_new(&text),
             created_at: now,
             created_by: self.actor().name.clone(),
@@ -75,7 +77,7 @@ impl Command {
 
     async fn revoke_token(&self, id: String) -> Result<(), ControlError> {
         let removed = self.change(Change::People(PeopleChange::RemoveToken { id: id.clone() })).await;
-        // The text is not repeated: it may be a token in the place of its id.
+        // The text is not repeated: the caller may have passed a token instead of its id.
         removed.or_not_found(|| "There is no token with this id.".to_owned())?;
         self.people.tokens.write().retain(|_, token| token.id != id);
         Ok(())

@@ -1,6 +1,6 @@
 //! Adding, changing and removing users.
 
-use model::Role;
+use model::{ActorKind, Grant, Role};
 use secrecy::{ExposeSecret, SecretString};
 use store::{Change, PeopleChange, StoreError, UserRow};
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use super::{MAX_USERS, check_name};
 use crate::error::OrNotFound;
 use crate::{Command, Commands, ControlError};
 
-/// Shorter passwords can be guessed, much longer ones only cost time.
+/// Shorter passwords can be guessed; much longer ones only take time to hash.
 const PASSWORD_LENGTHS: std::ops::RangeInclusive<usize> = 12..=200;
 
 /// A user to be added.
@@ -17,20 +17,22 @@ const PASSWORD_LENGTHS: std::ops::RangeInclusive<usize> = 12..=200;
 pub struct NewUser {
     /// The name to log in with.
     pub name: String,
-    /// What the user may do.
-    pub role: Role,
-    /// The password to log in with; `None` for one who logs in elsewhere.
+    /// The role and its groups.
+    pub grant: Grant,
+    /// The password; `None` for a user who logs in at an identity provider.
     pub password: Option<SecretString>,
 }
 
 /// A change of a user: an absent field keeps its value.
 #[derive(Clone, Debug, Default)]
 pub struct UserChange {
-    /// Another name.
+    /// A new name.
     pub name: Option<String>,
-    /// Another role, which ends the user's sessions.
+    /// A new role, which ends the user's sessions.
     pub role: Option<Role>,
-    /// Another password, which ends the user's sessions.
+    /// New groups that an operator is limited to; `Some(None)` for all agents.
+    pub groups: Option<Option<Vec<String>>>,
+    /// A new password, which ends the user's sessions.
     pub password: Option<SecretString>,
 }
 
@@ -39,7 +41,7 @@ impl Commands {
     pub async fn create_user(&self, new: NewUser) -> Result<UserRow, ControlError> {
         let name = check_name(&new.name)?;
         let password_hash = self.hash(new.password.as_ref(), &name).await?;
-        let role = new.role;
+        let Grant { role, groups } = self.state().check_grant(new.grant)?;
         self.exclusive(move |command| async move {
             if command.people.users.read().len() >= MAX_USERS {
                 return Err(ControlError::TooMany(format!("There are {MAX_USERS} users already; delete one first.")));
@@ -48,6 +50,7 @@ impl Commands {
                 id: Uuid::now_v7().to_string(),
                 name,
                 role,
+                groups,
                 password_hash,
                 session_version: 1,
                 created_at: command.clock.now(),
@@ -70,14 +73,36 @@ impl Commands {
             if role != Role::Admin {
                 command.check_not_last_admin(&user)?;
             }
+            // Only operators are limited to groups.
+            let groups = change.groups.unwrap_or(user.groups.clone().filter(|_| role == Role::Operator));
+            let Grant { role, groups } = command.check_grant(Grant { role, groups })?;
             let has_new_password = password_hash.is_some();
-            user.session_version += u64::from(role != user.role || has_new_password);
+            user.session_version += u64::from(role != user.role || groups != user.groups || has_new_password);
             user.name = name.unwrap_or(user.name);
             user.password_hash = password_hash.or(user.password_hash);
-            user.role = role;
+            (user.role, user.groups) = (role, groups);
             command.put_user(user, false, has_new_password).await
         })
         .await
+    }
+
+    /// Changes the actor's own password, which requires the current one. All their sessions end.
+    pub async fn change_own_password(
+        &self,
+        current: &SecretString,
+        new: SecretString,
+    ) -> Result<UserRow, ControlError> {
+        let actor = &self.cause().actor;
+        let user = actor.id.as_deref().filter(|_| actor.kind == ActorKind::User);
+        let user = user.and_then(|id| self.state().people.users.read().get(id).cloned());
+        let Some(user) = user else {
+            return Err(ControlError::Conflict("Only a user who logs in with a password has one.".to_owned()));
+        };
+        let hash = user.password_hash.clone();
+        if !self.state().people.hashing.verify(current.expose_secret(), hash).await {
+            return Err(ControlError::field("current", "must be the password that holds now"));
+        }
+        self.change_user(user.id, UserChange { password: Some(new), ..UserChange::default() }).await
     }
 
     /// Removes a user, whose sessions end.
@@ -93,7 +118,7 @@ impl Commands {
         .await
     }
 
-    /// Hashes a password that is good enough, before the command waits for its turn: that takes long.
+    /// Checks and hashes a password before the command waits for its turn, because hashing is slow.
     async fn hash(&self, password: Option<&SecretString>, name: &str) -> Result<Option<String>, ControlError> {
         let Some(password) = password else { return Ok(None) };
         check_password(password.expose_secret(), name)?;
@@ -107,8 +132,8 @@ impl Command {
         self.people.users.read().get(id).cloned().ok_or_else(|| ControlError::NotFound(unknown(id)))
     }
 
-    /// Refuses to leave nobody who could let others in again. The token of the first start always
-    /// can, so this only concerns a server that has none.
+    /// Refuses to remove the last admin. The token of the first start is always an admin, so this
+    /// only concerns a server without one.
     fn check_not_last_admin(&self, user: &UserRow) -> Result<(), ControlError> {
         let is_last = user.role == Role::Admin && self.users_with(Role::Admin) <= 1;
         if is_last && self.token.with(str::is_empty) {
@@ -121,7 +146,7 @@ impl Command {
     async fn put_user(&self, user: UserRow, is_new: bool, has_new_password: bool) -> Result<UserRow, ControlError> {
         let change = PeopleChange::PutUser { user: user.clone(), is_new, has_new_password };
         match self.change(Change::People(change)).await {
-            Err(StoreError::Conflict(why)) => Err(ControlError::field("name", format!("must be another: {why}"))),
+            Err(StoreError::Conflict(why)) => Err(ControlError::field("name", format!("is taken: {why}"))),
             stored => {
                 stored?;
                 self.people.users.write().insert(user.id.clone(), user.clone());

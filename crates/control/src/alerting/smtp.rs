@@ -6,7 +6,7 @@ use store::Change;
 
 use crate::{Command, Commands, ControlError};
 
-/// The SMTP server that people want. The stored password is kept if none is given.
+/// The SMTP server to set. The stored password is kept if none is given.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "the fields are those of SmtpServer")]
 pub struct SmtpChange {
@@ -19,12 +19,13 @@ pub struct SmtpChange {
 }
 
 impl Commands {
-    /// Sets the SMTP server. It overrides the configured one, for the next mail and after a restart.
+    /// Sets the SMTP server. It overrides the configured one, for the next mail and after a
+    /// restart.
     pub async fn put_smtp_server(&self, change: SmtpChange) -> Result<(), ControlError> {
         self.exclusive(move |command| async move { command.put_smtp_server(change).await }).await
     }
 
-    /// Goes back to the SMTP server of the configuration.
+    /// Restores the SMTP server of the configuration.
     pub async fn reset_smtp_server(&self) -> Result<(), ControlError> {
         self.exclusive(move |command| async move {
             command.change(Change::PutSmtpServer { server: None }).await?;
@@ -61,8 +62,8 @@ impl SmtpChange {
         })
     }
 
-    /// The stored password, if the login is still the same. Otherwise a password that is never shown
-    /// could be sent to a host of the caller's choice, or in the clear.
+    /// The stored password, if server and user are unchanged. Otherwise a caller could have the
+    /// hidden password sent to another host, or unencrypted.
     fn kept_password(&self, current: Option<SmtpServer>) -> Result<Option<SecretString>, ControlError> {
         let Some(current) = current.filter(|current| current.password.is_some() || current.password_is_lost) else {
             return Ok(None);

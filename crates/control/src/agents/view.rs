@@ -2,7 +2,7 @@
 //! the disk has are added.
 
 use guard::AgentView;
-use model::{AgentId, Deactivation, Epoch, KillSwitch, Score, Timestamp};
+use model::{AgentId, DeactivatedBy, Deactivation, Epoch, KillSwitch, Label, Score, Timestamp};
 use store::{AgentFilter, AgentRow, Page, PageRequest, StoreError};
 
 use crate::{Control, ControlError, State};
@@ -12,8 +12,10 @@ use crate::{Control, ControlError, State};
 pub struct Agent {
     /// Its id.
     pub id: AgentId,
-    /// A name for people.
+    /// Its display name.
     pub name: Option<String>,
+    /// Its labels, by which groups may name it.
+    pub labels: Vec<Label>,
     /// Why it is inactive, if it is.
     pub deactivation: Option<Deactivation>,
     /// Its settings.
@@ -26,7 +28,7 @@ pub struct Agent {
     pub last_seen: Option<Timestamp>,
 }
 
-/// What commands need to know of an agent.
+/// The state of an agent that commands need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     pub(crate) deactivation: Option<Deactivation>,
@@ -43,9 +45,10 @@ impl Control {
         // The first call of an agent is in memory before it is on disk.
         let live = self.0.guard.agent(&agent).ok_or_else(|| ControlError::unknown_agent(&agent))?;
         Ok(Agent {
+            deactivation: live.deactivation.or_else(|| self.0.deactivation_with_group(&agent)),
             id: agent,
             name: None,
-            deactivation: live.deactivation,
+            labels: Vec::new(),
             kill_switch: live.kill_switch,
             score: live.current_score,
             created_at: None,
@@ -72,15 +75,23 @@ impl Control {
 impl State {
     fn merge(&self, row: AgentRow) -> Agent {
         let live = self.guard.agent(&row.id);
+        let own = merge_deactivation(live.map(|live| live.deactivation), row.deactivation);
         Agent {
-            deactivation: merge_deactivation(live.map(|live| live.deactivation), row.deactivation),
+            deactivation: own.or_else(|| self.deactivation_with_group(&row.id)),
             kill_switch: live.map_or(row.kill_switch, |live| live.kill_switch),
             score: live.map(|live| live.current_score).unwrap_or_default(),
             created_at: Some(row.created_at),
             last_seen: live.and_then(|live| live.last_seen).max(row.last_seen),
             id: row.id,
             name: row.name,
+            labels: row.labels,
         }
+    }
+
+    /// Why an agent is inactive whose group is stopped.
+    fn deactivation_with_group(&self, agent: &AgentId) -> Option<Deactivation> {
+        let at = self.store.groups().stopped(agent)?.stopped_at?;
+        Some(Deactivation { by: DeactivatedBy::Manual, at, incident: None })
     }
 
     /// The state of an agent. Reads the disk only if the agent has left memory: a command about a

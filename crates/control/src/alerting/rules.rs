@@ -6,7 +6,7 @@ use store::{AlertChange, Change, StoreError};
 use crate::error::OrNotFound;
 use crate::{Command, Commands, Control, ControlError, State};
 
-/// More would be a mistake: one rule can hold for all agents.
+/// More are a mistake: one rule can apply to all agents.
 const MAX_RULES: usize = 1000;
 
 impl Commands {
@@ -22,7 +22,7 @@ impl Commands {
         .await
     }
 
-    /// Replaces a rule by what `change` makes of it, and returns that.
+    /// Replaces a rule by the result of `change`, and returns it.
     pub async fn change_rule<E: From<ControlError> + Send + 'static>(
         &self,
         id: RuleId,
@@ -42,7 +42,7 @@ impl Commands {
         removed.or_not_found(|| unknown(id)).map(drop)
     }
 
-    /// Queues a delivery again that has failed.
+    /// Queues a failed delivery again.
     pub async fn retry_delivery(&self, id: DeliveryId) -> Result<(), ControlError> {
         let change = AlertChange::Retry { delivery: id, at: self.state().clock.now() };
         let queued = self.command().change(Change::Alerts(change)).await;

@@ -1,4 +1,4 @@
-//! Policies: what agents may spend, when and how often they may call, and which models they get.
+//! Policies: budgets, hours, rates and models of agents.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use store::Change;
 
 use crate::{Command, Commands, Control, ControlError, State};
 
-/// The policy that holds for an agent, and what was used of it.
+/// The policy of an agent, and what was used of it.
 #[derive(Clone, Debug)]
 pub struct PolicyStatus {
     /// The policy.
@@ -28,13 +28,13 @@ pub struct DefaultPolicy {
 }
 
 impl Commands {
-    /// Changes the policy of an agent, which is created if it is unknown. It holds from the next
-    /// call on.
+    /// Changes the policy of an agent, which is created if it is unknown. It takes effect from the
+    /// next call on.
     pub async fn set_policy(&self, agent: AgentId, change: PolicyChange) -> Result<(), ControlError> {
         self.exclusive(move |command| async move { command.set_policy(&agent, change).await }).await
     }
 
-    /// Removes an agent's own policy: the default holds again.
+    /// Removes an agent's own policy: the default applies again.
     pub async fn reset_policy(&self, agent: AgentId) -> Result<(), ControlError> {
         self.exclusive(move |command| async move { command.reset_policy(&agent).await }).await
     }
@@ -51,7 +51,7 @@ impl Commands {
 }
 
 impl Control {
-    /// The policy that holds for an agent, and what was used of it.
+    /// The policy of an agent, and what was used of it.
     pub async fn policy(&self, agent: &AgentId) -> Result<PolicyStatus, ControlError> {
         let (policies, now) = (self.0.guard.policies(), self.0.clock.now());
         let (counted, policy) = (policies.counted(agent), policies.policy(agent));
@@ -105,7 +105,7 @@ impl Command {
         Ok(())
     }
 
-    /// `None` goes back to the configuration.
+    /// `None` restores the configured policy.
     async fn set_default_policy(&self, change: Option<PolicyChange>) -> Result<(), ControlError> {
         let policies = self.guard.policies();
         let current = policies.default_policy();
@@ -113,11 +113,19 @@ impl Command {
         set.as_ref().map_or(Ok(()), |set| self.check_providers(set, &current))?;
         self.change(Change::SetDefaultPolicy { policy: set.clone().map(Box::new) }).await?;
 
-        let policy = set.unwrap_or_else(|| self.configured_policy.clone());
+        self.use_default_policy(set.unwrap_or_else(|| self.configured_policy.clone())).await;
+        Ok(())
+    }
+}
+
+impl State {
+    /// Puts the default policy into effect in memory.
+    pub(crate) async fn use_default_policy(&self, policy: Policy) {
+        let policies = self.guard.policies();
         let (has_budget, now) = (policy.has_budget(), self.clock.now());
         policies.set_default(policy, now);
-        // Twice, for calls that end meanwhile. The policy holds even if the store cannot be read
-        // now.
+        // Twice, to include calls that end meanwhile. The policy takes effect even if the store
+        // cannot be read now.
         for _ in 0..if has_budget { 2 } else { 0 } {
             self.catch_up().await;
             let Ok(budgets) = self.store.budgets(&policies.default_policy(), self.clock.now()).await else { break };
@@ -126,14 +134,26 @@ impl Command {
                 policies.raise(&budget.agent, &budget.spending, now);
             }
         }
+    }
+
+    /// Puts an agent's policy into effect that another server has stored; `None` is the default.
+    pub(crate) async fn use_policy(&self, agent: &AgentId, own: Option<Policy>) -> Result<(), ControlError> {
+        let (policies, now) = (self.guard.policies(), self.clock.now());
+        let counted = own.clone().unwrap_or_else(|| policies.default_policy().as_ref().clone());
+        let spending = self.uncounted_spending(agent, &counted).await?;
+        match own {
+            Some(policy) => policies.put(agent, policy, spending.as_ref(), now),
+            None => policies.reset(agent, spending.as_ref(), now),
+        }
+        if spending.is_some() {
+            self.count_calls_that_ended_meanwhile(agent).await;
+        }
         Ok(())
     }
-}
 
-impl State {
     /// Refuses an entry for an unknown provider: a limit on a misspelt name would limit nothing. An
-    /// entry that `current` has may stay, so that a provider which was removed, or is yet to be
-    /// added, blocks no other change.
+    /// entry that is already in `current` may stay, so that a provider that was removed, or is yet
+    /// to be added, does not block other changes.
     pub(crate) fn check_providers(&self, policy: &Policy, current: &Policy) -> Result<(), ControlError> {
         for ((field, names), (_, held)) in named_providers(policy).into_iter().zip(named_providers(current)) {
             let is_unknown = |name: &&str| *name != ANY && !held.contains(name) && self.providers.get(name).is_none();
@@ -147,8 +167,8 @@ impl State {
         Ok(())
     }
 
-    /// Adds calls that ended after the spending was read and before the policy held. The policy
-    /// holds whether or not the store can be read again.
+    /// Adds calls that ended after the spending was read and before the policy took effect. The
+    /// policy stays in effect even if the store cannot be read again.
     async fn count_calls_that_ended_meanwhile(&self, agent: &AgentId) {
         let policies = self.guard.policies();
         self.catch_up().await;
@@ -158,7 +178,7 @@ impl State {
         }
     }
 
-    /// What an agent has spent as `policy` counts it; `None` if memory counts it that way already.
+    /// What an agent has spent as `policy` counts it; `None` if memory already counts it that way.
     async fn uncounted_spending(&self, agent: &AgentId, policy: &Policy) -> Result<Option<Spending>, ControlError> {
         if self.guard.policies().counted(agent).is_some_and(|limits| limits.policy().counts_like(policy)) {
             return Ok(None);

@@ -8,7 +8,7 @@ use store::{AlertChange, Change, StoreError};
 use crate::error::OrNotFound;
 use crate::{Command, Commands, Control, ControlError, State};
 
-/// More would be a mistake, and each may keep connections of its own.
+/// More are a mistake, and each may keep its own connections.
 const MAX_CHANNELS: usize = 100;
 
 impl Commands {
@@ -24,7 +24,7 @@ impl Commands {
         .await
     }
 
-    /// Replaces a channel by what `change` makes of it.
+    /// Replaces a channel by the result of `change`.
     pub async fn change_channel<E, F>(
         &self,
         id: ChannelId,
@@ -41,8 +41,8 @@ impl Commands {
         .await
     }
 
-    /// Deletes a channel and removes it from its rules. A rule that named no other is deleted with
-    /// it, unless it is off.
+    /// Deletes a channel and removes it from its rules. A rule without another channel is deleted
+    /// with it, unless it is off.
     pub async fn delete_channel(&self, id: ChannelId) -> Result<(), ControlError> {
         let change = AlertChange::RemoveChannel { channel: id, at: self.state().clock.now() };
         let removed = self.command().change(Change::Alerts(change)).await;
@@ -73,7 +73,7 @@ impl State {
 impl Command {
     async fn put_channel(&self, channel: Channel) -> Result<(), ControlError> {
         match self.change(Change::Alerts(AlertChange::PutChannel { channel: channel.into() })).await {
-            Err(StoreError::Conflict(why)) => Err(ControlError::field("name", format!("must be another: {why}"))),
+            Err(StoreError::Conflict(why)) => Err(ControlError::field("name", format!("is taken: {why}"))),
             stored => Ok(stored.map(drop)?),
         }
     }

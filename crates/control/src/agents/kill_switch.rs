@@ -5,7 +5,7 @@ use store::{Change, StoreError};
 
 use crate::{Command, Commands, Control, ControlError};
 
-/// A kill switch and what it has seen.
+/// The kill switch of an agent and its figures.
 #[derive(Clone, Copy, Debug)]
 pub struct KillSwitchStatus {
     /// Its settings.
@@ -19,8 +19,8 @@ pub struct KillSwitchStatus {
 }
 
 impl Commands {
-    /// Changes the kill switch of an agent, which is created if it is unknown. It holds from the
-    /// next call on.
+    /// Changes the kill switch of an agent, which is created if it is unknown. It takes effect from
+    /// the next call on.
     pub async fn configure(&self, agent: AgentId, change: KillSwitchChange) -> Result<(), ControlError> {
         self.exclusive(move |command| async move { command.configure(&agent, change).await }).await
     }
@@ -42,6 +42,7 @@ impl Control {
 
 impl Command {
     async fn configure(&self, agent: &AgentId, change: KillSwitchChange) -> Result<(), ControlError> {
+        self.refresh_agent(agent).await;
         let current =
             self.standing(agent).await?.map_or_else(|| self.guard.defaults_of(agent), |standing| standing.kill_switch);
         let kill_switch = change.apply(current)?;
@@ -50,7 +51,7 @@ impl Command {
         Ok(())
     }
 
-    /// Stores settings, and how far back the windows reach once they hold. Returns the latter.
+    /// Stores settings with the floor of the windows under them, and returns the floor.
     pub(crate) async fn store_kill_switch(&self, agent: &AgentId, kill_switch: KillSwitch) -> Result<u64, StoreError> {
         let window_floor = self.guard.window_floor_after(agent, kill_switch);
         let change = Change::Configure { agent: agent.clone(), kill_switch, window_floor, at: self.clock.now() };

@@ -11,51 +11,52 @@ use crate::{Command, Commands, Control, ControlError, State};
 /// The longest time that an exemption may hold, in days.
 pub const LONGEST_EXEMPTION_DAYS: i64 = 366;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// How many of the agent's newest calls an offer looks at.
+/// How many of the agent's newest calls an offer is compared with.
 const COMPARED_CALLS: u32 = 2_000;
-/// How much is kept of a text.
+/// How much of a text is kept.
 const TEXT_LENGTH: u32 = 200;
 /// Tool calls first: they cover less than all work on a prompt.
 const KINDS: [ExemptKind; 2] = [ExemptKind::ToolCall, ExemptKind::Prompt];
 const FOR_EVER: Timestamp = Timestamp::from_millis(i64::MAX);
 
-/// An exemption to be made from the stopped call of an incident.
+/// An exemption to create from the stopped call of an incident.
 #[derive(Clone, Copy, Debug)]
 pub struct NewExemption {
     /// An incident of the agent.
     pub incident: IncidentId,
-    /// What no longer counts: the call's prompt or its tool calls.
+    /// What is exempt: the call's prompt or its tool calls.
     pub what: ExemptKind,
-    /// From this time on it counts again.
+    /// When it ends.
     pub until: Timestamp,
 }
 
-/// An exemption that could be made, and what it would have let through.
+/// A possible exemption, and what it would have let through.
 #[derive(Clone, Debug)]
 pub struct ExemptionOffer {
-    /// What would no longer count.
+    /// What would be exempt.
     pub what: ExemptKind,
     /// Its beginning.
     pub text: String,
-    /// What the stopped call would have scored.
+    /// The score that the stopped call would have had.
     pub score: f64,
     /// Whether the stopped call would have passed.
     pub would_have_passed: bool,
     /// How many of the agent's newest calls it covers.
     pub covered_calls: usize,
-    /// How many calls that is out of.
+    /// The number of calls it was compared with.
     pub of_calls: usize,
 }
 
-/// What of a stopped call can be exempt.
+/// A part of a stopped call that can be exempt.
 struct Candidate {
     exempt: Exempt,
     text: String,
 }
 
 impl Commands {
-    /// Makes an exemption. It holds from the next call on.
+    /// Creates an exemption. It takes effect from the next call on.
     pub async fn exempt(&self, agent: AgentId, new: NewExemption) -> Result<ExemptionRow, ControlError> {
+        self.check_agent(&agent)?;
         let row = self.state().new_exemption(agent, new).await?;
         let made = row.clone();
         self.exclusive(move |command| async move { command.add_exemption(row).await }).await?;
@@ -64,17 +65,18 @@ impl Commands {
 
     /// Revokes an exemption: what it covered counts again from the next call on.
     pub async fn revoke_exemption(&self, agent: AgentId, id: ExemptionId) -> Result<(), ControlError> {
+        self.check_agent(&agent)?;
         self.exclusive(move |command| async move { command.revoke_exemption(&agent, id).await }).await
     }
 }
 
 impl Control {
-    /// The exemptions of an agent that hold now.
+    /// The current exemptions of an agent.
     pub async fn exemptions(&self, agent: &AgentId) -> Result<Vec<ExemptionRow>, ControlError> {
         Ok(self.0.store.exemptions(agent, self.0.clock.now()).await?)
     }
 
-    /// What could be exempt after a false alarm, narrowest first. Empty if the window of the
+    /// The possible exemptions after a false alarm, narrowest first. Empty if the window of the
     /// incident was not kept.
     pub async fn exemption_offers(&self, incident: IncidentId) -> Result<Vec<ExemptionOffer>, ControlError> {
         let incident = self.0.incident(incident).await?;
@@ -145,7 +147,7 @@ impl Command {
 }
 
 impl State {
-    /// What the stopped call, the last of `window`, has of this kind.
+    /// The part of this kind in the stopped call, the last of `window`.
     async fn candidate(
         &self,
         incident: &IncidentRow,

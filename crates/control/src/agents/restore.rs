@@ -1,5 +1,5 @@
-//! Restores the guard at start: agents with their windows, policies, and what was spent and called
-//! before.
+//! Restores the guard at start: agents with their windows, policies, and earlier spending and
+//! calls.
 
 use std::sync::Arc;
 
@@ -11,9 +11,10 @@ use store::{AgentBudget, RecentCalls, Store, StoreError};
 /// while calls come in: a window takes some ten microseconds, and a start should not wait for all.
 const FIRST_AGENTS: usize = 10_000;
 
-/// The guard as it was when the last server stopped, but for agents that were not seen recently and
-/// do not differ from new ones: [`restore_older_agents`] adds those. `configured` is the policy of
-/// the configuration; the settings of new agents are those of the store, whatever `config` says.
+/// Restores the guard as it was when the last server stopped, without agents that were not seen
+/// recently and do not differ from new ones: [`restore_older_agents`] adds those. `configured` is
+/// the policy of the configuration; the settings of new agents come from the store, not from
+/// `config`.
 pub async fn restore_guard(
     config: GuardConfig,
     configured: &Policy,
@@ -31,8 +32,8 @@ pub async fn restore_guard(
     Ok(guard)
 }
 
-/// Agents that were there before their group, or were set otherwise, keep what they have: those that
-/// are not restored would come back as the group says.
+/// Keeps the settings of agents that are older than their group or were set individually: if they
+/// are not restored, they would return with the group's settings.
 async fn keep_kill_switches(guard: &Guard, store: &Store, defaults: KillSwitch) -> Result<(), StoreError> {
     for group in store.groups().all().iter().filter(|group| group.kill_switch != KillSwitchChange::default()) {
         let of_group = group.kill_switch.apply(defaults).unwrap_or(defaults);
@@ -46,7 +47,7 @@ async fn keep_kill_switches(guard: &Guard, store: &Store, defaults: KillSwitch) 
 }
 
 /// Restores the windows of the agents that [`restore_guard`] left out, most recently seen first. An
-/// agent that has made a call by then keeps the window it has. `defaults` are those that the guard
+/// agent that has made a call by then keeps its current window. `defaults` are those that the guard
 /// was restored with.
 pub async fn restore_older_agents(
     guard: Arc<Guard>,
@@ -61,7 +62,7 @@ pub async fn restore_older_agents(
     Ok(())
 }
 
-/// Budgets and rates go on where they were.
+/// Budgets and rates continue where they were.
 async fn restore_policies(policies: &Policies, store: &Store, now: Timestamp) -> Result<(), StoreError> {
     let mut has_rates = !policies.default_policy().rate_limits.is_empty();
     for group in store.groups().all() {

@@ -1,4 +1,4 @@
-//! Agent keys: made, listed and revoked by people; calls are checked with those in memory.
+//! Agent keys: people create, list and revoke them; calls are checked against those in memory.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::{Command, Commands, Control, ControlError};
 
 const MAX_NAME_LENGTH: usize = 200;
 
-/// A key to be made.
+/// A key to create.
 #[derive(Clone, Debug)]
 pub struct NewAgentKey {
-    /// The agent that its holder is, or a pattern of names.
+    /// The agent it authenticates, or a pattern of names.
     pub agents: AgentPattern,
-    /// A name for people.
+    /// Its display name.
     pub name: Option<String>,
-    /// From this time on it is refused; `None` is never.
+    /// When it expires; `None` for never.
     pub expires_at: Option<Timestamp>,
 }
 
 impl Commands {
-    /// Makes an agent key. Its text is returned once and kept nowhere.
+    /// Creates an agent key. Its text is returned once and not kept.
     pub async fn create_agent_key(&self, new: NewAgentKey) -> Result<(AgentKey, KeyText), ControlError> {
         self.exclusive(move |command| async move { command.create_agent_key(new).await }).await
     }
@@ -96,7 +96,7 @@ fn checked_name(name: &str) -> Result<String, ControlError> {
     if !fits || name.chars().any(char::is_control) {
         return Err(ControlError::field("name", "must have 1 to 200 characters, without control characters"));
     }
-    // It may have been pasted into the wrong field, and names are shown.
+    // A key may have been pasted into the wrong field, and names are shown.
     if name.contains(KeyText::PREFIX) {
         return Err(ControlError::field("name", "must not contain an agent key"));
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{AgentId, DeactivatedBy, Deactivation, Epoch, Timestamp};
 use store::{Change, Changed, StoreError};
 
-use crate::view::Standing;
+use super::view::Standing;
 use crate::{Command, Commands, ControlError, State};
 
 /// How often an activation is tried while the kill before it is still being written, and the pause
@@ -18,28 +18,31 @@ const MAX_NAME_LENGTH: usize = 200;
 /// A change of an agent: an absent field keeps its value.
 #[derive(Clone, Debug, Default)]
 pub struct AgentChange {
-    /// A name for people; `Some(None)` removes it.
+    /// The display name; `Some(None)` removes it.
     pub name: Option<Option<String>>,
-    /// Whether its calls pass.
+    /// Whether it is active.
     pub active: Option<bool>,
 }
 
 impl Commands {
-    /// Activates an agent; an active one stays as it is. A call that passes must never be followed
-    /// by a restart that refuses the agent again.
+    /// Activates an agent; an active one stays as it is. The activation is on disk first: once a
+    /// call has passed, a restart must not refuse the agent again.
     pub async fn activate(&self, agent: AgentId) -> Result<(), ControlError> {
+        self.check_agent(&agent)?;
         self.exclusive(move |command| async move { command.activate(&agent).await }).await
     }
 
-    /// Deactivates an agent by hand. It holds in memory before the command gets its turn: another
-    /// command may be waiting for a disk that does not answer.
+    /// Deactivates an agent by hand. It takes effect in memory before the command gets its turn:
+    /// another command may be waiting for a disk that does not answer.
     pub async fn deactivate(&self, agent: AgentId) -> Result<(), ControlError> {
+        self.check_agent(&agent)?;
         self.state().deactivate_in_memory(&agent);
         self.exclusive(move |command| async move { command.deactivate(&agent).await }).await
     }
 
-    /// Names, activates or deactivates an agent, in one turn. An invalid name changes nothing.
+    /// Renames, activates or deactivates an agent in one turn. An invalid name changes nothing.
     pub async fn change_agent(&self, agent: AgentId, change: AgentChange) -> Result<(), ControlError> {
+        self.check_agent(&agent)?;
         change.name.iter().flatten().try_for_each(|name| check_name(name))?;
         if change.active == Some(false) {
             self.state().deactivate_in_memory(&agent);
@@ -58,7 +61,7 @@ impl Commands {
         .await
     }
 
-    /// Gives an agent a name for people; `None` removes it.
+    /// Sets the display name of an agent; `None` removes it.
     pub async fn rename(&self, agent: AgentId, name: Option<String>) -> Result<(), ControlError> {
         name.as_deref().map_or(Ok(()), check_name)?;
         self.exclusive(move |command| async move { command.rename(agent, name).await }).await
@@ -71,7 +74,7 @@ impl Commands {
 }
 
 impl State {
-    /// Deactivates an agent that memory knows. Another one is only created once the disk knows it.
+    /// Deactivates an agent that is in memory. Any other is only created once it is on disk.
     pub(crate) fn deactivate_in_memory(&self, agent: &AgentId) {
         if self.guard.agent(agent).is_some() {
             self.guard.deactivate(agent, self.clock.now());
@@ -81,8 +84,16 @@ impl State {
 
 impl Command {
     async fn activate(&self, agent: &AgentId) -> Result<(), ControlError> {
-        let Standing { deactivation: Some(deactivation), epoch, .. } = self.known(agent).await? else { return Ok(()) };
-        let epoch = self.store_activation(agent, (epoch, deactivation)).await?;
+        self.refresh_agent(agent).await;
+        self.check_not_stopped(agent)?;
+        let Standing { deactivation, epoch, .. } = self.known(agent).await?;
+        let inactive = match deactivation {
+            Some(deactivation) => Some((epoch, deactivation)),
+            // The stop of its group may have deactivated it on disk only.
+            None => self.store.agent(agent).await?.and_then(|row| Some((row.epoch, row.deactivation?))),
+        };
+        let Some(inactive) = inactive else { return Ok(()) };
+        let epoch = self.store_activation(agent, inactive).await?;
         self.guard.activate(agent, epoch);
         Ok(())
     }
@@ -104,7 +115,7 @@ impl Command {
                 Err(error) => return Err(error.into()),
             }
             match deactivation.by {
-                // A deactivation by hand that could not be stored is written by nobody else.
+                // No one else writes a deactivation by hand that could not be stored.
                 DeactivatedBy::Manual => self.store_deactivation(agent, deactivation.at).await?,
                 DeactivatedBy::KillSwitch => tokio::time::sleep(ACTIVATION_PAUSE).await,
             }
@@ -114,12 +125,13 @@ impl Command {
     }
 
     async fn deactivate(&self, agent: &AgentId) -> Result<(), ControlError> {
+        self.refresh_agent(agent).await;
         self.known(agent).await?;
         // Again: a command that ran in between may have activated the agent.
         let deactivation = self.guard.deactivate(agent, self.clock.now()).or_else(|| self.guard.refuses(agent));
         let Some(Deactivation { by: DeactivatedBy::Manual, at, .. }) = deactivation else { return Ok(()) };
 
-        // Stored also if the agent was inactive already: that deactivation may not be on disk.
+        // Stored even if the agent was inactive already: that deactivation may not be on disk.
         self.store_deactivation(agent, at).await.map_err(|error| {
             tracing::warn!(%agent, %error, "a deactivation could not be stored");
             ControlError::NotStored(format!(
@@ -141,8 +153,7 @@ impl Command {
         Ok(())
     }
 
-    /// Makes sure that an agent which memory knows is on disk: its first call may not be written
-    /// yet.
+    /// Stores an agent that is in memory: its first call may not be written yet.
     pub(crate) async fn store_agent(&self, agent: &AgentId) -> Result<(), StoreError> {
         if self.store.agent(agent).await?.is_some() {
             return Ok(());
@@ -165,6 +176,7 @@ impl Command {
             }
         }
         self.guard.forget(agent);
+        self.store.groups().labels().set(agent, Vec::new());
         Ok(())
     }
 }

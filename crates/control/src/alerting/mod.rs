@@ -1,0 +1,7 @@
+//! Commands about alerts: channels, rules and the mail server.
+
+mod channels;
+mod rules;
+mod smtp;
+
+pub use smtp::SmtpChange;

@@ -1,0 +1,102 @@
+//! Tells other replicas of changes through their shared engine once these are on disk, so that they
+//! take effect with the next call on any replica.
+
+use model::{AgentId, Epoch, Timestamp};
+use share::{Killed, Opening, Replica};
+use store::{Change, Changed};
+
+use crate::{Control, ControlError, State};
+
+/// The part of a change that other replicas are told.
+pub(crate) enum Told {
+    Activated(AgentId),
+    Deactivated(AgentId, Timestamp),
+    Touched(AgentId),
+    Deleted(AgentId),
+}
+
+impl Told {
+    /// What to tell other replicas of `change`; `None` if they read it from the database.
+    pub(crate) fn of(change: &Change) -> Option<Told> {
+        match change {
+            Change::Activate { agent, .. } => Some(Told::Activated(agent.clone())),
+            Change::Deactivate { agent, at } => Some(Told::Deactivated(agent.clone(), *at)),
+            Change::DeleteAgent { agent } => Some(Told::Deleted(agent.clone())),
+            Change::AddExemption { row } => Some(Told::Touched(row.agent.clone())),
+            Change::Configure { agent, .. }
+            | Change::SetPolicy { agent, .. }
+            | Change::ResetPolicy { agent }
+            | Change::RemoveExemption { agent, .. } => Some(Told::Touched(agent.clone())),
+            _ => None,
+        }
+    }
+}
+
+impl State {
+    /// Tells other replicas of a change that is on disk.
+    pub(crate) async fn tell_replicas(&self, told: Told, changed: &Changed) {
+        let Some(replica) = self.replica.get() else { return };
+        match (told, changed) {
+            (Told::Activated(agent), Changed::Activated(epoch)) => open(replica, agent, *epoch).await,
+            (Told::Activated(agent), Changed::Done) => replica.touch(&agent).await,
+            (Told::Deactivated(agent, at), _) => {
+                let epoch = self.guard.agent(&agent).map(|agent| agent.epoch).unwrap_or_default();
+                replica.kill(&agent, epoch, Killed { incident: None, at }).await;
+            }
+            (Told::Touched(agent), _) => replica.touch(&agent).await,
+            (Told::Deleted(agent), _) => replica.forget(&agent).await,
+        }
+    }
+}
+
+/// Starts an epoch with an empty log.
+async fn open(replica: &Replica, agent: AgentId, epoch: Epoch) {
+    replica.open(&Opening { agent, epoch, killed: None, newest: 0, calls: Vec::new() }).await;
+}
+
+impl State {
+    async fn reload_agent(&self, agent: &AgentId) -> Result<(), ControlError> {
+        self.follow_agent(agent).await?;
+        self.use_policy(agent, self.store.policy_of(agent).await?).await
+    }
+}
+
+/// How this server takes part in the decisions of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Participation {
+    /// The engine that replicas share.
+    pub engine: &'static str,
+    /// Whether the engine is unreachable, so that this server decides alone.
+    pub is_degraded: bool,
+    /// How many times the engine became unreachable since the start.
+    pub degradations: u64,
+    /// How many replicas were alive when the engine last answered.
+    pub alive: u64,
+}
+
+impl Control {
+    /// How this server takes part; `None` if it is the only one.
+    pub fn participation(&self) -> Option<Participation> {
+        self.0.replica.get().map(|replica| Participation {
+            engine: replica.engine(),
+            is_degraded: replica.is_degraded(),
+            degradations: replica.degradations(),
+            alive: replica.alive(),
+        })
+    }
+
+    /// Tells other replicas of changes from now on.
+    pub fn share_through(&self, replica: Replica) {
+        let _ = self.0.replica.set(replica);
+    }
+
+    /// Reads the kill and the settings of an agent again after another replica may have changed
+    /// them. `false` if they cannot be read now.
+    pub async fn reload_agent(&self, agent: &AgentId) -> bool {
+        let reloaded = self.0.reload_agent(agent).await;
+        if let Err(error) = &reloaded {
+            tracing::warn!(%agent, %error, "what another replica may have changed could not be read");
+        }
+        reloaded.is_ok()
+    }
+}
