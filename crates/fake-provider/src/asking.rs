@@ -61,7 +61,7 @@ pub(crate) struct Envelope<'a> {
     /// Whether a stream ends with its usage.
     pub(crate) include_usage: bool,
     pub(crate) previous_response: Option<&'a str>,
-    /// All input, the cached part included.
+    /// All input, including the cached part.
     pub(crate) tokens_in: usize,
     pub(crate) tokens_cached: usize,
     pub(crate) tokens_out: usize,
@@ -95,7 +95,7 @@ impl<'a> Asking<'a> {
         self.at
     }
 
-    /// The model that is asked.
+    /// The requested model.
     pub fn model(&self) -> &str {
         self.head.model.as_deref().or_else(|| model_in(self.request.uri.path())).unwrap_or("built-in")
     }
@@ -120,7 +120,7 @@ impl<'a> Asking<'a> {
         asking_body::last_user_text(self.json())
     }
 
-    /// Whether the newest message brings the result of a tool.
+    /// Whether the newest message is a tool result.
     pub fn brings_tool_result(&self) -> bool {
         asking_body::brings_tool_result(self.json())
     }
@@ -130,7 +130,7 @@ impl<'a> Asking<'a> {
         asking_body::offers_tool(self.json(), name)
     }
 
-    /// A call of the first tool on offer, unless there is none or one was called already.
+    /// A call of the first offered tool; `None` without tools or after a call.
     pub(crate) fn tool_on_offer(&self) -> Option<Call> {
         if self.brings_tool_result() { None } else { asking_body::tool_on_offer(self.json()) }
     }
@@ -191,7 +191,7 @@ impl<'a> Asking<'a> {
             include_usage: self.head.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true)),
             previous_response: self.head.previous_response_id.as_deref(),
             tokens_in,
-            // A part of every prompt counts as cached, so that tests notice mixed-up fields.
+            // Part of every prompt counts as cached, so that tests notice mixed-up fields.
             tokens_cached: tokens_in / 4,
             tokens_out: characters / 4 + 1,
         }

@@ -19,17 +19,17 @@ pub(crate) fn last_user_text(body: &Value) -> String {
     text.or_else(prompt).unwrap_or_default()
 }
 
-/// Whether the newest message brings the result of a tool.
+/// Whether the newest message is a tool result.
 pub(crate) fn brings_tool_result(body: &Value) -> bool {
     let Some(newest) = messages(body).last() else { return false };
     let kind = newest["type"].as_str().unwrap_or_default();
     newest["role"] == "tool" || kind.ends_with("_call_output") || parts_of(newest).iter().any(is_result)
 }
 
-/// A call of the first tool on offer, unless there is none.
+/// A call of the first offered tool, if any.
 pub(crate) fn tool_on_offer(body: &Value) -> Option<Call> {
     let tool = body["tools"].get(0)?;
-    // Gemini takes its fields in both spellings, and some clients mix them.
+    // Gemini accepts its fields in both spellings, and some clients mix them.
     let declarations = [&tool["functionDeclarations"][0], &tool["function_declarations"][0]];
     let wrapped = [&tool["function"], &tool["custom"]].into_iter().chain(declarations);
     let described = wrapped.into_iter().find(|inner| inner.is_object()).unwrap_or(tool);
@@ -45,8 +45,7 @@ pub(crate) fn tool_on_offer(body: &Value) -> Option<Call> {
     Some(Call { name, arguments })
 }
 
-/// Whether a tool of this name is on offer, in the list of tools or in a message that adds further
-/// ones.
+/// Whether a tool of this name is offered, in the list of tools or in a message that adds more.
 pub(crate) fn offers_tool(body: &Value, name: &str) -> bool {
     std::iter::once(body).chain(messages(body)).any(|place| is_tool_in(&place["tools"], name))
 }
@@ -61,7 +60,7 @@ fn is_tool_in(tools: &Value, name: &str) -> bool {
     })
 }
 
-/// Gemini lets the role of a single message be left out.
+/// In Gemini the role of a single message is optional.
 fn is_of_user(message: &Value) -> bool {
     message["role"] == "user" || (message["role"].is_null() && message["parts"].is_array())
 }
@@ -87,7 +86,7 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-/// Arguments that a schema allows, as far as its required properties go.
+/// Arguments that satisfy the required properties of a schema.
 fn example_arguments(schema: &Value) -> Value {
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     let example = |name: &str| {

@@ -36,7 +36,7 @@ use reply::Pace;
 use seen::Unfinished;
 use steps::Steps;
 
-/// A provider at work. It stops when it is dropped.
+/// A running provider. It stops when it is dropped.
 #[derive(Debug)]
 pub struct FakeProvider {
     address: SocketAddr,
@@ -100,7 +100,7 @@ async fn answer(state: &State, request: Request<Incoming>) -> Response<Reply> {
     }
     match side_calls::answer(&head, &body) {
         Some(answer) => whole(StatusCode::OK, "application/json", answer.to_string().into(), unfinished),
-        // Any other body is echoed, which is what tests of passing through compare.
+        // Any other body is echoed, so that tests can compare forwarded bytes.
         None => echo(&head.headers, body, unfinished),
     }
 }

@@ -14,15 +14,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// The pause after an accept that failed, mostly for want of file descriptors.
+/// The pause after a failed accept, usually for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// The longest time that a connection may take for a request's head, or rest between two requests.
+/// The longest time for a request's head, or between two requests.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(300);
 
 const MAX_HEADER_SIZE: usize = 256 << 10;
 
-/// A listener at work. It closes all connections when it is dropped.
+/// A running listener. It closes all connections when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Listener(JoinHandle<()>);
 

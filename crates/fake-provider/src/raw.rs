@@ -1,5 +1,5 @@
-//! A provider that sends exactly the bytes of a script and keeps what it receives: for tests of
-//! framing, cut streams and silence, which an HTTP server would not let through.
+//! A provider that sends exactly the bytes of a script and keeps what it receives, for tests of
+//! framing, cut streams and silence that an HTTP server would not allow.
 #![allow(clippy::expect_used, reason = "only tests use it, where a failed expectation is a failed test")]
 
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// What a provider does, in order.
+/// A step of a provider's script.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Sends these bytes.
@@ -50,7 +50,7 @@ type Script = dyn Fn(&Received) -> Vec<Step> + Send + Sync;
 /// A provider that follows a script of bytes.
 #[derive(Debug)]
 pub struct ByteProvider {
-    /// Where it listens.
+    /// The address it listens on.
     pub address: SocketAddr,
     received: mpsc::UnboundedReceiver<Received>,
     gone: mpsc::UnboundedReceiver<()>,

@@ -51,7 +51,7 @@ impl fmt::Debug for Script {
 /// How one request is answered.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
-    /// What is said.
+    /// The answer.
     pub answer: Answer,
     /// The number of pieces of a streamed answer.
     pub chunks: usize,
@@ -85,14 +85,14 @@ impl Behaviour {
     }
 }
 
-/// What is said.
+/// An answer.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Calls the first tool on offer; once it has a result, or without tools, says so.
+    /// Calls the first offered tool; after a result, or without tools, answers with text.
     Assistant,
-    /// This.
+    /// This text.
     Text(Arc<str>),
-    /// Nothing; calls these tools.
+    /// No text, and these tool calls.
     ToolCalls(Vec<Call>),
     /// The user's last message.
     Echo,
@@ -110,7 +110,7 @@ pub struct Call {
 /// The fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// With this status and an error in the format's own shape.
+    /// This status and an error in the request's format.
     Status(StatusCode),
     /// The connection breaks after this many bytes of the body.
     DieAfter(usize),

@@ -1,4 +1,4 @@
-//! Answers calls beside conversations: lists of models, embeddings and token counts.
+//! Answers calls that carry no conversation: lists of models, embeddings and token counts.
 
 use http::request::Parts;
 use http::{HeaderMap, Method};
@@ -32,7 +32,7 @@ const MODEL: &str = "built-in";
 
 /// The embedding of every text.
 const VECTOR: [f32; 4] = [0.5; 4];
-/// The same as little-endian floats in Base64, which OpenAI's SDKs ask for.
+/// The same as little-endian floats in Base64, which OpenAI's SDKs request.
 const VECTOR_IN_BASE64: &str = "AAAAPwAAAD8AAAA/AAAAPw==";
 
 /// The path is the same in all formats; the headers identify the client.
@@ -72,7 +72,7 @@ fn ollama_details() -> Value {
     })
 }
 
-/// One vector for each input, in the encoding that is asked for.
+/// One vector for each input, in the requested encoding.
 fn openai_vectors(asked: &Value, tokens: usize) -> Value {
     let vector = if asked["encoding_format"] == "base64" { json!(VECTOR_IN_BASE64) } else { json!(VECTOR) };
     let count = asked["input"].as_array().map_or(1, Vec::len);

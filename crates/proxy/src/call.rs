@@ -1,42 +1,54 @@
-//! One call: what is recorded of it, and what it owes to the detector and to budgets however it
-//! ends. Every stage of a call holds it.
+//! One call: its event, its ticket at the detector and its reservation, closed exactly once however
+//! the call ends. Every stage of a call holds it.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use guard::{Scored, Ticket};
 use http::{HeaderMap, Response, StatusCode};
+use model::shared_log::EndedCall;
 use model::{
-    AgentId, Answered, BlockReason, CLIENT_WENT_AWAY, CallId, Deactivation, Epoch, Event, EventType, Fingerprint,
-    Format, IncidentId, Outcome, Unscored,
+    AgentId, Answered, BlockReason, CLIENT_WENT_AWAY, CallId, DeactivatedBy, Deactivation, Epoch, Event, EventType,
+    Fingerprint, Format, Group, IncidentId, Outcome, Unscored,
 };
+
+use wire::RefusalKind;
 
 use crate::answer::body::Body;
 use crate::core::Core;
 use crate::error::Stop;
 use crate::headers;
 use crate::policy::spending::Spending;
+use crate::shared::{Settling, SharedTicket};
 
-/// One call. If it is dropped before it is recorded, its client went away, and it is recorded as
+/// One call. If it is dropped before it is recorded, its client disconnected, and it is recorded as
 /// that.
 pub(crate) struct Call {
     pub(crate) core: Arc<Core>,
-    /// The format that the caller speaks: refusals are written in it.
+    /// The format of the caller, in which refusals are written.
     pub(crate) caller_format: Format,
-    /// What will be recorded, as far as it is known.
+    /// The event to record, as far as it is known.
     pub(crate) event: Event,
-    /// What the call takes of its agent's budgets.
+    /// What the call reserves and uses of its agent's budgets.
     pub(crate) spending: Spending,
-    /// How the detector knows the call, while it waits for the outcome.
+    /// The ticket for reporting the outcome to the detector.
     ticket: Option<Ticket>,
-    /// What the score is compared with.
+    /// The ticket of the engine that replicas share, until it is settled there.
+    pub(crate) shared: Option<SharedTicket>,
+    /// Whether this replica decided alone although it should have agreed with others.
+    pub(crate) is_degraded: bool,
+    /// The end of the call, for other replicas.
+    ended: Option<EndedCall>,
+    /// The settlement that the end of the answer waits for.
+    pub(crate) settling: Settling,
+    /// The threshold of the score.
     threshold: f64,
     started: Instant,
     is_recorded: bool,
 }
 
 impl Call {
-    /// Boxed, because it is handed from stage to stage.
+    /// Boxed, because it is moved from stage to stage.
     pub(crate) fn new(core: &Arc<Core>, id: CallId, agent: AgentId, caller_format: Format) -> Box<Call> {
         Box::new(Call {
             core: Arc::clone(core),
@@ -44,37 +56,66 @@ impl Call {
             event: Event::new(id, agent, Epoch::default(), EventType::LlmCall, core.clock.now()),
             spending: Spending::default(),
             ticket: None,
+            shared: None,
+            is_degraded: false,
+            ended: None,
+            settling: Settling::default(),
             threshold: 0.0,
             started: Instant::now(),
             is_recorded: false,
         })
     }
 
-    /// Stops a call of an inactive agent, once the kill that deactivated it is on disk.
+    /// Refuses a call of an inactive agent, once the kill that deactivated it is on disk.
     pub(crate) async fn check_active(&self) -> Result<(), Stop> {
-        match self.core.guard.refuses(&self.event.agent) {
-            None => Ok(()),
-            Some(deactivation) => Err(self.inactive(deactivation).await),
+        let (guard, agent) = (&self.core.guard, &self.event.agent);
+        match (guard.refuses(agent), guard.stopped_group(agent)) {
+            (None, None) => Ok(()),
+            // A kill names its incident, also in a stopped group.
+            (Some(kill), Some(_)) if kill.incident.is_some() => Err(self.inactive(kill).await),
+            (_, Some(group)) => Err(self.stopped_with(&group)),
+            (Some(_), None) if self.is_activated_elsewhere().await => Ok(()),
+            (Some(deactivation), None) => Err(self.inactive(deactivation).await),
         }
     }
 
-    /// The refusal for a deactivation, once that is on disk or the limit of the wait is over.
+    /// The refusal of an agent whose group is stopped.
+    fn stopped_with(&self, group: &Group) -> Stop {
+        let at = group.stopped_at.unwrap_or(self.event.time);
+        let deactivation = Deactivation { by: DeactivatedBy::Manual, at, incident: None };
+        let kind =
+            RefusalKind::Inactive { deactivation, group: Some(group.name.clone()), status: self.refusal_status() };
+        Stop::Policy(BlockReason::Inactive, Box::new(kind))
+    }
+
+    /// Whether a person activated the agent on another replica.
+    async fn is_activated_elsewhere(&self) -> bool {
+        let (core, agent) = (&self.core, &self.event.agent);
+        let Some(shared) = &core.config.shared else { return false };
+        let Some(status) = Box::pin(shared.replica.status(agent)).await else { return false };
+        if status.killed.is_none() {
+            core.guard.activate(agent, status.epoch);
+        }
+        core.guard.refuses(agent).is_none()
+    }
+
+    /// The refusal for a deactivation, once that is on disk or the wait has timed out.
     pub(crate) async fn inactive(&self, deactivation: Deactivation) -> Stop {
         let limit = self.core.config.kill_commit_timeout;
         if let Some(incident) = deactivation.incident {
-            // Boxed, because calls seldom wait for it: else the future of every call would have
-            // room for it.
+            // Boxed, because calls rarely wait for it: otherwise it would enlarge the future of
+            // every call.
             Box::pin(self.core.kills.wait(incident, limit)).await;
         }
         Stop::Inactive(deactivation, self.refusal_status())
     }
 
-    /// The status at which clients of the caller's format stop.
+    /// The status of refusals in the caller's format.
     pub(crate) fn refusal_status(&self) -> StatusCode {
         self.core.config.refusal_status.of(self.caller_format)
     }
 
-    /// Notes that the call was scored. The detector waits for its outcome from now on.
+    /// Records the score. From now on the detector waits for the outcome.
     pub(crate) fn note_scored(&mut self, scored: &Scored) {
         self.ticket = Some(scored.ticket.clone());
         self.threshold = scored.kill_switch.threshold;
@@ -83,7 +124,7 @@ impl Call {
         self.event.fingerprint = Some(scored.fingerprint);
     }
 
-    /// Notes that the call is forwarded without a score, and why.
+    /// Records that the call is forwarded without a score, and why.
     pub(crate) fn note_unscored(&mut self, reason: Unscored) {
         self.event.unscored = Some(reason);
         self.event.error = match reason {
@@ -96,7 +137,7 @@ impl Call {
         self.report_unscored();
     }
 
-    /// A call without a score still shows that its agent is alive.
+    /// Updates the last-seen time: a call without a score still shows that its agent is alive.
     fn report_unscored(&mut self) {
         let core = &self.core;
         let epoch = core.catch_panic.run(|| core.guard.on_unscored_call(&self.event.agent, self.event.time));
@@ -108,20 +149,48 @@ impl Call {
         self.ticket.is_some()
     }
 
-    /// Tells the detector the answer. Does nothing the second time.
+    /// Reports the answer to the detector. A repetition has no effect.
     pub(crate) fn report_answer(&mut self, answered: &Answered) {
         let Some(ticket) = self.ticket.take() else { return };
+        if self.shared.is_some() {
+            return self.end_shared(&ticket, Some(answered));
+        }
         let core = &self.core;
         let fingerprint = core.catch_panic.run(|| core.guard.on_answer(&ticket, answered, core.clock.now()));
         self.set_fingerprint(fingerprint.flatten(), Outcome::Answered);
     }
 
-    /// Tells the detector that there is no answer. Does nothing if there was one.
+    /// Reports to the detector that there is no answer. No effect if there was one.
     pub(crate) fn report_failure(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
+        if self.shared.is_some() {
+            return self.end_shared(&ticket, None);
+        }
         let core = &self.core;
         let fingerprint = core.catch_panic.run(|| core.guard.on_failure(&ticket, core.clock.now()));
         self.set_fingerprint(fingerprint.flatten(), Outcome::Failed);
+    }
+
+    /// Records the end of the call for the log that replicas share: each replica applies it at its
+    /// position there.
+    fn end_shared(&mut self, ticket: &Ticket, answered: Option<&Answered>) {
+        let ended = self.core.catch_panic.run(|| guard::ended_call(ticket, answered));
+        if let (Some(ended), Some(fingerprint)) = (ended, &mut self.event.fingerprint) {
+            fingerprint.outcome = ended.outcome;
+            fingerprint.response = ended.response;
+        }
+        self.ended = ended;
+        if answered.is_some() {
+            self.settle_shared();
+        }
+    }
+
+    /// Reports the end of the call to the engine that replicas share. A repetition has no effect.
+    fn settle_shared(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            let ended = self.ended.take();
+            self.settling = shared.settle(self, ended);
+        }
     }
 
     fn fail(&mut self) {
@@ -144,10 +213,11 @@ impl Call {
         }
     }
 
-    /// The event of the kill that this call triggered. The call has no other.
+    /// The event of the kill that this call triggered. The call itself has no other event.
     pub(crate) fn kill_event(&mut self, incident: IncidentId) -> Event {
         self.is_recorded = true;
         self.settle();
+        self.settle_shared();
         self.ticket = None;
         self.set_outcome(Outcome::Refused);
         self.event.event_type = EventType::KillSwitch;
@@ -159,7 +229,7 @@ impl Call {
     }
 
     /// Ends the call without its provider's answer.
-    pub(crate) fn stop(mut self: Box<Self>, stop: Stop) -> Response<Body> {
+    pub(crate) async fn stop(mut self: Box<Self>, stop: Stop) -> Response<Body> {
         self.event.status = Some(stop.status().as_u16());
         match &stop {
             Stop::Inactive(deactivation, _) => self.block(BlockReason::Inactive, deactivation.incident),
@@ -173,12 +243,13 @@ impl Call {
         let mut response = stop.answer(self.caller_format, self.event.id, Some(&self.event.agent)).map(Body::from);
         self.show_score(response.headers_mut());
         self.record();
+        std::mem::take(&mut self.settling).wait().await;
         response
     }
 
     fn block(&mut self, reason: BlockReason, incident: Option<IncidentId>) {
         if self.event.score.is_none() {
-            // Refused before the guard knew of it.
+            // The call was refused before the guard knew of it.
             self.event.epoch = self.core.guard.agent(&self.event.agent).map(|agent| agent.epoch).unwrap_or_default();
         }
         // The guard refused it itself, or has ended this epoch: it waits for no outcome.
@@ -189,24 +260,28 @@ impl Call {
         self.event.incident = incident;
     }
 
-    /// Adds the score, if there is one, to the headers of the response.
+    /// Adds the score, if there is one, and the degraded mode to the headers of the response.
     pub(crate) fn show_score(&self, headers: &mut HeaderMap) {
+        if self.is_degraded {
+            headers.insert(headers::MODE, headers::DEGRADED);
+        }
         if let Some(score) = self.event.score {
             headers.insert(headers::LOOP_SCORE, headers::loop_score(score, self.threshold));
         }
     }
 
-    /// Replaces the reservation with what the call really used. Does nothing the second time.
+    /// Replaces the reservation by what the call used. A repetition has no effect.
     pub(crate) fn settle(&mut self) {
         self.spending.settle(&self.core, &self.event);
     }
 
-    /// Sends the event to the recorder. Does nothing the second time.
+    /// Sends the event to the recorder. A repetition has no effect.
     pub(crate) fn record(&mut self) {
         if std::mem::replace(&mut self.is_recorded, true) {
             return;
         }
         self.settle();
+        self.settle_shared();
         self.event.latency_ms = Some(self.elapsed());
         let Event { id, epoch, event_type, time, .. } = self.event;
         let blank = Event::new(id, self.event.agent.clone(), epoch, event_type, time);
@@ -219,8 +294,8 @@ impl Call {
     }
 }
 
-/// The client went away, and hyper dropped the work on its call. This is short: a few fields, one
-/// lock, a channel that never blocks.
+/// The client disconnected, and hyper dropped the future of its call. This is short: a few fields,
+/// one lock, a channel that never blocks.
 impl Drop for Call {
     fn drop(&mut self) {
         if self.is_recorded {

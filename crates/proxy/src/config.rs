@@ -1,6 +1,7 @@
-//! What the proxy is built with.
+//! The configuration of the proxy.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use model::{AgentKeys, AllowedHosts, KeyRequirement};
 use wire::{Prices, RefusalStatus};
 
 use crate::request::origin::Origin;
+use crate::shared::Shared;
 
-/// What the proxy is built with.
+/// The configuration of the proxy.
 #[derive(Clone, Debug)]
 pub struct ProxyConfig {
     /// The hosts it answers to.
@@ -20,16 +22,18 @@ pub struct ProxyConfig {
     pub key_requirement: KeyRequirement,
     /// The agent keys in force.
     pub keys: AgentKeys,
-    /// The status of calls that are refused for an inactive agent, a spent budget or the hour, by
-    /// the caller's format.
+    /// The token of the first start, which goes to no provider.
+    pub own_token: OwnToken,
+    /// The status of refusals for an inactive agent, a spent budget or the hour, by the caller's
+    /// format.
     pub refusal_status: RefusalStatus,
     /// The largest request body, in bytes.
     pub max_request_body: usize,
-    /// The memory for request bodies that are being read or sent, in bytes; further bodies wait.
+    /// The memory for request bodies in flight, in bytes; further bodies wait.
     pub bodies_in_flight: usize,
     /// How long a connection to a provider may take.
     pub connect_timeout: Duration,
-    /// How long a provider may take until its response begins.
+    /// How long a provider may take to begin its response.
     pub first_byte_timeout: Duration,
     /// How long either side may be silent inside a body.
     pub idle_timeout: Duration,
@@ -37,19 +41,54 @@ pub struct ProxyConfig {
     pub evidence_budget: usize,
     /// Whether another task copies those bodies to disk, with [`crate::Proxy::take_kept_calls`].
     pub copy_evidence: bool,
-    /// How long a kill waits for its commit before it is answered anyway (it holds in memory
+    /// How long a kill waits for its commit before it is answered anyway (it is in effect in memory
     /// meanwhile).
     pub kill_commit_timeout: Duration,
-    /// What calls cost.
+    /// The price list.
     pub prices: Arc<Prices>,
-    /// By provider, whether streams that would not report their usage are asked to; for other
+    /// Whether streams that would not report their usage are asked to, by provider; for other
     /// providers the base URL decides.
     pub include_usage: HashMap<String, bool>,
+    /// The state that replicas share; `None` for a single process.
+    pub shared: Option<Shared>,
+}
+
+type IsToken = dyn Fn(&[u8]) -> bool + Send + Sync;
+
+/// Recognises the token of the first start. Clones are the same one.
+#[derive(Clone)]
+pub struct OwnToken(Arc<IsToken>);
+
+impl OwnToken {
+    /// `is_token` says whether a text is the token; it must not tell by its time how near it is.
+    pub fn new(is_token: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> OwnToken {
+        OwnToken(Arc::new(is_token))
+    }
+
+    /// Whether a credential is the token, alone or behind a scheme such as `Bearer`.
+    pub(crate) fn is_in(&self, credential: &[u8]) -> bool {
+        let credential = credential.trim_ascii();
+        let behind_scheme = credential.iter().position(|byte| *byte == b' ').map(|space| &credential[space..]);
+        (self.0)(credential) || behind_scheme.is_some_and(|token| (self.0)(token.trim_ascii()))
+    }
+}
+
+impl Default for OwnToken {
+    /// Nothing is the token.
+    fn default() -> OwnToken {
+        OwnToken::new(|_| false)
+    }
+}
+
+impl fmt::Debug for OwnToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnToken")
+    }
 }
 
 impl ProxyConfig {
-    /// The largest body that is read, once it is decompressed. Larger than the largest body that is
-    /// forwarded: repeated text, which stuck agents send, compresses to a thousandth.
+    /// The largest decompressed body that is read. Larger than the largest body that is forwarded:
+    /// the repeated text of stuck agents compresses to a thousandth.
     pub(crate) fn max_read(&self) -> usize {
         self.max_request_body.saturating_mul(2)
     }

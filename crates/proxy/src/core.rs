@@ -1,4 +1,4 @@
-//! What all calls share.
+//! The state that all calls share.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::runtime::catch_panic::CatchPanic;
 use crate::upstream::client::UpstreamClient;
 use crate::upstream::destination::Destinations;
 
-/// Memory for calls that carry only what is new, in bytes.
+/// Memory for requests that carry only what is new, in bytes.
 const CHAINS: usize = 32 << 20;
 
-/// What all calls share.
+/// The state that all calls share.
 pub(crate) struct Core {
     pub(crate) config: ProxyConfig,
     pub(crate) guard: Arc<Guard>,
@@ -35,11 +35,22 @@ pub(crate) struct Core {
     pub(crate) body_budget: BodyBudget,
     pub(crate) chains: Mutex<Chains>,
     pub(crate) budget_waiters: BudgetWaiters,
-    /// Older than the id of every call since the start.
+    /// Sorts before the id of every call since the start.
     pub(crate) started: CallId,
 }
 
 impl Core {
+    /// Whether the engine that replicas share is unreachable.
+    pub(crate) fn is_degraded(&self) -> bool {
+        self.config.shared.as_ref().is_some_and(|shared| shared.replica.is_degraded())
+    }
+
+    /// The number of replicas that limits are divided among; 1 while they agree on them.
+    pub(crate) fn dividing_replicas(&self) -> u64 {
+        let degraded = self.config.shared.as_ref().filter(|shared| shared.replica.is_degraded());
+        degraded.map_or(1, |shared| shared.replica.alive())
+    }
+
     pub(crate) fn new(
         config: ProxyConfig,
         guard: Arc<Guard>,

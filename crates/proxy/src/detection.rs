@@ -1,25 +1,31 @@
-//! Lets the detector decide on a request before it is sent on. A fault in here lets the call
+//! Asks the detector for a decision before a request is sent. A bug in detection lets the call
 //! through.
 
 use std::sync::Arc;
 
-use guard::{Decision, NewCall, Verdict};
-use model::{DeactivatedBy, Deactivation, Kill, Unscored};
+use guard::{Decision, NewCall, PreparedCall, Verdict};
+use model::{AgentId, DeactivatedBy, Deactivation, Event, Kill, Unscored};
 use wire::Dialect;
 
 use crate::call::Call;
 use crate::error::Stop;
 use crate::evidence::cached_body::CachedCall;
 use crate::evidence::incident;
+use crate::policy::CallPolicy;
 use crate::request::read::ReadRequest;
 use crate::runtime::fault_injection::panic_if_requested;
+use crate::shared::{self, Agreed};
 use crate::truncate;
 
 /// Scores a conversation in `dialect` and carries out the verdict.
-pub(crate) async fn judge(call: &mut Call, dialect: Dialect, request: ReadRequest<'_>) -> Result<(), Stop> {
+pub(crate) async fn judge(
+    call: &mut Call,
+    policy: &CallPolicy,
+    dialect: Dialect,
+    request: ReadRequest<'_>,
+) -> Result<(), Stop> {
     let (core, plain) = (Arc::clone(&call.core), request.plain);
-    let decide = || core.catch_panic.run(|| decide(call, request));
-    let Some(decision) = core.blocking.run(plain.len(), decide).await else {
+    let Some(decision) = decide(call, policy, request).await? else {
         call.note_unscored(Unscored::DetectionFailed);
         return Ok(());
     };
@@ -27,7 +33,7 @@ pub(crate) async fn judge(call: &mut Call, dialect: Dialect, request: ReadReques
         Decision::Inactive(deactivation) => return Err(call.inactive(deactivation).await),
         Decision::Scored(scored) => scored,
     };
-    // Apart from the decision: a kill that was decided holds, even if its evidence cannot be kept.
+    // Separate from the decision: a decided kill holds even if its evidence cannot be kept.
     core.catch_panic.run(|| {
         panic_if_requested("evidence");
         core.evidence.put(call.event.id, CachedCall::new(call.event.time, dialect, plain), &scored.left);
@@ -48,16 +54,54 @@ pub(crate) async fn judge(call: &mut Call, dialect: Dialect, request: ReadReques
     }
 }
 
-/// Lets the guard decide, and notes the request and its score in the event.
-fn decide(call: &mut Call, request: ReadRequest<'_>) -> Decision {
+/// Asks the guard, and records the request and its score in the event. `None` if that failed.
+async fn decide(call: &mut Call, policy: &CallPolicy, request: ReadRequest<'_>) -> Result<Option<Decision>, Stop> {
+    let core = Arc::clone(&call.core);
+    let length = request.plain.len();
+    if core.config.shared.is_none() {
+        let decide = || core.catch_panic.run(|| decide_alone(call, request));
+        return Ok(core.blocking.run(length, decide).await);
+    }
+    // Owned, because the call is changed while the fingerprint is in use.
+    let agent = call.event.agent.clone();
+    let prepare = || core.catch_panic.run(|| prepare(&mut call.event, &agent, request));
+    let Some(prepared) = core.blocking.run(length, prepare).await else { return Ok(None) };
+    let decision = match shared::agree(call, policy, Some(prepared)).await? {
+        Agreed::Decided(decision) => decision,
+        Agreed::Alone => {
+            let time = call.event.time;
+            core.kills.decide(|| core.guard.on_prepared_call(prepared, time))
+        }
+        Agreed::Admitted | Agreed::Undecided => return Ok(None),
+    };
+    if let Decision::Scored(scored) = &decision {
+        call.note_scored(scored);
+    }
+    Ok(Some(decision))
+}
+
+/// Records the request in the event and computes its fingerprint.
+fn prepare<'a>(event: &mut Event, agent: &'a AgentId, request: ReadRequest<'_>) -> PreparedCall<'a> {
+    let ReadRequest { plain, asked, conversation, .. } = request;
+    event.model = event.model.take().or_else(|| asked.model.as_deref().map(truncate::model_name));
+    event.streamed |= asked.streamed;
+    let new_call = NewCall { agent, call: event.id, conversation: &conversation, body: plain, asked: &asked };
+    let prepared = new_call.prepare().of_agent(agent);
+    panic_if_requested("scoring");
+    event.conversation = Some(conversation);
+    prepared
+}
+
+/// Asks the guard of this process.
+fn decide_alone(call: &mut Call, request: ReadRequest<'_>) -> Decision {
     let ReadRequest { plain, asked, conversation, .. } = request;
     let event = &mut call.event;
-    // The path, if it names a model, names the one that answers.
+    // A model in the path takes precedence.
     event.model = event.model.take().or_else(|| asked.model.as_deref().map(truncate::model_name));
     event.streamed |= asked.streamed;
     let new_call =
         NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body: plain, asked: &asked };
-    // Before the lock on decisions, which calls that ask for a kill wait for.
+    // Prepared outside the lock on decisions, because refused calls wait for that lock.
     let prepared = new_call.prepare();
     panic_if_requested("scoring");
     let decision = call.core.kills.decide(|| call.core.guard.on_prepared_call(prepared, event.time));
@@ -71,6 +115,10 @@ fn decide(call: &mut Call, request: ReadRequest<'_>) -> Decision {
 /// Records the kill and waits until it is on disk. The call is answered after that.
 async fn carry_out(call: &mut Call, kill: Kill) -> Stop {
     let deactivation = Deactivation { by: DeactivatedBy::KillSwitch, at: kill.at, incident: Some(kill.incident) };
+    if let Some(earlier) = shared::kill(&call.core, &kill).await {
+        call.core.kills.done(kill.incident);
+        return Stop::Inactive(earlier, call.refusal_status());
+    }
     let event = call.kill_event(kill.incident);
     incident::record_kill(&call.core, kill, event);
     call.inactive(deactivation).await

@@ -1,18 +1,18 @@
-//! The content encodings that can be read, and the limits on what decoding one may take.
+//! The supported content encodings, and limits on decoding.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 
-/// The largest window of zstd, as a power of two: what HTTP allows (RFC 9659). A frame may ask for
-/// sixteen times as much, and would hold that memory for as long as it is read.
+/// The largest zstd window, as a power of two: what HTTP allows (RFC 9659). A frame may ask for
+/// sixteen times as much, and would hold that memory while it is read.
 pub(crate) const ZSTD_WINDOW: u32 = 23;
 
-/// Bytes of brotli that are decoded at a time. Its window has at most 16 MiB; larger ones, which
-/// are beyond the standard, are refused.
+/// Bytes of brotli that are decoded at a time. Its window has at most 16 MiB; larger windows, which
+/// are not standard, are refused.
 pub(crate) const BROTLI_BUFFER: usize = 4 << 10;
 
-/// The encodings that can be read.
+/// The supported encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Identity,
@@ -41,15 +41,14 @@ impl Encoding {
         }
     }
 
-    /// The most bytes that decoding `body` may yield: unknown until it is decoded, unless it is
-    /// plain.
+    /// The most bytes that `body` may decode to; unknown before decoding, unless it is plain.
     pub(crate) fn length_bound(headers: &HeaderMap, body: &Bytes) -> usize {
         if Encoding::of(headers) == Some(Encoding::Identity) { body.len() } else { usize::MAX }
     }
 }
 
-/// Whether `deflate` has its zlib wrapper, as the standard demands. Some clients send it without:
-/// the two bytes of the wrapper carry a checksum that tells.
+/// Whether `deflate` has its zlib wrapper, as the standard requires. Some clients omit it; a
+/// checksum in its two bytes tells.
 pub(crate) fn is_zlib(body: &[u8]) -> bool {
     matches!(body, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0)
 }

@@ -1,5 +1,5 @@
-//! Why a call ends without its provider's answer. A [`Stop`] knows its cause (our decision, the
-//! client, the provider, our own fault), and one function maps it to an answer.
+//! Reasons why a call ends without its provider's answer. A [`Stop`] knows whose fault it is (our
+//! decision, the client, the provider, ourselves), and one function maps it to an answer.
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONNECTION, HeaderValue, UPGRADE};
@@ -12,17 +12,17 @@ use crate::headers;
 /// Why a call ends without its provider's answer.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// We refuse it: the agent is inactive.
+    /// Refused: the agent is inactive.
     Inactive(Deactivation, StatusCode),
-    /// We refuse it: the agent's policy does not allow it.
+    /// Refused: the agent's policy does not allow it.
     Policy(BlockReason, Box<RefusalKind>),
-    /// We refuse it: it looped and the action is `block`.
+    /// Refused: it looped and the action is `block`.
     LoopDetected,
     /// The client sent something that cannot be forwarded.
     Client(StatusCode, String),
-    /// The provider did not answer, or cannot be asked.
+    /// The provider did not answer, or cannot be called.
     Upstream(StatusCode, String),
-    /// We cannot forward it until a person repairs something.
+    /// It cannot be forwarded until a person repairs something.
     Us(StatusCode, String),
 }
 
@@ -50,9 +50,9 @@ impl Stop {
     pub(crate) fn answer(self, format: Format, call: CallId, agent: Option<&AgentId>) -> Response<Bytes> {
         let status = self.status();
         let kind = match self {
-            Stop::Inactive(deactivation, status) => RefusalKind::Inactive { deactivation, status },
+            Stop::Inactive(deactivation, status) => RefusalKind::Inactive { deactivation, group: None, status },
             Stop::Policy(_, kind) => *kind,
-            // Refused calls count, too: only a pause ends a loop.
+            // Refused calls count too: only a pause ends a loop.
             Stop::LoopDetected => RefusalKind::LoopDetected { retry_after_seconds: guard::REST.as_secs() },
             Stop::Client(status, message) => RefusalKind::Error { fault: Fault::Client, status, message },
             Stop::Upstream(status, message) => RefusalKind::Error { fault: Fault::Provider, status, message },
@@ -60,7 +60,7 @@ impl Stop {
         };
         let mut response = wire::refuse(format, &Refusal { call, agent: agent.cloned(), kind });
         if status == StatusCode::UPGRADE_REQUIRED {
-            // The status requires a protocol to use instead.
+            // This status must name a protocol to use instead.
             response.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
         }

@@ -1,6 +1,6 @@
-//! The way of one call: active? → where to → policy → read → reserve → score → still active? → send
-//! → tee. Each stage is a type that holds only what it may use: [`Received`], [`Admitted`], then
-//! [`Answering`](crate::answer::Answering) until the call is recorded.
+//! The pipeline of one call: active? → route → policy → read → reserve → score → still active? →
+//! send → tee. Each stage is a type that holds only what it may use: [`Received`], [`Admitted`],
+//! then [`Answering`](crate::answer::Answering) until the call is recorded.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,11 +27,12 @@ use crate::request::conversation::{Found, find_conversation};
 use crate::request::read::{EarlierAnswers, ReadBody, ReadRequest};
 use crate::request::route::{Identified, Route};
 use crate::request::upload::{Outgoing, Upload};
+use crate::shared;
 use crate::truncate;
 use crate::upstream::connections::Connection;
 use crate::upstream::destination::Destination;
 
-/// A call that was received. Its body has not been read.
+/// A received call. Its body has not been read.
 pub(crate) struct Received<'a> {
     call: Box<Call>,
     /// `None` if no provider has the name in the route.
@@ -66,15 +67,15 @@ pub(crate) async fn forward(mut received: Received<'_>) -> Response<Body> {
         Ok(admitted) => send(received, admitted).await,
         Err(stop) => {
             received.upload.discard();
-            received.call.stop(stop)
+            received.call.stop(stop).await
         }
     }
 }
 
-/// Makes all checks that may refuse a call, each before the next one costs anything.
+/// Makes all checks that may refuse a call, the cheapest first.
 async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
     let Received { call, provider, format, route, parts, upload } = received;
-    // First, also for an inactive agent: Codex then calls again by HTTP, and shows why it is
+    // Checked first, even for an inactive agent: Codex then retries over HTTP, and shows why it is
     // refused.
     refuse_other_than_http(&parts.headers)?;
     // Before the body is read: an inactive agent must cost nothing.
@@ -82,8 +83,9 @@ async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
 
     let destination = call.core.destinations.get(provider.take())?;
     call.event.provider = Some(route.provider.to_owned());
-    if call.event.key.is_some() {
-        agent_key::strip_headers(&mut parts.headers);
+    agent_key::strip_headers(&mut parts.headers);
+    let had_own_token = destination.drop_own_token(&mut parts.headers, route.query, &call.core.config.own_token)?;
+    if call.event.key.is_some() || had_own_token {
         destination.check_credential(&parts.headers, route.query)?;
     }
     let policy = CallPolicy::check(call, route.provider)?;
@@ -96,6 +98,7 @@ async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
         }
         Found::Nothing(reason, body) => {
             policy.reserve_unknown(call).await?;
+            shared::agree(call, &policy, None).await?;
             call.note_unscored(reason);
             let expected = Expected::without_conversation(&parts.method, path);
             Ok(Admitted { destination, path: path.into(), body, expected })
@@ -111,7 +114,7 @@ struct Conversation<'a> {
     body: ReadBody,
 }
 
-/// Reads a conversation, reserves what it may use, and lets the detector decide.
+/// Reads a conversation, reserves what it may use, and asks the detector.
 async fn admit_conversation<'a>(
     call: &mut Call,
     policy: &CallPolicy,
@@ -134,9 +137,10 @@ async fn admit_conversation<'a>(
     match request {
         Ok(request) => {
             expected.set_request(&request);
-            detection::judge(call, endpoint.dialect, request).await?;
+            detection::judge(call, policy, endpoint.dialect, request).await?;
         }
         Err(reason) => {
+            shared::agree(call, policy, None).await?;
             call.note_unscored(reason);
             expected.asked_tokens = core.catch_panic.run(|| wire::body_tokens(&body.raw)).unwrap_or_default();
         }
@@ -154,8 +158,7 @@ async fn admit_conversation<'a>(
 async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> {
     let Received { call, route, mut parts, upload, .. } = received;
     let Admitted { destination, path, body, mut expected } = admitted;
-    // An upload that was read whole is kept until the answer begins: its body counts against the
-    // budget.
+    // Kept until the answer begins; until then its body counts against the body budget.
     let (outgoing, _in_flight) = match body {
         Some(whole) => {
             let whole = usage::ask_for_usage(&call, &mut expected, &destination, &mut parts.headers, whole);
@@ -163,9 +166,9 @@ async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> 
         }
         None => (Outgoing::passing(upload), None),
     };
-    // Again, because reading took time: no call is sent after a kill.
+    // Checked again, because reading took time: no call is sent after a kill.
     if let Err(stop) = call.check_active().await {
-        return call.stop(stop);
+        return call.stop(stop).await;
     }
     let sent = match destination.request(&path, route.query, parts, outgoing) {
         Ok(request) => call.core.upstream.send(&destination, request).await,
@@ -173,15 +176,15 @@ async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> 
     };
     match sent.and_then(check_answer) {
         Ok((answer, connection)) => tee(call, expected, answer, connection),
-        Err(stop) => call.stop(stop),
+        Err(stop) => call.stop(stop).await,
     }
 }
 
-/// Refuses an answer that leaves HTTP, or whose body cannot be passed on.
+/// Refuses an answer that switches protocols, or whose body cannot be passed on.
 fn check_answer(answer: (Response<Incoming>, Connection)) -> Result<(Response<Incoming>, Connection), Stop> {
     let refuse = |message: &str| Err(Stop::Upstream(StatusCode::BAD_GATEWAY, message.to_owned()));
     if answer.0.status() == StatusCode::SWITCHING_PROTOCOLS {
-        // The request did not ask for it, and the detector could not read what follows.
+        // The request did not ask for it, and the detector cannot read what follows.
         return refuse("the provider left HTTP without being asked to");
     }
     if headers::has_foreign_transfer_coding(answer.0.headers()) {
@@ -190,7 +193,7 @@ fn check_answer(answer: (Response<Incoming>, Connection)) -> Result<(Response<In
     Ok(answer)
 }
 
-/// Refuses a WebSocket, which the detector could not read, and a body in a transfer coding, which
+/// Refuses a WebSocket, which the detector cannot read, and a body in a transfer coding, which
 /// cannot be passed on. Other upgrades are offers that may be declined: the header is dropped
 /// later.
 fn refuse_other_than_http(headers: &HeaderMap) -> Result<(), Stop> {

@@ -1,7 +1,8 @@
-//! Headers: which ones end at a hop, which ones carry a credential, and our own.
+//! Headers: hop-by-hop ones, credentials, and our own.
 
 use http::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING, UPGRADE,
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, HeaderMap, HeaderName, HeaderValue, SET_COOKIE,
+    TRANSFER_ENCODING, UPGRADE,
 };
 use model::{CallId, Score};
 
@@ -10,19 +11,23 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-agentgazer-
 /// Score and threshold, on the response to a scored call.
 pub(crate) const LOOP_SCORE: HeaderName = HeaderName::from_static("x-agentgazer-loop-score");
 
+/// Set while this replica decides alone, because the shared engine is unreachable.
+pub(crate) const MODE: HeaderName = HeaderName::from_static("x-agentgazer-mode");
+pub(crate) const DEGRADED: HeaderValue = HeaderValue::from_static("degraded");
+
 /// The methods that are forwarded.
 pub(crate) const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
 
-/// Where clients put their credential for a provider.
+/// The headers in which clients send their credential for a provider.
 pub(crate) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub(crate) const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 pub(crate) const CREDENTIALS: [HeaderName; 4] = [AUTHORIZATION, X_API_KEY, X_GOOG_API_KEY, API_KEY];
 
-/// Drops what is meant for this hop only: `Connection` and all it names, and the rest of RFC 9110,
-/// 7.6.1.
+/// Drops hop-by-hop headers: `Connection` with all headers that it names, and the others of RFC
+/// 9110, 7.6.1.
 pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
-    // Looked for in one go: most messages have one of them, or none.
+    // Found in one pass: most messages have one of them, or none.
     let mut ending: Vec<HeaderName> =
         headers.iter().filter(|(name, value)| ends_here(name, value)).map(|(name, _)| name.clone()).collect();
     if ending.contains(&CONNECTION) {
@@ -33,8 +38,8 @@ pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a header ends here whatever `Connection` says. `Expect` does because the body has been
-/// asked for by then, and `TE` if it says anything but that trailers are welcome.
+/// Whether a header is always hop-by-hop. `Expect` is, because the body has been requested by then;
+/// `TE` is, unless it only accepts trailers.
 fn ends_here(name: &HeaderName, value: &HeaderValue) -> bool {
     match name.as_str() {
         "connection" | "transfer-encoding" | "upgrade" | "expect" => true,
@@ -44,8 +49,8 @@ fn ends_here(name: &HeaderName, value: &HeaderValue) -> bool {
     }
 }
 
-/// The names in one `Connection` header that have to go; `keep-alive` and `close` name nothing that
-/// is not gone anyway, and `TE` has its own rule.
+/// The names in one `Connection` header that must be dropped; `keep-alive` and `close` name no
+/// other header, and `TE` has its own rule.
 fn names_in(connection: &HeaderValue) -> impl Iterator<Item = HeaderName> + '_ {
     let names = connection.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     names
@@ -57,16 +62,46 @@ fn names_in(connection: &HeaderValue) -> impl Iterator<Item = HeaderName> + '_ {
         .filter_map(|name| HeaderName::from_bytes(name).ok())
 }
 
-/// Drops what only this proxy may say: a provider that says it would be taken for us.
+/// Drops headers that only this proxy may send: a provider could impersonate it, or set the cookies
+/// of the dashboard.
 pub(crate) fn drop_own(headers: &mut HeaderMap) {
     let own = |name: &&HeaderName| name.as_str().starts_with("x-agentgazer-");
-    // Hardly ever any, and then an empty list costs no allocation.
+    // There are rarely any, and an empty list costs no allocation.
     for name in headers.keys().filter(own).cloned().collect::<Vec<_>>() {
         headers.remove(name);
     }
+    keep_values(headers, SET_COOKIE, |value| (!is_own_cookie(value.as_bytes())).then(|| value.clone()));
 }
 
-/// Puts the stored credential where the client's own may have been.
+/// Drops the cookies of the dashboard: a browser sends them to every port of a host, and a provider
+/// could use the session.
+pub(crate) fn drop_own_cookies(headers: &mut HeaderMap) {
+    keep_values(headers, COOKIE, |value| {
+        let cookies = value.as_bytes().split(|byte| *byte == b';');
+        let foreign: Vec<&[u8]> = cookies.filter(|cookie| !is_own_cookie(cookie)).map(<[u8]>::trim_ascii).collect();
+        HeaderValue::from_bytes(&foreign.join(&b"; "[..])).ok().filter(|value| !value.is_empty())
+    });
+}
+
+/// Replaces the values of `name` if one of them has a cookie of the dashboard; otherwise they stay
+/// unchanged.
+fn keep_values(headers: &mut HeaderMap, name: HeaderName, kept: impl FnMut(&HeaderValue) -> Option<HeaderValue>) {
+    let has_own = |value: &HeaderValue| value.as_bytes().split(|byte| *byte == b';').any(is_own_cookie);
+    if !headers.get_all(&name).iter().any(has_own) {
+        return;
+    }
+    let values: Vec<HeaderValue> = headers.get_all(&name).iter().filter_map(kept).collect();
+    headers.remove(&name);
+    for value in values {
+        headers.append(name.clone(), value);
+    }
+}
+
+fn is_own_cookie(cookie: &[u8]) -> bool {
+    cookie.trim_ascii().starts_with(b"agentgazer_")
+}
+
+/// Replaces the client's credential by the stored one.
 pub(crate) fn replace_credential(headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
     for credential in &CREDENTIALS {
         if credential != name {
@@ -76,35 +111,34 @@ pub(crate) fn replace_credential(headers: &mut HeaderMap, name: &HeaderName, val
     headers.insert(name, value.clone());
 }
 
-/// Whether the client wants to leave HTTP for a WebSocket, be it among others.
+/// Whether the client asks for a WebSocket, possibly among other upgrades.
 pub(crate) fn wants_websocket(headers: &HeaderMap) -> bool {
     let offers = headers.get_all(UPGRADE).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
     let mut protocols = offers.filter_map(|offer| offer.split(|byte| *byte == b'/').next());
     protocols.any(|protocol| protocol.trim_ascii().eq_ignore_ascii_case(b"websocket"))
 }
 
-/// Whether the body comes in a transfer coding beside `chunked`. It would end here, and what is
-/// inside would go on as if it were the body.
+/// Whether the body has a transfer coding besides `chunked`. It would be removed here, and its
+/// content forwarded as if it were the body.
 pub(crate) fn has_foreign_transfer_coding(headers: &HeaderMap) -> bool {
     headers.get_all(TRANSFER_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"chunked"))
 }
 
-/// Drops a length that does not count: of a body in chunks they alone say where it ends (RFC 9112,
-/// 6.3).
+/// Drops a `Content-Length` beside chunks: only the chunks delimit the body (RFC 9112, 6.3).
 pub(crate) fn drop_void_length(headers: &mut HeaderMap) {
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
     }
 }
 
-/// `call` as a header.
+/// `call` as a header value.
 pub(crate) fn request_id(call: CallId) -> HeaderValue {
     let mut buffer = [0; 36];
     let text = call.0.hyphenated().encode_lower(&mut buffer);
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// `4.0/10.0`: the score and the threshold it is held against.
+/// `4.0/10.0`: the score and the threshold.
 pub(crate) fn loop_score(score: Score, threshold: f64) -> HeaderValue {
     let mut text = Tail { bytes: [0; 48], length: 0 };
     text.push_tenths(threshold);
@@ -113,8 +147,8 @@ pub(crate) fn loop_score(score: Score, threshold: f64) -> HeaderValue {
     HeaderValue::from_bytes(text.written()).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// A short text, written from its end: this stands on every answer, and formatting it would take
-/// ten times as long.
+/// A short text, written backwards: every answer carries it, and formatting it would take ten times
+/// as long.
 struct Tail {
     bytes: [u8; 48],
     length: usize,
@@ -127,7 +161,7 @@ impl Tail {
         self.bytes[place] = byte;
     }
 
-    /// `value` with one decimal.
+    /// Adds `value` with one decimal.
     fn push_tenths(&mut self, value: f64) {
         let mut rest = (value * 10.0).round() as u64;
         self.push(b'0' + (rest % 10) as u8);
@@ -166,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_for_one_hop_ends_there() {
+    fn hop_by_hop_headers_are_dropped() {
         check(
             &[
                 ("connection", "keep-alive, X-Private"),
@@ -204,17 +238,31 @@ mod tests {
     }
 
     #[test]
-    fn trailers_stay_welcome() {
+    fn te_trailers_is_kept() {
         check(&[("te", "trailers"), ("connection", "TE")], &[("te", "trailers")]);
         check(&[("te", "gzip, trailers")], &[]);
         check(&[("te", "trailers"), ("te", "gzip")], &[]);
     }
 
     #[test]
-    fn only_this_proxy_says_what_is_its_own() {
+    fn own_headers_are_dropped() {
         let mut headers = map(&[("x-agentgazer-blocked", "inactive"), ("a", "1"), ("X-AgentGazer-Loop-Score", "9/1")]);
         drop_own(&mut headers);
         assert_eq!(headers, map(&[("a", "1")]));
+    }
+
+    #[test]
+    fn dashboard_cookies_are_dropped_both_ways() {
+        let mut asked = map(&[("cookie", "a=1;agentgazer_session=secret; b=2"), ("cookie", "agentgazer_theme=dark")]);
+        drop_own_cookies(&mut asked);
+        assert_eq!(asked, map(&[("cookie", "a=1; b=2")]));
+        let foreign = map(&[("cookie", "a=1;b=my agentgazer_session"), ("x", "agentgazer_session=1")]);
+        let mut untouched = foreign.clone();
+        drop_own_cookies(&mut untouched);
+        assert_eq!(untouched, foreign);
+        let mut answer = map(&[("set-cookie", "a=1; Path=/"), ("set-cookie", "agentgazer_session=x; Path=/")]);
+        drop_own(&mut answer);
+        assert_eq!(answer, map(&[("set-cookie", "a=1; Path=/")]));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! A limit on how long a peer may be silent. Its timer is armed at the first wait and not touched
-//! when bytes pass: when it fires, it is moved to the deadline that holds by then.
+//! when bytes pass: when it fires, it is moved to the current deadline.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -12,8 +12,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 #[derive(Default)]
 pub(crate) struct IdleTimeout {
     limit: Duration,
-    /// The start of the current wait, `None` while nothing waits. So bytes that pass cost no look
-    /// at the clock.
+    /// The start of the current wait; `None` while nothing waits. Bytes that pass need no clock
+    /// reading.
     waiting_since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -35,12 +35,12 @@ impl IdleTimeout {
         self.waiting_since = None;
     }
 
-    /// The peer sent or took something.
+    /// Records that the peer sent or accepted something.
     pub(crate) fn note_activity(&mut self) {
         self.waiting_since = None;
     }
 
-    /// The peer sent or took something at `moment`.
+    /// Records that the peer sent or accepted something at `moment`.
     pub(crate) fn note_activity_at(&mut self, moment: Instant) {
         self.waiting_since = self.waiting_since.max(Some(moment));
     }
@@ -49,7 +49,7 @@ impl IdleTimeout {
     pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let deadline = *self.waiting_since.get_or_insert_with(Instant::now) + self.limit;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-        // A shorter limit than before; a later deadline can wait until the timer fires.
+        // The new deadline is earlier. A later one can wait until the timer fires.
         if deadline < timer.deadline() {
             timer.as_mut().reset(deadline);
         }

@@ -1,15 +1,15 @@
-//! Kills that are not on disk yet. No client learns of a kill before its commit, so every call that
-//! is refused because of one waits for the same commit as the call that triggered it.
+//! Kills that are not on disk yet. No client learns of a kill before its commit, so every call
+//! refused because of it waits for the same commit as the call that triggered it.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use guard::{Decision, Verdict};
+use guard::{Decision, Followed, Verdict};
 use model::IncidentId;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
-/// How many incidents are remembered as committed, so that no call waits for them again.
+/// How many committed incidents are remembered, so that no call waits for them again.
 const REMEMBERED: usize = 10_000;
 
 /// Kills that are not on disk yet.
@@ -17,23 +17,37 @@ const REMEMBERED: usize = 10_000;
 pub(crate) struct Kills {
     /// Held (shared) from before the guard decides until the kill is in `commits`.
     deciding: RwLock<()>,
-    /// By incident, the sender that is dropped when it is committed; `None` once there is nothing
-    /// to wait for.
+    /// By incident, a sender that is dropped at the commit; `None` once there is nothing to wait
+    /// for.
     commits: Mutex<HashMap<IncidentId, Option<watch::Sender<()>>>>,
 }
 
 impl Kills {
-    /// Lets the guard decide. If it kills, calls that are refused from now on wait until that kill
-    /// is [`Kills::done`].
+    /// Asks the guard. If it kills, calls that are refused from now on wait until that kill is
+    /// [`Kills::done`].
     pub(crate) fn decide(&self, decide: impl FnOnce() -> Decision) -> Decision {
         let _deciding = self.deciding.read();
         let decision = decide();
-        if let Decision::Scored(scored) = &decision
+        self.note_kill(&decision);
+        decision
+    }
+
+    /// The same while the log of several replicas is applied.
+    pub(crate) fn follow(&self, follow: impl FnOnce() -> Followed) -> Followed {
+        let _deciding = self.deciding.read();
+        let followed = follow();
+        if let Followed::Decided(decision) = &followed {
+            self.note_kill(decision);
+        }
+        followed
+    }
+
+    fn note_kill(&self, decision: &Decision) {
+        if let Decision::Scored(scored) = decision
             && let Verdict::Kill(kill) = &scored.verdict
         {
             self.commits.lock().insert(kill.incident, Some(watch::Sender::new(())));
         }
-        decision
     }
 
     /// The kill of `incident` is on disk, or never will be.
@@ -54,8 +68,8 @@ impl Kills {
         if let Some(known) = self.commits.lock().get(&incident) {
             return known.as_ref().map(watch::Sender::subscribe);
         }
-        // Unknown: from before the start, or being decided at this moment. After this lock, every
-        // such kill is in `commits`.
+        // Unknown: decided before the start, or at this moment. Once this lock is taken, every such
+        // kill is in `commits`.
         drop(self.deciding.write());
         let mut commits = self.commits.lock();
         match commits.get(&incident) {
@@ -68,8 +82,8 @@ impl Kills {
     }
 }
 
-/// Notes that there is nothing to wait for. When too many such notes exist, the others are
-/// forgotten.
+/// Remembers that there is nothing to wait for. If there are too many such entries, the others are
+/// dropped.
 fn remember(commits: &mut HashMap<IncidentId, Option<watch::Sender<()>>>, done: IncidentId) {
     if commits.len() >= REMEMBERED {
         commits.retain(|_, commit| commit.is_some());

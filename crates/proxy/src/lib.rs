@@ -1,5 +1,5 @@
-//! How a call flows: the data path. Bytes pass untouched and a copy is read. No call waits for the
-//! store, except to commit a kill.
+//! The data path of a call. Bytes pass untouched and a copy is read. No call waits for the store,
+//! except to commit a kill.
 
 mod answer;
 mod call;
@@ -16,6 +16,7 @@ mod kills;
 mod policy;
 mod request;
 mod runtime;
+mod shared;
 mod truncate;
 mod upstream;
 
@@ -25,14 +26,15 @@ use std::sync::Arc;
 use guard::Guard;
 use http::{Request, Response};
 use hyper::body::Incoming;
-use model::{CallId, Clock, Failures, KeptCall, KeptCalls, Providers, RecorderHandle};
+use model::{CallId, Clock, Evidence, Failures, KeptCall, KeptCalls, Providers, RecorderHandle};
 
 pub use answer::body::Body;
-pub use config::ProxyConfig;
+pub use config::{OwnToken, ProxyConfig};
 pub use request::agent_token::AgentToken;
 #[doc(hidden)]
 pub use request::decode::decode_body as read_body;
 pub use request::origin::Origin;
+pub use shared::{Shared, Stored};
 
 use crate::core::Core;
 use forward::{Received, forward};
@@ -64,8 +66,8 @@ impl Proxy {
         let (mut parts, body) = request.into_parts();
         // Taken out, so that the route can borrow from it while the headers are edited in place.
         let uri = std::mem::take(&mut parts.uri);
-        // Before the future is first polled: if its client is gone by then, it never is, and the
-        // call is recorded all the same.
+        // Before the future is first polled: if the client is gone by then it is never polled, and
+        // the call must still be recorded.
         let identified = route::identify(&core, id, &uri, &parts);
         let page = cors::allowed_origin(&core.config.allow_origins, &parts.headers).cloned();
         async move {
@@ -83,6 +85,9 @@ impl Proxy {
                 }
             };
             response.headers_mut().insert(headers::REQUEST_ID, headers::request_id(id));
+            if core.is_degraded() {
+                response.headers_mut().insert(headers::MODE, headers::DEGRADED);
+            }
             if let Some(origin) = page {
                 cors::allow_reading(response.headers_mut(), origin);
             }
@@ -90,10 +95,10 @@ impl Proxy {
         }
     }
 
-    /// How the cached bodies differ from what was taken or restored before, with about `bytes` of
-    /// them at most. Compresses them: call it on a thread that may block.
+    /// The difference between the cached bodies and those taken or restored before, with at most
+    /// about `bytes` of bodies. Compresses them: call it on a thread that may block.
     pub fn take_kept_calls(&self, bytes: usize) -> KeptCalls {
-        // An agent that was deleted may have been the last to call.
+        // A deleted agent may have been the last one to call.
         self.core.evidence.release(&self.core.guard.take_released_calls());
         self.core.evidence.take_difference(bytes)
     }
@@ -109,8 +114,22 @@ impl Proxy {
         self.core.evidence.opening_words(call)
     }
 
-    /// Counts the calls whose reading or scoring failed since the start; each of them was let
-    /// through.
+    /// The evidence of those calls whose bodies are cached, for an incident that another server has
+    /// recorded. Decompresses the bodies: call it on a thread that may block.
+    pub fn cached_evidence(&self, calls: &[CallId]) -> Vec<Evidence> {
+        evidence::incident::read_cached(&self.core, calls)
+    }
+
+    /// Follows what other replicas decide and change, and records the kills of those that ended
+    /// before they could. Ends at once if there are no replicas.
+    pub async fn follow_replicas(self) {
+        if let Some(shared) = self.core.config.shared.clone() {
+            shared::follow_changes(shared, self.core).await;
+        }
+    }
+
+    /// The count of calls whose reading or scoring failed since the start; each of them was
+    /// forwarded.
     pub fn detection_failures(&self) -> Failures {
         self.core.catch_panic.failures()
     }

@@ -1,7 +1,7 @@
 //! Truncates texts from outside before they become part of an event. Events wait in memory while
-//! the database cannot be written to, and their number is limited there, not their size.
+//! the database cannot be written, where their number is limited but not their size.
 
-/// Characters of a model's name: more than any price or policy names.
+/// Characters of a model's name: more than any price or policy uses.
 const MODEL: usize = 200;
 /// Characters of a provider's error.
 const ERROR: usize = 1_000;

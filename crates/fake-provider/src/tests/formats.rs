@@ -1,19 +1,19 @@
-//! Each format, in a table: where it is asked, and where its answers stand.
+//! Each format in a table: its requests, and the positions of its fields.
 
 use super::*;
 
-/// One way to ask.
+/// A format.
 struct Way {
     path: &'static str,
-    /// The path that asks for a stream, where it is not `stream` in the body that does.
+    /// The path for a stream, if `stream` in the body does not select it.
     stream_path: Option<&'static str>,
-    /// What asks: the user says "how are you?".
+    /// The request body: the user says "how are you?".
     body: Value,
-    /// Where the text stands in a body, and in a piece of a stream.
+    /// The position of the text in a body, and in a piece of a stream.
     text: [&'static str; 2],
-    /// Where the input tokens stand in a body.
+    /// The position of the input tokens in a body.
     tokens: &'static str,
-    /// Where an error says what is wrong.
+    /// The position of the error message.
     error: &'static str,
 }
 
@@ -106,7 +106,7 @@ async fn an_error_has_the_shape_of_its_format() {
     }
 }
 
-/// How a format offers a tool, where it calls it, and how its result comes back.
+/// Checks how a format offers a tool, calls it, and takes its result.
 async fn check_tool(path: &str, offer: Value, call: &str, result: Value) {
     let mut asking = ways().into_iter().find(|way| way.path == path).unwrap().body;
     asking["stream"] = false.into();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::*;
 use client::Http;
 
-/// What a provider with this behaviour answers to `body` at `path`.
+/// The answer of a provider with this behaviour to `body` at `path`.
 async fn asked(behaviour: Behaviour, path: &str, body: Value) -> anyhow::Result<Response<Bytes>> {
     let provider = FakeProvider::start(0, behaviour).await?;
     let request = Request::post(format!("{}{path}", provider.url())).body(Full::from(body.to_string()))?;
@@ -24,7 +24,7 @@ fn question(stream: bool) -> Value {
 }
 
 #[tokio::test]
-async fn a_provider_that_dies_breaks_off() {
+async fn dying_provider_breaks_off_the_body() {
     for stream in [true, false] {
         let behaviour = Behaviour::fault(Fault::DieAfter(100));
         assert!(asked(behaviour, CHAT, question(stream)).await.is_err(), "stream: {stream}");
@@ -32,7 +32,7 @@ async fn a_provider_that_dies_breaks_off() {
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_is_seen() {
+async fn disconnected_caller_is_counted_as_cancelled() {
     for fault in [Fault::Stall, Fault::StallAfter(10)] {
         let provider = FakeProvider::start(0, Behaviour::fault(fault)).await.unwrap();
         let uri = format!("{}{CHAT}", provider.url());
@@ -48,7 +48,7 @@ async fn a_caller_that_goes_away_is_seen() {
 }
 
 #[tokio::test]
-async fn it_says_what_it_saw() {
+async fn requests_are_counted_and_the_last_one_kept() {
     let provider = FakeProvider::start(0, Behaviour::text("yes")).await.unwrap();
     let http = Http::new();
     let request = Request::post(format!("{}/v1/files?a=b", provider.url())).body(Full::from("as it came")).unwrap();
@@ -65,7 +65,7 @@ async fn it_says_what_it_saw() {
 }
 
 #[tokio::test]
-async fn it_fails_as_often_as_it_is_told() {
+async fn scripted_faults_apply_one_request_each() {
     let provider = FakeProvider::start(0, Behaviour::default()).await.unwrap();
     let http = Http::new();
     let send = async |method: &str, path: &str, body: String| {

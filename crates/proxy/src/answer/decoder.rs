@@ -68,7 +68,7 @@ impl<W: Write> Decoder<W> {
 /// Decodes `deflate`, with or without its zlib wrapper.
 pub(crate) struct Inflater<W: Write> {
     decoder: write::DeflateDecoder<W>,
-    /// The first two bytes, until both are known: they tell whether there is a wrapper.
+    /// The first two bytes, until both have come: they show whether there is a wrapper.
     head: Vec<u8>,
     begun: bool,
 }
@@ -96,8 +96,7 @@ impl<W: Write> Inflater<W> {
         self.decoder.flush()
     }
 
-    /// Decodes `data` up to the end of the stream, and ignores the checksum of the wrapper behind
-    /// it.
+    /// Decodes `data` up to the end of the stream, and ignores the checksum that follows.
     fn write(&mut self, mut data: &[u8]) -> io::Result<()> {
         while !data.is_empty() {
             match self.decoder.write(data)? {

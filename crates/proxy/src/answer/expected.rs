@@ -1,30 +1,30 @@
-//! What the request tells about the answer before it comes.
+//! What the request reveals about its answer.
 
 use http::Method;
 use wire::{Dialect, Endpoint};
 
 use crate::request::read::{KeptLink, ReadRequest};
 
-/// What the request tells about its answer.
+/// What the request reveals about its answer.
 #[derive(Default)]
 pub(crate) struct Expected {
-    /// What the answer carries, and in which dialect.
+    /// The kind of answer, and its dialect.
     pub(crate) content: Content,
-    /// About how many input tokens the request has.
+    /// The approximate number of input tokens of the request.
     pub(crate) asked_tokens: u64,
-    /// What later requests will leave out that go on from this one.
+    /// What later requests that continue this one will leave out.
     pub(crate) link: Option<KeptLink>,
-    /// Whether the proxy asked the stream for its usage in the client's place.
+    /// Whether the proxy asked for the usage of the stream on behalf of the client.
     pub(crate) asks_for_usage: bool,
 }
 
-/// What an answer carries.
+/// The kind of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Content {
     Conversation(Dialect),
-    /// Vectors: only their usage is read.
+    /// Embeddings: only their usage is read.
     Embeddings(Dialect),
-    /// Nothing that is read.
+    /// Not read.
     #[default]
     Other,
 }
@@ -51,7 +51,7 @@ impl Expected {
         Expected { content, ..Expected::default() }
     }
 
-    /// Takes from `request` what its answer needs.
+    /// Copies from `request` what reading its answer needs.
     pub(crate) fn set_request(&mut self, request: &ReadRequest<'_>) {
         self.asked_tokens = request.tokens;
         self.link = request.link();

@@ -1,6 +1,6 @@
 //! The answer side of a call: bytes pass to the client as they come, and a copy is read and kept as
-//! evidence. The detector gets the answer before the client gets its last bytes, so that it knows
-//! the answer when the client's next call comes.
+//! evidence. The detector gets the answer before the client gets its last bytes, so that the
+//! client's next call is judged with it.
 
 pub(crate) mod body;
 mod coalesce;
@@ -30,13 +30,13 @@ pub(crate) struct Answering {
     expected: Expected,
     /// Reads the answer, until it is complete.
     observer: Option<Observer>,
-    /// Whether the answer was complete when its last event passed; the end of the body may still
-    /// follow.
+    /// Whether the answer was complete when its last event passed; the end of the body may follow
+    /// later.
     is_complete: bool,
 }
 
 impl Answering {
-    /// The answer begins. `parts` is as the provider sent it.
+    /// Begins the answer. `parts` is as the provider sent it.
     pub(crate) fn begin(mut call: Box<Call>, expected: Expected, parts: &Parts) -> Answering {
         call.event.status = Some(parts.status.as_u16());
         call.event.first_byte_ms = Some(call.elapsed());
@@ -60,7 +60,7 @@ impl Answering {
         }
     }
 
-    /// The body ended. `false` if the answer in it did not.
+    /// Ends the body. Returns `false` if the answer in it is incomplete.
     fn end(&mut self) -> bool {
         let is_broken = self.observer.as_ref().is_some_and(Observer::must_not_end_here);
         if !is_broken {
@@ -85,7 +85,7 @@ impl Answering {
         let Some(mut observer) = self.observer.take() else { return };
         self.is_complete = matches!(self.expected.content, Content::Conversation(_));
         self.keep_evidence(&mut observer, false);
-        // An answer that cannot be read is still an answer: as a failure, it would make every
+        // An unreadable answer still counts as an answer: counted as a failure, it would make every
         // repetition a retry.
         let answer = self.read(observer, true);
         self.call.settle();
@@ -115,11 +115,11 @@ impl Answering {
         }
     }
 
-    /// The answer as far as it was read, noted in the event.
+    /// Reads the answer as far as it came, and adds it to the event.
     fn read(&mut self, mut observer: Observer, is_whole: bool) -> Answer {
         let is_embedding = matches!(self.expected.content, Content::Embeddings(_));
-        // A stream reports its tokens early; half a body reports none, but is paid for. Vectors are
-        // not paid by their length.
+        // A stream reports its tokens early; half a body reports none, but costs money. Embeddings
+        // are not charged by their length.
         let of_body = if is_whole || is_embedding { None } else { observer.tokens_of_body() };
         let mut answer = self.call.core.catch_panic.run(|| observer.finish()).flatten().unwrap_or_default();
         answer.usage.output = answer.usage.output.or(of_body.filter(|_| answer.answered.is_none()));
@@ -131,7 +131,7 @@ impl Answering {
     }
 }
 
-/// The client went away in the middle of the answer, unless the answer was complete by then.
+/// The client disconnected in the middle of the answer, unless the answer was complete.
 impl Drop for Answering {
     fn drop(&mut self) {
         if self.is_complete {
@@ -142,7 +142,7 @@ impl Drop for Answering {
     }
 }
 
-/// Remembers what later requests leave out that go on from the answer with this `id`, or that refer
+/// Remembers what later requests leave out that continue the answer with this `id`, or that refer
 /// to its `call_items`.
 fn remember(call: &Call, kept: KeptLink, id: Option<&str>, call_items: &[(String, usize)], answered: &Answered) {
     let KeptLink { link, kept_in } = kept;

@@ -15,7 +15,7 @@ use crate::evidence::cache::MAX_RESPONSE;
 /// The most bytes of an answer that are read.
 const MAX_READ: usize = 8 << 20;
 /// The most decoded bytes of a compressed answer. A stream may be long; one that expands further is
-/// not worth reading.
+/// not read.
 const MAX_DECODED: usize = 64 << 20;
 
 /// Reads a copy of an answer.
@@ -25,23 +25,23 @@ pub(crate) struct Observer {
     framing: Framing,
 }
 
-/// Takes the decoded bytes.
+/// Receives the decoded bytes.
 struct Sink {
     reader: Option<AnswerReader>,
     copy: Option<Vec<u8>>,
     is_cut: bool,
-    /// How many bytes it still takes.
+    /// The number of bytes it still accepts.
     left: usize,
 }
 
-/// How a body marks its end.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
     /// With a length, or inside an encoding: no bytes can be added.
     Closed,
     /// In chunks.
     Chunks,
-    /// With the connection, which also ends when the provider dies.
+    /// By closing the connection, which also happens when the provider dies.
     Connection,
 }
 
@@ -58,7 +58,7 @@ impl Framing {
 }
 
 impl Observer {
-    /// Observes the answer with this head; keeps a copy if it `is_evidence`.
+    /// Observes the answer with this head; keeps a copy if `is_evidence`.
     pub(crate) fn new(dialect: Dialect, parts: &Parts, is_evidence: bool) -> Observer {
         let headers = &parts.headers;
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
@@ -106,7 +106,7 @@ impl Observer {
         self.framing == Framing::Connection && self.reader().is_some_and(AnswerReader::is_stream)
     }
 
-    /// About how many tokens have come, if this is a body and no stream.
+    /// The approximate number of tokens so far, for a body that is not a stream.
     pub(crate) fn tokens_of_body(&self) -> Option<u64> {
         self.reader().and_then(AnswerReader::body).map(wire::body_tokens)
     }
@@ -117,7 +117,7 @@ impl Observer {
         reader.and_then(|reader| reader.stream_error(why))
     }
 
-    /// The copy, and whether it is only the beginning.
+    /// The copy, and whether it was cut.
     pub(crate) fn take_copy(&mut self) -> Option<(Vec<u8>, bool)> {
         let sink = self.decoder.sink_mut();
         sink.copy.take().map(|copy| (copy, sink.is_cut))
@@ -127,7 +127,7 @@ impl Observer {
         self.content_type.take()
     }
 
-    /// The answer as far as it was read; `None` if it could not be.
+    /// The answer as far as it was read; `None` if it was unreadable.
     pub(crate) fn finish(&mut self) -> Option<Answer> {
         self.decoder.sink_mut().reader.take().map(AnswerReader::finish)
     }
@@ -162,7 +162,7 @@ fn decoded_headers(headers: &HeaderMap) -> HeaderMap {
 }
 
 /// A copy, because the original would keep the whole head in memory. The most frequent value needs
-/// no memory.
+/// no allocation.
 fn copied(content_type: &HeaderValue) -> Option<HeaderValue> {
     const JSON: &str = "application/json";
     match content_type.as_bytes() {

@@ -1,10 +1,10 @@
 //! The body of a response: bytes pass, and a copy is read. Polling goes through to the provider, so
-//! that a slow client slows the provider, and dropping the body cancels the call.
+//! that a slow client slows the provider; dropping the body cancels the call.
 
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{Response, Version};
@@ -34,9 +34,11 @@ pub(crate) struct Tee {
     /// Removes what the client did not ask for.
     filter: Option<UsageFilter>,
     ended: bool,
+    /// A frame held back until other replicas know of the answer that ends with it.
+    delayed: Option<Option<io::Result<Frame<Bytes>>>>,
 }
 
-/// Passes a provider's answer on: status, headers and bytes as they are.
+/// Passes on a provider's answer: status, headers and bytes unchanged.
 pub(crate) fn tee(
     call: Box<Call>,
     expected: Expected,
@@ -49,7 +51,7 @@ pub(crate) fn tee(
     headers::drop_hop_by_hop(&mut parts.headers);
     headers::drop_own(&mut parts.headers);
     answering.call.show_score(&mut parts.headers);
-    // The version of the provider's connection says nothing about the client's.
+    // The provider's protocol version is independent of the client's.
     parts.version = Version::HTTP_11;
     if incoming.is_end_stream() {
         connection.give_back();
@@ -58,12 +60,24 @@ pub(crate) fn tee(
     }
     connection.idle_timeout.restart(answering.call.core.config.idle_timeout);
     let filter = usage_filter(&answering.expected, &mut parts);
-    let tee = Tee { incoming, connection: Some(connection), answering, filter, ended: false };
+    let tee = Tee { incoming, connection: Some(connection), answering, filter, ended: false, delayed: None };
     Response::from_parts(parts, Body::from(Coalesce::new(tee)))
 }
 
 impl Tee {
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let next = match self.delayed.take() {
+            Some(next) => next,
+            None => ready!(self.poll_next(cx)),
+        };
+        if self.answering.call.settling.poll(cx).is_pending() {
+            self.delayed = Some(next);
+            return Poll::Pending;
+        }
+        Poll::Ready(next)
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         while !self.ended {
             match Pin::new(&mut self.incoming).poll_frame(cx) {
                 Poll::Ready(Some(Ok(mut frame))) => {
@@ -101,7 +115,7 @@ impl Tee {
         let mut data = match passed {
             Some(passed) => passed,
             None => {
-                // From here on the addition stays in the stream, but no byte is lost.
+                // From here on the added event stays in the stream, but no byte is lost.
                 let unfiltered = [filter.give_up(), data.clone()].concat();
                 self.filter = None;
                 unfiltered.into()
@@ -151,7 +165,7 @@ impl Tee {
         (!held.is_empty()).then(|| Ok(Frame::data(held)))
     }
 
-    /// Tells the client in the stream that this is not its end, or else breaks the connection.
+    /// Sends the client an error in the stream, or breaks the connection if that is impossible.
     fn break_off(&mut self, why: &'static str) -> io::Result<Frame<Bytes>> {
         self.ended = true;
         let error = self.answering.break_off(why).ok_or_else(|| io::Error::other(why))?;
@@ -160,7 +174,7 @@ impl Tee {
     }
 
     pub(crate) fn is_end_stream(&self) -> bool {
-        self.ended
+        self.ended && self.delayed.is_none()
     }
 
     pub(crate) fn size_hint(&self) -> SizeHint {

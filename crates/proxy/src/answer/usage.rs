@@ -1,5 +1,5 @@
-//! What a call used and what that costs: as the provider reports it, or as an estimate. Streams
-//! that would not report their usage are asked to, and the addition is filtered out of the answer.
+//! Usage and cost of a call: reported by the provider, or estimated. Streams that would not report
+//! their usage are asked to, and the addition is filtered out of the answer.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -12,7 +12,7 @@ use super::expected::{Content, Expected};
 use crate::call::Call;
 use crate::upstream::destination::Destination;
 
-/// The body as it is sent on: a stream that would not report its usage is asked to.
+/// The body to send: a stream that would not report its usage is asked to.
 pub(crate) fn ask_for_usage(
     call: &Call,
     expected: &mut Expected,
@@ -40,7 +40,7 @@ pub(crate) fn ask_for_usage(
     asking
 }
 
-/// Filters out of the answer what asking for its usage added.
+/// Removes from the answer what asking for its usage added.
 pub(crate) fn usage_filter(expected: &Expected, parts: &mut Parts) -> Option<UsageFilter> {
     if !expected.asks_for_usage {
         return None;
@@ -54,7 +54,7 @@ pub(crate) fn usage_filter(expected: &Expected, parts: &mut Parts) -> Option<Usa
     Some(UsageFilter::default())
 }
 
-/// Notes what the call used, reported or estimated, and what that costs.
+/// Records usage, reported or estimated, and cost of the call.
 pub(crate) fn note_usage(call: &mut Call, expected: &Expected, answer: &Answer, is_whole: bool) {
     let is_reported = is_whole && answer.usage.output.is_some();
     call.event.usage = match is_reported || !is_paid_for(call, expected, answer) {
@@ -65,16 +65,16 @@ pub(crate) fn note_usage(call: &mut Call, expected: &Expected, answer: &Answer, 
     note_cost(call, answer.model.as_deref());
 }
 
-/// Whether the provider began an answer, so that the request is paid for even if no answer came
-/// back. An error in place of an answer is free, and vectors cost what their answer says.
+/// Whether the provider began an answer, so that the request is charged even if no answer arrived.
+/// An error in place of an answer is free, and embeddings cost what their answer says.
 fn is_paid_for(call: &Call, expected: &Expected, answer: &Answer) -> bool {
     let is_success = call.event.status.is_some_and(|status| (200..300).contains(&status));
     let is_error = answer.answered.is_none() && answer.error.is_some();
     is_success && !is_error && !matches!(expected.content, Content::Embeddings(_))
 }
 
-/// `answered` is the model that the answer names. It is more exact than the request, which may name
-/// an alias.
+/// `answered` is the model in the answer. It is more exact than the one in the request, which may
+/// be an alias.
 fn note_cost(call: &mut Call, answered: Option<&str>) {
     let event = &mut call.event;
     if event.usage == Usage::default() {

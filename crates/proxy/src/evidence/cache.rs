@@ -1,6 +1,6 @@
-//! A cache of the bodies of the calls in the windows, under one memory budget. Bodies stay as they
-//! came while there is room; then the oldest are compressed in the background, and over the budget
-//! the oldest are dropped.
+//! A cache of the bodies of the calls in the windows, under one memory budget. Bodies stay as
+//! received while there is room; then the oldest are compressed in the background, and over the
+//! budget the oldest are dropped.
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
@@ -23,7 +23,7 @@ pub(crate) struct EvidenceCache {
     calls: Arc<Mutex<Calls>>,
 }
 
-/// Ordered by id, which is by time.
+/// Ordered by id and so by time.
 #[derive(Default)]
 struct Calls {
     by_id: BTreeMap<CallId, CachedCall>,
@@ -36,13 +36,13 @@ struct Calls {
 }
 
 impl EvidenceCache {
-    /// With `is_copied`, another task copies the cache to disk and asks for the difference.
+    /// If `is_copied`, another task copies the cache to disk and asks for the difference.
     pub(crate) fn new(budget: usize, is_copied: bool) -> EvidenceCache {
         let calls = Calls { copy: is_copied.then(DiskCopy::default), ..Calls::default() };
         EvidenceCache { budget, calls: Arc::new(Mutex::new(calls)) }
     }
 
-    /// Adds a new call, and drops those that have `left` the windows.
+    /// Adds a new call, and drops the calls that have `left` the windows.
     pub(crate) fn put(&self, id: CallId, call: CachedCall, left: &[CallId]) {
         let mut calls = self.calls.lock();
         let left = left.iter().filter_map(|id| calls.remove(*id)).collect();
@@ -51,8 +51,8 @@ impl EvidenceCache {
         self.keep_within_budget(calls, left);
     }
 
-    /// Restores a call from the copy on disk, if it fits; `None` if it could not be read. A call
-    /// that is not restored leaves the copy.
+    /// Restores a call from the copy on disk, if it fits; `None` if it was unreadable. A call that
+    /// is not restored is removed from the copy.
     pub(super) fn put_back(&self, id: CallId, call: Option<CachedCall>) {
         let mut calls = self.calls.lock();
         if let Some(copy) = &mut calls.copy {
@@ -72,7 +72,7 @@ impl EvidenceCache {
         drop(released);
     }
 
-    /// The calls that the copy on disk lacks, with about `bytes` of bodies at most, and those that
+    /// The calls that the copy on disk lacks, with at most about `bytes` of bodies, and those that
     /// it no longer needs.
     pub(super) fn difference(&self, bytes: usize) -> (Vec<(CallId, CachedCall)>, Vec<CallId>) {
         let mut calls = self.calls.lock();
@@ -88,7 +88,7 @@ impl EvidenceCache {
         (changed, copy.take_gone())
     }
 
-    /// Adds the response to a call that is still cached.
+    /// Adds the response of a call, if it is still cached.
     pub(crate) fn answer(&self, id: CallId, body: Vec<u8>, content_type: Option<HeaderValue>, cut: bool) {
         let response = CachedResponse { body: CachedBody::response(body), content_type, cut };
         let mut calls = self.calls.lock();
@@ -109,7 +109,8 @@ impl EvidenceCache {
         }
         let begin_compressing = !calls.is_compressing && calls.raw > self.budget / 4 * 3;
         calls.is_compressing |= begin_compressing;
-        // Dropped bodies are freed after the lock, so that no call waits for the allocator.
+        // Dropped bodies are freed after the lock is released, so that no call waits for the
+        // allocator.
         drop(calls);
         if begin_compressing {
             self.compress_in_background();
@@ -117,7 +118,7 @@ impl EvidenceCache {
     }
 
     /// Compresses the oldest until less than half of the budget is uncompressed, so that a thread
-    /// is started seldom.
+    /// is rarely started.
     fn compress_in_background(&self) {
         let cache = self.clone();
         let compress = move || while cache.compress_oldest() {};
@@ -127,7 +128,7 @@ impl EvidenceCache {
         }
     }
 
-    /// Compresses the oldest; `false` if none is left to compress.
+    /// Compresses the oldest; `false` if there is nothing left to compress.
     fn compress_oldest(&self) -> bool {
         let next = {
             let mut calls = self.calls.lock();
@@ -145,7 +146,7 @@ impl EvidenceCache {
             ..call
         };
         let mut calls = self.calls.lock();
-        // A call that was answered meanwhile is compressed in a later turn.
+        // A call that was answered meanwhile is compressed later.
         let unchanged = calls.by_id.get(&id).is_some_and(|now| now.response.is_some() == compressed.response.is_some());
         if unchanged {
             calls.insert(id, compressed);
@@ -164,7 +165,7 @@ impl Calls {
         }
     }
 
-    /// `false` if the call is gone or has a response already.
+    /// `false` if the call is gone or already has a response.
     fn answer(&mut self, id: CallId, response: CachedResponse) -> bool {
         let Some(call) = self.by_id.get_mut(&id).filter(|call| call.response.is_none()) else { return false };
         self.stored += response.body.stored();
@@ -198,7 +199,7 @@ impl Calls {
         self.raw -= call.raw();
     }
 
-    /// The oldest uncompressed call after the last one that was compressed, else the oldest of all.
+    /// The oldest uncompressed call after the one compressed last, or else the oldest of all.
     fn next_raw(&self) -> Option<(CallId, CachedCall)> {
         let after = self.compressed_up_to.map_or(Unbounded, Excluded);
         let mut candidates = self.by_id.range((after, Unbounded)).chain(&self.by_id);

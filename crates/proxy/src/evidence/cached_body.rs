@@ -1,35 +1,33 @@
-//! The bodies of one call as they are kept for evidence: as they came, or compressed.
+//! The bodies of one call kept as evidence: as received, or compressed.
 
 use bytes::Bytes;
 use http::HeaderValue;
 use model::Timestamp;
 use wire::Dialect;
 
-/// A body smaller than this is copied: it may be a small part of a large read buffer, which it
-/// would keep alive.
+/// A smaller body is copied: it may be a small part of a large read buffer, which it would keep
+/// alive.
 const COPIED_BELOW: usize = 32 << 10;
-/// Memory that a body keeps alive if it is not copied: the rest of the buffer that it was read
-/// into.
+/// Memory that a body keeps alive if it is not copied: the rest of its read buffer.
 const READ_BUFFER: usize = 64 << 10;
-/// A body smaller than this is not worth compressing.
+/// A smaller body is not worth compressing.
 const COMPRESSED_FROM: usize = 512;
 /// The rough size of an entry without its bodies.
 pub(crate) const ENTRY: usize = 256;
 
-/// One body as it is kept.
+/// One body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CachedBody {
-    /// As it came; the number is the memory that it takes.
+    /// As received; the number is the memory that it takes.
     Raw(Bytes, usize),
-    /// Compressed with zstd, in a buffer of exactly that length; the number is the length as it
-    /// came.
+    /// Compressed with zstd, in a buffer of exactly that length; the number is the original length.
     Compressed(Bytes, usize),
-    /// As it came, because compressing it gains nothing; in a buffer of exactly its length.
+    /// As received, because compressing it gains nothing; in a buffer of exactly its length.
     Incompressible(Bytes),
 }
 
 impl CachedBody {
-    /// A request as it came. A large one shares the buffer that it is sent from.
+    /// A request as received. A large one shares the buffer that it is sent from.
     pub(crate) fn request(body: &Bytes) -> CachedBody {
         match body.len() {
             length if length < COPIED_BELOW => CachedBody::tight(Bytes::copy_from_slice(body)),
@@ -37,8 +35,8 @@ impl CachedBody {
         }
     }
 
-    /// A response as it came. A buffer with unused capacity is replaced: that capacity would not be
-    /// counted.
+    /// A response as received. A buffer with unused capacity is replaced, because that capacity
+    /// would not be counted.
     pub(crate) fn response(body: Vec<u8>) -> CachedBody {
         CachedBody::tight(if body.capacity() > body.len() { Bytes::copy_from_slice(&body) } else { body.into() })
     }
@@ -65,7 +63,7 @@ impl CachedBody {
         }
     }
 
-    /// The same body, compressed if that gains anything.
+    /// The same body, compressed if that makes it smaller.
     pub(crate) fn compressed(self) -> CachedBody {
         let CachedBody::Raw(bytes, held) = self else { return self };
         match zstd::bulk::compress(&bytes, 1) {
@@ -78,7 +76,7 @@ impl CachedBody {
         }
     }
 
-    /// Its length as it came.
+    /// Its original length.
     fn length(&self) -> usize {
         match self {
             CachedBody::Raw(bytes, _) | CachedBody::Incompressible(bytes) => bytes.len(),
@@ -86,7 +84,7 @@ impl CachedBody {
         }
     }
 
-    /// The body as it came; `None` if it cannot be decompressed.
+    /// The original body; `None` if it cannot be decompressed.
     pub(crate) fn read(&self) -> Option<Vec<u8>> {
         match self {
             CachedBody::Raw(bytes, _) | CachedBody::Incompressible(bytes) => Some(bytes.to_vec()),
@@ -100,7 +98,7 @@ impl CachedBody {
 pub(crate) struct CachedCall {
     /// When it came.
     pub(crate) time: Timestamp,
-    /// How its bodies are written.
+    /// The dialect of its bodies.
     pub(crate) dialect: Dialect,
     /// The request.
     pub(crate) request: CachedBody,
@@ -113,19 +111,19 @@ pub(crate) struct CachedCall {
 pub(crate) struct CachedResponse {
     /// Its body.
     pub(crate) body: CachedBody,
-    /// Tells a stream from a body.
+    /// Distinguishes a stream from a plain body.
     pub(crate) content_type: Option<HeaderValue>,
-    /// Whether the body is only the beginning.
+    /// Whether the body was cut.
     pub(crate) cut: bool,
 }
 
 impl CachedCall {
-    /// A call that has not been answered.
+    /// A call without an answer.
     pub(crate) fn new(time: Timestamp, dialect: Dialect, request: &Bytes) -> CachedCall {
         CachedCall { time, dialect, request: CachedBody::request(request), response: None }
     }
 
-    /// The length of its bodies as they came.
+    /// The original length of its bodies.
     pub(crate) fn length(&self) -> usize {
         self.sum(CachedBody::length)
     }

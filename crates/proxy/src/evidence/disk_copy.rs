@@ -1,6 +1,6 @@
 //! The difference between the cache and its copy on disk. The proxy does not write the copy:
-//! another task asks for the difference, writes it, and restores at the next start the calls that
-//! are still in the windows.
+//! another task asks for the difference, writes it, and restores the calls that are still in the
+//! windows at the next start.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ use wire::Dialect;
 use super::cache::EvidenceCache;
 use super::cached_body::{CachedBody, CachedCall, CachedResponse};
 
-/// What the copy holds, and how it differs from the cache.
+/// The content of the copy, and its difference to the cache.
 #[derive(Default)]
 pub(crate) struct DiskCopy {
     written: HashSet<CallId>,
@@ -21,7 +21,7 @@ pub(crate) struct DiskCopy {
 }
 
 impl DiskCopy {
-    /// The call came, or was answered.
+    /// The call is new, or was answered.
     pub(crate) fn on_change(&mut self, call: CallId) {
         self.changed.insert(call);
     }
@@ -34,7 +34,7 @@ impl DiskCopy {
         }
     }
 
-    /// The call came from the copy.
+    /// The call was restored from the copy.
     pub(crate) fn on_restore(&mut self, call: CallId) {
         self.written.insert(call);
     }
@@ -53,14 +53,15 @@ impl DiskCopy {
 }
 
 impl EvidenceCache {
-    /// How the copy on disk differs, compressed, with about `bytes` of bodies at most. Compressing
-    /// takes time: call it on a thread that may block.
+    /// The difference to the copy on disk, compressed, with at most about `bytes` of bodies.
+    /// Compression is slow: call it on a thread that may block.
     pub(crate) fn take_difference(&self, bytes: usize) -> KeptCalls {
         let (changed, gone) = self.difference(bytes);
         KeptCalls { changed: changed.into_iter().map(|(id, call)| kept(id, call)).collect(), gone }
     }
 
-    /// Restores calls from the copy, newest first, as far as they fit. The others leave the copy.
+    /// Restores calls from the copy, newest first, as far as they fit. The others are removed from
+    /// the copy.
     pub(crate) fn restore(&self, calls: Vec<KeptCall>) {
         for call in calls {
             let id = call.call;
@@ -92,7 +93,7 @@ fn kept_body(held: CachedBody) -> KeptBody {
     }
 }
 
-/// `None` if the copy was written by a version that knows other dialects.
+/// `None` if another version wrote the copy in an unknown dialect.
 fn cached(call: KeptCall) -> Option<CachedCall> {
     let response = call.response.map(|response| CachedResponse {
         body: cached_body(response.body),

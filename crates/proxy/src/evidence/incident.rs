@@ -16,21 +16,21 @@ use crate::core::Core;
 use crate::runtime::fault_injection::panic_if_requested;
 
 /// The most bytes of bodies in the evidence of one incident. Compressed bodies are small, and
-/// decompressing five hundred calls with all their history at once could take all memory.
+/// decompressing five hundred calls with their history at once could exhaust memory.
 const MAX_BODIES: usize = 64 << 20;
 
-/// One call of the evidence, not read yet.
+/// One call of the evidence with its cached bodies.
 type Match = (MatchedCall, Option<CachedCall>);
 
 /// The calls of the evidence, oldest first.
 struct Matches {
     calls: Vec<Match>,
-    /// Older than the id of every call since the start of the server.
+    /// Sorts before the id of every call since the start of the server.
     started: CallId,
 }
 
 /// Records a kill with its `kill_switch` event, and tells `kills` when it is committed. Continues
-/// when the client that triggered it goes away.
+/// if the client that triggered it disconnects.
 pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
     let matches = take(core, &kill);
     let recording = Recording { core: Arc::clone(core), id: kill.incident };
@@ -40,7 +40,7 @@ pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
     });
 }
 
-/// A kill on its way to the disk. However that ends, no call waits for it any longer.
+/// A kill on its way to disk. Dropping it releases the calls that wait for it.
 struct Recording {
     core: Arc<Core>,
     id: IncidentId,
@@ -63,8 +63,8 @@ pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
     });
 }
 
-/// Takes the bodies before other calls displace them. A kill is recorded without them if that
-/// fails.
+/// Takes the bodies before other calls displace them. If that fails, the kill is recorded without
+/// them.
 fn take(core: &Core, kill: &Kill) -> Matches {
     let get = |call: CallId| {
         panic_if_requested("evidence");
@@ -89,7 +89,21 @@ async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Matc
     }
 }
 
-/// Reads the newest first, up to `room` bytes, because the triggering call says most. The order
+/// Reads the calls that are cached, newest first, up to the limit of one incident.
+pub(crate) fn read_cached(core: &Core, calls: &[CallId]) -> Vec<Evidence> {
+    let mut room = MAX_BODIES;
+    let mut evidence = Vec::new();
+    for call in calls.iter().rev() {
+        let Some(kept) = core.evidence.get(*call) else { continue };
+        let Some(left) = room.checked_sub(kept.length()) else { break };
+        room = left;
+        let matched = MatchedCall { call: *call, matched: Vec::new(), alike: Vec::new() };
+        evidence.extend(core.catch_panic.run(|| read(matched, &kept)));
+    }
+    evidence
+}
+
+/// Reads the newest first, up to `room` bytes, because the triggering call matters most. The order
 /// stays.
 fn read_all(matches: Vec<Match>, started: CallId, mut room: usize) -> Vec<Evidence> {
     let newest_first = matches.into_iter().rev().map(|(matched, kept)| {

@@ -1,5 +1,5 @@
 //! Evidence: the bodies of the calls in the windows, cached in memory and copied to disk, and the
-//! incidents that are made of them.
+//! incidents built from them.
 
 pub(crate) mod cache;
 pub(crate) mod cached_body;

@@ -1,19 +1,19 @@
-//! The first words of a conversation, read from the body of one of its calls while that is cached.
+//! The first words of a conversation, read from the cached body of one of its calls.
 
 use model::CallId;
 use wire::Dialect;
 
 use super::cache::EvidenceCache;
 
-/// How many characters are returned at most.
+/// The most characters to return.
 const MAX_CHARACTERS: usize = 80;
-/// A longer body is not read: people wait for the page.
+/// Longer bodies are not read, because a page waits for the result.
 const MAX_BODY: usize = 4 << 20;
 
 impl EvidenceCache {
-    /// The first words of the conversation that a cached call belongs to; `None` if it is not cached
-    /// any more, or carries only what is new in its conversation. Decompresses the body: call it on
-    /// a thread that may block.
+    /// The first words of the conversation that a cached call belongs to; `None` if the call is no
+    /// longer cached, or carries only what is new in its conversation. Decompresses the body: call
+    /// it on a thread that may block.
     pub(crate) fn opening_words(&self, call: CallId) -> Option<String> {
         let kept = self.get(call)?;
         if kept.length() > MAX_BODY {
@@ -25,7 +25,7 @@ impl EvidenceCache {
 
 fn opening_words(dialect: Dialect, body: &[u8]) -> Option<String> {
     let asked = wire::read_request(dialect, body).ok().filter(|asked| asked.continues.is_none())?;
-    // Clients put reminders and context in tags before what the user wrote.
+    // Clients put reminders and context in tags before the user's text.
     let opening = asked.opening();
     let written = opening.iter().find(|piece| !piece.trim_start().starts_with('<')).or(opening.first())?;
     let mut words = String::new();

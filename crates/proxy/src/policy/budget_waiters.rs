@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use model::AgentId;
 use tokio::sync::Notify;
 
-/// How many notifiers the agents share: enough that an agent with many waiting calls does not wake
-/// them at every call of all other agents.
+/// How many notifiers the agents share: enough that one agent's waiting calls are not woken by
+/// every call of all other agents.
 const NOTIFIERS: usize = 64;
 
-/// Tells calls that wait for a budget when another call of their agent is settled.
+/// Wakes calls that wait for a budget when another call of their agent is settled.
 pub(crate) struct BudgetWaiters(Box<[Notify]>);
 
 impl BudgetWaiters {

@@ -1,5 +1,5 @@
-//! The policy of a call's agent: whether the call may be made, what is reserved for it, and which
-//! model it gets. A call of an agent without a policy takes no lock here.
+//! The policy of a call's agent: whether the call is allowed, what is reserved for it, and which
+//! model it uses. A call of an agent without a policy takes no lock here.
 
 pub(crate) mod budget_waiters;
 pub(crate) mod model_override;
@@ -19,36 +19,35 @@ use crate::error::Stop;
 use crate::request::read::ReadRequest;
 use crate::truncate;
 
-/// Output tokens that are reserved for a call that sets no limit itself.
+/// Output tokens to reserve for a call without a limit of its own.
 const MOST_OUTPUT: u64 = 16_384;
-/// The token count of a text is an estimate; the reservation must be above the real one.
+/// Token counts of texts are estimates; the reservation must exceed the real count.
 const INPUT_MARGIN: u64 = 2;
-/// How long a call waits for others that have reserved the rest of a budget. After that, the time
-/// for a retry is unknown: calls that took so long may well take as long again.
-const MAX_WAIT: Duration = Duration::from_secs(30);
+/// How long a call waits for others that have reserved the rest of a budget. After that no retry
+/// time is known: calls that took this long may take as long again.
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(30);
 /// How often a waiting call checks whether the budget was changed meanwhile.
-const CHECK_EVERY: Duration = Duration::from_secs(1);
+pub(crate) const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// What limits one call: the policy of its agent, if it has one, and those of its groups.
+/// The limits of one call: the policy of its agent, if any, and those of its groups.
 pub(crate) struct CallPolicy {
     own: Option<Arc<Limits>>,
     groups: Vec<GroupLimits>,
 }
 
-/// What a policy needs to know of a call before it is made.
+/// The expected use of a call.
 #[derive(Default)]
 struct Estimate {
     model: Option<String>,
     conversation: Option<String>,
     /// The most that it may use.
     most: Usage,
-    /// About how many tokens it sends.
+    /// The approximate number of tokens it sends.
     tokens: u64,
 }
 
 impl CallPolicy {
-    /// Checks hours and calls per minute, before the body is read: a call that they refuse costs
-    /// little.
+    /// Checks hours and calls per minute, before the body is read: refused calls cost little.
     pub(crate) fn check(call: &Call, provider: &str) -> Result<CallPolicy, Stop> {
         let (policies, now) = (call.core.guard.policies(), call.event.time);
         let agent = &call.event.agent;
@@ -59,18 +58,24 @@ impl CallPolicy {
         Ok(policy)
     }
 
-    /// Whether anything limits the call.
+    /// Whether any limit applies to the call.
     fn is_limited(&self) -> bool {
         !self.groups.is_empty() || self.own.as_ref().is_some_and(|limits| !limits.policy().is_empty())
     }
 
-    /// What limits the call: the agent's own policy, then its groups by name.
-    fn all(&self) -> Vec<Arc<Limits>> {
+    /// The limits of the call: the agent's own policy, then its groups by name.
+    pub(crate) fn all(&self) -> Vec<Arc<Limits>> {
         self.own.iter().chain(self.groups.iter().map(|it| &it.limits)).cloned().collect()
     }
 
-    /// Reserves budget for a call whose cost is unknown. An agent that has spent its budget cannot
-    /// make it.
+    /// The same, each with its name among replicas.
+    fn named(&self, call: &Call) -> Vec<(String, Arc<Limits>)> {
+        let own = self.own.iter().map(|limits| (format!("agent:{}", call.event.agent), Arc::clone(limits)));
+        let groups = self.groups.iter().map(|it| (format!("group:{}", it.group.name), Arc::clone(&it.limits)));
+        own.chain(groups).collect()
+    }
+
+    /// Reserves budget for a call of unknown cost. It is refused if the agent has spent its budget.
     pub(crate) async fn reserve_unknown(&self, call: &mut Call) -> Result<(), Stop> {
         if !self.is_limited() {
             return Ok(());
@@ -78,9 +83,8 @@ impl CallPolicy {
         self.reserve_estimate(call, None, Estimate::default()).await
     }
 
-    /// Reserves what a conversation may use, and returns the model that the policy puts in the
-    /// place of the one that is asked for. `request` is an error if the body, of this `length`,
-    /// cannot be read.
+    /// Reserves what a conversation may use, and returns the model by which the policy replaces the
+    /// requested one. `request` is an error if the body, of this `length`, is unreadable.
     pub(crate) async fn reserve<E>(
         &self,
         call: &mut Call,
@@ -113,27 +117,31 @@ impl CallPolicy {
             tokens_at_most: most.input.unwrap_or(0).saturating_add(most.output.unwrap_or(0)),
             provider,
         };
-        // Boxed, because few agents have a policy: else the future of every call would have room for
-        // it.
+        // Boxed, because few agents have a policy: otherwise it would enlarge the future of every
+        // call.
         Box::pin(self.wait_for_budget(call, charge)).await
     }
 
-    /// Reserves `charge`. While the rest of a budget is reserved for other calls, this waits for
-    /// them, because most of them use less than their reservation.
+    /// Reserves `charge`. Waits while the rest of a budget is reserved for other calls, because
+    /// most of them use less than their reservation.
     async fn wait_for_budget(&self, call: &mut Call, mut charge: Charge) -> Result<(), Stop> {
         let core = Arc::clone(&call.core);
         let (all, deadline) = (self.all(), Instant::now() + MAX_WAIT);
-        // A call of the agent is one of its group, too; of further groups, the check every second
-        // hears.
+        // A call of the agent also belongs to its first group. The check every second covers
+        // further groups.
         let name = self.groups.first().map_or(call.event.agent.as_str(), |it| it.group.name.as_str()).to_owned();
         loop {
             let mut settled = pin!(core.budget_waiters.of_name(&name).notified());
-            // Before the attempt, so that no call is missed that is settled in between.
+            // Enabled before the attempt, so that no settlement in between is missed.
             settled.as_mut().enable();
-            charge = match Limits::admit_all(&all, charge, core.clock.now()) {
+            charge = match Limits::admit_share(&all, charge, core.clock.now(), core.dividing_replicas()) {
                 Ok(mut reservations) => {
+                    let charge = reservations.first().map(|reservation| reservation.charge().clone());
                     let of_groups = reservations.split_off(usize::from(self.own.is_some()));
                     call.spending.reserve(reservations.pop(), of_groups);
+                    if core.config.shared.is_some() {
+                        call.spending.share(self.named(call), charge.unwrap_or_default(), core.clock.now());
+                    }
                     return Ok(());
                 }
                 Err((_, Refused::BudgetHeld { .. }, charge)) if Instant::now() < deadline => charge,
@@ -144,8 +152,8 @@ impl CallPolicy {
         }
     }
 
-    /// Why the policy at `position` refuses a call.
-    fn refusal(&self, call: &Call, position: usize, refused: Refused) -> Stop {
+    /// The refusal by the policy at `position`.
+    pub(crate) fn refusal(&self, call: &Call, position: usize, refused: Refused) -> Stop {
         let of_groups = position.checked_sub(usize::from(self.own.is_some()));
         let group = of_groups.and_then(|position| self.groups.get(position));
         let policy = group.map(|it| &it.limits).or(self.own.as_ref()).map(|limits| limits.policy());
@@ -173,7 +181,7 @@ impl CallPolicy {
 }
 
 impl Estimate {
-    /// `in_path` is the model that the path names: it is the one that answers.
+    /// `in_path` is the model in the path, which takes precedence.
     fn of_request(in_path: Option<&str>, request: &ReadRequest<'_>) -> Estimate {
         let model = in_path.or(request.asked.model.as_deref());
         Estimate {

@@ -1,4 +1,4 @@
-//! Puts the model of the agent's policy in the place of the one that was asked for.
+//! Replaces the requested model by the model of the agent's policy.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use model::Event;
 use crate::request::read::ReadBody;
 use crate::truncate;
 
-/// The parts of a request that can name its model.
+/// The places in a request that can name its model.
 pub(crate) struct ModelPlaces<'r, 'a> {
-    /// The model that the path names, if it names one.
+    /// The model in the path, if any.
     pub(crate) in_path: Option<&'r str>,
     pub(crate) path: &'r mut Cow<'a, str>,
     pub(crate) headers: &'r mut HeaderMap,
     pub(crate) body: &'r mut ReadBody,
 }
 
-/// Writes `model` into the request, and notes both models in the event.
+/// Writes `model` into the request, and records both models in the event.
 pub(crate) fn override_model(model: &str, places: ModelPlaces<'_, '_>, event: &mut Event) {
     let ModelPlaces { in_path, path, headers, body } = places;
     if let Some(changed) = in_path.and_then(|asked| wire::path_with_model(path, asked, model)) {
@@ -38,7 +38,7 @@ pub(crate) fn override_model(model: &str, places: ModelPlaces<'_, '_>, event: &m
     event.model_asked = event.model.replace(truncate::model_name(model));
 }
 
-/// Whether a content type names a character set: a body that came in UTF-16 is sent on in UTF-8.
+/// Whether a content type names a character set: a UTF-16 body is forwarded as UTF-8.
 fn names_charset(content_type: &HeaderValue) -> bool {
     content_type.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("charset"))
 }

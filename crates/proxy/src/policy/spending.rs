@@ -1,8 +1,10 @@
-//! What a call takes of its agent's budgets: a reservation while it is in flight, then what it
-//! used.
+//! The part of its agent's budgets that a call takes: a reservation while it is in flight, then
+//! what it used.
 
-use guard::{Charge, Reservation, conversation_id};
-use model::{Event, NanoUsd, Usage};
+use std::sync::Arc;
+
+use guard::{Charge, LimitCharge, Limits, Reservation, conversation_id};
+use model::{Event, NanoUsd, Timestamp, Usage};
 
 use crate::core::Core;
 
@@ -10,9 +12,19 @@ use crate::core::Core;
 #[derive(Default)]
 pub(crate) struct Spending {
     reservation: Option<Reservation>,
-    /// Of the agent's groups.
+    /// The reservations of the agent's groups.
     of_groups: Vec<Reservation>,
     is_settled: bool,
+    /// The same among replicas, if there are any.
+    shared: Option<Box<SharedCharges>>,
+}
+
+/// What a call takes of limits that replicas share.
+struct SharedCharges {
+    limits: Vec<Arc<Limits>>,
+    estimate: Charge,
+    charges: Vec<LimitCharge>,
+    actual: Option<Charge>,
 }
 
 impl Spending {
@@ -22,7 +34,43 @@ impl Spending {
         self.of_groups = of_groups;
     }
 
-    /// Replaces the reservation with what the call of `event` used. Does nothing the second time.
+    /// Computes what the call takes of limits that replicas share.
+    pub(crate) fn share(&mut self, limits: Vec<(String, Arc<Limits>)>, estimate: Charge, now: Timestamp) {
+        let charges = Limits::shared_charges(&limits, &estimate, now);
+        let limits = limits.into_iter().map(|(_, limits)| limits).collect();
+        self.shared = Some(Box::new(SharedCharges { limits, estimate, charges, actual: None }));
+    }
+
+    /// What the call takes of limits that replicas share.
+    pub(crate) fn charges(&self) -> &[LimitCharge] {
+        self.shared.as_ref().map_or(&[], |shared| &shared.charges)
+    }
+
+    /// Whether it takes anything of them.
+    pub(crate) fn is_charged(&self) -> bool {
+        !self.charges().is_empty()
+    }
+
+    /// Adopts what replicas have spent together.
+    pub(crate) fn note_shared(&self, spent: &[(u64, u64)]) {
+        if let Some(shared) = &self.shared {
+            Limits::note_shared(&shared.limits, &shared.charges, &shared.estimate, spent);
+        }
+    }
+
+    /// What the call took of one limit; nothing before it is settled.
+    pub(crate) fn actual(&self, charge: &LimitCharge) -> u64 {
+        let actual = self.shared.as_ref().and_then(|shared| shared.actual.as_ref());
+        actual.map_or(0, |actual| charge.actual(actual))
+    }
+
+    /// Cancels the reservation: the call is refused because of what other replicas counted.
+    pub(crate) fn cancel(&mut self) {
+        self.is_settled = true;
+        self.reservation.take().into_iter().chain(self.of_groups.drain(..)).for_each(Reservation::cancel);
+    }
+
+    /// Replaces the reservation by what the call of `event` used. A repetition has no effect.
     pub(crate) fn settle(&mut self, core: &Core, event: &Event) {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
@@ -30,7 +78,7 @@ impl Spending {
         let policies = core.guard.policies();
         let (reservation, of_groups) = (self.reservation.take(), std::mem::take(&mut self.of_groups));
         let groups = policies.groups_of(&event.agent);
-        // The policy may have come while the call was in flight.
+        // The policy may have been set while the call was in flight.
         let is_counted = reservation.is_some() || policies.counted(&event.agent).is_some();
         if !is_counted && of_groups.is_empty() && groups.is_empty() {
             return;
@@ -45,6 +93,9 @@ impl Spending {
             tokens,
             tokens_at_most: tokens,
         };
+        if let Some(shared) = &mut self.shared {
+            shared.actual = Some(actual.clone());
+        }
         policies.settle(&event.agent, reservation, &actual);
         policies.settle_groups(&groups, of_groups, &actual);
         core.budget_waiters.of(&event.agent).notify_waiters();
@@ -52,7 +103,7 @@ impl Spending {
     }
 }
 
-/// What the call counts towards budgets: an unpriced model is not free.
+/// The amount that the call counts towards budgets: an unpriced model is not free.
 fn counted_cost(core: &Core, event: &Event) -> NanoUsd {
     if event.usage == Usage::default() {
         return NanoUsd::ZERO;

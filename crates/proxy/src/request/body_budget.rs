@@ -1,11 +1,11 @@
 //! One memory budget for the bodies of all requests in flight. When it is used up, a body is not
-//! read further until another one has been sent, so its client waits and does not fail.
+//! read further until another one has been sent, so its client waits instead of failing.
 
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of a body that are not counted: no more than a connection needs anyway.
+/// Bytes of a body that are not counted: about what a connection needs anyway.
 const FREE: usize = 64 << 10;
 /// Bytes that are reserved at a time.
 const STEP: usize = 256 << 10;
@@ -13,8 +13,8 @@ const STEP: usize = 256 << 10;
 /// The memory budget of request bodies in flight.
 pub(crate) struct BodyBudget {
     steps: Arc<Semaphore>,
-    /// Held by the one body that may exceed the budget: else many half-read bodies would wait for
-    /// each other for ever.
+    /// Held by the one body that may exceed the budget: otherwise many half-read bodies would wait
+    /// for each other for ever.
     overdraft: Arc<Mutex<()>>,
 }
 

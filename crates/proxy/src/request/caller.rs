@@ -1,5 +1,5 @@
-//! Which agent a call comes from, and whether its caller may say so. Everything that can name an
-//! agent is decided here: the path, agent keys and tokens.
+//! The agent that a call comes from, and whether its caller may use that name. Everything that can
+//! name an agent is decided here: the path, agent keys and tokens.
 
 use http::request::Parts;
 use model::{AgentId, AgentKeyId, BlockReason, KeyHash, KeyInForce, KeyRefusal, KeyText};
@@ -15,18 +15,20 @@ use crate::error::Stop;
 /// The agent that a call comes from.
 pub(crate) struct Caller {
     pub(crate) agent: AgentId,
-    /// The agent key that says so; `None` if none is needed and none came.
+    /// The agent key that authenticates it; `None` if none is required and none was sent.
     pub(crate) key: Option<AgentKeyId>,
+    /// The subject of the token that authenticates it.
+    pub(crate) token_subject: Option<Box<str>>,
 }
 
-/// Finds out which agent calls. A call that is refused here creates no agent and no event; it is
+/// Determines the agent of a call. A call that is refused here creates no agent and no event; it is
 /// counted.
 pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Result<Caller, Stop> {
     let named = route.agent()?;
     if let Some(token) = parts.extensions.get::<AgentToken>() {
         let has_key = agent_key::find(&parts.headers, route.query).map_or(true, |key| key.is_some());
         return match agent_token::agent(token, named.as_ref(), has_key) {
-            Ok(agent) => Ok(Caller { agent, key: None }),
+            Ok(agent) => Ok(Caller { agent, key: None, token_subject: token.subject() }),
             Err(why) => Err(refuse_token(core, why)),
         };
     }
@@ -34,7 +36,7 @@ pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Res
     let Some(key) = key else {
         let is_required = core.config.key_requirement.requires_key(|| core.destinations.have_keys());
         return match named {
-            Some(agent) if !is_required => Ok(Caller { agent, key: None }),
+            Some(agent) if !is_required => Ok(Caller { agent, key: None, token_subject: None }),
             _ => Err(refuse(core, KeyRefusal::Missing, None)),
         };
     };
@@ -42,14 +44,14 @@ pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Res
     match caller_of(&key, named, key.is_expired(now)) {
         Ok(agent) => {
             key.note_use(now);
-            Ok(Caller { agent, key: Some(key.key.id) })
+            Ok(Caller { agent, key: Some(key.key.id), token_subject: None })
         }
         Err(why) => Err(refuse(core, why, Some(&key))),
     }
 }
 
-/// The key that came with a call. A mistyped key is told from an unknown one in the counts only:
-/// the caller gets the same answer.
+/// The key of a call. A mistyped key differs from an unknown one only in the counts: the caller
+/// gets the same answer.
 fn find_key(core: &Core, route: &Route<'_>, parts: &Parts) -> Result<Option<Arc<KeyInForce>>, KeyRefusal> {
     let Some(text) = agent_key::find(&parts.headers, route.query)? else { return Ok(None) };
     match core.config.keys.find(&KeyHash::of(&text)) {
@@ -59,7 +61,7 @@ fn find_key(core: &Core, route: &Route<'_>, parts: &Parts) -> Result<Option<Arc<
     }
 }
 
-/// The agent that the holder of `key` is. The path may name it, and must if the key is for several.
+/// The agent that `key` authenticates. The path may name it, and must if the key is for several.
 fn caller_of(key: &KeyInForce, named: Option<AgentId>, is_expired: bool) -> Result<AgentId, KeyRefusal> {
     if is_expired {
         return Err(KeyRefusal::Expired);

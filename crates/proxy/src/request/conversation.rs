@@ -1,4 +1,4 @@
-//! Finds out whether a request carries a conversation: by its path, or else by the shape of its
+//! Determines whether a request carries a conversation: by its path, or else by the shape of its
 //! body.
 
 use bytes::Bytes;
@@ -43,8 +43,7 @@ pub(crate) async fn find_conversation<'a>(
     }
 }
 
-/// Whether the content type says that the body is no text: such uploads are passed through as they
-/// come.
+/// Whether the content type is not text: such uploads are passed through as they come.
 fn is_media(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = content_type.split('/').next().unwrap_or_default().trim_ascii();
@@ -59,7 +58,7 @@ async fn find_in_body<'a>(core: &Core, format: Format, headers: &HeaderMap, body
     match core.blocking.run(body.length(), look).await {
         Ok(Some(dialect)) => Found::Conversation(Endpoint { dialect, model: None, streams: false }, body),
         Ok(None) => nothing(Unscored::NoConversation, body),
-        // Most unreadable bodies on unknown paths were never JSON.
+        // Most unreadable bodies on unknown paths are not JSON.
         Err(Unscored::Unread(_)) if !is_json(headers) || body.raw.is_empty() => nothing(Unscored::NoConversation, body),
         Err(reason) => nothing(reason, body),
     }

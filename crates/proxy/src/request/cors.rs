@@ -1,6 +1,6 @@
-//! Tells web pages from programs. A browser lets any page send requests to this machine, so a page
-//! may use the proxy only if its origin is allowed. Programs send neither `Origin` nor
-//! `Sec-Fetch-Site`, and pages cannot leave them out.
+//! Distinguishes web pages from programs. A browser lets any page send requests to this machine, so
+//! a page may use the proxy only if its origin is allowed. Programs send neither `Origin` nor
+//! `Sec-Fetch-Site`, and pages cannot omit them.
 
 use std::sync::Once;
 
@@ -21,10 +21,10 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
-/// Ten minutes: a page does not ask before every call, and a changed setting is soon seen.
+/// Ten minutes: no preflight before every call, and a changed setting takes effect soon.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// Who sent a request that may go on.
+/// The sender of a request that is not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// A program, a page of the proxy's own origin, or a page whose origin is allowed.
@@ -33,14 +33,14 @@ pub(crate) enum Caller {
     Preflight,
 }
 
-/// Refuses a request that a page of a foreign origin makes its browser send.
+/// Refuses a request that a page of a foreign origin sends.
 pub(crate) fn check_caller(allowed: &[Origin], parts: &Parts) -> Result<Caller, Stop> {
     let headers = &parts.headers;
     let is_preflight = parts.method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
     if allowed_origin(allowed, headers).is_some() {
         return Ok(if is_preflight { Caller::Preflight } else { Caller::Admitted });
     }
-    // No browser asks before it sends to a page's own origin: any other preflight is for a foreign
+    // Browsers send no preflight to a page's own origin, so any other preflight is for a foreign
     // one.
     if is_preflight || !is_own_origin(headers) || !is_own_site(headers) {
         return Err(refused(headers.get(ORIGIN)));
@@ -58,9 +58,8 @@ pub(crate) fn allowed_origin<'a>(allowed: &[Origin], headers: &'a HeaderMap) -> 
     (origins.next().is_none() && allowed.iter().any(|it| it.matches(origin.as_bytes()))).then_some(origin)
 }
 
-/// Whether there is no `Origin`, or one that names this proxy as the request's own `Host` does.
-/// Behind a reverse proxy that ends TLS the page says https: the name must be ours, the scheme may
-/// be either.
+/// Whether there is no `Origin`, or one that matches the request's own `Host`. Behind a reverse
+/// proxy that ends TLS the page uses https: the host must match, the scheme may differ.
 fn is_own_origin(headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     let Some(origin) = origins.next().map(HeaderValue::as_bytes) else { return true };
@@ -69,15 +68,15 @@ fn is_own_origin(headers: &HeaderMap) -> bool {
     origins.next().is_none() && !host.is_empty() && name.is_some_and(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Whether the browser says that the page is of this origin, or that a person typed the address. A
-/// value that does not exist yet counts as foreign.
+/// Whether the browser says that the page has this origin, or that a person typed the address. An
+/// unknown value counts as foreign.
 fn is_own_site(headers: &HeaderMap) -> bool {
     headers.get_all(SEC_FETCH_SITE).iter().all(|site| matches!(site.as_bytes(), b"same-origin" | b"none"))
 }
 
 fn refused(origin: Option<&HeaderValue>) -> Stop {
     static SAID: Once = Once::new();
-    // A page can send as many of these as it likes, so they must not fill the log.
+    // A page can send any number of these, so they must not fill the log.
     SAID.call_once(|| {
         tracing::warn!(
             ?origin,
@@ -96,7 +95,7 @@ pub(crate) fn answer_preflight(asked: &HeaderMap) -> Response<Bytes> {
     let said = response.headers_mut();
     said.insert(ACCESS_CONTROL_ALLOW_METHODS, headers::METHODS);
     said.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
-    // Named one by one, because `*` does not cover `authorization`.
+    // Listed one by one, because `*` does not cover `authorization`.
     for names in asked.get_all(ACCESS_CONTROL_REQUEST_HEADERS) {
         said.append(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
     }
@@ -107,7 +106,7 @@ pub(crate) fn answer_preflight(asked: &HeaderMap) -> Response<Bytes> {
     response
 }
 
-/// Lets the page of `origin` read a response, whatever the provider says about that.
+/// Lets the page of `origin` read a response, whatever the provider's headers say.
 pub(crate) fn allow_reading(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));

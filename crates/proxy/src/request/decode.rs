@@ -1,4 +1,4 @@
-//! Decodes the body of a request for reading. The body itself is forwarded as it came. The decoded
+//! Decodes the body of a request for reading. The body itself is forwarded unchanged. The decoded
 //! length is limited, so a small body that expands costs no more than a large one.
 
 use std::io::Read;
@@ -11,17 +11,17 @@ use model::Unread;
 
 use crate::encoding::{BROTLI_BUFFER, Encoding, ZSTD_WINDOW, is_zlib};
 
-/// How many encodings one body may be in, one inside the other.
+/// The most nested encodings of one body.
 const MAX_CODINGS: usize = 3;
-/// JSON compresses to about a quarter; the buffer begins with that.
+/// JSON compresses to about a quarter, which is the initial size of the buffer.
 const EXPECTED_RATIO: usize = 4;
-/// Up to this length a body is decoded before its length is known.
+/// Shorter bodies are decoded in one pass.
 const READ_AT_ONCE: usize = 2 << 20;
 
 /// The body of a request as it is read: decompressed, in UTF-8, and at most `limit` bytes long.
 pub fn decode_body(headers: &HeaderMap, body: &Bytes, limit: usize) -> Result<Bytes, Unread> {
     let mut plain = body.clone();
-    // Nearly all requests have none.
+    // Nearly all requests have no encoding.
     if headers.contains_key(CONTENT_ENCODING) {
         for encoding in codings(headers)?.into_iter().rev() {
             plain = decode(encoding, &plain, limit)?;
@@ -44,7 +44,7 @@ fn decode(encoding: Encoding, body: &Bytes, limit: usize) -> Result<Bytes, Unrea
     match encoding {
         Encoding::Identity => Ok(body.clone()),
         Encoding::Gzip => match read_limited(|| Some(MultiGzDecoder::new(source)), source.len(), limit) {
-            // Servers ignore bytes after the first member that are no member themselves.
+            // Servers ignore trailing bytes after the first member.
             Err(Unread::Undecodable) => read_limited(|| Some(GzDecoder::new(source)), source.len(), limit),
             read => read,
         },
@@ -64,8 +64,9 @@ fn zstd_decoder(source: &[u8]) -> Option<impl Read> {
     Some(decoder)
 }
 
-/// Reads a decoder to its end. A body that is longer than `READ_AT_ONCE` is decoded twice: first only
-/// counted, so that one that is too long never takes memory, then into a buffer of its length.
+/// Reads a decoder to its end. A body longer than `READ_AT_ONCE` is decoded twice: the first pass
+/// only counts, so that a body over the limit takes no memory; the second fills a buffer of its
+/// length.
 fn read_limited<R: Read>(open: impl Fn() -> Option<R>, encoded_length: usize, limit: usize) -> Result<Bytes, Unread> {
     let decoder = open().ok_or(Unread::Undecodable)?;
     let at_once = limit.min(READ_AT_ONCE);
@@ -84,7 +85,7 @@ fn read_limited<R: Read>(open: impl Fn() -> Option<R>, encoded_length: usize, li
         let mut decoder = open().ok_or(Unread::Undecodable)?;
         decoder.read_to_end(&mut plain).map_err(|_| Unread::Undecodable)?;
     }
-    // It may be kept for long as evidence.
+    // The buffer may be kept for long as evidence.
     plain.shrink_to_fit();
     Ok(plain.into())
 }

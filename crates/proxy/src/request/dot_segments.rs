@@ -1,11 +1,11 @@
-//! Paths that climb. A provider, or a gateway before it, may resolve `..` after decoding it: the
-//! call would leave the provider's base URL, or reach a chat endpoint under a path that does not
-//! look like one.
+//! Paths with dot segments. A provider, or a gateway before it, may resolve `..` after decoding it:
+//! the call would leave the provider's base URL, or reach a chat endpoint under a path that does
+//! not look like one.
 
-/// Whether a segment of `path` is `.` or `..` for anyone who decodes it: as often as it is encoded,
-/// with slashes and backslashes that are encoded too, before a `;` and inside of blanks.
+/// Whether a segment of `path` decodes to `.` or `..`: encoded any number of times, with encoded
+/// slashes and backslashes, before a `;` and between blanks.
 pub(crate) fn has_dot_segments(path: &str) -> bool {
-    // Nearly no path has a dot that is not inside a name.
+    // Nearly no path has a dot outside of a name.
     if !path.contains('.') && !path.contains('%') {
         return false;
     }
@@ -25,8 +25,8 @@ pub(crate) fn has_dot_segments(path: &str) -> bool {
     segment.is_dots()
 }
 
-/// The first byte of `path` with its percent encoding read, and what follows it. `%252e` is `.`
-/// too: whoever decodes twice reads it so.
+/// The first byte of `path` with its percent encoding decoded, and the rest. `%252e` is `.` too,
+/// for a server that decodes twice.
 fn decoded(path: &[u8]) -> Option<(u8, &[u8])> {
     let (&first, after) = path.split_first()?;
     if first != b'%' {
@@ -49,7 +49,7 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-/// What matters of a segment.
+/// The state of a segment.
 #[derive(Default)]
 struct Segment {
     dots: usize,
@@ -64,7 +64,7 @@ impl Segment {
             _ if self.is_over => {}
             b';' => self.is_over = true,
             b'.' => self.dots += 1,
-            // Blanks and control characters are trimmed by some servers.
+            // Some servers trim blanks and control characters.
             0..=b' ' | 0x7f => {}
             _ => self.has_other = true,
         }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_inside_of_names_are_none() {
+    fn dots_inside_names_are_not_segments() {
         for path in [
             "",
             "/",

@@ -1,4 +1,4 @@
-//! The request side of a call: its route, who may send it, its body, and what that asks.
+//! The request side of a call: its route, its caller, its body and its content.
 
 pub(crate) mod agent_key;
 pub(crate) mod agent_token;

@@ -1,11 +1,11 @@
 //! The origin of a web page, as a setting.
 
-/// The origin of a web page: scheme, host and maybe port, as browsers send it in `Origin`.
+/// The origin of a web page: scheme, host and optional port, as browsers send it in `Origin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
 
 impl Origin {
-    /// Reads an origin, or says what it must be.
+    /// Parses an origin. An error says what it must be.
     pub fn parse(text: &str) -> Result<Origin, String> {
         let expected = || format!("must be origins like https://app.example or http://localhost:3000, not {text:?}");
         match text {
@@ -32,7 +32,7 @@ impl Origin {
     }
 }
 
-/// Browsers leave out the port that a scheme implies.
+/// Browsers omit the default port of a scheme.
 fn without_default_port(origin: &str) -> &str {
     let default = if origin.starts_with("http://") {
         ":80"

@@ -1,4 +1,4 @@
-//! The body of a request and what it asks. A body is decompressed once and its JSON is read once;
+//! The body of a request and its content. A body is decompressed once and its JSON is read once;
 //! policies, the detector and the evidence share the result.
 
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::upload::{BrokenUpload, Upload};
 use crate::core::Core;
 use crate::encoding::Encoding;
 
-/// A body that was received whole.
+/// A body that was received completely.
 pub(crate) struct ReadBody {
-    /// As it came, and as it is sent on.
+    /// As received and forwarded.
     pub(crate) raw: Bytes,
-    /// As it is read: decompressed and in UTF-8, or why it cannot be.
+    /// Decompressed and in UTF-8, or the reason why it cannot be read.
     pub(crate) plain: Result<Bytes, Unscored>,
 }
 
@@ -39,7 +39,7 @@ impl ReadBody {
         Ok(ReadBody { raw, plain })
     }
 
-    /// How many bytes there are to read.
+    /// The number of bytes to read.
     pub(crate) fn length(&self) -> usize {
         self.plain.as_ref().map_or(self.raw.len(), Bytes::len)
     }
@@ -59,17 +59,17 @@ pub(crate) fn flatten<T>(read: Option<Result<T, Unread>>) -> Result<T, Unscored>
     }
 }
 
-/// What is remembered of earlier answers that a request refers to instead of carrying them.
+/// Earlier answers that a request refers to instead of carrying them.
 #[derive(Default)]
 pub(crate) struct EarlierAnswers {
-    /// The answer that the request goes on from.
+    /// The answer that the request continues.
     continued: Option<Arc<Link>>,
-    /// The tool calls that the request only names.
+    /// The tool calls that the request only refers to.
     referenced: Vec<Arc<Link>>,
 }
 
 impl EarlierAnswers {
-    /// What `asked` refers to.
+    /// Finds what `asked` refers to.
     pub(crate) fn find(core: &Core, agent: &AgentId, asked: &Asked<'_>) -> EarlierAnswers {
         if asked.continues.is_none() && asked.referenced_items.is_empty() {
             return EarlierAnswers::default();
@@ -82,13 +82,13 @@ impl EarlierAnswers {
     }
 }
 
-/// What a request asks.
+/// The content of a request.
 pub(crate) struct ReadRequest<'a> {
     pub(crate) plain: &'a Bytes,
     pub(crate) asked: Asked<'a>,
     /// The name of its conversation.
     pub(crate) conversation: String,
-    /// About how many input tokens it has.
+    /// The approximate number of input tokens.
     pub(crate) tokens: u64,
 }
 
@@ -111,7 +111,7 @@ impl<'a> ReadRequest<'a> {
         Ok(ReadRequest { plain, asked, conversation, tokens })
     }
 
-    /// What later requests will leave out that go on from this one; `None` if the provider does not
+    /// What later requests that continue this one will leave out; `None` if the provider does not
     /// keep it.
     pub(crate) fn link(&self) -> Option<KeptLink> {
         self.asked.is_kept.then(|| {
@@ -127,7 +127,7 @@ impl<'a> ReadRequest<'a> {
 /// What is remembered of a request that the provider keeps.
 pub(crate) struct KeptLink {
     pub(crate) link: Link,
-    /// The conversation that the provider keeps it in: the next request names that, and not the
+    /// The conversation that the provider keeps it in: the next request names that instead of the
     /// answer.
     pub(crate) kept_in: Option<String>,
 }

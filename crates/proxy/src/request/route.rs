@@ -1,6 +1,6 @@
-//! Which agent calls which provider, read from the path: `/agents/{agent}/{provider}/{rest…}`, or
-//! `/{provider}/{rest…}` with an agent key that says which agent calls. The path below the provider
-//! is forwarded as the client wrote it.
+//! The route of a call, read from the path: `/agents/{agent}/{provider}/{rest…}`, or
+//! `/{provider}/{rest…}` with an agent key that names the agent. The path below the provider is
+//! forwarded unchanged.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::call::Call;
 use crate::core::Core;
 use crate::error::Stop;
 
-/// The right form, for error messages.
+/// The expected form, for error messages.
 const FORM: &str = "call /agents/{agent}/{provider}/{path}, for example /agents/my-agent/openai/v1/chat/completions";
 
 /// The parts of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route<'a> {
-    /// `None` if the agent key says it.
+    /// `None` if the agent key names it.
     agent: Option<&'a str>,
     /// The provider's name.
     pub(crate) provider: &'a str,
@@ -46,17 +46,17 @@ impl<'a> Route<'a> {
         (!provider.is_empty()).then_some(Route { agent, provider, rest, query: uri.query() })
     }
 
-    /// The route of a request target, or an error that names the right form.
+    /// Parses a request target. An error names the expected form.
     pub(crate) fn parse(uri: &'a Uri) -> Result<Route<'a>, Stop> {
         Route::read(uri).ok_or_else(nothing_here)
     }
 
-    /// The agent that the path names, if it names one.
+    /// The agent in the path, if any.
     pub(crate) fn agent(&self) -> Result<Option<AgentId>, Stop> {
         let Some(segment) = self.agent else { return Ok(None) };
         let name = percent_decoded(segment);
         if KeyText::is_well_formed(&name) {
-            // It would be stored and shown as the name of an agent.
+            // The key would be stored and shown as the name of an agent.
             let message = "an agent key is no agent name: put it where this client has the key of its provider";
             return Err(Stop::Client(StatusCode::BAD_REQUEST, message.to_owned()));
         }
@@ -64,8 +64,7 @@ impl<'a> Route<'a> {
         Ok(Some(agent))
     }
 
-    /// The route, unless it is a short one to something that is no provider: those paths lead
-    /// nowhere.
+    /// The route, unless it is a short one without a known provider: those paths do not exist.
     fn known(self, has_provider: bool) -> Result<Route<'a>, Stop> {
         if self.agent.is_none() && !has_provider { Err(nothing_here()) } else { Ok(self) }
     }
@@ -91,7 +90,7 @@ fn slash(path: &str) -> Option<usize> {
     path.bytes().position(|byte| byte == b'/')
 }
 
-/// Why a request begins no call.
+/// Why a request does not begin a call.
 pub(crate) enum Unrouted {
     /// The browser of an allowed page asks what the page may send.
     Preflight,
@@ -114,7 +113,7 @@ pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts)
     let route = Route::parse(uri);
     let provider = route.as_ref().ok().and_then(|route| core.destinations.provider(route.provider));
     let format = provider.as_ref().map_or(Format::Openai, |provider| provider.format);
-    // A client that calls an endpoint of another format than the provider's own reads errors of
+    // A client that calls an endpoint of another format than the provider's own expects errors in
     // that format.
     let path = route.as_ref().ok().and_then(|route| route.rest);
     let endpoint = path.and_then(|path| Endpoint::of(format, &parts.method, path));
@@ -130,12 +129,12 @@ pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts)
     check_path(path.unwrap_or_default()).map_err(refused)?;
     let caller = caller::authenticate(core, &route, parts).map_err(refused)?;
     let mut call = Call::new(core, call, caller.agent, caller_format);
-    call.event.key = caller.key;
+    (call.event.key, call.event.token_subject) = (caller.key, caller.token_subject);
     Ok(Identified { call, provider, format })
 }
 
-/// The methods that are forwarded. `TRACE` is not: a provider that echoes the request would hand
-/// out the stored key.
+/// The methods that are forwarded. `TRACE` is not: a provider that echoes the request would reveal
+/// the stored key.
 fn check_method(method: &Method) -> Result<(), Stop> {
     let name = method.as_str();
     if ["TRACE", "TRACK", "CONNECT"].iter().any(|refused| name.eq_ignore_ascii_case(refused)) {
@@ -152,8 +151,8 @@ fn check_path(path: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Only requests to a `Host` of this machine are answered; the same holds for the host of an
-/// absolute target.
+/// Only requests to an allowed `Host` are answered; the same holds for the host of an absolute
+/// target.
 fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<(), Stop> {
     let mut named = headers.get_all(header::HOST).iter();
     let header_allowed = named.next().and_then(|host| host.to_str().ok()).is_some_and(|host| hosts.allows(host));
@@ -166,8 +165,7 @@ fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<()
     Err(Stop::Client(StatusCode::MISDIRECTED_REQUEST, message))
 }
 
-/// `segment` with its `%xx` decoded. Invalid escapes stay, and are refused as an agent's name
-/// later.
+/// Decodes the `%xx` of `segment`. Invalid escapes stay, and are refused later as an agent's name.
 pub(crate) fn percent_decoded(segment: &str) -> Cow<'_, str> {
     if !segment.contains('%') {
         return Cow::Borrowed(segment);

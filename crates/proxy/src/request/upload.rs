@@ -1,5 +1,5 @@
-//! The body of a request: read whole if it carries a conversation, passed through as it comes if it
-//! does not, discarded if the call is refused.
+//! The body of a request: read completely if it carries a conversation, passed through if it does
+//! not, discarded if the call is refused.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -20,10 +20,10 @@ use crate::error::Stop;
 use crate::idle_timeout::IdleTimeout;
 use crate::request::body_budget::{BodyBudget, BodyShare};
 
-/// The largest buffer that is allocated because of a length header alone.
+/// The largest buffer that is allocated on the strength of a length header alone.
 const TRUSTED_LENGTH: usize = 1 << 20;
-/// The least bytes a second of a body, beside the one silence that it may have: else a few slow
-/// bodies would hold the budget of all bodies for ever.
+/// The lowest rate of a body in bytes a second, besides one allowed silence: otherwise a few slow
+/// bodies would hold the body budget for ever.
 const SLOWEST: u32 = 64 << 10;
 /// How long the rest of a refused body is read.
 const DISCARD_TIME: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ pub(crate) struct Upload {
     limit: usize,
     idle: IdleTimeout,
     progress: Option<Arc<Progress>>,
-    /// Its share of the budget of all bodies, as long as it is in flight.
+    /// Its share of the body budget while it is in flight.
     share: BodyShare,
 }
 
@@ -84,8 +84,8 @@ impl Upload {
         }
     }
 
-    /// Reads the rest and discards it. Closing the connection on a client that is still sending
-    /// would reset it, and the client would see a broken connection instead of the refusal.
+    /// Reads and discards the rest. Closing the connection while the client is still sending would
+    /// reset it, and the client would see a broken connection instead of the refusal.
     pub(crate) fn discard(mut self) {
         if self.incoming.is_end_stream() {
             return;
@@ -97,8 +97,8 @@ impl Upload {
         tokio::spawn(tokio::time::timeout(DISCARD_TIME, reading));
     }
 
-    /// Reads it whole, into one buffer of its size; a body that came in one piece is that piece.
-    /// Waits while `budget` has no room.
+    /// Reads it into one buffer of its size; a body that came in one piece is that piece. Waits
+    /// while `budget` is used up.
     pub(crate) async fn collect(&mut self, budget: &BodyBudget) -> Result<Bytes, BrokenUpload> {
         let Some(first) = self.data().await? else { return Ok(Bytes::new()) };
         if self.incoming.is_end_stream() {
@@ -115,7 +115,7 @@ impl Upload {
             drop(data);
             let asked = Instant::now();
             self.share.grow(budget, whole.len()).await;
-            // The wait for the budget is not the sender's fault.
+            // Waiting for the budget is not the sender's fault.
             deadline += asked.elapsed();
             self.idle.note_activity();
         }
@@ -167,7 +167,7 @@ impl Upload {
     }
 }
 
-/// Appends `data` to a body of this `length`, if that is known. The body may be kept for long as
+/// Appends `data` to a body of this `length`, if it is known. The body may be kept for long as
 /// evidence, so its buffer never grows beyond the length.
 fn append(whole: &mut Vec<u8>, data: &[u8], length: Option<usize>) {
     let needed = whole.len() + data.len();
@@ -205,14 +205,14 @@ impl Progress {
 
 /// The body of a request to a provider.
 pub(crate) enum Outgoing {
-    /// Read before it is sent on.
+    /// Read before it is sent.
     Whole(Bytes),
-    /// Sent on as it comes.
+    /// Sent as it comes.
     Passing(Box<Upload>),
 }
 
 impl Outgoing {
-    /// Sends `upload` on as it comes.
+    /// Sends `upload` as it comes.
     pub(crate) fn passing(mut upload: Upload) -> Outgoing {
         if upload.incoming.is_end_stream() {
             return Outgoing::Whole(Bytes::new());
@@ -221,7 +221,7 @@ impl Outgoing {
         Outgoing::Passing(Box::new(upload))
     }
 
-    /// The progress of a body that is sent on as it comes.
+    /// The progress of a body that is sent as it comes.
     pub(crate) fn progress(&self) -> Option<Arc<Progress>> {
         match self {
             Outgoing::Whole(_) => None,

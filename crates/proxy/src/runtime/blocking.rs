@@ -1,11 +1,11 @@
-//! Long work blocks no worker thread: a body of thirty megabytes takes up to a second to read and
-//! score, and its worker also carries the streams of other agents. At most one such piece of work
+//! Runs long work without blocking a worker thread: a body of thirty megabytes takes up to a second
+//! to read and score, and its worker also carries the streams of other agents. At most one such job
 //! runs per processor, because each needs memory.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-/// From this many bytes on, handing the worker over (some microseconds) is worth it.
+/// From this many bytes on, handing over the worker (some microseconds) pays off.
 const LONG: usize = 512 << 10;
 
 /// Runs long work.
@@ -20,13 +20,13 @@ impl Default for Blocking {
 }
 
 impl Blocking {
-    /// Runs `work` on `length` bytes. If that may take long, it waits for its turn, and the other
+    /// Runs `work` on `length` bytes. If that may take long, it waits for a permit, and the other
     /// tasks of this worker move to another thread.
     pub(crate) async fn run<T>(&self, length: usize, work: impl FnOnce() -> T) -> T {
         if length < LONG {
             return work();
         }
-        // Never closed, so there always is a turn.
+        // The semaphore is never closed, so there is always a permit.
         let _turn = self.turns.acquire().await;
         match Handle::current().runtime_flavor() {
             RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),

@@ -1,5 +1,5 @@
-//! Panics on purpose, so that tests of the whole program can see how a call ends when detection has
-//! a bug. Release builds contain none of it.
+//! Panics on request, so that tests of the whole program can check how a call ends when detection
+//! has a bug. Release builds contain none of it.
 
 /// Panics if the environment variable `FAULT` names this `place`.
 pub(crate) fn panic_if_requested(place: &str) {

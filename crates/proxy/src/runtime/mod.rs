@@ -1,4 +1,4 @@
-//! How the code of the proxy is run: long work on its own thread, panics caught, faults on purpose.
+//! How the code of the proxy is run: long work on its own thread, panics caught, faults injected.
 
 pub(crate) mod blocking;
 pub(crate) mod catch_panic;

@@ -46,8 +46,8 @@ impl UpstreamClient {
         UpstreamClient { https, connect_timeout, first_byte_timeout }
     }
 
-    /// Sends `request` and waits until its answer begins. Give the connection back when the answer
-    /// is complete.
+    /// Sends `request` and waits until its answer begins. Return the connection when the answer is
+    /// complete.
     pub(crate) async fn send(
         &self,
         destination: &Destination,
@@ -57,8 +57,8 @@ impl UpstreamClient {
         loop {
             let mut connection = match destination.connections().take() {
                 Some(waiting) => waiting,
-                // Boxed, because it is large and seldom needed: else the future of every call would
-                // have room for it.
+                // Boxed, because it is large and rarely needed: otherwise it would enlarge the
+                // future of every call.
                 None => Box::pin(self.connect(destination)).await?,
             };
             let answer = pin!(connection.send(request));
@@ -75,8 +75,7 @@ impl UpstreamClient {
         }
     }
 
-    /// Opens a connection, within one limit for the name, the connection and the handshake
-    /// together.
+    /// Opens a connection, with one timeout for resolution, connection and handshake together.
     async fn connect(&self, destination: &Destination) -> Result<Connection, Stop> {
         let connecting = self.https.clone().call(destination.origin().clone());
         let stream = match tokio::time::timeout(self.connect_timeout, connecting).await {
@@ -93,7 +92,7 @@ impl UpstreamClient {
     }
 }
 
-/// The certificates of the machine, else those of Mozilla: minimal container images have none.
+/// The machine's certificates, or Mozilla's if there are none, as in minimal container images.
 fn tls_config() -> ClientConfig {
     let versions =
         |provider| ClientConfig::builder_with_provider(Arc::new(provider)).with_safe_default_protocol_versions();
@@ -114,7 +113,7 @@ fn unreachable(why: String) -> Stop {
     Stop::Upstream(StatusCode::BAD_GATEWAY, format!("the provider could not be reached: {why}"))
 }
 
-/// No answer came: the client's fault if its own body broke off, else the provider's.
+/// No answer came: the client's fault if its own body broke off, otherwise the provider's.
 fn send_error(error: &hyper::Error) -> Stop {
     let mut cause = error.source();
     while let Some(source) = cause {

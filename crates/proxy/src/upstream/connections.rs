@@ -1,5 +1,5 @@
-//! The connection pool of one provider. HTTP/1.1 carries one call at a time on each connection, so
-//! a long stream never blocks another call.
+//! The connection pool of one provider. An HTTP/1.1 connection carries one call at a time, so a
+//! long stream never blocks another call.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -20,16 +20,16 @@ use crate::request::upload::{Outgoing, Progress};
 
 /// The most idle connections.
 const MAX_IDLE: usize = 512;
-/// How long a connection may be idle and still be used: shorter than the usual minute of servers,
-/// so that few are used which the server is just closing.
+/// How long an idle connection is reused: shorter than the usual minute of servers, so that few are
+/// used just as the server closes them.
 const IDLE_TIME: Duration = Duration::from_secs(50);
-/// How many stay idle that long. After a burst the others are closed soon: each holds buffers, and
-/// keeps the memory around them from being released.
+/// How many may stay idle that long. After a burst the others are closed soon: each holds buffers,
+/// and keeps the memory around them from being released.
 const KEPT_IDLE: usize = 32;
 /// How often idle connections are checked, and how long one beyond `KEPT_IDLE` may be idle.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// The idle connections to one provider, the one that has been idle longest first.
+/// The idle connections to one provider, the longest idle first.
 #[derive(Default)]
 pub(crate) struct Connections {
     idle: Mutex<Idle>,
@@ -55,12 +55,12 @@ pub(crate) struct Connection {
     /// arms a timer.
     pub(crate) idle_timeout: IdleTimeout,
     pool: Arc<Connections>,
-    /// Whether it had calls before. Then the provider may be closing it at this moment.
+    /// Whether it had calls before, so that the provider may be closing it right now.
     pub(crate) is_used: bool,
 }
 
 impl Connections {
-    /// The idle connection that was used last, if there is any.
+    /// The most recently used idle connection, if any.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Connection> {
         let idle = &mut self.idle.lock().connections;
         let now = Instant::now();
@@ -70,8 +70,7 @@ impl Connections {
         while idle.back().is_some_and(|last| last.sender.is_closed()) {
             idle.pop_back();
         }
-        // A connection that was given back at this moment may not have noticed yet that its call is
-        // over.
+        // A connection that was just given back may not have noticed yet that its call is over.
         let place = idle.iter().rposition(|it| it.sender.is_ready())?;
         let IdleConnection { sender, idle_timeout, .. } = idle.remove(place)?;
         Some(Connection { sender, idle_timeout, pool: Arc::clone(self), is_used: true })
@@ -90,7 +89,7 @@ impl Connections {
         waiting.shrink_to(KEPT_IDLE);
         idle.is_checked = !idle.connections.is_empty();
         let next = if idle.is_checked { Sweep::Again } else { Sweep::Done };
-        // Closed after the lock, so that no call waits for it.
+        // Closed after the lock is released, so that no call waits for it.
         drop(idle);
         drop(closed);
         next
@@ -103,8 +102,8 @@ impl Connections {
 }
 
 impl Connection {
-    /// Sends `request`, and returns its answer when that begins. An error holds the request if none
-    /// of it was sent.
+    /// Sends `request`, and returns its answer when that begins. An error contains the request if
+    /// none of it was sent.
     pub(crate) fn send(
         &mut self,
         request: Request<Outgoing>,
@@ -158,7 +157,7 @@ enum Sweep {
     Done,
 }
 
-/// Closes idle connections until none is left. Calls would do that only when they come.
+/// Closes idle connections until none is left, even if no calls come.
 async fn keep_sweeping(connections: Weak<Connections>) {
     loop {
         tokio::time::sleep(SWEEP).await;
@@ -176,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// Connections without a provider, given back at `since`.
+    /// Idle connections without a provider, given back at `since`.
     async fn add_idle(connections: &Connections, count: usize, since: Instant) -> Vec<tokio::io::DuplexStream> {
         let mut others = Vec::new();
         for _ in 0..count {

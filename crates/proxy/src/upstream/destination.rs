@@ -1,4 +1,5 @@
-//! Where a call goes. A provider's base URL is parsed once, and a call only appends its own path.
+//! The destination of a call. A provider's base URL is parsed once, and a call only appends its own
+//! path.
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use model::{Format, Provider, Providers};
 use secrecy::ExposeSecret;
 
 use super::connections::Connections;
+use crate::config::OwnToken;
 use crate::error::Stop;
 use crate::headers::{self, X_API_KEY, X_GOOG_API_KEY};
 use crate::request::agent_key;
@@ -52,16 +54,36 @@ impl Destination {
         &self.connections
     }
 
-    /// Refuses a call whose only credential is an agent key, which is never sent to a provider. A
-    /// provider that runs on the own machines needs none.
+    /// Drops the token of the first start from the headers for credentials, and returns whether
+    /// there was one. A stored key replaces all of them anyway. In the query the token would be
+    /// forwarded, so the call is refused.
+    pub(crate) fn drop_own_token(
+        &self,
+        headers: &mut HeaderMap,
+        query: Option<&str>,
+        token: &OwnToken,
+    ) -> Result<bool, Stop> {
+        if !self.drops_key_in_query() && agent_key::has_own_token(query, token) {
+            let message = "the key in the query is the token of the dashboard, which is not sent to a provider";
+            return Err(Stop::Client(StatusCode::UNAUTHORIZED, message.to_owned()));
+        }
+        Ok(self.credential.is_none() && agent_key::strip_own_token(headers, token))
+    }
+
+    fn drops_key_in_query(&self) -> bool {
+        self.credential.is_some() && self.provider.format == Format::Gemini
+    }
+
+    /// Refuses a call whose only credential is an agent key or the token of the first start, which
+    /// are never sent to a provider. Ollama needs no credential.
     pub(crate) fn check_credential(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), Stop> {
         let needs_none = self.credential.is_some() || self.provider.format == Format::Ollama;
         if needs_none || agent_key::has_other_credential(headers, query) {
             return Ok(());
         }
         let message = format!(
-            "no key is stored for the provider {name:?}, and an agent key is not sent to a provider: store one with PUT \
-             /api/providers/{name} or on the Settings page",
+            "no key is stored for the provider {name:?}, and neither an agent key nor the token of the dashboard is sent to \
+             a provider: store one with PUT /api/providers/{name} or on the Settings page",
             name = self.provider.name
         );
         Err(Stop::Client(StatusCode::UNAUTHORIZED, message))
@@ -72,8 +94,7 @@ impl Destination {
         &self.provider.base_url
     }
 
-    /// The client's request, readdressed to `path` of the provider. The headers are edited in
-    /// place.
+    /// The client's request, addressed to `path` of the provider. The headers are edited in place.
     pub(crate) fn request(
         &self,
         path: &str,
@@ -91,10 +112,10 @@ impl Destination {
         Ok(Request::from_parts(parts, body))
     }
 
-    /// The request target, without the host. With a stored key, a key in the query is dropped; an
+    /// The request target without the host. A key in the query is dropped if a key is stored; an
     /// agent key always is.
     fn uri(&self, path: &str, query: Option<&str>) -> Result<Uri, Stop> {
-        let drops_key = self.credential.is_some() && self.provider.format == Format::Gemini;
+        let drops_key = self.drops_key_in_query();
         let mut target =
             BytesMut::with_capacity(self.base_path.len() + path.len() + query.map_or(0, |it| it.len() + 1));
         target.put_slice(self.base_path.as_bytes());
@@ -115,6 +136,7 @@ impl Destination {
     /// Turns a client's headers into those of a request to the provider.
     fn readdress(&self, headers: &mut HeaderMap) {
         headers::drop_hop_by_hop(headers);
+        headers::drop_own_cookies(headers);
         headers.insert(HOST, self.host.clone());
         if let Some((name, value)) = &self.credential {
             headers::replace_credential(headers, name, value);
@@ -137,7 +159,7 @@ fn credential(format: Format, key: &str) -> Option<(HeaderName, HeaderValue)> {
 /// The destinations of all providers. Each is built at its first call after a change.
 pub(crate) struct Destinations {
     providers: Providers,
-    /// Few, so a search through them takes less time than the hash of a name.
+    /// Few, so a linear search is faster than hashing the name.
     built: ArcSwap<Vec<Arc<Destination>>>,
 }
 
@@ -156,7 +178,7 @@ impl Destinations {
         self.providers.have_keys()
     }
 
-    /// Where the calls of a provider go.
+    /// The destination of a provider's calls.
     pub(crate) fn get(&self, provider: Option<Arc<Provider>>) -> Result<Arc<Destination>, Stop> {
         let provider = provider.ok_or_else(|| self.unknown())?;
         if provider.key_is_lost {
@@ -191,7 +213,7 @@ impl Destinations {
 }
 
 /// The client's own credential must not be sent in place of the stored one. The log named the file
-/// at the start.
+/// at start.
 fn key_is_lost(name: &str) -> Stop {
     let message = format!(
         "the stored key of the provider {name:?} cannot be read: restore the proxy's key file, or store the key again with \

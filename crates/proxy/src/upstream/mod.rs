@@ -1,4 +1,4 @@
-//! The way to the providers: where a call goes, over which connection, and how it is sent.
+//! Calls to providers: destination, connection and sending.
 
 pub(crate) mod client;
 pub(crate) mod connections;

@@ -6,7 +6,7 @@ use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, 
 use crate::rig::{CHAT, PROMPT, Rig, collect, config, post, question, streamed_question};
 
 #[tokio::test]
-async fn a_call_is_recorded_with_all_that_is_known() {
+async fn call_is_recorded_with_every_known_field() {
     let provider = FakeProvider::sending(chat_answer("The import is repaired.")).await;
     let mut rig = Rig::new(&provider).await;
     let response = rig.ask(PROMPT).await;
@@ -26,7 +26,7 @@ async fn a_call_is_recorded_with_all_that_is_known() {
 }
 
 #[tokio::test]
-async fn an_answer_is_known_before_the_next_call_can_come() {
+async fn answer_is_scored_before_the_next_call() {
     let provider = FakeProvider::sending(chat_answer("The import is repaired and it will run tonight.")).await;
     let rig = Rig::new(&provider).await;
     let mut scores = Vec::new();
@@ -80,7 +80,7 @@ async fn other_endpoints_are_recorded_but_not_scored() {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_is_forwarded_and_said_to_be_unread() {
+async fn unreadable_body_is_forwarded_and_recorded_as_unread() {
     let mut provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
     let mut rig = Rig::new(&provider).await;
     let response = rig.call(post(CHAT, "{\"messages\": [")).await;

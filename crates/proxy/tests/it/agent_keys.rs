@@ -1,4 +1,4 @@
-//! Agent keys: who may call in whose name, and that no key is ever sent to a provider.
+//! Agent keys: who may call under which name, and that no key is ever sent to a provider.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -135,12 +135,30 @@ async fn spoofed_revoked_expired_and_wrong_keys_are_refused_and_leave_no_trace()
     for agent in ["other", "bot2", "gone", "old", "team-ab", "bot"] {
         assert!(rig.guard.agent(&model::AgentId::parse(agent).unwrap()).is_none(), "{agent}");
     }
-    // The one call that is allowed is the first that the provider and the recorder see.
+    // The only allowed call is the first that the provider and the recorder see.
     assert_eq!(rig.call(with(&named("team-a:x"), &[("x-api-key", &of_team)])).await.status(), StatusCode::OK);
     assert_eq!(rig.event().await.agent.as_str(), "team-a:x");
     assert!(provider.received().await.head.contains("sk-stored"));
     let refused: Vec<u64> = keys.all().iter().map(|it| it.refused()).collect();
     assert_eq!(refused, [3, 3, 1], "of bot, the team and the expired one");
+}
+
+#[tokio::test]
+async fn api_tokens_and_cookies_of_the_dashboard_are_never_sent_to_a_provider() {
+    let mut provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = rig(&provider, &AgentKeys::default(), RequireKey::Never, None).await;
+    for (path, headers) in [
+        (CHAT.to_owned(), vec![("authorization", "Bearer agz_token")]),
+        (CHAT.to_owned(), vec![("x-api-key", "agz_token")]),
+        (format!("{CHAT}?key=agz%5Ftoken"), vec![]),
+    ] {
+        assert_unauthorized(&rig.call(with(&path, &headers)).await);
+    }
+    assert_eq!(provider.calls(), 0);
+    let cookies = [("authorization", "Bearer sk-own"), ("cookie", "agentgazer_session=secret; theirs=1")];
+    assert_eq!(rig.call(with(CHAT, &cookies)).await.status(), StatusCode::OK);
+    let head = provider.received().await.head;
+    assert!(head.contains("theirs=1") && !head.contains("secret"), "{head}");
 }
 
 #[tokio::test]
@@ -154,7 +172,7 @@ async fn key_is_never_sent_to_a_provider_without_a_stored_key() {
     assert!(json(&refused)["error"]["message"].as_str().unwrap().contains("no key is stored"), "{refused:?}");
     assert_eq!(rig.event().await.status, Some(401));
 
-    // The client's own credential beside it is the provider's.
+    // The client's own credential beside it goes to the provider.
     let headers = [("authorization", "Bearer sk-own"), ("x-api-key", text.as_str())];
     assert_eq!(rig.call(with(CHAT, &headers)).await.status(), StatusCode::OK);
     let head = provider.received().await.head;
@@ -202,7 +220,7 @@ async fn short_path_without_a_provider_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn key_in_the_agents_place_or_in_the_body_is_no_key() {
+async fn key_in_the_path_or_in_the_body_is_refused() {
     let (bot, text) = key("bot", 1);
     let keys = AgentKeys::new([bot]);
     let provider = FakeProvider::sending(chat_answer("hi")).await;
@@ -214,7 +232,7 @@ async fn key_in_the_agents_place_or_in_the_body_is_no_key() {
     assert_unauthorized(&rig.call(post(CHAT, body)).await);
 }
 
-/// Sends a request as it stands on an open connection, and returns the status of the answer.
+/// Sends a request on an open connection, and returns the status of the answer.
 async fn status_on(stream: &mut TcpStream, version: &str, key: &str) -> u16 {
     let body = question(PROMPT);
     let head = format!("POST {SHORT} {version}\r\nHost: localhost\r\nConnection: keep-alive\r\nX-API-KEY: {key}\r\n");
@@ -249,4 +267,53 @@ async fn revocation_holds_on_a_connection_that_is_open() {
     keys.add(bot);
     let mut old = TcpStream::connect(rig.address).await.unwrap();
     assert_eq!(status_on(&mut old, "HTTP/1.0", &text).await, 200);
+}
+
+/// A key, a token or the token of the first start that stands where it does not belong, in calls
+/// that need none.
+#[tokio::test]
+async fn own_secrets_go_to_no_provider_wherever_they_stand() {
+    const FIRST: &str = "first-token-canary-0123456789";
+    let keys = AgentKeys::default();
+    let mut provider = FakeProvider::sending(chat_answer("hi")).await;
+    let key_requirement = KeyRequirement { require: RequireKey::Never, is_exposed: false, allow_open_relay: false };
+    let own_token = proxy::OwnToken::new(|given| given == FIRST.as_bytes());
+    let config = proxy::ProxyConfig { keys: keys.clone(), key_requirement, own_token, ..config() };
+    let mut rig = Rig::at(&provider, config, KillSwitch::default(), Clock::manual(NOW)).await;
+    let of_other = key("other", 9).1;
+    let bearer_first = bearer(FIRST);
+    let passes: [(String, &[(&str, &str)]); 5] = [
+        (CHAT.to_owned(), &[("x-agent-key", &of_other), ("authorization", "Bearer sk-own")]),
+        (CHAT.to_owned(), &[("x-note", "see agz_canary"), ("authorization", "Bearer sk-own")]),
+        (CHAT.to_owned(), &[("cookie", "agentgazer_session=canary; a=b"), ("authorization", "Bearer sk-own")]),
+        (format!("{CHAT}?token=agz_canary&trace={of_other}"), &[("authorization", "Bearer sk-own")]),
+        (CHAT.to_owned(), &[("x-api-key", FIRST), ("authorization", "Bearer sk-own")]),
+    ];
+    for (path, headers) in passes {
+        assert_eq!(rig.call(with(&path, headers)).await.status(), StatusCode::OK, "{path} {headers:?}");
+        let head = provider.received().await.head;
+        assert!(head.contains("Bearer sk-own"), "{head}");
+        assert!(!["agk_", "agz_", "canary"].iter().any(|secret| head.contains(secret)), "{head}");
+        rig.event().await;
+    }
+    // Without a credential beside it there is nothing that the provider could be sent.
+    let refused: [(String, &[(&str, &str)]); 5] = [
+        (CHAT.to_owned(), &[("authorization", &bearer_first)]),
+        (CHAT.to_owned(), &[("x-api-key", FIRST)]),
+        (CHAT.to_owned(), &[("x-goog-api-key", FIRST), ("api-key", FIRST)]),
+        (format!("{CHAT}?key={FIRST}"), &[]),
+        (format!("{CHAT}?a=b&k%65y=%66{}", &FIRST[1..]), &[("authorization", "Bearer sk-own")]),
+    ];
+    for (path, headers) in refused {
+        let response = rig.call(with(&path, headers)).await;
+        assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{path} {headers:?}");
+        assert!(!String::from_utf8_lossy(response.body()).contains(FIRST));
+    }
+    assert_eq!(provider.calls(), 5);
+    // A stored key replaces it, as it replaces whatever a client has there.
+    let stored = Provider::new("openai", &format!("http://{}", provider.address), Format::Openai).unwrap();
+    rig.providers.put(Provider { key: Some("sk-stored".into()), ..stored });
+    assert_eq!(rig.call(with(CHAT, &[("authorization", &bearer_first)])).await.status(), StatusCode::OK);
+    let head = provider.received().await.head;
+    assert!(head.contains("Bearer sk-stored") && !head.contains(FIRST), "{head}");
 }

@@ -1,4 +1,4 @@
-//! Forms of particular clients and providers, over real sockets: Claude Code, Bedrock, Cohere.
+//! Formats of particular clients and providers, over real sockets: Claude Code, Bedrock, Cohere.
 
 use model::{Action, Evidence, Record};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::rig::{PROMPT, Rig, armed, begin, config, post};
 
 const ANSWER: &str = "I changed the path in the loader; please run the import again.";
 
-/// Asks the same until the agent is killed. Returns the evidence.
+/// Repeats a request until the agent is killed, and returns the evidence.
 async fn evidence_of_loop(provider: &FakeProvider, path: &str, body: &Value) -> Vec<Evidence> {
     let mut rig = Rig::with(provider, config(), armed(Action::Deactivate)).await;
     // Three calls that pass; the fourth waits for its kill to be written.

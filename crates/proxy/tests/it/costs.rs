@@ -1,4 +1,4 @@
-//! What calls cost, as it is recorded.
+//! Recorded costs of calls.
 
 use model::NanoUsd;
 
@@ -207,7 +207,7 @@ async fn a_stream_is_asked_for_its_usage_and_the_client_does_not_see_it() {
 }
 
 #[tokio::test]
-async fn a_provider_that_was_pointed_elsewhere_gets_the_bytes_that_came() {
+async fn provider_with_another_base_url_gets_the_body_unchanged() {
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
     let rig = Rig::new(&provider).await;
     let body = streamed_question(PROMPT);
@@ -216,7 +216,7 @@ async fn a_provider_that_was_pointed_elsewhere_gets_the_bytes_that_came() {
 }
 
 #[tokio::test]
-async fn a_provider_that_dies_in_a_filtered_stream_is_told_of_as_ever() {
+async fn death_of_a_provider_in_a_filtered_stream_is_reported() {
     let (asked, _) = asked_and_plain();
     let cut = asked[..asked.len() / 2].to_owned();
     let provider = FakeProvider::new(move |_| {

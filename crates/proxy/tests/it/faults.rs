@@ -50,7 +50,7 @@ async fn a_body_whose_provider_dies_breaks_and_nothing_is_invented() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_with_its_connection_must_have_ended_itself() {
+async fn stream_closed_without_a_terminal_event_is_an_error() {
     let check = async |events: Vec<u8>, outcome: Outcome| {
         let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".to_vec();
         let provider = FakeProvider::new(move |_| vec![Step::Send([&head[..], &events].concat()), Step::Close]).await;
@@ -121,13 +121,13 @@ async fn a_client_that_stops_sending_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_slow_client_slows_the_provider() {
-    // What the kernel may hold for the four sockets on the way.
+    // What the kernel may buffer for the four sockets on the path.
     const BUFFERS: usize = 96 << 20;
     let mut provider = FakeProvider::new(|_| vec![Step::Send(stream_head("text/event-stream")), Step::Flood]).await;
     let rig = Rig::new(&provider).await;
     let mut body = rig.begin(post(CHAT, streamed_question(PROMPT))).await.into_body();
     body.frame().await.unwrap().unwrap();
-    // The client reads no more. The proxy is done when nothing more is taken during other calls.
+    // The client stops reading. The proxy has stopped too when other calls see no more bytes taken.
     let (mut taken, mut calls_without) = (provider.flooded(), 0);
     while calls_without < 20 {
         rig.make_other_call().await;
@@ -171,8 +171,8 @@ async fn a_body_of_unknown_length_over_the_limit_is_a_413_too() {
 }
 
 #[tokio::test]
-async fn without_room_for_its_body_a_call_waits_and_does_not_fail() {
-    // More than the system buffers before somebody reads: when it is sent, much of it has been read.
+async fn call_waits_while_the_body_budget_is_used_up() {
+    // More than the system buffers before someone reads: once it is sent, much of it has been read.
     const HALF: usize = 8 << 20;
     let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
     let small = ProxyConfig { bodies_in_flight: 1, max_request_body: 2 * HALF, ..config() };
@@ -180,7 +180,7 @@ async fn without_room_for_its_body_a_call_waits_and_does_not_fail() {
     let length = 2 * HALF;
     let (half, head) =
         (vec![b'x'; HALF], format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n"));
-    // Takes all the room, and then some that nobody else may have.
+    // Takes the whole budget, and the overdraft.
     let mut first = TcpStream::connect(rig.address).await.unwrap();
     first.write_all(&[head.as_bytes(), &half].concat()).await.unwrap();
     let second = tokio::spawn({
@@ -196,7 +196,7 @@ async fn without_room_for_its_body_a_call_waits_and_does_not_fail() {
 }
 
 #[tokio::test]
-async fn calls_one_after_the_other_share_a_connection() {
+async fn consecutive_calls_reuse_a_connection() {
     let streamed =
         [stream_head("text/event-stream"), chunk(&chat_stream(&["one", " two"])), b"0\r\n\r\n".to_vec()].concat();
     for answer in [chat_answer("whole"), streamed, b"HTTP/1.1 204 No Content\r\n\r\n".to_vec()] {
@@ -211,7 +211,7 @@ async fn calls_one_after_the_other_share_a_connection() {
 }
 
 #[tokio::test]
-async fn a_connection_that_was_closed_while_it_waited_is_not_used_again() {
+async fn connection_closed_while_idle_is_not_reused() {
     let provider = FakeProvider::new(|_| vec![Step::Send(chat_answer("whole")), Step::Close]).await;
     let rig = Rig::new(&provider).await;
     for _ in 0..3 {
@@ -222,7 +222,7 @@ async fn a_connection_that_was_closed_while_it_waited_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn a_connection_whose_answer_was_not_awaited_is_not_used_again() {
+async fn connection_with_an_unread_answer_is_not_reused() {
     let begun = [stream_head("text/event-stream"), chunk(&chat_stream(&["one"])[..20])].concat();
     let mut provider = FakeProvider::new(move |_| vec![Step::Send(begun.clone()), Step::Hold]).await;
     let rig = Rig::new(&provider).await;
@@ -234,7 +234,7 @@ async fn a_connection_whose_answer_was_not_awaited_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn a_refused_client_that_is_still_sending_reads_why() {
+async fn refused_client_that_is_still_sending_gets_the_reason() {
     let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
     let rig = Rig::new(&provider).await;
     // Larger than what fits into the buffers of both sockets.

@@ -14,8 +14,8 @@ use crate::rig::{CHAT, PROMPT, Rig, armed, config, json, post, question};
 
 const RESPONSES: &str = "/agents/bot/openai/v1/responses";
 
-/// A provider of Responses that numbers its answers, and each time calls `run` with what
-/// `arguments` gives.
+/// A provider of Responses that numbers its answers, and calls `run` each time with the result of
+/// `arguments`.
 async fn chain_provider(arguments: impl Fn(usize) -> Value + Send + Sync + 'static) -> FakeProvider {
     let answers = AtomicUsize::new(1);
     FakeProvider::new(move |_: &Received| {
@@ -27,7 +27,7 @@ async fn chain_provider(arguments: impl Fn(usize) -> Value + Send + Sync + 'stat
     .await
 }
 
-/// A call that goes on from the answer with this number, with what its tool gave.
+/// A call that continues the answer with this number, with the result of its tool.
 fn step_after(number: usize, output: &str) -> Request<Full<Bytes>> {
     let output = json!([{ "type": "function_call_output", "call_id": format!("call_{number}"), "output": output }]);
     post(RESPONSES, json!({ "previous_response_id": format!("resp_{number}"), "input": output }).to_string())
@@ -39,7 +39,7 @@ async fn event_of(rig: &mut Rig, request: Request<Full<Bytes>>) -> Event {
 }
 
 #[tokio::test]
-async fn a_call_that_carries_only_what_is_new_is_placed_in_its_turn() {
+async fn continued_response_belongs_to_its_turn() {
     let provider = chain_provider(|number| json!({ "n": number })).await;
     let mut rig = Rig::new(&provider).await;
     let first = event_of(&mut rig, post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
@@ -58,7 +58,7 @@ async fn a_call_that_carries_only_what_is_new_is_placed_in_its_turn() {
 }
 
 #[tokio::test]
-async fn a_tool_call_that_is_only_referred_to_is_resolved() {
+async fn item_reference_is_resolved_to_its_tool_call() {
     let provider = chain_provider(|number| json!({ "n": number })).await;
     let mut rig = Rig::new(&provider).await;
     let user = json!({ "role": "user", "content": PROMPT });
@@ -79,7 +79,7 @@ async fn a_tool_call_that_is_only_referred_to_is_resolved() {
 }
 
 #[tokio::test]
-async fn calls_of_a_conversation_that_the_provider_keeps_are_placed_in_it() {
+async fn calls_of_a_stored_conversation_belong_to_it() {
     let provider = chain_provider(|number| json!({ "n": number })).await;
     let mut rig = Rig::new(&provider).await;
     let asks =
@@ -98,7 +98,7 @@ fn adaptive() -> KillSwitch {
 }
 
 #[tokio::test]
-async fn a_chain_that_goes_in_circles_is_killed_and_one_that_moves_on_is_not() {
+async fn looping_chain_is_killed_and_progressing_chain_is_not() {
     let provider = chain_provider(|_| json!({ "command": "cat build.log" })).await;
     let rig = Rig::with(&provider, config(), adaptive()).await;
     rig.call(post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
@@ -122,7 +122,7 @@ async fn a_chain_that_goes_in_circles_is_killed_and_one_that_moves_on_is_not() {
 }
 
 #[tokio::test]
-async fn google_s_paths_say_the_model_and_whether_to_stream() {
+async fn gemini_paths_name_the_model_and_select_streaming() {
     let answer = json!({ "candidates": [{ "content": { "parts": [{ "text": "Hi" }] }, "finishReason": "STOP" }], "usageMetadata": { "promptTokenCount": 7 } });
     let provider = FakeProvider::sending(whole("200 OK", "application/json", format!("[{answer}]"))).await;
     let mut rig = Rig::new(&provider).await;
@@ -133,7 +133,7 @@ async fn google_s_paths_say_the_model_and_whether_to_stream() {
 }
 
 #[tokio::test]
-async fn who_calls_an_endpoint_of_another_format_reads_its_errors() {
+async fn errors_have_the_format_of_the_endpoint() {
     let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
     let rig = Rig::new(&provider).await;
     rig.guard.deactivate(&model::AgentId::parse("bot").unwrap(), model::Timestamp::from_millis(1));
@@ -176,7 +176,7 @@ async fn a_websocket_is_refused_in_the_caller_s_format_whatever_its_agent_s_stat
 }
 
 #[tokio::test]
-async fn any_other_upgrade_is_declined_by_going_on_in_http() {
+async fn other_upgrades_are_ignored() {
     let mut provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
     let rig = Rig::new(&provider).await;
     assert_eq!(rig.call(upgrade("/agents/bot/openai/v1/models", "h2c")).await.status(), 200);
@@ -185,7 +185,7 @@ async fn any_other_upgrade_is_declined_by_going_on_in_http() {
 }
 
 #[tokio::test]
-async fn a_provider_that_leaves_http_is_not_followed() {
+async fn unrequested_upgrade_by_the_provider_is_refused() {
     let provider =
         FakeProvider::sending("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n").await;
     let rig = Rig::new(&provider).await;
@@ -193,7 +193,7 @@ async fn a_provider_that_leaves_http_is_not_followed() {
 }
 
 #[tokio::test]
-async fn bodies_in_brotli_pass_as_they_are_and_are_read() {
+async fn brotli_bodies_are_forwarded_unchanged_and_read() {
     let answer = brotli(br#"{"choices":[{"message":{"role":"assistant","content":"It is repaired."}}]}"#);
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: br\r\ncontent-length: {}\r\n\r\n",

@@ -1,4 +1,4 @@
-//! Where bodies end, when what is said of it contradicts itself or is unusual.
+//! The end of bodies whose framing is contradictory or unusual.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -6,14 +6,14 @@ use tokio::net::TcpStream;
 use crate::provider::{FakeProvider, LAST_CHUNK, chunk, whole};
 use crate::rig::{PROMPT, Rig, json};
 
-/// An answer in chunks that has these header lines beside.
+/// An answer in chunks with these additional header lines.
 fn in_chunks(headers: &str, body: &str) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{headers}\r\n");
     [head.as_bytes(), &chunk(body.as_bytes()), LAST_CHUNK].concat()
 }
 
 #[tokio::test]
-async fn of_an_answer_in_chunks_a_length_does_not_count() {
+async fn content_length_of_a_chunked_answer_is_ignored() {
     let body = r#"{"choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":5,"completion_tokens":3}}"#;
     for headers in [
         "content-length: 10\r\ntransfer-encoding: chunked\r\n",
@@ -29,7 +29,7 @@ async fn of_an_answer_in_chunks_a_length_does_not_count() {
 }
 
 #[tokio::test]
-async fn an_answer_in_a_transfer_coding_that_would_be_lost_is_a_502() {
+async fn answer_in_an_unknown_transfer_coding_is_a_502() {
     let provider = FakeProvider::sending(in_chunks("transfer-encoding: gzip, chunked\r\n", "not really gzip")).await;
     let mut rig = Rig::new(&provider).await;
     let response = rig.ask(PROMPT).await;

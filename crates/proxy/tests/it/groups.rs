@@ -1,4 +1,4 @@
-//! Groups: what their agents share holds however many of them call at once.
+//! Groups: shared limits hold however many agents call at once.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn path(agent: &str) -> String {
     format!("/agents/{agent}/openai/v1/chat/completions")
 }
 
-/// Calls of many agents at once; how many passed.
+/// Makes calls of many agents at once, and returns how many passed.
 async fn call_at_once(rig: &Rig, agents: usize) -> u64 {
     let address = rig.address;
     let call = move |number: usize| async move {
@@ -56,7 +56,7 @@ async fn rate_of_a_group_is_shared_by_its_agents() {
 async fn budget_of_a_group_is_shared_by_its_agents() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let rig = Rig::new(&provider).await;
-    // Of this much, as many calls pass as it pays for, and one more: the last may exceed it.
+    // As many calls pass as the budget pays for, and one more: the last may exceed it.
     put(&rig, r#"{"budget_daily_usd":1000}"#);
     assert_eq!(rig.call(post(&path("x"), question(PROMPT))).await.status(), 200);
     let of_one = rig.guard.policies().group("team-a").unwrap().limits.spent(Clock::System.now())[0].nanos();
@@ -74,7 +74,7 @@ async fn budget_of_a_group_is_shared_by_its_agents() {
 }
 
 #[tokio::test]
-async fn call_that_the_group_refuses_takes_nothing_from_its_agent() {
+async fn call_refused_by_the_group_costs_its_agent_nothing() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let rig = Rig::new(&provider).await;
     let x = model::AgentId::parse("x").unwrap();

@@ -1,4 +1,4 @@
-//! What is forwarded is what came in: bytes, status and headers, both ways.
+//! Forwarding is transparent: bytes, status and headers, both ways.
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
 use crate::rig::{CHAT, PROMPT, Rig, post, question, streamed_question};
 
-/// Where the stream of a request is to be cut: in a header, because the provider sees nothing else
-/// of the test.
+/// The offsets at which to cut the stream of a request, from a header, because the provider sees
+/// nothing else of the test.
 fn cuts(head: &str) -> Vec<usize> {
     let line = head.lines().find_map(|line| line.strip_prefix("x-cuts: ")).unwrap_or_default();
     line.split(',').filter_map(|cut| cut.parse().ok()).collect()
@@ -93,7 +93,7 @@ async fn a_call_that_names_only_the_provider_goes_to_its_chat_endpoint() {
 }
 
 #[tokio::test]
-async fn headers_of_one_hop_end_here_and_all_others_pass() {
+async fn hop_by_hop_headers_are_dropped_and_all_others_forwarded() {
     let answer = "HTTP/1.1 418 Short and stout\r\nconnection: keep-alive, x-hop\r\nx-hop: 1\r\nkeep-alive: timeout=5\r\n\
         set-cookie: a=1\r\nset-cookie: b=2\r\nx-request-id: req_7\r\ncontent-length: 2\r\n\r\n{}";
     let mut provider = FakeProvider::sending(answer).await;
@@ -174,7 +174,7 @@ fn gzipped(plain: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn compressed_bodies_pass_as_they_are_and_are_read_all_the_same() {
+async fn compressed_bodies_are_forwarded_unchanged_and_read() {
     let body = gzipped(br#"{"choices":[{"message":{"role":"assistant","content":"It is repaired."}}]}"#);
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",

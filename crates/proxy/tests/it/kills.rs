@@ -1,4 +1,4 @@
-//! What the kill switch does to the traffic.
+//! The effects of the kill switch on traffic.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -19,9 +19,9 @@ async fn rig(kill_switch: KillSwitch) -> (FakeProvider, Rig) {
     (provider, rig)
 }
 
-/// Asks the same until the next call exceeds the threshold of 5: the fourth has 3 prompts and 2
-/// answers alike.
-async fn go_to_the_brink(rig: &mut Rig) {
+/// Repeats a prompt until the next call exceeds the threshold of 5: the fourth has 3 similar
+/// prompts and 2 similar answers.
+async fn repeat_until_one_call_before_the_kill(rig: &mut Rig) {
     for _ in 0..3 {
         assert_eq!(rig.ask(PROMPT).await.status(), 200);
         rig.event().await;
@@ -31,14 +31,14 @@ async fn go_to_the_brink(rig: &mut Rig) {
 #[tokio::test]
 async fn a_kill_is_answered_only_once_it_is_on_disk() {
     let (provider, mut rig) = rig(armed(Action::Deactivate)).await;
-    go_to_the_brink(&mut rig).await;
+    repeat_until_one_call_before_the_kill(&mut rig).await;
     let address = rig.address;
     let trigger = tokio::spawn(async move { collect(begin(address, post(CHAT, question(PROMPT))).await).await });
     let Record::Kill { incident, event, committed } = rig.record().await else { panic!("not a kill") };
     let other = tokio::spawn(async move { collect(begin(address, post(CHAT, question("else"))).await).await });
     rig.make_other_call().await;
     assert!(!trigger.is_finished() && !other.is_finished());
-    committed.send(true).unwrap();
+    committed.send(Some(incident.kill.incident)).unwrap();
 
     for call in [trigger, other] {
         let response = call.await.unwrap();
@@ -56,11 +56,11 @@ async fn a_kill_is_answered_only_once_it_is_on_disk() {
 }
 
 #[tokio::test]
-async fn a_kill_that_is_not_written_in_time_holds_all_the_same() {
+async fn kill_holds_if_its_commit_times_out() {
     let provider = FakeProvider::sending(chat_answer(ANSWER)).await;
     let impatient = ProxyConfig { kill_commit_timeout: Duration::from_millis(20), ..config() };
     let mut rig = Rig::with(&provider, impatient, armed(Action::Deactivate)).await;
-    go_to_the_brink(&mut rig).await;
+    repeat_until_one_call_before_the_kill(&mut rig).await;
     for _ in 0..3 {
         assert_eq!(rig.ask(PROMPT).await.status(), 400);
     }
@@ -71,7 +71,7 @@ async fn a_kill_that_is_not_written_in_time_holds_all_the_same() {
 #[tokio::test]
 async fn the_incident_carries_its_evidence() {
     let (_provider, mut rig) = rig(armed(Action::Deactivate)).await;
-    go_to_the_brink(&mut rig).await;
+    repeat_until_one_call_before_the_kill(&mut rig).await;
     let address = rig.address;
     tokio::spawn(begin(address, post(CHAT, question(PROMPT))));
     let Record::Kill { incident, .. } = rig.record().await else { panic!("not a kill") };
@@ -99,7 +99,7 @@ async fn two_hundred_parallel_calls_make_one_incident_and_none_is_dialled_after_
         .map(|_| tokio::spawn(async move { collect(begin(address, post(CHAT, question(PROMPT))).await).await }))
         .collect();
     let Record::Kill { committed, incident, .. } = rig.record().await else { panic!("not a kill") };
-    committed.send(true).unwrap();
+    committed.send(Some(incident.kill.incident)).unwrap();
     let mut passed = 0;
     let mut incidents = HashSet::new();
     for call in calls {
@@ -110,7 +110,7 @@ async fn two_hundred_parallel_calls_make_one_incident_and_none_is_dialled_after_
             other => panic!("{other}"),
         }
     }
-    // The twelfth call has eleven like it before it: at the latest then it was over.
+    // The twelfth call has eleven similar ones before it, so the kill came by then at the latest.
     assert!(passed <= 11);
     assert_eq!(provider.calls(), passed);
     assert_eq!(incidents, HashSet::from([incident.kill.incident.to_string()]));
@@ -120,7 +120,7 @@ async fn two_hundred_parallel_calls_make_one_incident_and_none_is_dialled_after_
 #[tokio::test]
 async fn block_refuses_the_call_and_leaves_the_agent_active() {
     let (provider, mut rig) = rig(armed(Action::Block)).await;
-    go_to_the_brink(&mut rig).await;
+    repeat_until_one_call_before_the_kill(&mut rig).await;
     let response = rig.ask(PROMPT).await;
     assert_eq!(response.status(), 429);
     assert_eq!(json(&response)["block_reason"], "loop_detected");
@@ -132,17 +132,17 @@ async fn block_refuses_the_call_and_leaves_the_agent_active() {
 }
 
 #[tokio::test]
-async fn a_blocked_call_passes_after_the_rest_that_it_is_told() {
+async fn blocked_call_passes_after_the_announced_pause() {
     let provider = FakeProvider::sending(chat_answer(ANSWER)).await;
     let clock = Clock::manual(Timestamp::from_millis(1_705_314_600_000));
     let kill_switch = KillSwitch { counting: Counting::Adaptive, ..armed(Action::Block) };
     let mut rig = Rig::at(&provider, config(), kill_switch, clock.clone()).await;
-    go_to_the_brink(&mut rig).await;
+    repeat_until_one_call_before_the_kill(&mut rig).await;
     let response = rig.ask(PROMPT).await;
     let seconds: i64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert_eq!(json(&response)["retry_after_seconds"], seconds);
     assert!(json(&response)["error"]["message"].as_str().unwrap().contains(&format!("for {seconds} s")));
-    // Refused, it counts: too early once, the rest begins anew.
+    // A refused call counts: one that comes too early restarts the pause.
     for (wait, status) in [(seconds - 1, 429), (1, 429), (seconds, 200)] {
         clock.advance(wait * 1000);
         assert_eq!(rig.ask(PROMPT).await.status(), status, "after {wait} more seconds");
@@ -163,9 +163,9 @@ async fn observe_lets_the_call_through_and_records_one_incident() {
 }
 
 #[tokio::test]
-async fn while_the_switch_is_off_the_record_says_what_would_have_been_stopped() {
+async fn disabled_kill_switch_records_what_it_would_have_stopped() {
     let (_provider, mut rig) = rig(KillSwitch { enabled: false, ..armed(Action::Deactivate) }).await;
-    go_to_the_brink(&mut rig).await;
+    repeat_until_one_call_before_the_kill(&mut rig).await;
     let response = rig.ask(PROMPT).await;
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["x-agentgazer-loop-score"], "7.0/5.0");

@@ -1,5 +1,4 @@
-//! Drives the proxy over real sockets, against a provider that does exactly what a test tells it
-//! to.
+//! Drives the proxy over real sockets, against a scripted provider.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may")]
 #![allow(unreachable_pub, reason = "nothing of a test binary is reachable")]
 

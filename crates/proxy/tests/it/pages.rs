@@ -1,5 +1,5 @@
-//! Web pages: those of foreign origins use the proxy in no way, those of allowed ones as programs
-//! do.
+//! Web pages: those of foreign origins cannot use the proxy, those of allowed origins can as
+//! programs do.
 
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
@@ -22,7 +22,7 @@ fn from_page(path: &str, lines: &[(&'static str, &'static str)]) -> Request<Full
 }
 
 #[tokio::test]
-async fn foreign_pages_make_no_agent_and_kill_none() {
+async fn foreign_pages_create_and_kill_no_agent() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let mut rig = Rig::with(&provider, config(), armed(Action::Deactivate)).await;
     let mut stored = Provider::new("openai", &format!("http://{}", provider.address), Format::Openai).unwrap();
@@ -43,7 +43,7 @@ async fn foreign_pages_make_no_agent_and_kill_none() {
     }
     assert_eq!(provider.calls(), 0);
     assert!(rig.guard.agent(&AgentId::parse("bot").unwrap()).is_none());
-    // The first event is that of a program's call: what was refused made none.
+    // The first event is that of a program's call: refused requests made none.
     assert_eq!(rig.ask(PROMPT).await.status(), StatusCode::OK);
     assert_eq!(rig.event().await.status, Some(200));
 }
@@ -62,7 +62,7 @@ async fn a_foreign_page_is_refused_in_the_format_of_the_endpoint() {
 }
 
 #[tokio::test]
-async fn an_allowed_page_asks_first_and_then_reads_its_answers() {
+async fn allowed_page_sends_a_preflight_and_reads_answers() {
     let head = "HTTP/1.1 200 OK\r\naccess-control-allow-origin: https://provider.test\r\nvary: accept\r\n";
     let provider = FakeProvider::sending(format!("{head}content-length: 2\r\n\r\n{{}}")).await;
     let mut rig = Rig::with(&provider, allowing("https://app.example"), KillSwitch::default()).await;
@@ -126,7 +126,7 @@ async fn dot_segments_are_refused() {
 }
 
 #[tokio::test]
-async fn a_provider_cannot_speak_for_the_proxy() {
+async fn headers_of_the_proxy_are_dropped_from_answers() {
     let head = "HTTP/1.1 200 OK\r\nx-agentgazer-blocked: inactive\r\nX-AgentGazer-Incident: 1\r\nx-other: 1\r\n";
     let trailer = "transfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx-agentgazer-blocked: x\r\nx-sum: 7\r\n\r\n";
     let provider = FakeProvider::sending(format!("{head}trailer: x-sum\r\n{trailer}")).await;

@@ -68,7 +68,7 @@ async fn two_hundred_calls_at_once_overshoot_a_budget_by_at_most_one() {
     assert_eq!((passed, provider.calls(), spent(&rig)), (11, 11, 11 * COST));
 }
 
-/// Whether nothing is reserved: else a call that may cost anything at all would have to wait.
+/// Whether nothing is reserved: otherwise a call of any cost would have to wait.
 fn nothing_is_reserved(rig: &Rig) -> bool {
     let limits = rig.guard.policies().counted(&bot()).unwrap();
     limit(rig, &budget(spent(rig) + 1));
@@ -79,7 +79,7 @@ fn nothing_is_reserved(rig: &Rig) -> bool {
 }
 
 #[tokio::test]
-async fn however_a_call_ends_nothing_stays_reserved() {
+async fn reservation_ends_with_every_outcome_of_a_call() {
     let half = || chunk(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n");
     let endings: [(&str, Vec<Step>); 5] = [
         ("an error of the provider", vec![Step::Send(whole("500 Oops", "application/json", "{}"))]),
@@ -108,7 +108,7 @@ async fn however_a_call_ends_nothing_stays_reserved() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_leaves_nothing_reserved() {
+async fn reservation_ends_when_the_client_disconnects() {
     let begun = || vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(b": hello\n\n")), Step::Hold];
     for steps in [vec![Step::Hold], begun()] {
         let answers = steps.len() > 1;
@@ -131,7 +131,7 @@ async fn a_client_that_goes_away_leaves_nothing_reserved() {
 }
 
 #[tokio::test]
-async fn a_loop_that_is_blocked_leaves_nothing_reserved() {
+async fn reservation_ends_when_a_loop_is_blocked() {
     let provider = FakeProvider::sending(chat_answer("I cannot do that, I am afraid.")).await;
     let rig = Rig::with(&provider, config(), armed(Action::Block)).await;
     limit(&rig, &budget(i64::from(u32::MAX)));
@@ -145,7 +145,7 @@ async fn a_loop_that_is_blocked_leaves_nothing_reserved() {
 }
 
 #[tokio::test]
-async fn a_call_waits_for_those_that_hold_the_rest_of_the_budget() {
+async fn call_waits_while_others_reserve_the_rest_of_the_budget() {
     let provider =
         FakeProvider::new(|request: &Received| match String::from_utf8_lossy(&request.body).contains("never ends") {
             true => vec![Step::Hold],
@@ -166,16 +166,16 @@ async fn a_call_waits_for_those_that_hold_the_rest_of_the_budget() {
 }
 
 #[tokio::test]
-async fn each_policy_refuses_in_its_own_way_and_nothing_is_sent() {
+async fn each_limit_refuses_with_its_own_reason() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let mut rig = Rig::new(&provider).await;
-    // Three days away from now, whenever that is.
+    // Three days from now, whenever that is.
     let day = (model::Zone::default().weekday_and_minute(now()).0 as usize + 3) % 7;
     let day = model::Weekday::ALL[day].as_str();
     let hours = format!(r#"{{"allowed_hours":[{{"days":["{day}"],"from":"00:00","to":"24:00"}}]}}"#);
     let check = async |rig: &mut Rig, policy: &str, status: u16, reason: BlockReason| {
         limit(rig, policy);
-        // Also what carries no conversation is refused.
+        // Calls without a conversation are refused too.
         for request in [post(CHAT, question(PROMPT)), post("/agents/bot/openai/v1/embeddings", "{}")] {
             let response = rig.call(request).await;
             check_refusal(&response, status, reason.as_str());
@@ -198,13 +198,13 @@ async fn each_policy_refuses_in_its_own_way_and_nothing_is_sent() {
     assert!((1..=60).contains(&seconds));
     assert_eq!(rig.call(post("/agents/bot/anthropic/v1/models", "{}")).await.status(), 200, "the limit is openai's");
 
-    // An inactive agent is told that before anything else.
+    // Inactivity takes precedence over every other refusal.
     rig.guard.deactivate(&bot(), now());
     check_refusal(&rig.ask(PROMPT).await, 400, "inactive");
 }
 
 #[tokio::test]
-async fn the_model_is_replaced_and_nothing_else() {
+async fn model_override_changes_only_the_model() {
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
     let mut rig = Rig::new(&provider).await;
     limit(&rig, r#"{"model_overrides":[{"provider":"openai","model":"*","use":"gpt-5-nano"}]}"#);
@@ -228,7 +228,7 @@ async fn the_model_is_replaced_and_nothing_else() {
         let event = rig.event().await;
         assert_eq!((event.model.as_deref(), event.model_asked.as_deref()), (Some("gpt-5-nano"), Some("gpt-5")));
     }
-    // Asked for what it gets anyway: not a byte is touched.
+    // The requested model is already the right one: not a byte is changed.
     let same = "{\"model\" : \"gpt-5-nano\",\"messages\":[]}";
     rig.call(post(CHAT, same)).await;
     assert_eq!(provider.received().await.body, same.as_bytes());
@@ -246,7 +246,7 @@ async fn a_model_in_the_path_is_replaced_there() {
     );
     let endless = "g".repeat(5_000);
     for (asked, used) in [("gemini-3-pro", "gemini-3-flash"), (&endless, "gemini-3-nano")] {
-        // What the body names as its model is not what the path asks for.
+        // The model in the path takes precedence over the one in the body.
         let body = r#"{"model":"gemini-3-nano","contents":[{"role":"user","parts":[{"text":"hi"}]}]}"#;
         let path = format!("/agents/bot/google/v1beta/models/{asked}:generateContent?alt=json");
         rig.call(post(&path, body)).await;
@@ -260,21 +260,22 @@ async fn a_model_in_the_path_is_replaced_there() {
 }
 
 #[tokio::test]
-async fn a_policy_that_comes_while_a_call_is_in_flight_counts_it() {
+async fn policy_set_during_a_call_counts_it() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let mut rig = Rig::new(&provider).await;
     let response = rig.begin(post(CHAT, question(PROMPT))).await;
     rig.event().await;
     limit(&rig, &budget(COST));
     collect(response).await;
-    // This one was over before; the next one counts, though its policy was another when it began.
+    // The first call ended before the policy; the next one counts, though it began under another
+    // policy.
     assert_eq!(rig.ask(PROMPT).await.status(), 200);
     assert_eq!(spent(&rig), COST);
     check_refusal(&rig.ask(PROMPT).await, 400, "budget_exceeded");
 }
 
 #[tokio::test]
-async fn an_agent_without_a_policy_is_not_touched() {
+async fn agent_without_a_policy_is_not_limited() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let rig = Rig::new(&provider).await;
     let other = AgentId::parse("other").unwrap();

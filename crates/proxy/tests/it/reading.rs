@@ -1,4 +1,4 @@
-//! What is read and scored: a conversation on whatever path and in whatever form it comes.
+//! Reading and scoring: a conversation on any path and in any encoding.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ fn gzip(plain: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_conversation_is_scored_on_whatever_path_it_comes() {
+async fn conversation_is_scored_on_any_path() {
     let mut provider = provider().await;
     let mut rig = Rig::new(&provider).await;
     for path in [
@@ -72,7 +72,7 @@ async fn a_content_type_does_not_hide_a_conversation() {
 }
 
 #[tokio::test]
-async fn what_carries_no_conversation_passes_and_says_why_it_is_not_scored() {
+async fn call_without_a_conversation_records_why_it_is_unscored() {
     let mut provider = provider().await;
     let mut rig = Rig::new(&provider).await;
     for (path, body, expected) in [
@@ -92,7 +92,7 @@ async fn what_carries_no_conversation_passes_and_says_why_it_is_not_scored() {
 }
 
 #[tokio::test]
-async fn unusual_forms_of_a_body_are_read_and_forwarded_as_they_came() {
+async fn unusual_encodings_are_read_and_forwarded_unchanged() {
     let mut provider = provider().await;
     let mut rig = Rig::new(&provider).await;
     let plain = question(PROMPT);
@@ -124,7 +124,7 @@ async fn unusual_forms_of_a_body_are_read_and_forwarded_as_they_came() {
 }
 
 #[tokio::test]
-async fn a_body_that_swells_is_read_up_to_twice_the_limit() {
+async fn expanding_body_is_read_up_to_twice_the_limit() {
     let provider = provider().await;
     let mut rig = Rig::new(&provider).await;
     let limit = crate::rig::config().max_request_body;

@@ -19,7 +19,7 @@ fn message(response: &Response<Bytes>) -> String {
 }
 
 #[tokio::test]
-async fn a_request_that_names_no_call_is_told_the_form() {
+async fn invalid_path_names_the_expected_form() {
     let provider = FakeProvider::sending("").await;
     let rig = Rig::new(&provider).await;
     for path in ["/", "/v1/chat/completions", "/agents/bot", "/agents/bot/", "/agents/bot/openai"] {
@@ -31,7 +31,7 @@ async fn a_request_that_names_no_call_is_told_the_form() {
 }
 
 #[tokio::test]
-async fn an_unknown_provider_is_told_the_known_ones() {
+async fn unknown_provider_lists_the_known_ones() {
     let provider = FakeProvider::sending("").await;
     let rig = Rig::new(&provider).await;
     let response = get(&rig, "/agents/bot/nobody/v1/models", "localhost").await;
@@ -40,7 +40,7 @@ async fn an_unknown_provider_is_told_the_known_ones() {
 }
 
 #[tokio::test]
-async fn a_bad_agent_name_is_told_the_rule() {
+async fn invalid_agent_name_names_the_rule() {
     let provider = FakeProvider::sending("").await;
     let rig = Rig::new(&provider).await;
     for name in ["-bot", "b%20t", "a%2Fb", "%ff", &"x".repeat(129)] {
@@ -53,7 +53,7 @@ async fn a_bad_agent_name_is_told_the_rule() {
 }
 
 #[tokio::test]
-async fn a_foreign_host_gets_nothing() {
+async fn foreign_host_is_refused() {
     let provider = FakeProvider::sending("").await;
     let rig = Rig::new(&provider).await;
     for (path, host) in [(CHAT, "evil.test"), (CHAT, ""), ("http://evil.test/agents/a/openai/v1/models", "localhost")] {
@@ -79,7 +79,7 @@ async fn a_websocket_is_refused() {
 }
 
 #[tokio::test]
-async fn a_transfer_coding_that_would_be_lost_is_refused() {
+async fn request_in_an_unknown_transfer_coding_is_refused() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let rig = Rig::new(&provider).await;
     let check = async |coding: &str, expected: u16| {
@@ -101,7 +101,7 @@ async fn an_inactive_agent_is_refused_before_its_body_is_read() {
     let mut rig = Rig::new(&provider).await;
     let agent = AgentId::parse("bot").unwrap();
     rig.guard.deactivate(&agent, Timestamp::from_millis(1_705_314_600_000));
-    // Too large, to an unknown provider, and no JSON: none of it matters.
+    // Too large, to an unknown provider, or not JSON: none of it is looked at.
     for request in [post(CHAT, question(PROMPT)), post(CHAT, vec![b'x'; 2 << 20]), post("/agents/bot/nobody/x", "{")] {
         let response = rig.call(request).await;
         assert_eq!(response.status(), 400);
@@ -116,14 +116,14 @@ async fn an_inactive_agent_is_refused_before_its_body_is_read() {
 }
 
 #[tokio::test]
-async fn the_status_of_a_refusal_is_that_of_the_callers_format() {
+async fn refusal_status_follows_the_callers_format() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let mut rig = Rig::new(&provider).await;
     rig.guard.deactivate(&AgentId::parse("bot").unwrap(), Timestamp::from_millis(1_705_314_600_000));
     for (path, status) in [
         (CHAT, 400),
         ("/agents/bot/anthropic/v1/messages", 403),
-        // A provider that speaks both: the endpoint decides.
+        // A provider with both formats: the endpoint decides.
         ("/agents/bot/openai/v1/messages", 403),
         ("/agents/bot/google/v1beta/models/m:generateContent", 400),
     ] {

@@ -22,7 +22,7 @@ use crate::provider::FakeProvider;
 
 pub const CHAT: &str = "/agents/bot/openai/v1/chat/completions";
 
-/// A proxy and all that a test needs to look into it.
+/// A proxy with access to its state for tests.
 pub struct Rig {
     pub address: SocketAddr,
     pub guard: Arc<Guard>,
@@ -37,6 +37,7 @@ pub fn config() -> ProxyConfig {
         allow_origins: Vec::new(),
         key_requirement: model::KeyRequirement::default(),
         keys: model::AgentKeys::default(),
+        own_token: proxy::OwnToken::default(),
         refusal_status: wire::RefusalStatus::default(),
         max_request_body: 1 << 20,
         bodies_in_flight: 64 << 20,
@@ -48,6 +49,7 @@ pub fn config() -> ProxyConfig {
         kill_commit_timeout: Duration::from_secs(30),
         prices: Arc::new(wire::Prices::builtin()),
         include_usage: Default::default(),
+        shared: None,
     }
 }
 
@@ -65,7 +67,7 @@ impl Rig {
         Rig::at(provider, config, kill_switch, Clock::System).await
     }
 
-    /// One whose time it is by `clock`.
+    /// A rig with `clock`.
     pub async fn at(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch, clock: Clock) -> Rig {
         let base = format!("http://{}", provider.address);
         let formats = [("openai", Format::Openai), ("anthropic", Format::Anthropic), ("google", Format::Gemini)];
@@ -95,8 +97,8 @@ impl Rig {
         self.call(post(CHAT, question(prompt))).await
     }
 
-    /// Makes a request that the proxy answers by itself and does not record. Before its answer, the
-    /// proxy has done what it could.
+    /// Makes a request that the proxy answers itself and does not record. By then the proxy has
+    /// finished its pending work.
     pub async fn make_other_call(&self) {
         let response = self.call(post("/no-agent", "")).await;
         assert_eq!(response.status(), 404);
@@ -177,6 +179,6 @@ pub fn json(response: &Response<Bytes>) -> serde_json::Value {
     serde_json::from_slice(response.body()).unwrap()
 }
 
-/// A prompt too long to be taken for a mere "continue".
+/// A prompt too long to count as a short "continue".
 pub const PROMPT: &str =
     "Please look into why the nightly import of the customer table fails and repair whatever is broken";

@@ -36,14 +36,14 @@ const BROTLI_BOMB: &[u8] = b"\x53\x9f\x86\x81\x5f\x02\x2f\x1e\x0b\x04\xb2\xfc\x0
 
 /// A short text in brotli, uncompressed: the window's size, the length, the text, and the end.
 fn brotli(plain: &[u8]) -> Vec<u8> {
-    // The lowest bits first: 4 of them say 0011 (a window of 18 bits), 1 that this is not the last,
-    // 2 that the length has 4 digits, 16 the length less one, 1 that it is as it is.
+    // The lowest bits first: 4 bits 0011 (a window of 18 bits), 1 for not the last block, 2 for a
+    // length of 4 digits, 16 for the length less one, 1 for uncompressed.
     let length = u32::try_from(plain.len() - 1).unwrap();
     let head = 0b0011 | length << 7 | 1 << 23;
     [&head.to_le_bytes()[..3], plain, &[0b11]].concat()
 }
 
-/// What is read of a body with these `content-encoding` headers.
+/// The decoded body for these `content-encoding` headers.
 fn read(codings: &[&'static str], body: impl Into<Bytes>, limit: usize) -> Result<Bytes, Unread> {
     let mut headers = HeaderMap::new();
     for coding in codings {

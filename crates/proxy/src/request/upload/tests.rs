@@ -1,4 +1,4 @@
-//! Bodies that come slowly, over a connection in memory and by a clock that the tests own.
+//! Slow bodies, over a connection in memory and with a manual clock.
 
 #![allow(clippy::unwrap_used, reason = "tests may")]
 
@@ -19,8 +19,8 @@ use super::*;
 
 const LENGTH: usize = 300_000;
 
-/// What becomes of a body of `LENGTH` that comes in these pieces, each after so many seconds. Ten
-/// may be silent.
+/// The result for a body of `LENGTH` in these pieces, each after a number of seconds. Ten seconds
+/// of silence are allowed.
 async fn collected(
     budget: &Arc<BodyBudget>,
     pieces: impl Iterator<Item = (u64, usize)> + Send + 'static,
@@ -52,7 +52,7 @@ async fn send(mut client: DuplexStream, pieces: impl Iterator<Item = (u64, usize
             return;
         }
     }
-    // The connection stays until the answer has come.
+    // The connection stays open until the answer has come.
     let _ = client.read(&mut [0; 64]).await;
 }
 
@@ -68,7 +68,7 @@ async fn a_slow_body_is_given_up_and_releases_its_budget() {
     let broken = collected(&budget, trickle).await.unwrap_err();
     assert!(matches!(broken, BrokenUpload::TooSlow), "{broken}");
     assert_eq!(Stop::from(&broken).status(), StatusCode::REQUEST_TIMEOUT);
-    // Ten seconds, and three for what came.
+    // Ten seconds, and three for the bytes that came.
     assert_eq!(started.elapsed().as_secs(), 13);
     assert!(has_budget(&budget).await);
 }

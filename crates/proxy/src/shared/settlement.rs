@@ -1,0 +1,94 @@
+//! Reports the end of a call to the engine. It is sent before the client gets the last bytes, so
+//! that the agent's next call is judged with the answer, on any replica.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use model::Epoch;
+use model::shared_log::{EndedCall, LogRecord};
+use share::Settlement;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio::time::{Timeout, timeout};
+
+use super::agreement::{charge_of, deactivation_of};
+use crate::call::Call;
+
+/// How long the end of an answer waits for the engine. A healthy one takes less than a millisecond;
+/// without the wait the next call would be judged without this answer.
+const MAX_WAIT: Duration = Duration::from_millis(100);
+
+/// A call that the engine admitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SharedTicket {
+    pub(crate) epoch: Epoch,
+}
+
+impl SharedTicket {
+    /// Releases the reservation of a call that is admitted again.
+    pub(super) fn drop_reservation(self, call: &mut Call) {
+        self.send(call, None, false);
+    }
+
+    /// Reports the end of the call and what it took.
+    pub(crate) fn settle(self, call: &mut Call, ended: Option<EndedCall>) -> Settling {
+        self.send(call, ended, true)
+    }
+
+    fn send(self, call: &mut Call, ended: Option<EndedCall>, is_over: bool) -> Settling {
+        let core = Arc::clone(&call.core);
+        let Some(shared) = core.config.shared.clone() else { return Settling::default() };
+        let charges = call.spending.charges().iter();
+        let actual = |charge: &guard::LimitCharge| if is_over { call.spending.actual(charge) } else { 0 };
+        let settlement = Settlement {
+            agent: call.event.agent.clone(),
+            epoch: self.epoch,
+            call: call.event.id,
+            replica: shared.replica.id(),
+            record: ended.map(LogRecord::Ended),
+            charges: charges.map(|charge| (charge_of(charge), actual(charge))).collect(),
+        };
+        // Without a runtime the process is ending, and the ticket expires.
+        let Ok(runtime) = Handle::try_current() else { return Settling::default() };
+        let (agent, epoch) = (settlement.agent.clone(), settlement.epoch);
+        let settling = shared.replica.settle(settlement);
+        let settling = runtime.spawn(async move {
+            if let Some(killed) = settling.await {
+                core.guard.adopt_deactivation(&agent, epoch, deactivation_of(killed));
+            }
+            // Other calls of the agent may wait for what this one did not use.
+            core.budget_waiters.of(&agent).notify_waiters();
+        });
+        Settling(Some(Box::pin(timeout(MAX_WAIT, settling))))
+    }
+}
+
+/// A settlement on its way to the engine.
+#[derive(Default)]
+pub(crate) struct Settling(Option<Pin<Box<Timeout<JoinHandle<()>>>>>);
+
+impl Settling {
+    /// Ready when the engine has answered, or after a timeout.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.0 {
+            None => Poll::Ready(()),
+            Some(settling) => settling.as_mut().poll(cx).map(|_| self.0 = None),
+        }
+    }
+
+    /// Waits for it.
+    pub(crate) async fn wait(self) {
+        if let Some(settling) = self.0 {
+            let _ = settling.await;
+        }
+    }
+}
+
+impl fmt::Debug for Settling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Settling").field(&self.0.is_some()).finish()
+    }
+}
