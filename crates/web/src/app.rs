@@ -1,14 +1,14 @@
 //! What every handler shares.
 
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use control::Control;
 
 use crate::Web;
 use crate::api::stream::Feed;
-use crate::gate::{AccountLimit, GuessLimit, Sessions};
+use crate::gate::{AccountLimit, FailedLogins, GuessLimit, Sessions};
 use crate::pages::live::RecentPages;
 
 /// The state of the router. Cloning is cheap.
@@ -20,6 +20,7 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) guesses: GuessLimit,
     pub(crate) accounts: AccountLimit,
+    pub(crate) failed_logins: FailedLogins,
     pub(crate) feed: Feed,
     pub(crate) recent_pages: RecentPages,
 }
@@ -28,7 +29,18 @@ impl App {
     pub(crate) fn new(web: Web) -> App {
         let (sessions, guesses) = (Sessions::restore(web.sessions.clone()), GuessLimit::default());
         let (feed, recent_pages) = (Feed::new(), RecentPages::default());
-        App(Arc::new(Inner { web, sessions, guesses, accounts: AccountLimit::default(), feed, recent_pages }))
+        let (accounts, failed_logins) = (AccountLimit::default(), FailedLogins::default());
+        App(Arc::new(Inner { web, sessions, guesses, accounts, failed_logins, feed, recent_pages }))
+    }
+
+    /// The state that a task has kept.
+    pub(crate) fn of(inner: Arc<Inner>) -> App {
+        App(inner)
+    }
+
+    /// The state, for a task that must not keep it.
+    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+        Arc::downgrade(&self.0)
     }
 
     /// What the server was built with.

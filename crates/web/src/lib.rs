@@ -25,7 +25,7 @@ use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle, SmtpServer
 use store::{Recorder, Store};
 
 pub use drill::{DrillLine, DrillReport, Drills};
-pub use gate::{AddressRange, Client, ForwardAuth, Network, SessionStorage, TrustedProxies};
+pub use gate::{AddressRange, Client, ForwardAuth, Network, OidcLogin, RoleMap, SessionStorage, TrustedProxies};
 pub use names::Names;
 pub use opening_words::OpeningWords;
 pub use recording::Recording;
@@ -51,13 +51,15 @@ pub struct Mail {
     pub tests: TestMails,
 }
 
-/// The reverse proxies in front of the server.
+/// Who logs people in for us: reverse proxies in front of the server, and an identity provider.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Those whose word about the client is taken.
     pub proxies: TrustedProxies,
     /// How they name people that they have logged in.
     pub forward: Option<ForwardAuth>,
+    /// Where people log in.
+    pub oidc: Option<OidcLogin>,
 }
 
 /// The parts of the API and the dashboard.

@@ -254,6 +254,7 @@ impl From<ControlError> for Problem {
             ControlError::Field { field, message } => Problem::field(field, message),
             ControlError::NotFound(text) => Problem::not_found(text),
             ControlError::Conflict(text) => Problem::conflict(text),
+            ControlError::Forbidden(text) => Problem::new(StatusCode::FORBIDDEN, "role_needed", text),
             ControlError::TooMany(text) => Problem::bad_request(text),
             ControlError::NotStored(text) => Problem::unavailable(text),
             ControlError::Store(error) => error.into(),

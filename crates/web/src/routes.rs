@@ -15,8 +15,8 @@ use utoipa_axum::routes;
 use self::roles::{ADMIN, OPERATOR, VIEWER};
 use crate::api::{
     agent_keys, agents, alert_history, alerts, channels, events, evidence, exemptions, export, groups, health,
-    incidents, kill_switch, offers, openapi, policy, providers, recording, settings, smtp, stats, status, stream,
-    token,
+    incidents, kill_switch, labels, metrics, offers, openapi, policy, providers, recording, replicas, settings, smtp,
+    stats, status, stream, token,
 };
 use crate::app::App;
 use crate::problem::Problem;
@@ -34,7 +34,7 @@ pub fn router(web: Web) -> Router {
     // The last layer is the first that a request meets.
     open.merge(guarded)
         .layer(from_fn_with_state(app.clone(), gate::point_to_proxy))
-        .layer(from_fn(gate::refuse_other_sites))
+        .layer(from_fn_with_state(app.clone(), gate::refuse_other_sites))
         .layer(from_fn_with_state(app.clone(), gate::only_our_hosts))
         .layer(from_fn_with_state(app.clone(), gate::answer_safely))
         .layer(from_fn_with_state(app.clone(), gate::find_client))
@@ -77,6 +77,8 @@ fn server_api() -> OpenApiRouter<App> {
         .routes(ADMIN.api(routes!(policy::put_default, policy::delete_default)))
         .routes(ADMIN.api(routes!(token::replace)))
         .routes(VIEWER.api(routes!(status::get)))
+        .routes(VIEWER.api(routes!(metrics::get)))
+        .routes(VIEWER.api(routes!(replicas::list)))
 }
 
 /// Routes about agents.
@@ -88,6 +90,7 @@ fn agents_api() -> OpenApiRouter<App> {
         .routes(ADMIN.api(routes!(agents::delete)))
         .routes(VIEWER.api(routes!(kill_switch::get)))
         .routes(ADMIN.api(routes!(kill_switch::put)))
+        .routes(ADMIN.api(routes!(labels::put)))
         .routes(VIEWER.api(routes!(policy::get)))
         .routes(ADMIN.api(routes!(policy::put, policy::delete)))
         .routes(VIEWER.api(routes!(recording::get)))
@@ -135,8 +138,9 @@ fn alerts_api() -> OpenApiRouter<App> {
 
 /// Routes about people, and the log of what they did.
 fn people_api() -> OpenApiRouter<App> {
-    use crate::api::people::{audit, sessions, tokens, users};
+    use crate::api::people::{audit, password, sessions, tokens, users};
     OpenApiRouter::new()
+        .routes(VIEWER.api(routes!(password::change)))
         .routes(ADMIN.api(routes!(users::list, users::create)))
         .routes(ADMIN.api(routes!(users::patch, users::delete)))
         .routes(ADMIN.api(routes!(tokens::list, tokens::create)))
@@ -150,17 +154,36 @@ fn people_api() -> OpenApiRouter<App> {
 fn open_pages() -> Router<App> {
     Router::new()
         .route("/login", get(pages::login::form).post(pages::login::submit))
+        .route("/login/oidc", get(pages::login_provider::begin))
+        .route("/login/oidc/callback", get(pages::login_provider::finish))
         .route("/static/{version}/{name}", get(pages::assets::file))
 }
 
 /// Pages and forms that need a session.
 fn guarded_pages(app: &App) -> Router<App> {
-    use pages::{
-        agent, agents, alerts, costs, drill, exemptions, groups, incident, incidents, keys, login, overview, request,
-        requests, search, settings, theme, wall,
-    };
+    use pages::overview::{self, wall};
+    use pages::{costs, login, search, theme};
     Router::new()
         .route("/", VIEWER.page(get(overview::show)))
+        .route("/search", VIEWER.page(get(search::show)))
+        .route("/costs", VIEWER.page(get(costs::show)))
+        .route("/wall", VIEWER.page(get(wall::show)))
+        .route("/theme", VIEWER.page(post(theme::submit)))
+        .route("/logout", VIEWER.page(post(login::logout)))
+        .route("/logout/everywhere", VIEWER.page(post(login::logout_everywhere)))
+        .merge(agents_pages())
+        .merge(incidents_pages())
+        .merge(alerts_pages())
+        .merge(settings_pages())
+        .merge(people_pages())
+        .layer(from_fn_with_state(app.clone(), pages::say_on_a_page))
+        .layer(from_fn_with_state(app.clone(), pages::live::answer_with_changes))
+}
+
+/// Pages about agents, their keys and their groups.
+fn agents_pages() -> Router<App> {
+    use pages::{agent, agents, exemptions, groups, keys};
+    Router::new()
         .route("/agents", VIEWER.page(get(agents::show)))
         .route("/agents/selected", OPERATOR.page(post(agents::selected::submit)))
         .route("/agents/{id}", VIEWER.page(get(agent::show)))
@@ -170,9 +193,25 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/agents/{id}/activate", OPERATOR.page(post(agent::actions::activate)))
         .route("/agents/{id}/deactivate", OPERATOR.page(post(agent::actions::deactivate)))
         .route("/agents/{id}/name", OPERATOR.page(post(agent::actions::rename)))
+        .route("/agents/{id}/labels", ADMIN.page(post(agent::actions::label)))
         .route("/agents/{id}/recording", ADMIN.page(post(agent::actions::record)))
         .route("/agents/{id}/delete", ADMIN.page(post(agent::actions::delete)))
         .route("/agents/{id}/exemptions/{exemption}/revoke", OPERATOR.page(post(exemptions::revoke)))
+        .route("/keys", VIEWER.page(get(keys::show)))
+        .route("/keys", ADMIN.page(post(keys::create)))
+        .route("/keys/{id}/revoke", ADMIN.page(post(keys::revoke)))
+        .route("/groups", VIEWER.page(get(groups::show)))
+        .route("/groups", ADMIN.page(post(groups::save)))
+        .route("/groups/{name}/stop", OPERATOR.page(post(groups::stop)))
+        .route("/groups/{name}/activate", OPERATOR.page(post(groups::activate)))
+        .route("/groups/{name}/delete", ADMIN.page(post(groups::delete)))
+}
+
+/// Pages about incidents and the calls of agents.
+fn incidents_pages() -> Router<App> {
+    use pages::requests::{self, request};
+    use pages::{incident, incidents};
+    Router::new()
         .route("/incidents", VIEWER.page(get(incidents::show)))
         .route("/incidents/{id}", VIEWER.page(get(incident::show)))
         .route("/incidents/{id}/feedback", OPERATOR.page(post(incident::actions::feedback)))
@@ -183,7 +222,12 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/requests", VIEWER.page(get(requests::show)))
         .route("/requests/{id}", VIEWER.page(get(request::show)))
         .route("/requests/{id}/{which}", OPERATOR.page(get(request::body)))
-        .route("/search", VIEWER.page(get(search::show)))
+}
+
+/// Pages about channels, rules and their alerts.
+fn alerts_pages() -> Router<App> {
+    use pages::{alerts, drill};
+    Router::new()
         .route("/alerts", VIEWER.page(get(alerts::show)))
         .route("/alerts/channels", ADMIN.page(post(alerts::actions::add_channel)))
         .route("/alerts/channels/{id}", ADMIN.page(post(alerts::actions::change_channel)))
@@ -197,16 +241,14 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/alerts/history/{id}/retry", OPERATOR.page(post(alerts::actions::retry)))
         .route("/drill", VIEWER.page(get(drill::show)))
         .route("/drill", OPERATOR.page(post(drill::run)))
-        .route("/costs", VIEWER.page(get(costs::show)))
-        .route("/keys", VIEWER.page(get(keys::show)))
-        .route("/keys", ADMIN.page(post(keys::create)))
-        .route("/keys/{id}/revoke", ADMIN.page(post(keys::revoke)))
-        .route("/groups", VIEWER.page(get(groups::show)))
-        .route("/groups", ADMIN.page(post(groups::save)))
-        .route("/groups/{name}/stop", OPERATOR.page(post(groups::stop)))
-        .route("/groups/{name}/activate", OPERATOR.page(post(groups::activate)))
-        .route("/groups/{name}/delete", ADMIN.page(post(groups::delete)))
+}
+
+/// Pages about the server itself.
+fn settings_pages() -> Router<App> {
+    use pages::settings;
+    Router::new()
         .route("/settings", VIEWER.page(get(settings::show)))
+        .route("/settings/replicas", VIEWER.page(get(settings::replicas::show)))
         .route("/settings/defaults", ADMIN.page(post(settings::general::save_defaults)))
         .route("/settings/retention", ADMIN.page(post(settings::general::save_retention)))
         .route("/settings/reset", ADMIN.page(post(settings::general::reset)))
@@ -218,20 +260,21 @@ fn guarded_pages(app: &App) -> Router<App> {
         .route("/settings/token", ADMIN.page(post(settings::token::replace)))
         .route("/settings/providers", ADMIN.page(post(settings::save_provider)))
         .route("/settings/providers/{name}/remove", ADMIN.page(post(settings::remove_provider)))
-        .route("/settings/people", ADMIN.page(get(settings::people::show)))
-        .route("/settings/people/users", ADMIN.page(post(settings::people::add_user)))
-        .route("/settings/people/users/{id}", ADMIN.page(post(settings::people::change_user)))
-        .route("/settings/people/users/{id}/delete", ADMIN.page(post(settings::people::delete_user)))
-        .route("/settings/people/tokens", ADMIN.page(post(settings::people::add_token)))
-        .route("/settings/people/tokens/{id}/revoke", ADMIN.page(post(settings::people::revoke_token)))
-        .route("/settings/people/sessions/{id}/end", ADMIN.page(post(settings::people::end_session)))
-        .route("/settings/audit", ADMIN.page(get(settings::audit::show)))
-        .route("/wall", VIEWER.page(get(wall::show)))
-        .route("/theme", VIEWER.page(post(theme::submit)))
-        .route("/logout", VIEWER.page(post(login::logout)))
-        .route("/logout/everywhere", VIEWER.page(post(login::logout_everywhere)))
-        .layer(from_fn_with_state(app.clone(), pages::say_on_a_page))
-        .layer(from_fn_with_state(app.clone(), pages::live::answer_with_changes))
+}
+
+/// Pages about people, and the log of what they did.
+fn people_pages() -> Router<App> {
+    use pages::settings::{audit, password, people};
+    Router::new()
+        .route("/settings/people", ADMIN.page(get(people::show)))
+        .route("/settings/people/users", ADMIN.page(post(people::add_user)))
+        .route("/settings/people/users/{id}", ADMIN.page(post(people::change_user)))
+        .route("/settings/people/users/{id}/delete", ADMIN.page(post(people::delete_user)))
+        .route("/settings/people/tokens", ADMIN.page(post(people::add_token)))
+        .route("/settings/people/tokens/{id}/revoke", ADMIN.page(post(people::revoke_token)))
+        .route("/settings/people/sessions/{id}/end", ADMIN.page(post(people::end_session)))
+        .route("/settings/password", VIEWER.page(get(password::show).post(password::change)))
+        .route("/settings/audit", ADMIN.page(get(audit::show)))
 }
 
 async fn method_not_allowed() -> Response {

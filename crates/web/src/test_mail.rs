@@ -1,5 +1,5 @@
-//! Test mails. The program that wires the server gives the way to send one: pages and API call out
-//! to nobody themselves.
+//! Test mails. The program that wires the server provides the way to send one: pages and API make
+//! no outgoing calls themselves.
 
 use std::fmt;
 use std::future::Future;

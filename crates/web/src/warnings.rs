@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 type Read = dyn Fn() -> Vec<String> + Send + Sync;
 
-/// Tells what needs attention at the moment. Anybody may read it, so it holds no paths and no names
-/// of agents.
+/// Reports what needs attention now. It is public, so it holds no paths and no names of agents.
 #[derive(Clone, Default)]
 pub struct Warnings(Option<Arc<Read>>);
 
@@ -16,7 +15,8 @@ impl Warnings {
         Warnings(Some(Arc::new(read)))
     }
 
-    pub(crate) fn read(&self) -> Vec<String> {
+    /// What needs attention now.
+    pub fn read(&self) -> Vec<String> {
         self.0.as_ref().map(|read| read()).unwrap_or_default()
     }
 }

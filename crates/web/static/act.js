@@ -12,6 +12,7 @@ export function enhance() {
   enhanceSelectAll();
   openTarget();
   addEventListener("hashchange", openTarget);
+  addEventListener("popstate", onWayBack);
   forgetDone();
 }
 
@@ -28,6 +29,7 @@ async function onSubmit(event) {
     const { page, url } = await load(target, fields);
     const stays = new URL(url).pathname === location.pathname;
     if (!stays && url !== target) return location.assign(url);
+    moveTo(form.dataset.page);
     patchPage(page);
     showCopyButtons();
     if (form.hasAttribute("data-reset")) form.reset();
@@ -39,6 +41,21 @@ async function onSubmit(event) {
   } finally {
     form.removeAttribute("aria-busy");
   }
+}
+
+/** The path of the page that is shown. */
+let shown = location.pathname;
+
+/** Gives an answer that belongs to another page the address of that page: what is live is asked for by it. */
+function moveTo(path) {
+  if (!path || path === location.pathname) return;
+  history.pushState(null, "", path);
+  shown = path;
+}
+
+/** The way back from there leads to another page, which is not here any more. */
+function onWayBack() {
+  if (location.pathname !== shown) location.reload();
 }
 
 /** Escape closes what was opened last: the one that has the focus, or else any that lies over the page. */

@@ -2,13 +2,19 @@
 // lock has it and tells the others.
 
 import { notifyKill } from "./notify.js";
-import { refresh } from "./patch.js";
-import { LIVE, noNewsSince, notLive } from "./words.js";
+import { refresh, SessionEnded } from "./patch.js";
+import { LIVE, NOT_LIVE, noNewsSince, notLive } from "./words.js";
 
 const REFRESH_MS = 300;
 /** While calls come in all the time, the page is brought up to date this often. */
 const BUSY_MS = 4_000;
+/** Without calls it is brought up to date this often: an alert that fails or a disk that is full is no call. */
+const QUIET_MS = 15_000;
 const RETRY_S = 4;
+/** The server says every 5 s that it is there. After a longer silence it is gone, even if no connection ended. */
+const SILENCE_MS = 16_000;
+const CHECK_MS = 2_000;
+const ANSWER_MS = 10_000;
 
 const channel = new BroadcastChannel("agentgazer");
 /** The refresh to come, and when it is due. */
@@ -18,8 +24,13 @@ let asking = false;
 let missed = false;
 let paused = false;
 let connected;
+let isLive = false;
+/** Ends the stream that this page has, and tries again. */
+let loseStream = null;
 let lastNews = new Date();
-let refreshedAt = 0;
+/** When the server was last heard of or asked. */
+let heardAt = Date.now();
+let refreshedAt = Date.now();
 
 /** Starts to follow. */
 export function follow() {
@@ -30,18 +41,30 @@ export function follow() {
   else connect();
   channel.postMessage({ ask: true });
   document.addEventListener("visibilitychange", () => missed && schedule());
+  setInterval(checkSilence, CHECK_MS);
   enhancePause();
 }
 
 function connect() {
+  heardAt = Date.now();
   const stream = new EventSource("/api/stream?changes=true");
-  stream.onopen = () => tell({ state: "live" });
-  stream.onerror = () => {
+  loseStream = () => {
+    loseStream = null;
     stream.close();
     countDown(RETRY_S);
   };
+  stream.onopen = () => tell({ state: "live" });
+  stream.onerror = () => loseStream?.();
+  stream.addEventListener("alive", () => tell({ event: "alive" }));
   stream.addEventListener("changed", ({ data }) => tell({ event: "changed", ...JSON.parse(data) }));
   stream.addEventListener("kill", ({ data }) => notifyKill(JSON.parse(data)));
+}
+
+/** A server that hangs ends no connection, and neither does a computer that slept. */
+function checkSilence() {
+  if (Date.now() - heardAt < SILENCE_MS) return;
+  if (loseStream) loseStream();
+  else if (isLive) show({ state: "lost" });
 }
 
 function countDown(seconds) {
@@ -52,8 +75,9 @@ function countDown(seconds) {
 
 /** Connects again; if the session has ended meanwhile, shows the login instead. */
 async function reconnect() {
-  const answer = await fetch("/api/agents?limit=1").catch(() => null);
-  if (answer?.status === 401) location.reload();
+  const answer = await fetch("/api/agents?limit=1", { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
+  if (!answer) countDown(RETRY_S);
+  else if (answer.status === 401) location.reload();
   else connect();
 }
 
@@ -66,22 +90,29 @@ function tell(message) {
 
 function hear(message) {
   if (message.ask && connected) channel.postMessage(connected);
+  heardAt = Date.now();
   if (message.event || message.state === "live") lastNews = new Date();
   if (message.state) show(message);
+  // A page that missed when the connection came back hears now that it is there.
+  else if (message.event && !isLive) show({ state: "live" });
   if (message.state === "live" || isAboutThisPage(message)) schedule(message.state === "live" || message.urgent);
 }
 
-function isAboutThisPage({ event, agents }) {
+function isAboutThisPage({ event, agents, urgent }) {
+  if (event === "alive") return Date.now() - refreshedAt >= QUIET_MS;
+  // A kill of any agent is in the title and the menu of every page.
+  if (urgent) return true;
   const watched = document.getElementById("main").dataset.agent;
   return event && (!watched || !agents || agents.includes(watched));
 }
 
 function show({ state, seconds }) {
   const element = document.getElementById("connection");
-  const text = state === "live" ? LIVE : notLive(seconds);
+  isLive = state === "live";
+  const text = isLive ? LIVE : seconds ? notLive(seconds) : NOT_LIVE;
   element.className = state;
   if (element.textContent !== text) element.textContent = text;
-  showLost(state !== "live");
+  showLost(!isLive);
 }
 
 /** Says at the top that the page is out of date: a page without a server must not look calm. */
@@ -111,14 +142,17 @@ async function catchUp() {
   asking = true;
   try {
     await refresh();
-  } catch {
-    // No page came: the session has ended, or the server is gone, which the stream will tell.
-    if (connected?.state === "live") location.reload();
+    showLost(!isLive);
+  } catch (error) {
+    if (error instanceof SessionEnded) return location.reload();
+    // Nothing came: what stands here may be out of date, and it is asked for again.
+    showLost(true);
+    missed = true;
   }
   // Only now: however slow the server is, one question at a time.
   asking = false;
   refreshedAt = Date.now();
-  if (missed) schedule();
+  if (missed && isLive) schedule();
 }
 
 function enhancePause() {

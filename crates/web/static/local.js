@@ -27,8 +27,15 @@ function showTime(element) {
   const then = new Date(element.dateTime);
   if (Number.isNaN(then.getTime())) return;
   element.title = inLocalTime(EXACT.format(then), element.dateTime);
-  const text = "clock" in element.dataset ? CLOCK.format(then) : ago((Date.now() - then) / 1000);
+  const { clock, hour } = element.dataset;
+  const text = hour !== undefined ? hourOf(then) : clock !== undefined ? CLOCK.format(then) : ago((Date.now() - then) / 1000);
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** Of what is only known to the hour: how many minutes ago it was is not. */
+function hourOf(then) {
+  const isToday = then.toDateString() === new Date().toDateString();
+  return isToday ? HOUR.format(then) : `${DAY.format(then)}, ${HOUR.format(then)}`;
 }
 
 function showNumber(element) {

@@ -27,17 +27,23 @@ function forget() {
   known = { url: "", version: "none", text: "" };
 }
 
+/** The login came instead of the page. */
+export class SessionEnded extends Error {}
+
+const ANSWER_MS = 30_000;
+
 /** Asks for a page again; the server sends only what differs from the one that is known. `null` if nothing does. */
 async function loadChanges(url) {
   const base = known.url === url ? known : { url, version: "none", text: "" };
-  const answer = await fetch(url, { headers: { "x-agentgazer-page": base.version } });
+  const headers = { accept: "text/html", "x-agentgazer-page": base.version };
+  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_MS) });
   if (answer.status === 204) return null;
-  // The login instead of the page: the session has ended.
-  if (answer.redirected) throw new Error("no page");
+  if (answer.redirected) throw new SessionEnded();
+  if (answer.status >= 500) throw new Error("no page");
   const isDelta = answer.headers.get("content-type").startsWith("application/json");
   const text = isDelta ? apply(base.text, await answer.json()) : await answer.text();
   known = { url, version: answer.headers.get("x-agentgazer-page") ?? "none", text };
-  return parse(text);
+  return { page: parse(text), isProblem: !answer.ok };
 }
 
 /** Makes the new text from the old one: lists of two numbers are lines to copy, others are new lines. */
@@ -63,10 +69,14 @@ let asked = 0;
  * question was asked is not drawn: the newer one knows more, and may be about other settings. */
 export async function refresh() {
   const question = ++asked;
-  const page = await loadChanges(location.href.split("#")[0]);
-  if (question === asked && page) patchLive(page);
+  const changes = await loadChanges(location.href.split("#")[0]);
+  if (!changes) return;
+  const { page, isProblem } = changes;
   // What is not drawn must not be taken for what the page shows.
-  else if (page) forget();
+  if (question !== asked) forget();
+  // What the page was about is gone, or this viewer may not see it any more.
+  else if (isProblem) patchPage(page);
+  else patchLive(page);
 }
 
 /** Brings the parts of this page that are live up to date with `fresh`. */

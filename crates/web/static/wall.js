@@ -2,17 +2,16 @@
 
 const TURN_MS = 8_000;
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
-const list = document.getElementById("rotating");
-let at = 0;
+let at = -1;
 
 function turn() {
-  const items = [...list.children];
-  at = items.length ? (at + 1) % items.length : 0;
+  // Looked for each time: there is no list before the first incident.
+  const items = [...(document.getElementById("rotating")?.children ?? [])];
+  at = items.length ? (at + 1) % items.length : -1;
   items.forEach((item, place) => (item.hidden = place !== at));
 }
 
-if (list && !CALM.matches) {
-  at = -1;
+if (!CALM.matches) {
   turn();
   setInterval(turn, TURN_MS);
 }

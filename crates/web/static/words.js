@@ -4,6 +4,7 @@ export const COPIED = "Copied";
 export const NO_ANSWER = "The server did not answer. Reload the page to see whether anything was changed.";
 export const NO_TEXT = "The server did not answer.";
 export const LIVE = "Live";
+export const NOT_LIVE = "Not live.";
 export const notLive = (seconds) => `Not live: trying again in ${seconds} s.`;
 export const noNewsSince = (time) => `No connection to the server since ${time}. What this page says may be out of date.`;
 export const killed = (agent) => `${agent} is stopped by the kill switch`;

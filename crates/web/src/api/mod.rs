@@ -13,11 +13,11 @@ mod signals;
 pub(crate) mod stats;
 pub(crate) mod stream;
 
-pub(crate) use agents::{agent_keys, exemptions, groups, kill_switch, policy, recording};
+pub(crate) use agents::{agent_keys, exemptions, groups, kill_switch, labels, policy, recording};
 pub(crate) use alerts::{channels, history as alert_history};
 pub(crate) use events::export;
 pub(crate) use incidents::{evidence, offers};
 pub(crate) use list::List;
 use openapi::schemas;
-pub(crate) use server::{health, providers, settings, smtp, status, token};
+pub(crate) use server::{health, metrics, providers, replicas, settings, smtp, status, token};
 pub(crate) use signals::{Signal, Signals};

@@ -1,4 +1,4 @@
-//! Authentication: a program shows a token, a browser its session. Every other request gets the
+//! Authentication: a program sends a token, a browser its session. Every other request gets the
 //! same refusal.
 
 use std::net::IpAddr;
@@ -11,31 +11,39 @@ use axum::http::{Extensions, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use control::{Commands, TokenHolder};
-use model::{ActivatedBy, Actor, ActorKind, Role};
+use model::{ActivatedBy, Actor, ActorKind, Grant, Role};
 use subtle::ConstantTimeEq;
 
 use super::client::Client;
+use super::failed_logins::{FailedLogin, note_failed_login};
 use super::forward_auth;
+use super::scope::{LimitedCaller, limit_caller};
 use super::session::{COOKIE_NAME, Owner};
 use crate::app::App;
 use crate::pages;
 use crate::problem::Problem;
 
-/// Refuses requests without a token or a session, and tells the others' handlers who asks. Which
-/// routes that concerns is decided by where they are mounted, never by the URL; the URL only selects
-/// the form of the refusal.
+/// Refuses requests without a token or a session, and passes the actor to the handlers of the
+/// others. A route is protected by where it is mounted, never by its URL; the URL only selects the
+/// form of the refusal.
 pub(crate) async fn only_known_callers(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let client = Client::of(request.extensions());
-    if let Some(actor) = identify(&app, request.headers(), &client) {
+    if let Some(actor) = identify(&app, request.headers(), &client).await {
         if forward_auth::lacks_origin(request.method(), request.headers(), &actor) {
             return Problem::cross_site().into_response();
         }
         client.set_authenticated();
+        if actor.groups.is_some() {
+            request.extensions_mut().insert(LimitedCaller(app));
+        }
         request.extensions_mut().insert(Caller(actor));
         return next.run(request).await;
     }
     let wants_json = request.uri().path().starts_with("/api/");
     let guessed = bearer(request.headers()).is_some_and(|token| !token.is_empty());
+    if guessed {
+        note_failed_login(&app, &client, &FailedLogin { how: "token", why: "wrong", account: None });
+    }
     match guessed.then(|| app.guesses.count_wrong(client.address(), Instant::now())) {
         Some(Err(seconds)) => Problem::too_many_guesses(seconds).into_response(),
         _ if wants_json => Problem::unauthorized().into_response(),
@@ -43,20 +51,29 @@ pub(crate) async fn only_known_callers(State(app): State<App>, mut request: Requ
     }
 }
 
-/// Who asks, if anybody that we know: by a credential of their own, else by a trusted proxy.
-pub(crate) fn identify(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
+/// The actor of a request, if it is known: by its own credential, or by a trusted proxy.
+pub(crate) async fn identify(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
+    if let (None, Some(id)) = (bearer(headers), session_id(headers)) {
+        app.sessions.refresh(id, &app.web().token).await;
+    }
+    identify_by_memory(app, headers, client)
+}
+
+/// The same, with the sessions as this server last saw them.
+pub(crate) fn identify_by_memory(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
     identify_by_credential(app, headers, client).or_else(|| forward_auth::identify(app, headers, client))
 }
 
-/// Who has shown a token or a session. The one place where credentials are read.
+/// The actor of a token or a session. Credentials are read only here.
 fn identify_by_credential(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
     let address = Some(client.address());
     match bearer(headers) {
-        // A token that is given must be right, also from a browser that has a session.
+        // A token that is sent must be right, even from a browser with a session.
         Some(token) if is_token(app, token) => Some(Actor::first_token(program(headers), address)),
         Some(token) => {
-            let TokenHolder { id, name, role } = app.control().token_holder(token)?;
-            Some(Actor { kind: ActorKind::Token, id: Some(id), name, role, address, via: program(headers) })
+            let TokenHolder { id, name, role, groups } = app.control().token_holder(token)?;
+            let (kind, id, via) = (ActorKind::Token, Some(id), program(headers));
+            Some(Actor { kind, id, name, role, groups, address, via })
         }
         None => {
             let id = session_id(headers)?;
@@ -66,32 +83,38 @@ fn identify_by_credential(app: &App, headers: &HeaderMap, client: &Client) -> Op
     }
 }
 
-/// Whose session it is, unless a later password or role has ended it.
+/// The owner of a session, unless a later password or role has ended it.
 pub(crate) fn holder_of(app: &App, owner: &Owner, address: Option<IpAddr>) -> Option<Actor> {
     let via = ActivatedBy::Dashboard;
     match owner {
         Owner::FirstToken => Some(Actor::first_token(via, address)),
         Owner::User { id, version } => {
             let user = app.control().user(id).filter(|user| user.session_version == *version)?;
-            let (name, role) = (user.name, user.role);
-            Some(Actor { kind: ActorKind::User, id: Some(user.id), name, role, address, via })
+            let (kind, id) = (ActorKind::User, Some(user.id));
+            Some(Actor { kind, id, name: user.name, role: user.role, groups: user.groups, address, via })
+        }
+        Owner::Federated(person) => {
+            let login = app.web().access.oidc.as_ref().filter(|login| login.client.issuer() == person.issuer)?;
+            let Grant { role, groups } = login.roles.grant(person.groups.iter().map(String::as_str))?;
+            let (kind, id) = (ActorKind::User, Some(person.id()));
+            Some(Actor { kind, id, name: person.name.clone(), role, groups, address, via })
         }
     }
 }
 
-/// The way a program with a token came. It is identified by its own `User-Agent`, which is not
+/// The interface of a program with a token. It is identified by its own `User-Agent`, which is not
 /// verified.
 fn program(headers: &HeaderMap) -> ActivatedBy {
     let is_our_command = headers.get(USER_AGENT).is_some_and(|it| it.as_bytes().starts_with(b"agentgazer/"));
     if is_our_command { ActivatedBy::CommandLine } else { ActivatedBy::Api }
 }
 
-/// Who makes the request, as [`only_known_callers`] found out.
+/// The actor of the request, as [`only_known_callers`] determined it.
 #[derive(Clone)]
 pub(crate) struct Caller(pub(crate) Actor);
 
 impl Caller {
-    /// The caller of the request with these extensions, if it needed to be known.
+    /// The actor of the request with these extensions, if the route requires one.
     pub(crate) fn of(extensions: &Extensions) -> Option<&Actor> {
         extensions.get::<Caller>().map(|Caller(actor)| actor)
     }
@@ -101,12 +124,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        // Only a route that needs no session has none; taking one there would be a mistake of ours.
+        // Only a route without authentication has none; using `Caller` there would be a bug.
         parts.extensions.get::<Caller>().cloned().ok_or_else(Problem::unauthorized)
     }
 }
 
-/// The commands of whoever makes the request.
+/// The commands of the request's actor.
 pub(crate) struct ByCaller(pub(crate) Commands);
 
 impl FromRequestParts<App> for ByCaller {
@@ -118,8 +141,11 @@ impl FromRequestParts<App> for ByCaller {
     }
 }
 
-/// Refuses a caller that may not do what `role` may.
+/// Refuses an actor without `role`.
 pub(crate) async fn require_role(role: Role, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    limit_caller(&mut parts).await;
+    let request = Request::from_parts(parts, body);
     match Caller::of(request.extensions()) {
         Some(actor) if actor.may(role) => next.run(request).await,
         Some(actor) => Problem::role_needed(role, actor.role).into_response(),
@@ -133,7 +159,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     Some(if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" })
 }
 
-/// The id of the session that the browser claims to have.
+/// The session id that the browser sent.
 pub(crate) fn session_id(headers: &HeaderMap) -> Option<&str> {
     cookie(headers, COOKIE_NAME)
 }

@@ -1,4 +1,4 @@
-//! The client at the other end of a connection, as the listener knows it.
+//! The client of a connection, as the listener knows it.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -26,12 +26,12 @@ struct Proxy {
 }
 
 impl Client {
-    /// A client that has not shown the token or a session yet.
+    /// A client that has not authenticated yet.
     pub fn new(address: IpAddr) -> Client {
         Client { address, authenticated: Arc::default(), proxy: None }
     }
 
-    /// Whether it has shown the token or an open session on this connection.
+    /// Whether it has authenticated on this connection, by the token or an open session.
     pub fn is_authenticated(&self) -> bool {
         self.authenticated.load(Ordering::Relaxed)
     }
@@ -62,7 +62,7 @@ impl Client {
         self.address
     }
 
-    /// Notes that it has.
+    /// Records that it has authenticated.
     pub fn set_authenticated(&self) {
         self.authenticated.store(true, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! Limits wrong tokens per client network, which makes guessing slow and logs it. The right token
-//! always passes: a limit that also refused it would let anybody lock the operator out.
+//! Limits wrong tokens per client network, which makes guessing slow and visible in the log. The
+//! right token always passes: a limit that also refused it would let anyone lock the operator out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -51,7 +51,8 @@ impl Guesses {
 }
 
 impl GuessLimit {
-    /// Whether one more wrong guess would be allowed from `address`. An error holds the seconds to wait.
+    /// Whether one more wrong guess would be allowed from `address`. An error holds the seconds to
+    /// wait.
     pub(crate) fn check(&self, address: IpAddr, now: Instant) -> Result<(), u64> {
         let networks = self.0.lock();
         let forgotten_at = networks.get(&Network::of(address)).map_or(now, |guesses| guesses.forgotten_at);
@@ -75,8 +76,8 @@ impl GuessLimit {
     }
 }
 
-/// Wrong passwords of each account, from whatever network. It allows more than one network can send,
-/// so that nobody keeps a user out from a single place; the token of the first start is not limited.
+/// Wrong passwords of each account, from all networks. It allows more than one network can send, so
+/// that a single place cannot keep a user out; the token of the first start is not limited.
 #[derive(Default)]
 pub(crate) struct AccountLimit(Mutex<HashMap<String, Instant>>);
 
@@ -107,7 +108,7 @@ impl AccountLimit {
     }
 }
 
-/// Forgets the network with the fewest wrong tokens: it loses the least by starting afresh.
+/// Drops the network with the fewest wrong tokens, because it gains the least.
 fn forget_one(networks: &mut HashMap<Network, Guesses>) {
     let fewest = networks.iter().min_by_key(|(_, guesses)| guesses.forgotten_at);
     if let Some(network) = fewest.map(|(network, _)| *network) {

@@ -22,10 +22,10 @@ const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
 pub(crate) const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types agentgazer";
 
-/// A year: what browsers remember of it must outlast a holiday.
+/// A year: browsers must remember it longer than a holiday.
 const ONLY_TLS: &str = "max-age=31536000";
 
-/// Adds those headers that the handler did not set.
+/// Adds the headers that the handler did not set.
 pub(crate) async fn answer_safely(State(app): State<App>, request: Request, next: Next) -> Response {
     let is_https = app.web().is_https || Client::of(request.extensions()).is_over_tls();
     let has_name = is_https && is_public_name(request.headers());
@@ -45,8 +45,8 @@ pub(crate) async fn answer_safely(State(app): State<App>, request: Request, next
     response
 }
 
-/// Whether the server was called by a name that is its own. Under `localhost` other servers are
-/// found too, most of them without TLS, and addresses are not remembered by browsers.
+/// Whether the server was called by its own public name. `localhost` also reaches other servers,
+/// most of them without TLS, and browsers do not remember addresses.
 fn is_public_name(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let name = match host.rsplit_once(':') {
@@ -58,7 +58,7 @@ fn is_public_name(headers: &HeaderMap) -> bool {
     !is_address && !name.is_empty() && name != "localhost" && !name.ends_with(".localhost")
 }
 
-/// Has browsers send the cookies of this answer over TLS only.
+/// Restricts the cookies of this answer to TLS.
 fn secure_cookies(headers: &mut HeaderMap) {
     if !headers.contains_key(SET_COOKIE) {
         return;

@@ -1,4 +1,4 @@
-//! Finds the client behind a reverse proxy. Anybody can send the headers that name it, so they are
+//! Finds the client behind a reverse proxy. Anyone can send the headers that name it, so they are
 //! read only if the peer is a proxy that the configuration trusts.
 
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use crate::app::App;
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// An address, or all that begin with the same bits.
+/// An address, or a range with a common prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRange {
     address: IpAddr,
@@ -23,7 +23,7 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    /// Reads `10.0.0.7`, `10.0.0.0/8` or `2001:db8::/32`.
+    /// Parses `10.0.0.7`, `10.0.0.0/8` or `2001:db8::/32`.
     pub fn parse(text: &str) -> Option<AddressRange> {
         let (address, bits) = match text.trim().split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
@@ -45,7 +45,7 @@ impl AddressRange {
     }
 }
 
-/// The reverse proxies whose headers are believed.
+/// The reverse proxies whose headers are trusted.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Vec<AddressRange>);
 
@@ -55,9 +55,14 @@ impl TrustedProxies {
         TrustedProxies(ranges)
     }
 
-    /// Whether none is trusted.
+    /// Whether no proxy is trusted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether a range holds all addresses, so that every client counts as a proxy.
+    pub fn trust_everybody(&self) -> bool {
+        self.0.iter().any(|range| range.bits == 0)
     }
 
     pub(crate) fn trusts(&self, address: IpAddr) -> bool {
@@ -79,8 +84,8 @@ impl TrustedProxies {
         }
     }
 
-    /// Each proxy adds the address it was called from at the end. The last that is no trusted proxy
-    /// is the client; what stands before it is what the client says.
+    /// Each proxy appends the address it was called from. The last one that is not a trusted proxy
+    /// is the client; the addresses before it are unverified.
     fn first_untrusted(&self, peer: IpAddr, hops: &str, read: fn(&str) -> Option<IpAddr>) -> IpAddr {
         let mut nearest = peer;
         for hop in hops.rsplit(',') {
@@ -119,7 +124,7 @@ fn is_over_tls(headers: &HeaderMap) -> bool {
     last.and_then(|value| value.rsplit(',').next()).is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
 }
 
-/// Lets the layers behind it know the real client.
+/// Passes the real client to the inner layers.
 pub(crate) async fn find_client(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let proxies = &app.web().access.proxies;
     let peer = Client::of(request.extensions());

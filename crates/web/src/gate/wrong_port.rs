@@ -20,16 +20,22 @@ pub(crate) async fn point_to_proxy(State(app): State<App>, request: Request, nex
     (StatusCode::NOT_FOUND, Json(error(&app.web().proxy_url, request.uri().path()))).into_response()
 }
 
-/// Whether it is a call `/agents/{agent}/{provider}/…`: the dashboard's own forms below `/agents/`
-/// send no JSON, and it has no page that deep.
+/// Whether it is a call of an SDK: `/agents/{agent}/{provider}/…`, or a path of a provider such as
+/// `/v1/chat/completions`. The dashboard's own forms send no JSON, and it has no page that deep.
 fn is_for_proxy(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
-    let Some(rest) = uri.path().strip_prefix("/agents/") else { return false };
     let is_json = || headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"application/json"));
-    rest.split('/').count() >= 3 && (method == Method::GET || is_json())
+    let path = uri.path();
+    if let Some(rest) = path.strip_prefix("/agents/") {
+        return rest.split('/').count() >= 3 && (method == Method::GET || is_json());
+    }
+    let sends_json = method == Method::POST && is_json() && !path.starts_with("/api/");
+    sends_json || method == Method::GET && path.starts_with("/v1/")
 }
 
 /// The error in the shape of OpenAI's and Anthropic's at once.
 fn error(proxy_url: &str, path: &str) -> Value {
+    // Without an agent in the path, the address to set is what the client needs.
+    let path = if path.starts_with("/agents/") { path } else { "/agents/my-agent/openai/v1" };
     let message = format!("This is AgentGazer's dashboard, not its proxy. Send calls to {proxy_url}{path}");
     json!({"type": "error", "error": {"type": "not_the_proxy", "code": "not_the_proxy", "message": message}})
 }
@@ -48,7 +54,12 @@ mod tests {
         check(Method::POST, "/agents/a/openai/v1/chat/completions", "application/json; charset=utf-8", true);
         check(Method::POST, "/agents/a/anthropic/v1/messages", "application/json", true);
         check(Method::GET, "/agents/a/openai/v1/models", "", true);
+        check(Method::POST, "/v1/chat/completions", "application/json", true);
+        check(Method::POST, "/openai/v1/responses", "application/json", true);
+        check(Method::GET, "/v1/models", "", true);
         check(Method::GET, "/agents/a", "", false);
+        check(Method::POST, "/login", "application/x-www-form-urlencoded", false);
+        check(Method::GET, "/requests", "", false);
         check(Method::POST, "/agents/a/policy/reset", "application/x-www-form-urlencoded", false);
         check(Method::POST, "/agents/a/activate", "application/json", false);
         check(Method::POST, "/api/agents/a/b/c", "application/json", false);

@@ -29,6 +29,23 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
+/// A JSON body that may be left out.
+pub(crate) struct MaybeBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
+        let is_json = is_json(request.headers());
+        let bytes = to_bytes(request.into_body(), LIMIT).await.map_err(|_| Problem::too_large(LIMIT))?;
+        match (bytes.is_empty(), is_json) {
+            (true, _) => Ok(MaybeBody(T::default())),
+            (false, true) => read(&bytes).map(MaybeBody),
+            (false, false) => Err(Problem::not_json()),
+        }
+    }
+}
+
 /// Reads an optional field that does not accept `null`.
 pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)

@@ -8,7 +8,7 @@ mod query;
 mod range;
 mod strict;
 
-pub(crate) use body::{Body, present, read_json};
+pub(crate) use body::{Body, MaybeBody, present, read_json};
 pub(crate) use form::{Fields, Reason};
 pub(crate) use path::{
     AgentKeyPath, AgentPath, ChannelPath, DeliveryPath, EventPath, ExemptionPath, GroupPath, IdPath, IncidentPath,

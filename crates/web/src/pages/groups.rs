@@ -4,18 +4,19 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use control::GroupStatus;
-use model::{KillSwitchChange, NanoUsd, PolicyChange, RateLimit};
+use model::{Group, KillSwitchChange, NanoUsd, PolicyChange, RateLimit, Timestamp};
 use serde::Deserialize;
 
 use super::frame::Frame;
-use super::number::Money;
+use super::number::{Moment, Money};
 use super::words::groups as words;
+use super::words::joined;
 use super::words::problem::said;
-use super::{Drawn, assets, draw_as, see_other};
+use super::{Drawn, assets, draw_as, see_other, words_in};
 use crate::api::groups::GroupBody;
 use crate::app::App;
 use crate::gate::ByCaller;
-use crate::input::{Fields, GroupPath};
+use crate::input::{Fields, Filters, GroupPath, Reason};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -32,6 +33,9 @@ struct GroupsPage {
 struct GroupLine {
     name: String,
     agents: String,
+    labels: String,
+    /// Since when it is stopped.
+    stopped: Option<Moment>,
     /// `$1.20 of $5.00 today`, for each budget.
     budgets: Vec<String>,
     rates: Vec<String>,
@@ -39,7 +43,7 @@ struct GroupLine {
 }
 
 impl GroupLine {
-    fn new(status: &GroupStatus) -> GroupLine {
+    fn new(status: &GroupStatus, now: Timestamp) -> GroupLine {
         let (group, money) = (&status.group, |nanos: NanoUsd| Money::from(nanos).short);
         let policy = &group.policy;
         let limits = [policy.budget_daily, policy.budget_weekly, policy.budget_monthly];
@@ -49,7 +53,9 @@ impl GroupLine {
         let rate = |limit: &RateLimit| limit.requests_per_minute.map(|rate| words::rate(rate, &limit.provider));
         GroupLine {
             name: group.name.clone(),
-            agents: group.agents.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+            agents: joined(&group.agents),
+            labels: joined(&group.labels),
+            stopped: group.stopped_at.map(|at| Moment::new(at, now)),
             budgets: budgets.collect(),
             rates: policy.rate_limits.iter().filter_map(rate).collect(),
             new_agents: words::new_agents(group.kill_switch.enabled),
@@ -64,6 +70,8 @@ pub(crate) struct GroupForm {
     #[serde(default)]
     agents: String,
     #[serde(default)]
+    labels: String,
+    #[serde(default)]
     daily: String,
     #[serde(default)]
     monthly: String,
@@ -75,55 +83,88 @@ pub(crate) struct GroupForm {
 }
 
 impl GroupForm {
-    fn body(&self) -> Result<GroupBody, Problem> {
-        let agents = self.agents.split([',', ' ', '\n', '\r']).filter(|part| !part.is_empty()).map(str::to_owned);
+    /// The form of a group that is there.
+    fn of(group: &Group) -> GroupForm {
+        let budget = |limit: Option<NanoUsd>| limit.map(|limit| limit.usd().to_string()).unwrap_or_default();
+        let rate = group.policy.rate_limits.iter().find(|limit| limit.provider == model::ANY);
+        GroupForm {
+            name: group.name.clone(),
+            agents: joined(&group.agents),
+            labels: joined(&group.labels),
+            daily: budget(group.policy.budget_daily),
+            monthly: budget(group.policy.budget_monthly),
+            requests: rate.and_then(|limit| limit.requests_per_minute).map(|rate| rate.to_string()).unwrap_or_default(),
+            kill_switch: words::on_or_off(group.kill_switch.enabled).to_owned(),
+        }
+    }
+
+    /// What it asks for. Limits of the group that it has no field for stay.
+    fn body(&self, before: Option<&Group>) -> Result<GroupBody, Problem> {
         let budget = |text: &str, field: &str| match text.trim() {
             "" => Ok(None),
             text => text.parse::<f64>().map(Some).map_err(|_| Problem::field(field, words::DOLLARS)),
         };
-        let rates = match self.requests.trim() {
-            "" => Vec::new(),
-            text => {
-                let rate = text.parse().map_err(|_| Problem::field("requests_per_minute", words::WHOLE))?;
-                vec![RateLimit {
-                    provider: model::ANY.to_owned(),
-                    requests_per_minute: Some(rate),
-                    tokens_per_minute: None,
-                }]
-            }
+        let rate = match self.requests.trim() {
+            "" => None,
+            text => Some(text.parse().map_err(|_| Problem::field("requests_per_minute", words::WHOLE))?),
         };
         let enabled = match self.kill_switch.as_str() {
             "on" => Some(true),
             "off" => Some(false),
             _ => None,
         };
+        let keeps_switch = before.is_some_and(|group| group.kill_switch.enabled == enabled);
         Ok(GroupBody {
-            agents: Some(agents.collect()),
+            agents: Some(words_in(&self.agents)),
+            labels: Some(words_in(&self.labels)),
             policy: Some(PolicyChange {
                 budget_daily_usd: Some(budget(&self.daily, "budget_daily_usd")?),
                 budget_monthly_usd: Some(budget(&self.monthly, "budget_monthly_usd")?),
-                rate_limits: Some(rates),
+                rate_limits: Some(with_rate(before, rate)),
                 ..PolicyChange::default()
             }),
-            kill_switch: Some(KillSwitchChange { enabled, ..KillSwitchChange::default() }),
+            kill_switch: (!keeps_switch).then(|| KillSwitchChange { enabled, ..KillSwitchChange::default() }),
         })
     }
 }
 
-/// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
-    draw_with(&app, frame, GroupForm::default(), None)
+/// The rates of a group with this one for all providers; those of one provider and of tokens stay.
+fn with_rate(before: Option<&Group>, rate: Option<u64>) -> Vec<RateLimit> {
+    let mut rates = before.map(|group| group.policy.rate_limits.clone()).unwrap_or_default();
+    match rates.iter_mut().find(|limit| limit.provider == model::ANY) {
+        Some(limit) => limit.requests_per_minute = rate,
+        None => {
+            let provider = model::ANY.to_owned();
+            rates.push(RateLimit { provider, requests_per_minute: rate, tokens_per_minute: None });
+        }
+    }
+    rates.retain(|limit| limit.requests_per_minute.is_some() || limit.tokens_per_minute.is_some());
+    rates
 }
 
-/// Adds or replaces a group, or draws the form again with what is wrong.
+/// Which group the form is filled with.
+#[derive(Default, Deserialize)]
+pub(crate) struct GroupsQuery {
+    edit: Option<String>,
+}
+
+/// Draws the page.
+pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<GroupsQuery>) -> Drawn {
+    let group = query.edit.and_then(|name| app.web().store.groups().get(&name));
+    draw_with(&app, frame, group.map(|group| GroupForm::of(&group)).unwrap_or_default(), None)
+}
+
+/// Adds or changes a group, or draws the form again with what is wrong.
 pub(crate) async fn save(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(form): Fields<GroupForm>,
 ) -> Drawn {
-    let saved = match form.body().and_then(GroupBody::change) {
-        Ok(change) => commands.put_group(form.name.trim().to_owned(), change).await.map_err(Problem::from),
+    let name = form.name.trim();
+    let before = app.web().store.groups().get(name);
+    let saved = match form.body(before.as_deref()).and_then(GroupBody::change) {
+        Ok(change) => commands.put_group(name.to_owned(), change).await.map_err(Problem::from),
         Err(problem) => Err(problem),
     };
     match saved {
@@ -133,15 +174,19 @@ pub(crate) async fn save(
     }
 }
 
-/// Stops the agents of a group.
-pub(crate) async fn stop(ByCaller(commands): ByCaller, GroupPath(name): GroupPath) -> Drawn {
-    commands.stop_group(&name).await?;
+/// Stops a group.
+pub(crate) async fn stop(ByCaller(commands): ByCaller, GroupPath(name): GroupPath, Reason(reason): Reason) -> Drawn {
+    commands.because(reason)?.stop_group(&name).await?;
     Ok(see_other("/groups?done=group-stopped"))
 }
 
-/// Activates the agents of a group.
-pub(crate) async fn activate(ByCaller(commands): ByCaller, GroupPath(name): GroupPath) -> Drawn {
-    commands.activate_group(&name).await?;
+/// Activates a group.
+pub(crate) async fn activate(
+    ByCaller(commands): ByCaller,
+    GroupPath(name): GroupPath,
+    Reason(reason): Reason,
+) -> Drawn {
+    commands.because(reason)?.activate_group(&name).await?;
     Ok(see_other("/groups?done=group-activated"))
 }
 
@@ -152,7 +197,8 @@ pub(crate) async fn delete(ByCaller(commands): ByCaller, GroupPath(name): GroupP
 }
 
 fn draw_with(app: &App, frame: Frame, form: GroupForm, error: Option<String>) -> Drawn {
-    let groups: Vec<GroupLine> = app.control().groups().iter().map(GroupLine::new).collect();
+    let now = app.web().clock.now();
+    let groups: Vec<GroupLine> = app.control().groups().iter().map(|group| GroupLine::new(group, now)).collect();
     let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     draw_as(status, &GroupsPage { frame, summary: words::summary(groups.len()), groups, form, error })
 }

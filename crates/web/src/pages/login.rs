@@ -13,9 +13,12 @@ use serde::Deserialize;
 
 use super::frame::Theme;
 use super::words::labels;
-use super::{Drawn, assets, draw, draw_as, see_other, with_cookie};
+use super::{Drawn, assets, draw, draw_as, encoded, see_other, with_cookie};
 use crate::app::App;
-use crate::gate::{Caller, Client, Owner, clear_cookie, holder_of, identify, is_token, session_id, set_cookie};
+use crate::gate::{
+    Caller, Client, FailedLogin, Owner, clear_cookie, holder_of, identify, is_token, note_failed_login, session_id,
+    set_cookie,
+};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -26,7 +29,22 @@ struct LoginPage<'a> {
     error: Option<&'a str>,
     /// Whether anybody logs in with a name. Without users there is only the token.
     has_users: bool,
+    /// Whether people log in at an identity provider.
+    has_provider: bool,
     name: &'a str,
+}
+
+impl<'a> LoginPage<'a> {
+    fn new(app: &App, headers: &HeaderMap, next: &'a str) -> LoginPage<'a> {
+        let has_users = !app.control().users().is_empty();
+        let has_provider = app.web().access.oidc.is_some();
+        LoginPage { theme: Theme::of(headers), next, error: None, has_users, has_provider, name: "" }
+    }
+
+    /// Where the provider's login begins.
+    fn provider_href(&self) -> String {
+        if self.next == "/" { "/login/oidc".to_owned() } else { format!("/login/oidc?next={}", encoded(self.next)) }
+    }
 }
 
 /// What the form sends: the token, or a name and a password.
@@ -49,6 +67,12 @@ pub(crate) struct LoginQuery {
     next: String,
 }
 
+impl LoginQuery {
+    pub(super) fn next(&self) -> &str {
+        &self.next
+    }
+}
+
 /// Why a login was refused.
 enum Refused {
     Wrong(&'static str),
@@ -63,11 +87,10 @@ pub(crate) async fn form(
     Query(query): Query<LoginQuery>,
 ) -> Drawn {
     let next = local_path(&query.next);
-    if !query.next.is_empty() && identify(&app, &headers, &client).is_some() {
+    if !query.next.is_empty() && identify(&app, &headers, &client).await.is_some() {
         return Ok(see_other(next));
     }
-    let has_users = !app.control().users().is_empty();
-    draw(&LoginPage { theme: Theme::of(&headers), next, error: None, has_users, name: "" })
+    draw(&LoginPage::new(&app, &headers, next))
 }
 
 /// Opens a session for whoever knows the token, or a name and its password.
@@ -83,8 +106,24 @@ pub(crate) async fn submit(
     };
     match checked {
         Ok(owner) => open(&app, &client, &headers, owner, local_path(&form.next)).await,
-        Err(refused) => refuse(&app, &headers, &form, refused),
+        Err(refused) => {
+            note_failure(&app, &client, &form, &refused);
+            refuse(&app, &headers, &form, refused)
+        }
     }
+}
+
+/// Puts the failure into the audit log, under the account if there is one.
+fn note_failure(app: &App, client: &Client, form: &LoginForm, refused: &Refused) {
+    let login = form.name.trim().to_lowercase();
+    let account = app.control().users().into_iter().find(|user| user.name.to_lowercase() == login);
+    let with_name = form.token.is_empty() && !form.name.is_empty();
+    let failed = FailedLogin {
+        how: if with_name { "password" } else { "token" },
+        why: if matches!(refused, Refused::TooMany(_)) { "too_many" } else { "wrong" },
+        account: account.filter(|_| with_name).map(|user| format!("user:{}", user.id)),
+    };
+    note_failed_login(app, client, &failed);
 }
 
 fn check_token(app: &App, client: &Client, form: &LoginForm) -> Result<Owner, Refused> {
@@ -111,7 +150,7 @@ async fn check_password(app: &App, client: &Client, form: &LoginForm) -> Result<
 
 /// Opens a session under a new id. The one that the browser had is closed: whoever gave it that one
 /// gains nothing.
-async fn open(app: &App, client: &Client, headers: &HeaderMap, owner: Owner, next: &str) -> Drawn {
+pub(super) async fn open(app: &App, client: &Client, headers: &HeaderMap, owner: Owner, next: &str) -> Drawn {
     client.set_authenticated();
     if let Some(before) = session_id(headers) {
         app.sessions.close(before, &app.web().token).await;
@@ -134,10 +173,15 @@ fn refuse(app: &App, headers: &HeaderMap, form: &LoginForm, refused: Refused) ->
             (StatusCode::TOO_MANY_REQUESTS, labels::too_many_tokens(seconds), Some(HeaderValue::from(seconds)))
         }
     };
-    let (theme, next, has_users) = (Theme::of(headers), local_path(&form.next), !app.control().users().is_empty());
-    let mut response = draw_as(status, &LoginPage { theme, next, error: Some(&error), has_users, name: &form.name })?;
+    let page = LoginPage::new(app, headers, local_path(&form.next));
+    let mut response = draw_as(status, &LoginPage { error: Some(&error), name: &form.name, ..page })?;
     response.headers_mut().extend(wait.map(|wait| (RETRY_AFTER, wait)));
     Ok(response)
+}
+
+/// The form again, after a login at the identity provider that failed.
+pub(super) fn refuse_provider(app: &App, headers: &HeaderMap, status: StatusCode, error: &str, next: &str) -> Drawn {
+    draw_as(status, &LoginPage { error: Some(error), ..LoginPage::new(app, headers, next) })
 }
 
 /// Ends the session.

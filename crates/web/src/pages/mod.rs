@@ -6,40 +6,22 @@ pub(crate) mod agent;
 pub(crate) mod agents;
 pub(crate) mod alerts;
 pub(crate) mod assets;
-mod budget_bar;
-mod chart;
+pub(crate) mod components;
 pub(crate) mod costs;
 pub(crate) mod drill;
-pub(crate) mod exemptions;
-mod figures;
-mod frame;
 pub(crate) mod groups;
 pub(crate) mod incident;
 pub(crate) mod incidents;
-mod indented;
 pub(crate) mod keys;
-mod link;
 pub(crate) mod live;
 pub(crate) mod login;
-mod marks;
-mod needs;
-mod number;
+pub(crate) mod login_provider;
 pub(crate) mod overview;
-mod pager;
-mod plain;
-mod policy_fields;
-mod policy_form;
-pub(crate) mod request;
 pub(crate) mod requests;
-mod score_bar;
 pub(crate) mod search;
 pub(crate) mod settings;
-mod start_list;
+mod text;
 pub(crate) mod theme;
-mod undo;
-pub(crate) mod wall;
-mod whole_body;
-mod words;
 
 use askama::Template;
 use axum::extract::{Request, State};
@@ -48,7 +30,11 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
+pub(crate) use self::components::exemptions;
+use self::components::{budget_bar, chart, figures, frame, pager, policy_fields, score_bar, undo, whole_body};
 use self::frame::{Frame, Head};
+use self::overview::needs;
+use self::text::{diff, indented, link, number, plain, words};
 use crate::app::App;
 use crate::gate::PAGE_POLICY;
 use crate::problem::Problem;
@@ -124,6 +110,11 @@ fn encoded(path: &str) -> String {
     })
 }
 
+/// The words of a field that takes several, separated by commas or spaces.
+fn words_in(text: &str) -> Vec<String> {
+    text.split([',', ' ', '\n', '\r']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
 fn see_other(target: &str) -> Response {
     let location = HeaderValue::from_str(target).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response()
@@ -131,7 +122,7 @@ fn see_other(target: &str) -> Response {
 
 fn with_cookie(mut response: Response, cookie: &str) -> Response {
     if let Ok(cookie) = HeaderValue::from_str(cookie) {
-        response.headers_mut().insert(SET_COOKIE, cookie);
+        response.headers_mut().append(SET_COOKIE, cookie);
     }
     response
 }

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use model::{CallId, IncidentId, Timestamp};
+use model::{CallId, EventType, IncidentId, Timestamp};
 use serde::Deserialize;
 use store::{AgentFilter, AgentRow, EventFilter, EventRow, IncidentFilter, IncidentRow, PageRequest};
 
@@ -11,7 +11,7 @@ use super::frame::Frame;
 use super::link::link;
 use super::number::Moment;
 use super::plain::cut;
-use super::words::search as words;
+use super::words::{refusal, search as words};
 use super::{Drawn, assets, draw};
 use crate::app::App;
 use crate::input::Filters;
@@ -55,15 +55,15 @@ pub(crate) struct SearchQuery {
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<SearchQuery>) -> Drawn {
     let text = query.text.map(|text| text.trim().to_owned()).unwrap_or_default();
-    let groups = if text.is_empty() { vec![places(&text)] } else { find(&app, &text).await? };
+    let groups = if text.is_empty() { vec![places(&frame, &text)] } else { find(&app, &frame, &text).await? };
     let groups = groups.into_iter().filter(|group| !group.found.is_empty()).collect();
     draw(&SearchPage { frame, text, groups })
 }
 
-async fn find(app: &App, text: &str) -> Result<Vec<Group>, Problem> {
+async fn find(app: &App, frame: &Frame, text: &str) -> Result<Vec<Group>, Problem> {
     app.web().recorder.catch_up().await;
     let (agents, incidents, requests) = tokio::try_join!(agents(app, text), incidents(app, text), requests(app, text))?;
-    Ok(vec![agents, incidents, requests, places(text)])
+    Ok(vec![agents, incidents, requests, places(frame, text)])
 }
 
 async fn agents(app: &App, text: &str) -> Result<Group, Problem> {
@@ -120,7 +120,8 @@ async fn requests(app: &App, text: &str) -> Result<Group, Problem> {
 
 fn request(row: &EventRow, now: Timestamp) -> Found {
     let event = &row.event;
-    let words = [event.provider.as_deref(), event.model.as_deref(), event.error.as_deref()];
+    let refused = event.block_reason.filter(|_| event.event_type == EventType::Blocked).map(refusal);
+    let words = [refused, event.provider.as_deref(), event.model.as_deref(), event.error.as_deref()];
     let detail = words.into_iter().flatten().collect::<Vec<_>>().join(" ");
     Found {
         href: format!("/requests/{}", event.id),
@@ -130,8 +131,13 @@ fn request(row: &EventRow, now: Timestamp) -> Found {
     }
 }
 
-/// Pages and settings whose words contain all words of `text`.
-fn places(text: &str) -> Group {
+/// Pages and settings that the viewer may see and whose words contain all words of `text`.
+fn places(frame: &Frame, text: &str) -> Group {
+    let seen = words::PLACES_KNOWN.iter().filter(|place| frame.may(place.needs));
+    Group { name: words::PLACES, more: None, found: named(seen, text) }
+}
+
+fn named<'a>(places: impl Iterator<Item = &'a words::Place>, text: &str) -> Vec<Found> {
     let wanted: Vec<String> = text.to_lowercase().split_whitespace().map(str::to_owned).collect();
     let is_found = |place: &&words::Place| {
         let words = format!("{} {}", place.title, place.also).to_lowercase();
@@ -143,7 +149,7 @@ fn places(text: &str) -> Group {
         detail: String::new(),
         at: None,
     };
-    Group { name: words::PLACES, more: None, found: words::PLACES_KNOWN.iter().filter(is_found).map(found).collect() }
+    places.filter(is_found).map(found).collect()
 }
 
 fn first() -> PageRequest {
@@ -156,8 +162,11 @@ mod tests {
 
     #[test]
     fn places_are_found_by_all_words_of_a_search() {
-        let hrefs = |text: &str| places(text).found.into_iter().map(|found| found.href).collect::<Vec<_>>();
-        assert_eq!(hrefs("token"), ["/settings#token"]);
+        let all = || words::PLACES_KNOWN.iter();
+        let hrefs = |text: &str| named(all(), text).into_iter().map(|found| found.href).collect::<Vec<_>>();
+        assert_eq!(hrefs("token"), ["/settings#token", "/settings/people"]);
+        assert_eq!(hrefs("audit"), ["/settings/audit"]);
+        assert_eq!(hrefs("smtp"), ["/settings#mail"]);
         assert_eq!(hrefs("RETENTION days"), ["/settings#retention"]);
         assert_eq!(hrefs("no such thing"), Vec::<String>::new());
         assert!(hrefs("").len() > 8, "without a search, all of them");

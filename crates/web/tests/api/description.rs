@@ -117,3 +117,23 @@ fn description_says_what_is_refused() {
     assert_eq!(id["schema"]["pattern"], "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$");
     assert_eq!(schemas["NewChannel"]["required"], serde_json::json!(["kind", "name"]));
 }
+
+#[test]
+fn largest_number_fits_its_format() {
+    let description: Value = serde_json::from_str(&web::openapi_json()).unwrap();
+    let mut rest = vec![&description];
+    let mut checked = 0;
+    while let Some(value) = rest.pop() {
+        if value["format"] == "int32" && value["maximum"].is_number() {
+            let maximum = value["maximum"].as_f64().unwrap();
+            assert!(maximum <= f64::from(i32::MAX), "{value}");
+            checked += 1;
+        }
+        match value {
+            Value::Object(members) => rest.extend(members.values()),
+            Value::Array(elements) => rest.extend(elements),
+            _ => {}
+        }
+    }
+    assert!(checked > 0);
+}

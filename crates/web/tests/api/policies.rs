@@ -98,7 +98,7 @@ async fn a_deleted_agent_has_no_policy() {
     assert_eq!(server.web.store.policies().await.unwrap(), []);
 }
 
-/// A rate or a model for a provider that is not there would do nothing, and nobody would notice.
+/// A rate or a model for an unknown provider would silently do nothing.
 #[tokio::test]
 async fn policy_refuses_unknown_providers_unless_it_has_them_already() {
     let server = Server::start().await;

@@ -20,11 +20,11 @@ use crate::problem::{BodyRefusals, Problem, Refusals};
 pub(crate) struct AgentKeyView {
     #[schema(value_type = String, format = "uuid")]
     pub(crate) id: AgentKeyId,
-    /// The agent that its holder is, or a pattern such as `team-a/*` that the agent in the path must
-    /// match.
+    /// The agent that its holder is, or a pattern such as `team-a/*` that the agent in the path
+    /// must match.
     #[schema(value_type = String)]
     pub(crate) agent: AgentPattern,
-    /// A name for people.
+    /// Its display name.
     pub(crate) name: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
@@ -80,7 +80,7 @@ pub(crate) struct NewKeyBody {
     /// `/` stands for one of the separators `.`, `:` and `@`: `team-a/*` means `team-a:bot`.
     #[schema(pattern = "^(\\*|[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}|[A-Za-z0-9][A-Za-z0-9._:@/-]{0,126}\\*)$")]
     pub(crate) agent: String,
-    /// A name for people.
+    /// Its display name.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, min_length = 1, max_length = 200)]
     pub(crate) name: Option<String>,

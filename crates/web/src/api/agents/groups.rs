@@ -4,15 +4,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use control::{GroupChange, GroupStatus};
-use model::{AgentId, AgentPattern, KillSwitchChange, NanoUsd, Policy, PolicyChange};
+use model::{AgentId, AgentPattern, KillSwitchChange, Label, NanoUsd, Policy, PolicyChange, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::labels::parse_labels;
 use super::policy::PolicySchema;
-use crate::api::List;
+use crate::api::{List, schemas};
 use crate::app::App;
 use crate::gate::ByCaller;
-use crate::input::{Body, GroupPath, present};
+use crate::input::{Body, GroupPath, MaybeBody, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
 /// A group of agents.
@@ -23,6 +24,12 @@ pub(crate) struct GroupView {
     /// Its agents: names, and patterns such as `team-a/*`.
     #[schema(value_type = Vec<String>)]
     pub(crate) agents: Vec<AgentPattern>,
+    /// Agents with one of these labels are in it, too.
+    #[schema(value_type = Vec<String>)]
+    pub(crate) labels: Vec<Label>,
+    /// Since when it is stopped: none of its agents may call, also one that is not known yet.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(crate) stopped_at: Option<Timestamp>,
     /// What its agents share: budgets, rates and hours of all of them together.
     #[schema(value_type = PolicySchema)]
     pub(crate) policy: Policy,
@@ -43,6 +50,8 @@ impl From<GroupStatus> for GroupView {
         GroupView {
             name: status.group.name.clone(),
             agents: status.group.agents.clone(),
+            labels: status.group.labels.clone(),
+            stopped_at: status.group.stopped_at,
             policy: status.group.policy.clone(),
             kill_switch: status.group.kill_switch,
             spent_daily_usd: day,
@@ -52,20 +61,25 @@ impl From<GroupStatus> for GroupView {
     }
 }
 
-/// A change of a group: an absent field keeps its value; a new group needs `agents`.
+/// A change of a group: an absent field keeps its value, also inside `policy` and `kill_switch`. A
+/// list that is given replaces the whole list. A new group needs `agents` or `labels`.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = GroupChange)]
 pub(crate) struct GroupBody {
-    /// Names, and patterns such as `team-a/*`: 1 to 100.
+    /// Names, and patterns such as `team-a/*`: 1 to 100, or none beside labels.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false, min_items = 1, max_items = 100)]
+    #[schema(nullable = false, max_items = 100)]
     pub(crate) agents: Option<Vec<String>>,
+    /// Agents with one of these labels are in it, too.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(schema_with = schemas::labels, required = false)]
+    pub(crate) labels: Option<Vec<String>>,
     /// The fields of an agent's policy, without `budget_conversation_usd` and `model_overrides`.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub(crate) policy: Option<PolicyChange>,
-    /// The fields of an agent's kill switch. Replaces what was given before.
+    /// The fields of an agent's kill switch; `{}` goes back to the defaults.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub(crate) kill_switch: Option<KillSwitchChange>,
@@ -117,26 +131,41 @@ pub(crate) async fn delete(ByCaller(commands): ByCaller, GroupPath(name): GroupP
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Deactivates all known agents of a group by hand.
+/// Why the agents of a group are stopped or activated. The whole body may be left out.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = GroupReason)]
+pub(crate) struct ReasonBody {
+    /// For the audit log, at most 500 characters.
+    #[serde(default)]
+    #[schema(max_length = 500, pattern = "^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$")]
+    reason: Option<String>,
+}
+
+/// Stops a group: no agent of it may call until it is activated, also one that is not known yet.
+/// Lists its known agents, which are deactivated by hand.
 #[utoipa::path(post, path = "/api/groups/{name}/stop", tag = "groups", operation_id = "stop_group",
-    params(("name" = String, Path, description = "The group")),
-    responses((status = 200, body = MembersView), Refusals))]
+    params(("name" = String, Path, description = "The group")), request_body = ReasonBody,
+    responses((status = 200, body = MembersView), Refusals, BodyRefusals))]
 pub(crate) async fn stop(
     ByCaller(commands): ByCaller,
     GroupPath(name): GroupPath,
+    MaybeBody(ReasonBody { reason }): MaybeBody<ReasonBody>,
 ) -> Result<Json<MembersView>, Problem> {
-    Ok(Json(MembersView { agents: commands.stop_group(&name).await? }))
+    Ok(Json(MembersView { agents: commands.because(reason)?.stop_group(&name).await? }))
 }
 
-/// Activates all known agents of a group.
+/// Lets the agents of a group call again. Lists the known ones, which are activated. Agents of
+/// another stopped group stay inactive.
 #[utoipa::path(post, path = "/api/groups/{name}/activate", tag = "groups", operation_id = "activate_group",
-    params(("name" = String, Path, description = "The group")),
-    responses((status = 200, body = MembersView), Refusals))]
+    params(("name" = String, Path, description = "The group")), request_body = ReasonBody,
+    responses((status = 200, body = MembersView), Refusals, BodyRefusals))]
 pub(crate) async fn activate(
     ByCaller(commands): ByCaller,
     GroupPath(name): GroupPath,
+    MaybeBody(ReasonBody { reason }): MaybeBody<ReasonBody>,
 ) -> Result<Json<MembersView>, Problem> {
-    Ok(Json(MembersView { agents: commands.activate_group(&name).await? }))
+    Ok(Json(MembersView { agents: commands.because(reason)?.activate_group(&name).await? }))
 }
 
 impl GroupBody {
@@ -149,6 +178,7 @@ impl GroupBody {
         let agents = self.agents.map(|agents| agents.into_iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>());
         Ok(GroupChange {
             agents: agents.transpose()?,
+            labels: self.labels.map(parse_labels).transpose()?,
             policy: self.policy.unwrap_or_default(),
             kill_switch: self.kill_switch,
         })

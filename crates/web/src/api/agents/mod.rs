@@ -4,6 +4,7 @@ pub(crate) mod agent_keys;
 pub(crate) mod exemptions;
 pub(crate) mod groups;
 pub(crate) mod kill_switch;
+pub(crate) mod labels;
 pub(crate) mod policy;
 pub(crate) mod recording;
 
@@ -11,7 +12,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use control::{Agent, AgentChange};
-use model::{AgentId, DeactivatedBy, IncidentId, Timestamp};
+use model::{AgentId, DeactivatedBy, IncidentId, Label, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{AgentFilter, PageRequest};
 use utoipa::{IntoParams, ToSchema};
@@ -30,8 +31,11 @@ pub(crate) struct AgentView {
     /// Its id, as the client names it.
     #[schema(value_type = String)]
     pub(crate) agent_id: AgentId,
-    /// A name for people.
+    /// Its display name.
     pub(crate) name: Option<String>,
+    /// Its labels, by which groups may name it.
+    #[schema(value_type = Vec<String>)]
+    pub(crate) labels: Vec<Label>,
     /// Whether its calls go through.
     pub(crate) active: bool,
     /// Who deactivated it.
@@ -62,6 +66,7 @@ impl From<Agent> for AgentView {
         AgentView {
             agent_id: agent.id,
             name: agent.name,
+            labels: agent.labels,
             active: agent.deactivation.is_none(),
             deactivated_by: agent.deactivation.map(|deactivation| deactivation.by),
             deactivated_at: agent.deactivation.map(|deactivation| deactivation.at),
@@ -123,7 +128,7 @@ pub(crate) struct ChangeBody {
     name: Option<Option<String>>,
     /// Why, for the audit log; at most 500 characters.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false, max_length = 500)]
+    #[schema(nullable = false, max_length = 500, pattern = "^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$")]
     reason: Option<String>,
 }
 

@@ -68,8 +68,8 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(id): AgentPath) -> Res
     read(&app, &id).await.map(Json)
 }
 
-/// Switches the recording of an agent on or off, for calls that end from about a second later on. It
-/// overrides the configuration.
+/// Switches the recording of an agent on or off, for calls that end from about a second later on.
+/// It overrides the configuration.
 #[utoipa::path(put, path = "/api/agents/{id}/recording", tag = "agents", operation_id = "put_recording",
     params(("id" = String, Path, description = "The agent")), request_body = RecordingBody,
     responses((status = 200, body = RecordingView), Refusals, BodyRefusals))]

@@ -78,6 +78,8 @@ pub(crate) struct EventDetails {
     /// The agent key that the call came with.
     #[schema(value_type = Option<String>, format = "uuid")]
     key_id: Option<AgentKeyId>,
+    /// Whom the issuer of the call's token names (`sub`), if it came with a token instead of a key.
+    token_subject: Option<Box<str>>,
     /// How many refused calls this stands for: those of inactive agents and by policies are counted
     /// by the minute.
     count: u64,
@@ -100,6 +102,7 @@ impl EventView {
             error: event.error,
             incident_id: event.incident,
             key_id: event.key,
+            token_subject: event.token_subject,
             count,
         };
         EventView {
@@ -152,7 +155,7 @@ pub(crate) struct EventsQuery {
     #[serde(default)]
     failed: bool,
     /// Only what took at least so many milliseconds.
-    #[param(maximum = 4294967295_u64)]
+    #[param(format = Int64, maximum = 4294967295_u64)]
     min_latency_ms: Option<u32>,
     /// From this time on (RFC 3339).
     #[param(value_type = Option<String>, format = DateTime)]

@@ -33,8 +33,12 @@ pub(in crate::api) fn role() -> Object {
     word(&["viewer", "operator", "admin"])
 }
 
+pub(in crate::api) fn role_or_null() -> Object {
+    word_or_null(&["viewer", "operator", "admin"])
+}
+
 pub(in crate::api) fn actor_kind() -> Object {
-    word(&["user", "token", "first_token", "command_line", "link"])
+    word(&["user", "token", "first_token", "command_line", "anonymous"])
 }
 
 pub(in crate::api) fn way() -> Object {
@@ -81,6 +85,12 @@ pub(in crate::api) fn smtp_security() -> Object {
 
 pub(in crate::api) fn weekdays() -> Array {
     ArrayBuilder::new().items(word(&["mon", "tue", "wed", "thu", "fri", "sat", "sun"])).build()
+}
+
+pub(in crate::api) fn labels() -> Array {
+    let pattern = "^[A-Za-z0-9][A-Za-z0-9._:=/-]{0,63}$";
+    let label = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).build();
+    ArrayBuilder::new().items(label).max_items(Some(model::Label::MOST)).build()
 }
 
 pub(in crate::api) fn matched() -> Array {

@@ -47,8 +47,9 @@ pub(crate) struct ActorView {
     /// The id of the user or of the API token.
     pub(crate) id: Option<String>,
     pub(crate) name: String,
-    #[schema(schema_with = schemas::role)]
-    pub(crate) role: Role,
+    /// What it could do; absent of somebody who failed to log in.
+    #[schema(schema_with = schemas::role_or_null)]
+    pub(crate) role: Option<Role>,
     /// Where the request came from.
     pub(crate) address: Option<String>,
     /// The way it came.

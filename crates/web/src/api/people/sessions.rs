@@ -42,11 +42,12 @@ pub(crate) struct SessionView {
 #[utoipa::path(get, path = "/api/sessions", tag = "people", operation_id = "list_sessions",
     responses((status = 200, body = List<SessionView>), Refusals))]
 pub(crate) async fn list(State(app): State<App>, headers: HeaderMap) -> Json<List<SessionView>> {
-    Json(List::whole(read(&app, &headers)))
+    Json(List::whole(read(&app, &headers).await))
 }
 
 /// The open sessions, newest first. Those that a new password or role has ended are none.
-pub(crate) fn read(app: &App, headers: &HeaderMap) -> Vec<SessionView> {
+pub(crate) async fn read(app: &App, headers: &HeaderMap) -> Vec<SessionView> {
+    app.sessions.refresh_all().await;
     let (token, now) = (&app.web().token, app.web().clock.now());
     let current = session_id(headers).and_then(|id| app.sessions.find(id, token, now)).map(|(handle, _)| handle);
     let view = |(id, session): (String, crate::gate::Session)| {

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use control::{MadeToken, NewToken};
-use model::{Role, Timestamp};
+use model::{Grant, Role, Timestamp};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use store::ApiTokenRow;
@@ -25,6 +25,9 @@ pub(crate) struct TokenView {
     pub(crate) name: String,
     #[schema(schema_with = schemas::role)]
     pub(crate) role: Role,
+    /// The groups of agents that an operator is limited to; absent if to none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) groups: Option<Vec<String>>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
     /// Who made it.
@@ -53,6 +56,7 @@ impl From<ApiTokenRow> for TokenView {
             id: row.id,
             name: row.name,
             role: row.role,
+            groups: row.groups,
             created_at: row.created_at,
             created_by: row.created_by,
             expires_at: row.expires_at,
@@ -75,6 +79,10 @@ pub(crate) struct TokenBody {
     pub(crate) name: String,
     #[schema(schema_with = schemas::role)]
     pub(crate) role: Role,
+    /// The groups of agents that an operator is limited to.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, min_items = 1, max_items = 50)]
+    pub(crate) groups: Option<Vec<String>>,
     /// A time in the future; without it the token holds until it is revoked.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
@@ -95,8 +103,9 @@ pub(crate) async fn create(
     ByCaller(commands): ByCaller,
     Body(body): Body<TokenBody>,
 ) -> Result<(StatusCode, Json<MadeView>), Problem> {
-    let TokenBody { name, role, expires_at } = body;
-    let MadeToken { text, row } = commands.create_token(NewToken { name, role, expires_at }).await?;
+    let TokenBody { name, role, groups, expires_at } = body;
+    let grant = Grant { role, groups };
+    let MadeToken { text, row } = commands.create_token(NewToken { name, grant, expires_at }).await?;
     let made = MadeView { token: text.expose_secret().to_owned(), view: row.into() };
     Ok((StatusCode::CREATED, Json(made)))
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use control::{NewUser, UserChange};
-use model::{Role, Timestamp};
+use model::{Grant, Role, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::UserRow;
 use utoipa::ToSchema;
@@ -25,6 +25,9 @@ pub(crate) struct UserView {
     pub(crate) name: String,
     #[schema(schema_with = schemas::role)]
     pub(crate) role: Role,
+    /// The groups of agents that an operator is limited to; absent if to none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) groups: Option<Vec<String>>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -37,6 +40,7 @@ impl From<UserRow> for UserView {
             id: row.id,
             name: row.name,
             role: row.role,
+            groups: row.groups,
             created_at: row.created_at,
             last_login_at: row.last_login,
         }
@@ -57,6 +61,10 @@ pub(crate) struct NewBody {
     name: String,
     #[schema(schema_with = schemas::role)]
     role: Role,
+    /// The groups of agents that an operator is limited to.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, min_items = 1, max_items = 50)]
+    groups: Option<Vec<String>>,
     /// 12 to 200 characters.
     #[schema(min_length = 12, max_length = 200)]
     password: String,
@@ -74,6 +82,10 @@ pub(crate) struct ChangeBody {
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = schemas::role)]
     role: Option<Role>,
+    /// The groups of agents that an operator is limited to; `null` for all agents.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<Vec<String>>)]
+    groups: Option<Option<Vec<String>>>,
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, min_length = 12, max_length = 200)]
     password: Option<String>,
@@ -93,7 +105,11 @@ pub(crate) async fn create(
     ByCaller(commands): ByCaller,
     Body(body): Body<NewBody>,
 ) -> Result<(StatusCode, Json<UserView>), Problem> {
-    let new = NewUser { name: body.name, role: body.role, password: Some(body.password.into()) };
+    let new = NewUser {
+        name: body.name,
+        grant: Grant { role: body.role, groups: body.groups },
+        password: Some(body.password.into()),
+    };
     Ok((StatusCode::CREATED, Json(commands.create_user(new).await?.into())))
 }
 
@@ -107,7 +123,8 @@ pub(crate) async fn patch(
     IdPath(id): IdPath,
     Body(body): Body<ChangeBody>,
 ) -> Result<Json<UserView>, Problem> {
-    let change = UserChange { name: body.name, role: body.role, password: body.password.map(Into::into) };
+    let change =
+        UserChange { name: body.name, role: body.role, groups: body.groups, password: body.password.map(Into::into) };
     let before = app.control().user(&id).map(|user| user.session_version);
     let user = commands.change_user(id, change).await?;
     if before != Some(user.session_version) {

@@ -55,8 +55,8 @@ impl From<SmtpServer> for SmtpServerView {
     }
 }
 
-/// The SMTP server to use. A `password` that is absent keeps the stored one, as long as the login is
-/// the same.
+/// The SMTP server to use. A `password` that is absent keeps the stored one, as long as the login
+/// is the same.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SmtpServerChange)]
@@ -157,7 +157,8 @@ pub(crate) async fn get(State(app): State<App>) -> Result<Json<SmtpView>, Proble
     read(&app).await.map(Json)
 }
 
-/// Sets the SMTP server. It overrides the configuration from the next mail on, also after a restart.
+/// Sets the SMTP server. It overrides the configuration from the next mail on, also after a
+/// restart.
 #[utoipa::path(put, path = "/api/settings/smtp", tag = "settings", operation_id = "put_smtp_server",
     request_body = SmtpBody, responses((status = 200, body = SmtpView), Refusals, BodyRefusals))]
 pub(crate) async fn put(

@@ -5,11 +5,15 @@ use std::net::IpAddr;
 
 use axum::Json;
 use axum::extract::State;
+use control::Participation;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::problem::Refusals;
+
+/// The mode of a server without replicas.
+pub(super) const ALONE: &str = "alone";
 
 /// The health of the server.
 #[derive(Serialize, ToSchema)]
@@ -17,6 +21,14 @@ use crate::problem::Refusals;
 pub(crate) struct StatusView {
     /// Which version runs.
     pub(crate) version: &'static str,
+    /// How it decides: `alone`, `shared` with other replicas, or `degraded` while their engine is
+    /// unreachable.
+    #[schema(pattern = "^(alone|shared|degraded)$")]
+    pub(crate) mode: &'static str,
+    /// How many times it was degraded since the start.
+    pub(crate) degradations: u64,
+    /// How many replicas were alive when their engine last answered; 1 without others.
+    pub(crate) replicas_alive: u64,
     /// Why nothing can be recorded at the moment; `null` if all is well.
     pub(crate) database_trouble: Option<String>,
     /// What happened to the files of the database since the start (deleted, replaced, damaged) and
@@ -35,8 +47,8 @@ pub(crate) struct StatusView {
     /// How often reading or scoring a call failed since the start. Each of those calls was let
     /// through without a score.
     pub(crate) detection_failures: u64,
-    /// How many calls the proxy refused since the start because their agent key was missing or wrong,
-    /// by reason.
+    /// How many calls the proxy refused since the start because their agent key was missing or
+    /// wrong, by reason.
     pub(crate) unauthorized_calls: BTreeMap<&'static str, u64>,
     /// What links in alerts begin with (`public_url`).
     pub(crate) public_url: String,
@@ -74,8 +86,12 @@ pub(crate) async fn get(State(app): State<App>) -> Json<StatusView> {
 /// The health of the server.
 pub(crate) fn read(app: &App) -> StatusView {
     let (web, health) = (app.web(), app.web().recorder.health());
+    let participation = app.control().participation();
     StatusView {
         version: env!("CARGO_PKG_VERSION"),
+        mode: mode(participation),
+        degradations: participation.map_or(0, |it| it.degradations),
+        replicas_alive: participation.map_or(1, |it| it.alive),
         database_trouble: health.trouble(),
         database_notice: health.notice(),
         database_bytes: health.database_size(),
@@ -86,6 +102,14 @@ pub(crate) fn read(app: &App) -> StatusView {
         unauthorized_calls: app.control().key_refusals().map(|(why, count)| (why.as_str(), count)).into(),
         public_url: web.public_url.clone(),
         links_are_local: is_local(&web.public_url),
+    }
+}
+
+fn mode(participation: Option<Participation>) -> &'static str {
+    match participation {
+        None => ALONE,
+        Some(Participation { is_degraded: false, .. }) => "shared",
+        Some(Participation { is_degraded: true, .. }) => "degraded",
     }
 }
 

@@ -82,7 +82,11 @@ impl BatchBuilder {
 }
 
 fn is_frequent(notice: &Notice) -> bool {
-    matches!(notice, Notice::Event(event) if matches!(event.event_type, EventType::LlmCall | EventType::Blocked))
+    match notice {
+        Notice::Event(event) => matches!(event.event_type, EventType::LlmCall | EventType::Blocked),
+        Notice::Seen { .. } => true,
+        Notice::Incident { .. } | Notice::Configured { .. } => false,
+    }
 }
 
 fn write_notice(text: &mut String, notice: Notice) {
@@ -92,6 +96,7 @@ fn write_notice(text: &mut String, notice: Notice) {
             write_event(text, name, &EventView::new(event.as_ref().clone(), 1));
         }
         Notice::Incident { id, agent } => write_event(text, "incident", &json!({"id": id, "agent_id": agent})),
+        Notice::Seen { agent } => write_event(text, "seen", &json!({"agent_id": agent})),
         Notice::Configured { agent, kill_switch } => {
             let settings = SettingsView::from(kill_switch);
             write_event(text, "configured", &json!({"agent_id": agent, "kill_switch": settings}));

@@ -41,6 +41,7 @@ impl Changes {
                 }
                 &event.agent
             }
+            Notice::Seen { agent } => agent,
             Notice::Incident { agent, .. } | Notice::Configured { agent, .. } => {
                 self.is_urgent = true;
                 agent

@@ -23,7 +23,7 @@ pub(crate) use feed::Feed;
 use feed::Subscription;
 
 use crate::app::App;
-use crate::gate::{Client, identify};
+use crate::gate::{Client, Sessions, identify_by_memory};
 use crate::input::Filters;
 use crate::problem::{Problem, Refusals};
 
@@ -36,6 +36,12 @@ const END_CHECK: Duration = Duration::from_millis(500);
 const CHECKS_PER_COMMENT: u32 = 30;
 
 const COMMENT: Bytes = Bytes::from_static(b":\n\n");
+
+/// A page is told once in this many checks (5 s) that the server is there: it hears no comments,
+/// and a server that hangs ends no connection.
+const CHECKS_PER_ALIVE: u32 = 10;
+
+const ALIVE: Bytes = Bytes::from_static(b"event: alive\ndata: {}\n\n");
 
 /// What is told.
 #[derive(Deserialize, IntoParams)]
@@ -56,7 +62,7 @@ pub(crate) struct StreamQuery {
 ///
 /// With `changes=true` only that something has happened: `changed` (`agents`, `null` if they are
 /// many, and `urgent` if it was more than calls), once in two seconds at most unless it is urgent,
-/// and `kill` (`agent_id`, `incident_id`).
+/// `kill` (`agent_id`, `incident_id`), and `alive` every five seconds.
 #[utoipa::path(get, path = "/api/stream", tag = "stream", operation_id = "stream", params(StreamQuery),
     responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
 pub(crate) async fn get(
@@ -66,15 +72,27 @@ pub(crate) async fn get(
     Filters(query): Filters<StreamQuery>,
 ) -> Result<Response, Problem> {
     let subscription = app.feed.subscribe(&app.web().recorder).ok_or_else(too_many)?;
+    let sessions = app.sessions.clone();
     // A stream outlives neither its session nor its token.
-    let goes_on = move || !app.is_draining() && identify(&app, &headers, &client).is_some();
+    let goes_on = move || !app.is_draining() && identify_by_memory(&app, &headers, &client).is_some();
     let body = if query.changes == Some(true) {
-        body(watch_changes(subscription).take_while(move |_| goes_on()))
+        body(refreshing(watch_changes(subscription), sessions).take_while(move |_| goes_on()))
     } else {
-        body(watch(subscription).take_while(move |_| goes_on()))
+        body(refreshing(watch(subscription), sessions).take_while(move |_| goes_on()))
     };
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
     Ok((headers, body).into_response())
+}
+
+/// The same text, each piece after a look at the sessions that other servers have ended.
+fn refreshing<T>(text: impl Stream<Item = T>, sessions: Sessions) -> impl Stream<Item = T> {
+    text.then(move |piece| {
+        let sessions = sessions.clone();
+        async move {
+            sessions.refresh_lately().await;
+            piece
+        }
+    })
 }
 
 fn body(text: impl Stream<Item = Option<Bytes>> + Send + 'static) -> Body {
@@ -93,10 +111,10 @@ fn watch_changes(subscription: Subscription) -> impl Stream<Item = Option<Bytes>
             pending.add(batch.changes(), batch.first > next);
             next = batch.first + batch.count;
         } else {
-            count = (count + 1) % CHECKS_PER_COMMENT;
+            count = (count + 1) % CHECKS_PER_ALIVE;
         }
-        let comment = (batch.is_none() && count == 0).then_some(COMMENT);
-        pending.take(Instant::now()).or(comment)
+        let alive = (batch.is_none() && count == 0).then_some(ALIVE);
+        pending.take(Instant::now()).or(alive)
     })
 }
 

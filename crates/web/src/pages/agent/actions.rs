@@ -1,14 +1,15 @@
-//! What a person does to an agent: activate, deactivate, name, delete. Each is a form that leads
-//! back to the page.
+//! What a person does to an agent: activate, deactivate, name, label, delete. Each is a form that
+//! leads back to the page.
 
 use axum::extract::State;
 use serde::Deserialize;
 
+use crate::api::labels::parse_labels;
 use crate::api::recording;
 use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::{AgentPath, Fields, Reason};
-use crate::pages::{Drawn, see_other};
+use crate::pages::{Drawn, see_other, words_in};
 
 /// A name for people.
 #[derive(Deserialize)]
@@ -46,6 +47,22 @@ pub(crate) async fn rename(
     let name = (!name.is_empty()).then(|| name.to_owned());
     commands.rename(agent.clone(), name).await?;
     Ok(see_other(&format!("/agents/{agent}?done=renamed")))
+}
+
+/// Labels, separated by commas or spaces.
+#[derive(Deserialize)]
+pub(crate) struct LabelsForm {
+    labels: String,
+}
+
+/// Replaces the labels of the agent.
+pub(crate) async fn label(
+    ByCaller(commands): ByCaller,
+    AgentPath(agent): AgentPath,
+    Fields(form): Fields<LabelsForm>,
+) -> Drawn {
+    commands.set_labels(agent.clone(), parse_labels(words_in(&form.labels))?).await?;
+    Ok(see_other(&format!("/agents/{agent}?done=labelled")))
 }
 
 /// Whether to record; an absent field goes back to the configuration.

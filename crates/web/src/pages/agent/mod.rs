@@ -21,6 +21,7 @@ use super::chart::Chart;
 use super::exemptions::ExemptionLine;
 use super::frame::Frame;
 use super::incidents::IncidentLine;
+use super::needs::{self, AgentNeeds};
 use super::number::{Count, Moment, Money};
 use super::requests::{self, RequestLine};
 use super::{Drawn, assets, draw_as, figures, words};
@@ -37,9 +38,16 @@ struct AgentPage {
     frame: Frame,
     agent: AgentLine,
     is_active: bool,
+    /// Its labels, separated by commas.
+    labels: String,
+    /// The groups that it is in.
+    groups: Vec<String>,
+    /// The one of them that is stopped.
+    stopped_group: Option<String>,
     today: Today,
     since: Option<Moment>,
     stop: Option<Stop>,
+    needs: AgentNeeds,
     signals: Signals,
     why: String,
     /// Whether the score is older than something that does not count any more.
@@ -75,6 +83,8 @@ struct Today {
 /// What the kill switch did to the agent.
 struct Stop {
     incident: Option<StopIncident>,
+    /// Whether no one was told of it.
+    is_untold: bool,
     refused: Count,
 }
 
@@ -114,9 +124,10 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
     let (now, id) = (app.web().clock.now(), &agent.agent_id);
     app.web().recorder.catch_up().await;
     // At the same time: there are several readers, and the what-if reads more than all others.
-    let ((what_if, exemptions), stop, policy, charts, activity, recording) = tokio::try_join!(
+    let ((what_if, exemptions), stop, needs, policy, charts, activity, recording) = tokio::try_join!(
         what_if::read(app, &agent, forms.what_if),
-        stop(app, &agent),
+        Box::pin(stop(app, &agent)),
+        Box::pin(needs::of_agent(app, id)),
         PolicySection::sent_or_read(forms.policy, app, id),
         figures::charts(app, Some(id)),
         activity::read(app, id, now, frame.may_operate()),
@@ -124,6 +135,7 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
     )?;
     let tally =
         app.web().store.figures_of(std::iter::once(id), frame.day.today()).await?.remove(id).unwrap_or_default();
+    let groups = app.web().store.groups();
     Ok(AgentPage {
         frame,
         today: Today {
@@ -133,8 +145,12 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
             cost: Money::spent(&tally),
         },
         is_active: agent.active,
+        labels: words::joined(&agent.labels),
+        groups: groups.all().iter().filter(|group| group.includes(id)).map(|group| group.name.clone()).collect(),
+        stopped_group: groups.stopped(id).map(|group| group.name.clone()),
         since: agent.deactivated_at.map(|at| Moment::new(at, now)),
         stop,
+        needs,
         signals: agent.signals,
         why: words::why(&agent.signals),
         was_scored_before: agent.last_seen.is_some_and(|seen| exemptions.iter().any(|it| seen <= it.created_at)),
@@ -162,14 +178,14 @@ async fn stop(app: &App, agent: &AgentView) -> Result<Option<Stop>, Problem> {
     if agent.deactivated_by != Some(DeactivatedBy::KillSwitch) {
         return Ok(None);
     }
-    let incident = match agent.incident_id {
-        Some(id) => app.web().store.incident(id).await?,
-        None => None,
+    let (incident, is_untold) = match agent.incident_id {
+        Some(id) => (app.web().store.incident(id).await?, !needs::is_told(app, id).await?),
+        None => (None, false),
     };
     let incident = incident.map(|row| StopIncident {
         id: row.id.to_string(),
         score: format!("{:.1} / {}", row.score.value, row.kill_switch.threshold),
         why: words::why(&row.score.signals.into()),
     });
-    Ok(Some(Stop { incident, refused: app.web().store.refused(&agent.agent_id).await?.into() }))
+    Ok(Some(Stop { incident, is_untold, refused: app.web().store.refused(&agent.agent_id).await?.into() }))
 }

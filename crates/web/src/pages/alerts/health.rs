@@ -1,12 +1,17 @@
-//! Which channels do not deliver, by what became of the newest alert that was tried through each.
+//! Which channels do not deliver, by what became of the newest alert that was tried through each,
+//! and whether a kill reaches anyone.
 
 use std::collections::HashSet;
 
-use model::{ChannelId, DeliveryState};
+use axum::Json;
+use axum::extract::State;
+use model::{ChannelId, DeliveryState, RuleType};
 use store::{DeliveryFilter, PageRequest};
 
+use crate::api::alerts::{self, RuleView};
 use crate::app::App;
 use crate::pages::plain::cut;
+use crate::pages::words::alerts::KillRules;
 use crate::problem::Problem;
 
 /// How many alerts are looked at, the newest first.
@@ -50,4 +55,34 @@ pub(in crate::pages) async fn failing_channels(app: &App) -> Result<Vec<FailingC
         })
     });
     Ok(failing.collect())
+}
+
+/// Whether somebody would be told of a kill: a channel is on and delivers, and rules let it.
+pub(in crate::pages) async fn reaches_anyone(app: &App, failing: &[FailingChannel]) -> Result<bool, Problem> {
+    let enabled = app.web().store.channels().await?.into_iter().filter(|channel| channel.enabled);
+    let working = working(enabled.map(|channel| channel.id), failing);
+    let Json(rules) = alerts::list(State(app.clone())).await?;
+    Ok(!working.is_empty() && kill_rules(&rules.items, &working) != KillRules::Silence)
+}
+
+/// The channels that are on and do not fail.
+pub(super) fn working(on: impl Iterator<Item = ChannelId>, failing: &[FailingChannel]) -> Vec<ChannelId> {
+    on.filter(|id| !failing.iter().any(|channel| channel.id == *id)).collect()
+}
+
+/// What the rules say of kills, as far as it leads to one of these channels.
+pub(super) fn kill_rules(rules: &[RuleView], channels: &[ChannelId]) -> KillRules {
+    let about_kills = || rules.iter().filter(|rule| rule.rule_type == RuleType::KillSwitch);
+    let tells =
+        |rule: &RuleView| rule.channels.is_empty() || rule.channels.iter().any(|channel| channels.contains(channel));
+    if about_kills().next().is_none() {
+        return KillRules::None;
+    }
+    // Agents that no rule is about are told of; a rule for all leaves none of those.
+    let some_are_told = about_kills().any(|rule| rule.enabled && tells(rule)) || !about_kills().any(is_for_all);
+    if some_are_told { KillRules::Some } else { KillRules::Silence }
+}
+
+pub(super) fn is_for_all(rule: &RuleView) -> bool {
+    rule.agent_id == "*"
 }

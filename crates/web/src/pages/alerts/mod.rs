@@ -13,12 +13,12 @@ use serde::Deserialize;
 use store::{DeliveryFilter, DeliveryRow};
 
 use self::actions::{ChannelForm, RuleForm};
-use self::health::FailingChannel;
+use self::health::{FailingChannel, is_for_all, kill_rules};
 use super::frame::Frame;
 use super::number::Moment;
 use super::pager::Pager;
 use super::plain::cut;
-use super::words::alerts::{self as words, KillRules};
+use super::words::alerts as words;
 use super::words::units::duration;
 use super::{Drawn, assets, draw_as};
 use crate::api::alert_history::{AttemptView, DeliveryView};
@@ -38,6 +38,8 @@ const ANSWER_LENGTH: usize = 300;
 struct AlertsPage {
     frame: Frame,
     summary: String,
+    /// Whether a channel fails.
+    is_alarming: bool,
     channels: Vec<ChannelLine>,
     rules: Vec<RuleLine>,
     history: Vec<DeliveryLine>,
@@ -190,9 +192,12 @@ async fn read(
     let is_shown = |row: &DeliveryRow| query.state.is_some() || row.state != DeliveryState::Digested;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
     let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();
+    let working = health::working(on.iter().copied(), &failing);
+    let told = words::Told { on: on.len(), working: working.len(), rules: kill_rules(&rules.items, &working) };
     Ok(AlertsPage {
         frame,
-        summary: words::summary(on.len(), kill_rules(&rules.items, &on), failing.len()),
+        summary: words::summary(&told, failing.len()),
+        is_alarming: !failing.is_empty(),
         rules: rules.items.iter().map(named).collect(),
         channels: channels.items.into_iter().map(|channel| channel_line(channel, &failing)).collect(),
         state: query.state,
@@ -204,22 +209,6 @@ async fn read(
         local_links: Some(status::read(app)).filter(|status| status.links_are_local).map(|status| status.public_url),
         news,
     })
-}
-
-/// What the rules say of kills, as far as it leads to a channel that is on.
-fn kill_rules(rules: &[RuleView], on: &[ChannelId]) -> KillRules {
-    let about_kills = || rules.iter().filter(|rule| rule.rule_type == RuleType::KillSwitch);
-    let tells = |rule: &RuleView| rule.channels.is_empty() || rule.channels.iter().any(|channel| on.contains(channel));
-    if about_kills().next().is_none() {
-        return KillRules::None;
-    }
-    // Agents that no rule is about are told of; a rule for all leaves none of those.
-    let some_are_told = about_kills().any(|rule| rule.enabled && tells(rule)) || !about_kills().any(is_for_all);
-    if some_are_told { KillRules::Some } else { KillRules::Silence }
-}
-
-fn is_for_all(rule: &RuleView) -> bool {
-    rule.agent_id == "*"
 }
 
 fn channel_line(channel: ChannelView, failing: &[FailingChannel]) -> ChannelLine {

@@ -7,7 +7,7 @@ use store::EvidenceHead;
 
 use super::evidence::{EvidenceLine, shown};
 use crate::app::App;
-use crate::pages::marks::{self, Run};
+use crate::pages::diff::{self, Run};
 use crate::pages::plain::plain;
 use crate::pages::words::incident::part;
 use crate::problem::Problem;
@@ -109,7 +109,7 @@ fn texts(head: EvidenceHead) -> [(&'static str, Beginning); 4] {
 fn compared(name: &'static str, left: Beginning, right: Beginning) -> Part {
     let side = |(text, length): &Beginning, other: &Beginning| {
         let text = plain(text.as_deref()?);
-        let runs = marks::compare(&text, &plain(other.0.as_deref().unwrap_or_default()));
+        let runs = diff::compare(&text, &plain(other.0.as_deref().unwrap_or_default()));
         Some(Side { shown: shown(&text, *length), runs })
     };
     Part { name, left: side(&left, &right), right: side(&right, &left) }

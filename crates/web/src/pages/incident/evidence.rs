@@ -8,7 +8,7 @@ use store::EvidenceHead;
 use super::timeline::Timeline;
 use crate::api::incidents::IncidentView;
 use crate::app::App;
-use crate::pages::marks::{self, Run};
+use crate::pages::diff::{self, Run};
 use crate::pages::number::{Count, Moment, grouped};
 use crate::pages::plain::plain;
 use crate::pages::words::incident as words;
@@ -129,7 +129,7 @@ fn marked(texts: &[Option<String>], index: usize, length: u64) -> Option<Text> {
     let text = texts[index].as_deref()?;
     let others = texts.iter().enumerate().rev().filter(|(place, _)| *place != index);
     let newest = others.filter_map(|(_, other)| other.as_deref()).next();
-    let runs = newest.map_or_else(|| marks::alone(text), |other| marks::compare(text, other));
+    let runs = newest.map_or_else(|| diff::alone(text), |other| diff::compare(text, other));
     Some(Text { runs, shown: shown(text, length) })
 }
 

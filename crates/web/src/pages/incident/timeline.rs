@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(kinds, ["matched", "other", "other", "trigger"]);
         let paths: Vec<_> = timeline.arcs.iter().map(|arc| arc.path.as_str()).collect();
         assert_eq!(paths, ["M24 44 Q60 8 96 44"]);
-        assert_eq!(timeline.calls[0].title, "prompt alike, response alike");
+        assert_eq!(timeline.calls[0].title, "similar prompt, similar response");
         assert_eq!(timeline.calls[3].title, "the call that would have been stopped");
     }
 }

@@ -1,6 +1,6 @@
 //! Who was told of an incident: through which channel, when, and whether it arrived.
 
-use model::{IncidentId, Timestamp};
+use model::{DeliveryState, IncidentId, Timestamp};
 use store::{DeliveryFilter, DeliveryRow, PageRequest};
 
 use crate::app::App;
@@ -18,6 +18,9 @@ pub(super) struct ToldLine {
     pub(super) channel: String,
     pub(super) state: &'static str,
     pub(super) tone: &'static str,
+    has_arrived: bool,
+    /// Whether it was given up.
+    has_failed: bool,
     /// When it arrived or was given up, else when it was queued.
     pub(super) at: Moment,
 }
@@ -36,6 +39,16 @@ pub(super) async fn read(app: &App, incident: IncidentId, now: Timestamp) -> Res
     Ok(lines)
 }
 
+/// Whether somebody was told by one of these alerts.
+pub(super) fn arrived(lines: &[ToldLine]) -> bool {
+    lines.iter().any(|line| line.has_arrived)
+}
+
+/// Whether none of these alerts arrived or still may.
+pub(super) fn all_failed(lines: &[ToldLine]) -> bool {
+    lines.iter().all(|line| line.has_failed)
+}
+
 /// An alert in a digest arrives with the digest, or not.
 fn line(delivery: &DeliveryRow, digest: Option<&DeliveryRow>, now: Timestamp) -> ToldLine {
     let (state, tone) = match digest {
@@ -44,5 +57,6 @@ fn line(delivery: &DeliveryRow, digest: Option<&DeliveryRow>, now: Timestamp) ->
     };
     let sent = digest.unwrap_or(delivery);
     let at = Moment::new(sent.finished_at.unwrap_or(sent.queued_at), now);
-    ToldLine { channel: cut(&delivery.channel_name, NAME_LENGTH), state, tone, at }
+    let (has_arrived, has_failed) = (sent.state == DeliveryState::Delivered, sent.state == DeliveryState::Failed);
+    ToldLine { channel: cut(&delivery.channel_name, NAME_LENGTH), state, tone, has_arrived, has_failed, at }
 }

@@ -2,11 +2,12 @@
 //! have the same colour.
 
 mod query;
+pub(crate) mod request;
 
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
-use model::{CallId, EventType, TextHash, Timestamp};
+use model::{CallId, Event, EventType, TextHash, Timestamp};
 use store::EventRow;
 
 use self::query::{RequestsQuery, Show};
@@ -57,6 +58,8 @@ pub(super) struct RequestLine {
     pub(super) latency: Option<String>,
     pub(super) tokens: Option<(Count, Count)>,
     pub(super) cost: Option<Money>,
+    /// Whether it used tokens of a model whose price is not known.
+    pub(super) is_unpriced: bool,
     pub(super) score: Option<String>,
     pub(super) would_have_stopped: bool,
     pub(super) alike: Option<Alike>,
@@ -138,11 +141,17 @@ impl RequestLine {
             latency: event.latency_ms.map(duration),
             tokens: event.usage.input.zip(event.usage.output).map(|(input, output)| (input.into(), output.into())),
             cost: event.cost.map(Money::from),
+            is_unpriced: is_unpriced(event),
             score: event.score.map(|score| format!("{:.1}", score.value)),
             would_have_stopped: event.would_have_stopped,
             alike,
         }
     }
+}
+
+/// Whether a call used tokens of a model whose price is not known.
+fn is_unpriced(event: &Event) -> bool {
+    event.cost.is_none() && event.usage.input.or(event.usage.output).is_some()
 }
 
 fn tone(event_type: EventType, status: Option<u16>) -> &'static str {

@@ -12,6 +12,7 @@ use crate::pages::frame::Frame;
 use crate::pages::number::Moment;
 use crate::pages::pager::Pager;
 use crate::pages::words::people as words;
+use crate::pages::words::problem::field_name;
 use crate::pages::{Drawn, assets, draw};
 
 #[derive(Template)]
@@ -56,15 +57,16 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, uri: Uri, Filters
 
 fn audit_line(view: AuditView, now: model::Timestamp) -> AuditLine {
     let target = view.target.unwrap_or_default();
+    let named = name_of(&view.before).or_else(|| name_of(&view.after));
     AuditLine {
         number: view.number,
         at: Moment::new(view.timestamp, now),
         who: words::holder(view.actor.kind, &view.actor.name),
-        role: view.actor.role.as_str(),
+        role: view.actor.role.map_or("", model::Role::as_str),
         address: view.actor.address.unwrap_or_default(),
         what: words::action(&view.action),
         href: page_of(&target),
-        target,
+        target: words::target(&target, named.as_deref()),
         changes: changes(view.before, view.after),
         reason: view.reason,
     }
@@ -79,6 +81,11 @@ fn page_of(target: &str) -> Option<String> {
     }
 }
 
+/// The name of what a row is about, where the row says it.
+fn name_of(value: &Option<Value>) -> Option<String> {
+    value.as_ref()?.get("name")?.as_str().map(str::to_owned)
+}
+
 /// Each field that changed, as `name: before → after`.
 fn changes(before: Option<Value>, after: Option<Value>) -> Vec<String> {
     let fields = |value: Option<Value>| match value {
@@ -88,18 +95,38 @@ fn changes(before: Option<Value>, after: Option<Value>) -> Vec<String> {
     let (before, mut after) = (fields(before), fields(after));
     let mut lines = Vec::new();
     for (name, old) in before {
-        let new = after.remove(&name);
-        lines.push(format!("{name}: {} → {}", shown(Some(&old)), shown(new.as_ref())));
+        let new = after.remove(&name).unwrap_or_default();
+        if !is_nothing(&old) || !is_nothing(&new) {
+            lines.push(format!("{}: {} → {}", field_name(&name), shown(&old), shown(&new)));
+        }
     }
-    lines.extend(after.iter().map(|(name, new)| format!("{name}: {}", shown(Some(new)))));
+    let told = after.iter().filter(|(_, new)| !is_nothing(new));
+    lines.extend(told.map(|(name, new)| format!("{}: {}", field_name(name), shown(new))));
     lines
 }
 
-fn shown(value: Option<&Value>) -> String {
+/// Whether there is nothing to say of a value.
+fn is_nothing(value: &Value) -> bool {
     match value {
-        None | Some(Value::Null) => "–".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
+        Value::Null => true,
+        Value::Array(items) => items.iter().all(is_nothing),
+        Value::Object(fields) => fields.values().all(is_nothing),
+        _ => false,
+    }
+}
+
+/// A value as people read it: lists with commas, fields by their name, and none that says nothing.
+fn shown(value: &Value) -> String {
+    let joined = |parts: Vec<String>| parts.join(", ");
+    match value {
+        value if is_nothing(value) => "–".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => joined(items.iter().map(shown).collect()),
+        Value::Object(fields) => {
+            let told = fields.iter().filter(|(_, value)| !is_nothing(value));
+            joined(told.map(|(name, value)| format!("{} {}", field_name(name), shown(value))).collect())
+        }
+        other => other.to_string(),
     }
 }
 
@@ -112,8 +139,12 @@ mod tests {
     #[test]
     fn changes_are_told_field_by_field() {
         let told = changes(Some(json!({"active": false, "name": null})), Some(json!({"active": true, "key": "new"})));
-        assert_eq!(told, ["active: false → true", "name: – → –", "key: new"]);
-        assert_eq!(changes(None, Some(json!({"role": "viewer"}))), ["role: viewer"]);
+        assert_eq!(told, ["Active: false → true", "Key: new"]);
+        let policy =
+            json!({"budget_daily_usd": 25, "budget_weekly_usd": null, "rate_limits": [], "hours": [{"from": "08:00"}]});
+        let told = changes(None, Some(json!({"agents": ["a-*", "b"], "kill_switch": {}, "policy": policy})));
+        assert_eq!(told, ["Agents: a-*, b", "Policy: Budget per day 25, hours From 08:00"]);
+        assert_eq!(changes(None, Some(json!({"role": "viewer"}))), ["Role: viewer"]);
         assert!(changes(None, None).is_empty());
     }
 }

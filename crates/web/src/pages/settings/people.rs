@@ -1,10 +1,10 @@
-//! Who may come in: users, API tokens and open sessions, and the forms to change them.
+//! Who may log in: users, API tokens and open sessions, and the forms to change them.
 
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use control::{NewToken, NewUser, UserChange};
-use model::{Role, Timestamp};
+use model::{Grant, Role, Timestamp};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 
@@ -46,11 +46,15 @@ struct News {
 
 struct UserLine {
     view: UserView,
+    /// The groups that the user is limited to, separated by commas.
+    groups: String,
     last_login: Option<Moment>,
 }
 
 struct TokenLine {
     view: TokenView,
+    /// The groups that the token is limited to, separated by commas.
+    groups: String,
     created: Moment,
     last_used: Option<Moment>,
     expires: String,
@@ -68,6 +72,8 @@ struct SessionLine {
 pub(crate) struct UserForm {
     name: String,
     role: Role,
+    #[serde(default)]
+    groups: String,
     password: String,
 }
 
@@ -75,6 +81,8 @@ pub(crate) struct UserForm {
 #[derive(Deserialize)]
 pub(crate) struct UserChangeForm {
     role: Role,
+    #[serde(default)]
+    groups: String,
     password: String,
 }
 
@@ -83,30 +91,34 @@ pub(crate) struct UserChangeForm {
 pub(crate) struct TokenForm {
     name: String,
     role: Role,
+    #[serde(default)]
+    groups: String,
     /// The last day on which it holds, in UTC; empty is for ever.
     until: String,
 }
 
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> Drawn {
-    draw_with(&app, frame, &headers, News::default())
+    draw_with(&app, frame, &headers, News::default()).await
 }
 
-fn draw_with(app: &App, frame: Frame, headers: &HeaderMap, news: News) -> Drawn {
+async fn draw_with(app: &App, frame: Frame, headers: &HeaderMap, news: News) -> Drawn {
     let now = app.web().clock.now();
     let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let users = app.control().users().into_iter().map(|user| user_line(user.into(), now)).collect();
     let tokens = app.control().api_tokens().into_iter().map(|token| token_line(token.into(), now)).collect();
-    let sessions = sessions::read(app, headers).into_iter().map(|view| session_line(view, now)).collect();
+    let sessions = sessions::read(app, headers).await.into_iter().map(|view| session_line(view, now)).collect();
     draw_as(status, &PeoplePage { frame, users, tokens, sessions, news })
 }
 
 fn user_line(view: UserView, now: Timestamp) -> UserLine {
-    UserLine { last_login: view.last_login_at.map(|at| Moment::new(at, now)), view }
+    let groups = view.groups.as_ref().map(|groups| groups.join(", ")).unwrap_or_default();
+    UserLine { last_login: view.last_login_at.map(|at| Moment::new(at, now)), groups, view }
 }
 
 fn token_line(view: TokenView, now: Timestamp) -> TokenLine {
     TokenLine {
+        groups: view.groups.as_ref().map(|groups| groups.join(", ")).unwrap_or_default(),
         created: Moment::new(view.created_at, now),
         last_used: view.last_used_at.map(|at| Moment::new(at, now)),
         expires: view.expires_at.map(|at| at.to_string().chars().take(10).collect()).unwrap_or_default(),
@@ -129,10 +141,11 @@ pub(crate) async fn add_user(
     headers: HeaderMap,
     Fields(form): Fields<UserForm>,
 ) -> Drawn {
-    let new = NewUser { name: form.name.clone(), role: form.role, password: Some(form.password.into()) };
+    let grant = Grant { role: form.role, groups: group_names(&form.groups) };
+    let new = NewUser { name: form.name.clone(), grant, password: Some(form.password.into()) };
     match commands.create_user(new).await.map_err(Problem::from) {
         Ok(_) => Ok(see_other("/settings/people?done=user-added")),
-        Err(problem) => draw_with(&app, frame, &headers, wrong("user", form.name, &problem)?),
+        Err(problem) => draw_with(&app, frame, &headers, wrong("user", form.name, &problem)?).await,
     }
 }
 
@@ -145,7 +158,8 @@ pub(crate) async fn change_user(
 ) -> Drawn {
     let before = app.control().user(&id).map(|user| user.session_version);
     let password = (!form.password.is_empty()).then(|| form.password.into());
-    let change = UserChange { role: Some(form.role), password, ..UserChange::default() };
+    let groups = Some(group_names(&form.groups));
+    let change = UserChange { role: Some(form.role), groups, password, ..UserChange::default() };
     let user = commands.change_user(id, change).await?;
     if before != Some(user.session_version) {
         app.sessions.close_of_user(&user.id).await;
@@ -169,7 +183,8 @@ pub(crate) async fn add_token(
 ) -> Drawn {
     let made = match end_of(&form.until) {
         Ok(expires_at) => {
-            let new = NewToken { name: form.name.clone(), role: form.role, expires_at };
+            let grant = Grant { role: form.role, groups: group_names(&form.groups) };
+            let new = NewToken { name: form.name.clone(), grant, expires_at };
             commands.create_token(new).await.map_err(Problem::from)
         }
         Err(problem) => Err(problem),
@@ -178,7 +193,7 @@ pub(crate) async fn add_token(
         Ok(made) => News { token: Some(made.text.expose_secret().to_owned()), ..News::default() },
         Err(problem) => wrong("token", form.name, &problem)?,
     };
-    draw_with(&app, frame, &headers, news)
+    draw_with(&app, frame, &headers, news).await
 }
 
 /// Revokes a token.
@@ -191,6 +206,12 @@ pub(crate) async fn revoke_token(ByCaller(commands): ByCaller, IdPath(id): IdPat
 pub(crate) async fn end_session(state: State<App>, by: ByCaller, path: IdPath) -> Drawn {
     sessions::end(state, by, path).await?;
     Ok(see_other("/settings/people?done=session-ended"))
+}
+
+/// The groups that a field names, separated by commas; none if it is empty.
+fn group_names(field: &str) -> Option<Vec<String>> {
+    let names: Vec<String> = field.split(',').map(|name| name.trim().to_owned()).filter(|it| !it.is_empty()).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// The end of a day in UTC; an empty one never ends.

@@ -1,9 +1,9 @@
-//! The headline says what needs somebody, and only if nothing does that nothing does.
+//! The headline says what needs a person, and says that nothing does only if that is true.
 
 use axum::http::StatusCode;
-use model::{AgentId, Answered, CallId, DeliveryId, Epoch, Event, EventType};
+use model::{AgentId, Answered, BlockReason, CallId, ChannelId, DeliveryId, Epoch, Event, EventType};
 use serde_json::json;
-use store::{AlertChange, Attempt, Change, Outcome};
+use store::{AlertChange, Attempt, Change, DeliveryFilter, Outcome, PageRequest};
 
 use super::Browser;
 use crate::server::Server;
@@ -59,20 +59,95 @@ async fn kill_that_no_one_was_told_of_is_said() {
     }
 }
 
+async fn attempt(server: &Server, delivery: DeliveryId, outcome: Outcome) {
+    let (at, answer) = (server.web.clock.now(), "upstream is down".to_owned());
+    let attempt = Attempt { at, took_ms: 3, status: Some(503), answer, outcome };
+    let change = AlertChange::Attempted { delivery, attempt };
+    server.web.recorder.change(Change::Alerts(change)).await.unwrap();
+}
+
+async fn make_channel(server: &Server) -> ChannelId {
+    let body = json!({"kind": "webhook", "name": "ops", "url": "https://example.com/hook"});
+    let made = server.ask(axum::http::Method::POST, "/api/channels", Some(body)).await.json();
+    ChannelId::parse(made["id"].as_str().unwrap()).unwrap()
+}
+
+/// Three kills: the alert about the first arrives by itself, the others wait for a digest, which is
+/// returned.
+async fn digest_of_two_kills(server: &Server) -> DeliveryId {
+    let channel = make_channel(server).await;
+    for agent in ["first", "second", "third"] {
+        server.kill(agent).await;
+    }
+    let everything = PageRequest { limit: 10, cursor: None };
+    let queued = server.web.store.deliveries(&DeliveryFilter::default(), &everything).await.unwrap().items;
+    let at_once = queued.iter().find(|delivery| delivery.waits_in.is_none()).unwrap();
+    attempt(server, at_once.id, Outcome::Delivered).await;
+    let window_opened_at = queued.iter().find_map(|delivery| delivery.waits_in).unwrap();
+    let (digest, at) = (DeliveryId::new(), server.web.clock.now());
+    let change = AlertChange::Digest { channel, window_opened_at, digest, at };
+    server.web.recorder.change(Change::Alerts(change)).await.unwrap();
+    digest
+}
+
+#[tokio::test]
+async fn kills_in_a_digest_that_failed_are_told_to_no_one() {
+    let server = Server::start().await;
+    let digest = digest_of_two_kills(&server).await;
+    let browser = Browser::new(&server).await;
+    let on_its_way = "3 of 3 agents are stopped.";
+    assert_eq!(headline(&browser, "/").await, on_its_way, "the digest was not tried yet");
+    attempt(&server, digest, Outcome::GivenUp).await;
+    for path in PAGES {
+        let expected = "3 of 3 agents are stopped. 1 channel fails. No one was told of 2 kills.";
+        assert_eq!(headline(&browser, path).await, expected, "{path}");
+    }
+    let incident = server.json("/api/agents/third").await["incident_id"].as_str().unwrap().to_owned();
+    let page = browser.page(&format!("/incidents/{incident}")).await;
+    assert!(page.contains("No one was told:</span> <strong><bdi>ops</bdi>") && !page.contains("Told:"), "{page}");
+
+    let at = server.web.clock.now();
+    server.web.recorder.change(Change::Alerts(AlertChange::Retry { delivery: digest, at })).await.unwrap();
+    attempt(&server, digest, Outcome::Delivered).await;
+    assert_eq!(headline(&browser, "/").await, on_its_way, "the digest arrived");
+}
+
+/// Records calls of an agent that were refused because it was inactive.
+async fn refuse(server: &Server, name: &str, calls: usize) {
+    let mut notices = server.web.recorder.subscribe();
+    for _ in 0..calls {
+        let (agent, now) = (AgentId::parse(name).unwrap(), server.web.clock.now());
+        let mut event = Event::new(CallId::new(), agent, Epoch::default(), EventType::Blocked, now);
+        event.block_reason = Some(BlockReason::Inactive);
+        server.web.recorder_handle.event(event);
+        notices.recv().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn refusals_of_an_agent_that_was_activated_since_do_not_need_anybody() {
+    let server = Server::start().await;
+    make_channel(&server).await;
+    server.kill("looper").await;
+    refuse(&server, "looper", 20).await;
+    let browser = Browser::new(&server).await;
+    assert_eq!(headline(&browser, "/").await, "1 of 1 agent is stopped.");
+    assert_eq!(browser.post("/agents/looper/activate", "").await.status, StatusCode::SEE_OTHER);
+    for path in PAGES {
+        assert_eq!(headline(&browser, path).await, "Nothing needs you.", "{path}");
+    }
+}
+
 #[tokio::test]
 async fn channel_that_fails_is_said_where_it_is_listed_and_in_the_headline() {
     let server = Server::start().await;
-    let body = json!({"kind": "webhook", "name": "ops", "url": "https://example.com/hook"});
-    let made = server.ask(axum::http::Method::POST, "/api/channels", Some(body)).await.json();
-    let channel = model::ChannelId::parse(made["id"].as_str().unwrap()).unwrap();
+    let channel = make_channel(&server).await;
     let browser = Browser::new(&server).await;
     for (outcome, expected) in [(Outcome::GivenUp, "1 channel fails."), (Outcome::Delivered, "No agents yet.")] {
         let (delivery, at) = (DeliveryId::new(), server.web.clock.now());
-        let answer = "upstream is down".to_owned();
-        let attempt = Attempt { at, took_ms: 3, status: Some(503), answer, outcome };
-        for change in [AlertChange::Test { channel, delivery, at }, AlertChange::Attempted { delivery, attempt }] {
-            server.web.recorder.change(Change::Alerts(change)).await.unwrap();
-        }
+        let test = AlertChange::Test { channel, delivery, at };
+        server.web.recorder.change(Change::Alerts(test)).await.unwrap();
+        attempt(&server, delivery, outcome).await;
         assert_eq!(headline(&browser, "/").await, expected);
         let fails =
             browser.page("/alerts").await.contains("Fails</span> <span class=\"tone red\">503 upstream is down");
@@ -127,9 +202,24 @@ async fn incident_says_who_was_told() {
     let browser = Browser::new(&server).await;
     let untold = server.kill("first").await;
     assert!(browser.page(&format!("/incidents/{untold}")).await.contains("No one was told."));
-    let body = json!({"kind": "webhook", "name": "ops", "url": "https://example.com/hook"});
-    server.ask(axum::http::Method::POST, "/api/channels", Some(body)).await;
+    make_channel(&server).await;
     let told = server.kill("second").await;
     let page = browser.page(&format!("/incidents/{told}")).await;
-    assert!(page.contains("<p id=\"told\">Told: <strong><bdi>ops</bdi></strong>"), "{page}");
+    assert!(page.contains("No one was told yet:</span> <strong><bdi>ops</bdi></strong>"), "{page}");
+}
+
+#[tokio::test]
+async fn wall_says_how_many_agents_it_leaves_out() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    for (number, expected) in
+        [(12, None), (13, Some("1 more agent is not shown.")), (14, Some("2 more agents are not"))]
+    {
+        for agent in 1..=number {
+            server.put(&format!("/api/agents/worker-{agent}/kill-switch"), json!({})).await;
+        }
+        let page = browser.page("/wall").await;
+        assert_eq!(page.contains("not shown"), expected.is_some(), "{number}");
+        assert!(expected.is_none_or(|said| page.contains(said)), "{number}: {page}");
+    }
 }

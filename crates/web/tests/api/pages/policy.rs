@@ -102,7 +102,7 @@ async fn the_agents_nearest_to_a_budget_come_first() {
 async fn the_default_policy_is_said_and_changed_in_the_settings() {
     let server = server().await;
     let browser = Browser::new(&server).await;
-    assert!(browser.page("/settings").await.contains("No limits: agents may spend what they like"));
+    assert!(browser.page("/settings").await.contains("No limits: agents may spend any amount"));
     let change = json!({"budget_weekly_usd": 20, "rate_limits": [{"provider": "*", "requests_per_minute": 30}]});
     let change: PolicyChange = serde_json::from_value(change).unwrap();
     let default = change.apply(&Policy::default()).unwrap();
@@ -122,5 +122,10 @@ async fn the_default_policy_is_said_and_changed_in_the_settings() {
     assert!(browser.page("/agents/bot").await.contains("$0.00 of $5.00"));
     browser.submit("/settings/policy/reset", "", "/settings?done=as-configured").await;
     assert!(browser.page("/settings").await.contains("At most $20.00 a week."));
-    assert!(browser.page("/agents/bot").await.contains("the <a href=\"/settings#default-policy\">default</a> holds"));
+    assert!(
+        browser
+            .page("/agents/bot")
+            .await
+            .contains("the <a href=\"/settings#default-policy\">default policy</a> applies")
+    );
 }

@@ -1,5 +1,5 @@
-//! Whoever translates the dashboard finds every word in `templates/`, `src/pages/words/` and
-//! `static/words.js`: no other page code, script or style may have any.
+//! Every text of the dashboard is in `templates/`, `src/pages/text/words/` and `static/words.js`,
+//! so that it can be translated: no other page code, script or style may have any.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ const NO_WORDS: [&str; 24] = [
 
 #[test]
 fn words_stand_where_a_translator_looks() {
-    let pages = files("src/pages").into_iter().filter(|path| !path.to_string_lossy().contains("/pages/words"));
+    let pages = files("src/pages").into_iter().filter(|path| !path.to_string_lossy().contains("/pages/text/words"));
     let static_files = files("static").into_iter().filter(|path| !path.ends_with("words.js"));
     let mut found = Vec::new();
     for path in pages.chain(static_files) {
@@ -45,7 +45,7 @@ fn words_stand_where_a_translator_looks() {
         let words = literals(code).into_iter().filter(|text| is_words(text) && !NO_WORDS.contains(&text.as_str()));
         found.extend(words.map(|text| format!("{}: {text:?}", path.display())));
     }
-    assert_eq!(found, Vec::<String>::new(), "belongs to a template, to src/pages/words/ or to static/words.js");
+    assert_eq!(found, Vec::<String>::new(), "belongs to a template, to src/pages/text/words/ or to static/words.js");
 }
 
 #[test]

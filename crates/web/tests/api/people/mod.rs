@@ -31,7 +31,7 @@ impl Server {
         answer.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Asks as whoever holds `token`.
+    /// Makes a request with `token`.
     pub(crate) async fn ask_as(&self, token: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
         let request = request(method, path).header("authorization", format!("Bearer {token}"));
         let request = match body {

@@ -71,7 +71,7 @@ async fn refusal_names_the_role_that_is_needed() {
     assert_eq!(problem["detail"], "This needs the role admin; yours is viewer.");
 }
 
-/// The pages that somebody who is logged in looks at.
+/// The pages for a person who is logged in.
 const PAGES: [&str; 13] = [
     "/",
     "/agents",
@@ -87,6 +87,32 @@ const PAGES: [&str; 13] = [
     "/search?text=looper",
     "/wall",
 ];
+
+/// Links in alerts lead to pages: whoever follows one, once or again, changes nothing by that.
+#[tokio::test]
+async fn following_a_link_changes_nothing() {
+    let (server, incident) = with_a_kill().await;
+    let state = async || {
+        let answers = [server.get("/api/agents").await.text, server.get("/api/incidents").await.text];
+        (answers, server.get("/api/audit").await.text)
+    };
+    let before = state().await;
+    let operations =
+        stated_roles().into_iter().filter(|(method, path, _)| *method == Method::GET && path != "/api/stream");
+    let links = operations.map(|(_, path, _)| path.replace("{name}", "openai"));
+    for path in links.chain(PAGES.map(str::to_owned)) {
+        let path = path.replace("/agents/{id}", "/agents/looper").replace("{id}", &incident);
+        let path = path.replace("{incident}", &incident);
+        for _ in 0..2 {
+            let answer = server.get(&path).await;
+            assert!(!answer.status.is_server_error(), "{path}: {}", answer.status);
+        }
+    }
+    for action in ["/agents/looper/activate", "/agents/looper/delete", "/groups/a/stop", "/settings/token"] {
+        assert_eq!(server.get(action).await.status, StatusCode::METHOD_NOT_ALLOWED, "{action}");
+    }
+    assert_eq!(state().await, before);
+}
 
 /// The targets of the forms of a page that change something.
 fn forms(html: &str) -> Vec<String> {
@@ -129,7 +155,7 @@ async fn pages_show_no_form_that_would_be_refused() {
 }
 
 /// Forms of the dashboard, and the weakest role that may send them.
-const FORMS: [(&str, &str); 53] = [
+const FORMS: [(&str, &str); 54] = [
     ("/agents/looper/kill-switch", "admin"),
     ("/agents/looper/policy", "admin"),
     ("/agents/looper/policy/reset", "admin"),
@@ -181,6 +207,7 @@ const FORMS: [(&str, &str); 53] = [
     ("/agents/selected?on", "admin"),
     ("/agents/selected?off", "admin"),
     ("/agents/selected?activate", "operator"),
+    ("/settings/password", "viewer"),
     ("/theme", "viewer"),
     ("/logout", "viewer"),
 ];
@@ -200,7 +227,8 @@ async fn form_of_a_stronger_role_is_refused() {
     }
     let listed = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/routes.rs")).unwrap();
     let posts = listed.matches("post(").count();
-    // The login needs no role; selected agents stand here once for each action, `theme` and so on once.
+    // The login needs no role; selected agents stand here once for each action, `theme` and so on
+    // once.
     assert!(posts <= FORMS.len() + 2, "{posts} forms are routed: add the new one to this list");
 }
 
@@ -231,4 +259,67 @@ async fn viewer_sees_no_bodies() {
     };
     check(&viewer, StatusCode::FORBIDDEN).await;
     check(&operator, StatusCode::OK).await;
+}
+
+/// An operator of one group stops its agents and sees their bodies; to other agents a viewer.
+#[tokio::test]
+async fn operator_of_a_group_is_a_viewer_of_other_agents() {
+    let (server, incident) = with_a_kill().await;
+    let ask = async |token: &str, method: Method, path: &str, body: Option<Value>| {
+        server.ask_as(token, method, path, body).await.status
+    };
+    for (group, pattern) in [("own", "looper"), ("others", "other-*")] {
+        let body = json!({"agents": [pattern]});
+        assert_eq!(ask(TOKEN, Method::PUT, &format!("/api/groups/{group}"), Some(body)).await, StatusCode::OK);
+    }
+    let token_of = async |group: &str| {
+        let body = json!({"name": group, "role": "operator", "groups": [group]});
+        let made = server.ask_as(TOKEN, Method::POST, "/api/tokens", Some(body)).await.json();
+        assert_eq!(made["groups"], json!([group]), "{made}");
+        made["token"].as_str().unwrap().to_owned()
+    };
+    let (own, others) = (token_of("own").await, token_of("others").await);
+    let evidence = format!("/api/incidents/{incident}/evidence");
+    for (token, expected) in [(&own, StatusCode::OK), (&others, StatusCode::FORBIDDEN)] {
+        assert_eq!(ask(token, Method::GET, &evidence, None).await, expected);
+        assert_eq!(ask(token, Method::GET, "/api/agents/looper/exemptions", None).await, expected);
+        assert_eq!(ask(token, Method::POST, "/api/groups/own/activate", None).await, expected);
+        let body = json!({"active": false});
+        assert_eq!(ask(token, Method::PATCH, "/api/agents/looper", Some(body)).await, expected);
+        assert_eq!(ask(token, Method::GET, "/api/agents/looper", None).await, StatusCode::OK, "both may look");
+        let body = json!({"enabled": true});
+        let forbidden = ask(token, Method::PUT, "/api/agents/looper/kill-switch", Some(body)).await;
+        assert_eq!(forbidden, StatusCode::FORBIDDEN, "an operator is no admin");
+    }
+    let limited_admin = json!({"name": "x", "role": "admin", "groups": ["own"]});
+    assert_eq!(ask(TOKEN, Method::POST, "/api/tokens", Some(limited_admin)).await, StatusCode::BAD_REQUEST);
+    let unknown = json!({"name": "x", "role": "operator", "groups": ["nobody"]});
+    assert_eq!(ask(TOKEN, Method::POST, "/api/tokens", Some(unknown)).await, StatusCode::BAD_REQUEST);
+    assert_eq!(ask(TOKEN, Method::DELETE, "/api/groups/own", None).await, StatusCode::CONFLICT);
+}
+
+/// The pages of agents outside the groups of an operator show no bodies, and their forms are
+/// refused.
+#[tokio::test]
+async fn pages_of_agents_of_other_groups_show_no_bodies() {
+    let (server, incident) = with_a_kill().await;
+    let group = json!({"agents": ["other-*"]});
+    server.ask_as(TOKEN, Method::PUT, "/api/groups/others", Some(group)).await;
+    server.user("operator", "operator").await;
+    let users = server.json("/api/users").await;
+    let path = format!("/api/users/{}", users["items"][0]["id"].as_str().unwrap());
+    let changed = server.ask_as(TOKEN, Method::PATCH, &path, Some(json!({"groups": ["others"]}))).await;
+    assert_eq!(changed.json()["groups"], json!(["others"]));
+    let operator = log_in(&server, "operator").await;
+    let page = format!("/incidents/{incident}");
+    assert!(!operator.page(&page).await.contains("please fix the"));
+    for path in ["/agents/looper/activate".to_owned(), format!("{page}/activate")] {
+        let answer = operator.post(&path, "").await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path}: {}", answer.text);
+    }
+    operator.post("/agents/selected", "do=activate&agent=looper").await;
+    assert_eq!(server.json("/api/agents/looper").await["active"], false, "selected agents are checked each");
+    server.ask_as(TOKEN, Method::PATCH, &path, Some(json!({"groups": null}))).await;
+    let operator = log_in(&server, "operator").await;
+    assert!(operator.page(&page).await.contains("please fix the"));
 }

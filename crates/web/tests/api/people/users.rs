@@ -115,7 +115,7 @@ async fn wrong_field_of_a_user_is_named() {
     let server = Server::start().await;
     server.user("ann", "viewer").await;
     for (body, expected) in [
-        (json!({"name": "ANN", "role": "viewer", "password": PASSWORD}), "name must be another"),
+        (json!({"name": "ANN", "role": "viewer", "password": PASSWORD}), "name is taken"),
         (json!({"name": "ben", "role": "viewer", "password": "short"}), "password must have 12 to 200"),
         (json!({"name": "ben", "role": "viewer", "password": "aaaaaaaaaaaaaaaa"}), "password must not be"),
         (json!({"name": "ben", "role": "viewer"}), "password must be given"),
@@ -165,4 +165,47 @@ async fn page_adds_users_and_tokens_and_says_what_is_wrong() {
     assert!(made.status == StatusCode::OK && made.text.contains("agz_"), "{}", made.text);
     let page = admin.page("/settings/people").await;
     assert!(page.contains("ann") && page.contains("2030-01-02") && !page.contains("id=\"new-token\""), "{page}");
+}
+
+#[tokio::test]
+async fn user_changes_the_own_password_and_other_sessions_end() {
+    let server = Server::start().await;
+    server.user("ann", "viewer").await;
+    let (browser, other) = (log_in(&server, "ann").await, log_in(&server, "ann").await);
+    assert!(browser.page("/settings/password").await.contains("New password"));
+    let wrong = browser.post("/settings/password", "current=wrong-password-1&password=another-password-2").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    let short = browser.post("/settings/password", &format!("current={PASSWORD}&password=short")).await;
+    assert!(short.text.contains("12 to 200 characters"), "{}", short.text);
+    assert_eq!(other.get("/agents").await.status, StatusCode::OK, "nothing was changed");
+
+    let changed = browser.post("/settings/password", &format!("current={PASSWORD}&password=another-password-2")).await;
+    assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.text);
+    assert!(changed.header("set-cookie").starts_with("agentgazer_session="), "this browser goes on");
+    assert_eq!(other.get("/agents").await.status, StatusCode::SEE_OTHER, "the others have to log in again");
+    let refused = server.send(form("/login", &format!("name=ann&password={PASSWORD}"))).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    let by_token = json!({"current": PASSWORD, "password": "another-password-3"});
+    let conflict = server.ask_as(crate::server::TOKEN, Method::POST, "/api/password", Some(by_token)).await;
+    assert_eq!(conflict.status, StatusCode::CONFLICT, "the first token has no password");
+}
+
+#[tokio::test]
+async fn failed_logins_stand_in_the_audit_log_without_what_was_typed() {
+    let server = Server::start().await;
+    server.user("ann", "viewer").await;
+    for fields in ["name=ann&password=canary-password-1", "name=canary-name&password=x", "token=canary-token"] {
+        server.send(form("/login", fields)).await;
+    }
+    for _ in 0..3 {
+        server.send(form("/login", "name=ann&password=canary-password-2")).await;
+    }
+    let log = server.json("/api/audit?action=session.refuse").await;
+    let rows = log["items"].as_array().unwrap();
+    assert_eq!(rows.len(), 3, "those of the same kind follow as one row: {log}");
+    assert!(!log.to_string().contains("canary"), "{log}");
+    let ann = rows.iter().find(|row| row["target"].is_string()).unwrap();
+    assert!(ann["target"].as_str().unwrap().starts_with("user:"));
+    assert_eq!(ann["actor"]["kind"], "anonymous");
+    assert_eq!(ann["after"], json!({"how": "password", "why": "wrong", "attempts": 1}));
 }

@@ -1,0 +1,61 @@
+//! The servers that share a database.
+
+use axum::Json;
+use axum::extract::State;
+use model::Timestamp;
+use serde::Serialize;
+use store::ReplicaRow;
+use utoipa::ToSchema;
+
+use crate::api::List;
+use crate::app::App;
+use crate::problem::{Problem, Refusals};
+
+/// A server on a database that several share.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Replica)]
+pub(crate) struct ReplicaView {
+    /// Its id, another one with every start.
+    pub(crate) id: String,
+    /// Whether it is the one that answers.
+    pub(crate) is_this: bool,
+    /// The version of AgentGazer.
+    pub(crate) version: String,
+    /// Where its dashboard is.
+    pub(crate) address: String,
+    /// `shared`, or `degraded` while it cannot agree with the others.
+    pub(crate) mode: String,
+    /// When it was started.
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) started_at: Timestamp,
+    /// Whether it was heard of in the last ten seconds.
+    pub(crate) is_alive: bool,
+    /// How long ago it was last heard of, in milliseconds.
+    pub(crate) silent_ms: u64,
+    /// How long before that it had last read what others changed, in milliseconds.
+    pub(crate) lag_ms: u64,
+}
+
+/// The servers on this database, oldest first. Empty unless it is shared.
+#[utoipa::path(get, path = "/api/replicas", tag = "health", operation_id = "list_replicas",
+    responses((status = 200, body = List<ReplicaView>), Refusals))]
+pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<ReplicaView>>, Problem> {
+    Ok(Json(List::whole(read(&app).await?)))
+}
+
+/// The servers on this database.
+pub(crate) async fn read(app: &App) -> Result<Vec<ReplicaView>, Problem> {
+    let store = &app.web().store;
+    let view = |row: ReplicaRow| ReplicaView {
+        is_this: row.id == store.writer(),
+        is_alive: row.is_alive(),
+        id: row.id,
+        version: row.version,
+        address: row.address,
+        mode: row.mode,
+        started_at: row.started_at,
+        silent_ms: row.silent_ms,
+        lag_ms: row.lag_ms,
+    };
+    Ok(store.replicas().await?.into_iter().map(view).collect())
+}

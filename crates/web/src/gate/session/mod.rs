@@ -1,0 +1,384 @@
+//! Sessions of browsers: a random id each, of which only a hash is kept. They survive a restart,
+//! hold on every server of a database, and end with the token, the password or the role that they
+//! were opened with.
+
+mod lines;
+mod shared;
+mod storage;
+
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use control::{Token, random_id};
+use model::Timestamp;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use self::storage::SessionStorage;
+
+/// The cookie of a session. Not `__Host-`: browsers take that only over https, and this listens on
+/// http.
+pub(super) const COOKIE_NAME: &str = "agentgazer_session";
+
+const LIFE_SECONDS: i64 = 7 * 24 * 60 * 60;
+/// Shorter, because only a login shows that the provider no longer knows a person.
+const FEDERATED_LIFE_SECONDS: i64 = 12 * 60 * 60;
+
+/// More than people need; without a limit, anyone who knows the token could fill memory and disk.
+pub(super) const MAX_SESSIONS: usize = 1000;
+
+/// Per user, so that no one can end the sessions of others by opening many.
+const MAX_OF_ONE: usize = 50;
+
+/// How much of a session's hash is its public name.
+const HANDLE_LENGTH: usize = 16;
+
+/// A login does not wait longer for a disk that hangs.
+const STORE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Whose session it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The holder of the token of the first start.
+    FirstToken,
+    /// A user, as of this version: a later one has ended it.
+    User { id: String, version: u64 },
+    /// A person who has logged in at an identity provider.
+    Federated(FederatedPerson),
+}
+
+/// A person known to an identity provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FederatedPerson {
+    /// The provider: a session ends when another one is configured.
+    pub(crate) issuer: String,
+    /// The provider's id of the person.
+    pub(crate) subject: String,
+    pub(crate) name: String,
+    /// Groups of the person that have a role. What they may do is looked up with each request.
+    pub(crate) groups: Vec<String>,
+}
+
+impl Owner {
+    /// The id of the person in the audit log.
+    pub(crate) fn id(&self) -> Option<String> {
+        match self {
+            Owner::FirstToken => None,
+            Owner::User { id, .. } => Some(id.clone()),
+            Owner::Federated(person) => Some(person.id()),
+        }
+    }
+
+    fn life_seconds(&self) -> i64 {
+        if matches!(self, Owner::Federated(_)) { FEDERATED_LIFE_SECONDS } else { LIFE_SECONDS }
+    }
+}
+
+impl FederatedPerson {
+    /// The person's id in the audit log. Ids of users have no colon.
+    pub(crate) fn id(&self) -> String {
+        format!("oidc:{}", self.subject)
+    }
+}
+
+/// An open session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub(crate) owner: Owner,
+    pub(crate) opened_at: Timestamp,
+    pub(crate) ends_at: Timestamp,
+    pub(crate) address: Option<IpAddr>,
+}
+
+/// The open sessions. Clones are the same ones.
+#[derive(Clone)]
+pub(crate) struct Sessions(Arc<Inner>);
+
+struct Inner {
+    /// By the hash of their id.
+    open: Mutex<HashMap<String, Session>>,
+    storage: SessionStorage,
+    /// Ended here, and not yet deleted from the database.
+    ended: Mutex<HashSet<String>>,
+    /// When all of them were last read from the database for live streams.
+    refreshed: Mutex<Option<Instant>>,
+}
+
+impl Sessions {
+    /// The sessions that were open when the last server stopped.
+    pub(crate) fn restore(storage: SessionStorage) -> Sessions {
+        let open = Mutex::new(lines::read(storage.text()));
+        Sessions(Arc::new(Inner { open, storage, ended: Mutex::default(), refreshed: Mutex::default() }))
+    }
+
+    /// Opens a session and returns its id, which is always a new one. Fails if the system has no
+    /// randomness.
+    pub(crate) async fn open(
+        &self,
+        owner: Owner,
+        address: Option<IpAddr>,
+        token: &Token,
+        now: Timestamp,
+    ) -> Result<String, getrandom::Error> {
+        let id = random_id()?;
+        let ends_at = Timestamp::from_millis(now.as_millis() + owner.life_seconds() * 1000);
+        let hash = hash(&id, &owner, token);
+        let session = Session { owner, opened_at: now, ends_at, address };
+        self.refresh_all().await;
+        let dropped = self.insert(hash.clone(), session.clone(), now);
+        if let Some(store) = self.0.storage.shared() {
+            self.keep(store, &hash, &session, now).await;
+        }
+        self.store(dropped).await;
+        Ok(id)
+    }
+
+    /// Returns the sessions that had to make room.
+    fn insert(&self, hash: String, session: Session, now: Timestamp) -> Vec<String> {
+        let mut open = self.0.open.lock();
+        open.retain(|_, session| session.ends_at > now);
+        let mut dropped = None;
+        let same = |other: &Session| is_same_person(&other.owner, &session.owner);
+        if open.values().filter(|other| same(other)).count() >= MAX_OF_ONE {
+            dropped = drop_oldest(&mut open, same);
+        }
+        if open.len() >= MAX_SESSIONS {
+            dropped = drop_oldest(&mut open, |_| true);
+        }
+        open.insert(hash, session);
+        dropped.into_iter().collect()
+    }
+
+    /// The session with this id that has not ended, and its handle. Whether its user still exists
+    /// is for the caller to say.
+    pub(crate) fn find(&self, id: &str, token: &Token, now: Timestamp) -> Option<(String, Session)> {
+        let open = self.0.open.lock();
+        let key = keys(id, token).into_iter().find(|key| open.contains_key(key))?;
+        let session = open.get(&key).filter(|session| session.ends_at > now)?;
+        Some((handle(&key), session.clone()))
+    }
+
+    /// Ends a session.
+    pub(crate) async fn close(&self, id: &str, token: &Token) {
+        let keys = keys(id, token);
+        self.retain(|key, _| !keys.contains(key)).await;
+    }
+
+    /// Ends the session with this handle; `false` if there is none.
+    pub(crate) async fn close_by_handle(&self, handle_to_end: &str) -> bool {
+        self.refresh_all().await;
+        let known = self.0.open.lock().keys().any(|key| handle(key) == handle_to_end);
+        if known {
+            self.retain(|key, _| handle(key) != handle_to_end).await;
+        }
+        known
+    }
+
+    /// Ends all sessions of the person with this [`Owner::id`].
+    pub(crate) async fn close_of_user(&self, user: &str) {
+        self.retain(|_, session| session.owner.id().as_deref() != Some(user)).await;
+    }
+
+    /// Ends all of them.
+    pub(crate) async fn close_all(&self) {
+        self.retain(|_, _| false).await;
+    }
+
+    /// Ends those opened with the token of the first start.
+    pub(crate) async fn close_of_first_token(&self) {
+        self.retain(|_, session| session.owner != Owner::FirstToken).await;
+    }
+
+    async fn retain(&self, keep: impl Fn(&String, &Session) -> bool) {
+        self.refresh_all().await;
+        let mut ended = Vec::new();
+        self.0.open.lock().retain(|key, session| {
+            let stays = keep(key, session);
+            ended.extend((!stays).then(|| key.clone()));
+            stays
+        });
+        self.store(ended).await;
+    }
+
+    /// All that are open, newest first, by their handles.
+    pub(crate) fn list(&self, now: Timestamp) -> Vec<(String, Session)> {
+        let open = self.0.open.lock();
+        let open = open.iter().filter(|(_, session)| session.ends_at > now);
+        let mut list: Vec<_> = open.map(|(key, session)| (handle(key), session.clone())).collect();
+        list.sort_by(|(a, left), (b, right)| (right.opened_at, a).cmp(&(left.opened_at, b)));
+        list
+    }
+
+    /// Stores that `ended` are over. What cannot be stored holds until the next restart.
+    async fn store(&self, ended: Vec<String>) {
+        match self.0.storage.shared() {
+            Some(store) if !ended.is_empty() => self.delete(store, ended).await,
+            Some(_) => {}
+            None => self.write_file().await,
+        }
+    }
+
+    async fn write_file(&self) {
+        let sessions = self.clone();
+        let stored = tokio::task::spawn_blocking(move || {
+            let Inner { open, storage, .. } = &*sessions.0;
+            storage.write(|| lines::write(&open.lock()))
+        });
+        match tokio::time::timeout(STORE_TIMEOUT, stored).await {
+            Ok(Ok(Ok(()))) => {}
+            Ok(Ok(Err(error))) => tracing::warn!(%error, "sessions could not be stored: a restart forgets the change"),
+            Ok(Err(error)) => tracing::warn!(%error, "sessions could not be stored: a restart forgets the change"),
+            Err(_) => tracing::warn!("sessions are still being stored: the disk is slow"),
+        }
+    }
+}
+
+fn is_same_person(one: &Owner, other: &Owner) -> bool {
+    one.id() == other.id()
+}
+
+fn drop_oldest(open: &mut HashMap<String, Session>, of: impl Fn(&Session) -> bool) -> Option<String> {
+    let oldest = open.iter().filter(|(_, session)| of(session)).min_by_key(|(_, session)| session.ends_at);
+    let key = oldest.map(|(key, _)| key.clone())?;
+    open.remove(&key).map(|_| key)
+}
+
+/// What a session may be kept under: a browser does not say whose session it has.
+fn keys(id: &str, token: &Token) -> [String; 2] {
+    let user = Owner::User { id: String::new(), version: 0 };
+    [hash(id, &Owner::FirstToken, token), hash(id, &user, token)]
+}
+
+/// What is kept of a session's id. For a session of the first token, the token is part of it: the
+/// session ends with the token it was opened with, also if that was changed while no server ran.
+fn hash(id: &str, owner: &Owner, token: &Token) -> String {
+    let digest = match owner {
+        Owner::FirstToken => {
+            token.with(|token| Sha256::new().chain_update(id).chain_update([0]).chain_update(token).finalize())
+        }
+        Owner::User { .. } | Owner::Federated(_) => Sha256::new().chain_update("user\0\0").chain_update(id).finalize(),
+    };
+    lines::hexadecimal(&digest)
+}
+
+/// The public name of a session: a part of its hash, from which nothing follows.
+fn handle(hash: &str) -> String {
+    hash.chars().take(HANDLE_LENGTH).collect()
+}
+
+/// The `Set-Cookie` that starts a session. `Lax`, so that a link in an alert shows its incident:
+/// with `Strict` a browser would follow it without the session. Changes are kept from other sites
+/// by `refuse_other_sites`.
+pub(crate) fn set_cookie(id: &str) -> String {
+    format!("{COOKIE_NAME}={id}; Path=/; HttpOnly; SameSite=Lax; Max-Age={LIFE_SECONDS}")
+}
+
+/// The `Set-Cookie` that ends one.
+pub(crate) fn clear_cookie() -> String {
+    format!("{COOKIE_NAME}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn sessions() -> (Sessions, Token) {
+        (Sessions::restore(SessionStorage::default()), Token::configured("token"))
+    }
+
+    fn user(id: &str) -> Owner {
+        Owner::User { id: id.to_owned(), version: 3 }
+    }
+
+    #[tokio::test]
+    async fn session_ends_after_seven_days_or_when_it_is_closed() {
+        let (sessions, token) = sessions();
+        let start = Timestamp::from_millis(1_000);
+        let day = |days: i64| Timestamp::from_millis(1_000 + days * 24 * 60 * 60 * 1000);
+        let person = FederatedPerson {
+            issuer: "https://login.example".to_owned(),
+            subject: "1".to_owned(),
+            name: "ann b".to_owned(),
+            groups: vec!["ops".to_owned()],
+        };
+        let federated = sessions.open(Owner::Federated(person), None, &token, start).await.unwrap();
+        assert!(sessions.find(&federated, &token, start).is_some());
+        assert!(sessions.find(&federated, &token, day(1)).is_none(), "it ends sooner");
+        for owner in [Owner::FirstToken, user("ann")] {
+            let id = sessions.open(owner.clone(), None, &token, start).await.unwrap();
+            assert_eq!(sessions.find(&id, &token, day(6)).unwrap().1.owner, owner);
+            assert!(sessions.find(&id, &token, day(7)).is_none());
+            let other = sessions.find(&id, &Token::configured("another"), start);
+            assert_eq!(other.is_some(), owner != Owner::FirstToken, "a session of the first token ends with it");
+            sessions.close(&id, &token).await;
+            assert!(sessions.find(&id, &token, start).is_none());
+        }
+        assert!(sessions.find("", &token, start).is_none());
+    }
+
+    #[tokio::test]
+    async fn sessions_are_bounded_and_the_oldest_leaves() {
+        let (sessions, token) = sessions();
+        let first = sessions.open(Owner::FirstToken, None, &token, Timestamp::from_millis(0)).await.unwrap();
+        let session = |moment: i64| Session {
+            owner: user(&(moment % 100).to_string()),
+            opened_at: Timestamp::from_millis(moment),
+            ends_at: Timestamp::from_millis(moment + LIFE_SECONDS * 1000),
+            address: None,
+        };
+        for moment in 1..=MAX_SESSIONS as i64 {
+            sessions.insert(moment.to_string(), session(moment), Timestamp::from_millis(moment));
+        }
+        assert!(sessions.find(&first, &token, Timestamp::from_millis(1)).is_none());
+        assert_eq!(sessions.0.open.lock().len(), MAX_SESSIONS);
+    }
+
+    #[tokio::test]
+    async fn one_user_cannot_push_the_sessions_of_others_out() {
+        let (sessions, token) = sessions();
+        let now = Timestamp::from_millis(0);
+        let first = sessions.open(Owner::FirstToken, None, &token, now).await.unwrap();
+        for _ in 0..2 * MAX_OF_ONE {
+            sessions.open(user("ann"), None, &token, now).await.unwrap();
+        }
+        assert!(sessions.find(&first, &token, now).is_some());
+        assert_eq!(sessions.list(now).len(), MAX_OF_ONE + 1);
+    }
+
+    #[tokio::test]
+    async fn stored_sessions_are_read_again_and_hold_no_id() {
+        let written = Arc::new(Mutex::new(String::new()));
+        let file = Arc::clone(&written);
+        let storage = SessionStorage::new(String::new(), move |text| {
+            *file.lock() = text.to_owned();
+            Ok(())
+        });
+        let (sessions, token) = (Sessions::restore(storage), Token::configured("token"));
+        let now = Timestamp::from_millis(1_000);
+        let address = Some("192.0.2.1".parse().unwrap());
+        let first = sessions.open(Owner::FirstToken, None, &token, now).await.unwrap();
+        let second = sessions.open(user("ann"), address, &token, now).await.unwrap();
+        let person = FederatedPerson {
+            issuer: "https://login.example".to_owned(),
+            subject: "1 2".to_owned(),
+            name: "ann b\u{e9}".to_owned(),
+            groups: vec!["ops".to_owned()],
+        };
+        sessions.open(Owner::Federated(person), address, &token, now).await.unwrap();
+        let text = written.lock().clone();
+        assert!(!text.contains(&first) && !text.contains(&second) && text.lines().count() == 3, "{text}");
+
+        let damaged = format!("nonsense\n{text}{} x\n", "0".repeat(64));
+        let restored = Sessions::restore(SessionStorage::new(damaged, |_| Ok(())));
+        assert_eq!(restored.list(now), sessions.list(now));
+        sessions.close_of_user("ann").await;
+        assert!(sessions.find(&second, &token, now).is_none() && sessions.find(&first, &token, now).is_some());
+        sessions.close_all().await;
+        assert_eq!(*written.lock(), "");
+    }
+}

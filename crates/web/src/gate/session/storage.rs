@@ -1,0 +1,72 @@
+//! Where sessions are kept beside memory: in a file, read once and written as a whole, or in the
+//! database, where every server on it finds them.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use store::Store;
+
+type Write = dyn Fn(&str) -> io::Result<()> + Send + Sync;
+
+/// Where sessions are kept; by default nowhere, so that a restart ends them. Clones are the same
+/// place.
+#[derive(Clone, Default)]
+pub struct SessionStorage(Place);
+
+#[derive(Clone, Default)]
+enum Place {
+    #[default]
+    Nowhere,
+    File(Arc<File>),
+    Database(Box<Store>),
+}
+
+struct File {
+    text: String,
+    write: Box<Write>,
+    /// Held while the text is made and written, so that the last one written is the newest.
+    turn: Mutex<()>,
+}
+
+impl SessionStorage {
+    /// One that holds `text` and is replaced by `write`.
+    pub fn new(text: String, write: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static) -> SessionStorage {
+        SessionStorage(Place::File(Arc::new(File { text, write: Box::new(write), turn: Mutex::default() })))
+    }
+
+    /// The database, which other servers use too.
+    pub fn database(store: Store) -> SessionStorage {
+        SessionStorage(Place::Database(Box::new(store)))
+    }
+
+    /// What was kept when the server started.
+    pub(super) fn text(&self) -> &str {
+        match &self.0 {
+            Place::File(file) => &file.text,
+            Place::Nowhere | Place::Database(_) => "",
+        }
+    }
+
+    /// Replaces what is kept in a file.
+    pub(super) fn write(&self, text: impl FnOnce() -> String) -> io::Result<()> {
+        let Place::File(file) = &self.0 else { return Ok(()) };
+        let _turn = file.turn.lock();
+        (file.write)(&text())
+    }
+
+    /// The database, if they are kept there.
+    pub(super) fn shared(&self) -> Option<&Store> {
+        match &self.0 {
+            Place::Database(store) => Some(store),
+            Place::Nowhere | Place::File(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for SessionStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionStorage")
+    }
+}

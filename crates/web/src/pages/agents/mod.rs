@@ -1,0 +1,267 @@
+//! All agents: who is active, who is near its threshold, who was stopped.
+
+pub(crate) mod selected;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use model::{Action, DeactivatedBy, Timestamp};
+use serde::Deserialize;
+use store::{AgentFilter, Cursor, PageRequest, Tally};
+
+use super::figures::Day;
+use super::frame::Frame;
+use super::needs::{self, Needs};
+use super::number::{Count, Moment, Money};
+use super::pager::Pager;
+use super::plain::plain;
+use super::score_bar::ScoreBar;
+use super::{Drawn, assets, draw, words};
+use crate::api::agents::{self, AgentView};
+use crate::app::App;
+use crate::input::Filters;
+use crate::problem::Problem;
+
+/// How many agents a page shows.
+const SHOWN: u32 = 100;
+/// Up to so many agents are sorted over all pages; of more, each page is sorted by itself.
+const SORTED: u32 = 500;
+/// What a cursor of a sorted list begins with; a number follows.
+const PLACE: &str = "at-";
+
+#[derive(Template)]
+#[template(path = "agents.html")]
+struct AgentsPage {
+    frame: Frame,
+    needs: Needs,
+    sort: Sort,
+    search: String,
+    state: Option<StateWord>,
+    agents: Vec<AgentLine>,
+    pager: Pager,
+    proxy_url: String,
+}
+
+/// One agent in a table.
+pub(super) struct AgentLine {
+    pub(super) id: String,
+    pub(super) name: Option<String>,
+    pub(super) state: &'static str,
+    pub(super) colour: &'static str,
+    /// What its kill switch does.
+    pub(super) switch: &'static str,
+    /// Whether that is nothing.
+    pub(super) is_watched_only: bool,
+    /// Whether it records loops and stops none.
+    pub(super) only_observes: bool,
+    pub(super) bar: ScoreBar,
+    pub(super) seen: Option<Moment>,
+    pub(super) incident: Option<String>,
+    /// Calls and cost of today, where they are shown.
+    pub(super) today: Option<(Count, Money)>,
+    /// How much it needs somebody: 0 the most.
+    rank: u8,
+    /// The score as a share of the threshold.
+    share: f64,
+    last_seen: Option<Timestamp>,
+    tally: Tally,
+    /// Whether its calls are refused because a budget is spent, where that is shown.
+    pub(super) budget_is_spent: bool,
+    /// That most of its calls fail or are refused, where that is shown.
+    pub(super) failing: Option<&'static str>,
+}
+
+/// What the filters of the page are.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentsQuery {
+    search: Option<String>,
+    state: Option<StateWord>,
+    sort: Option<Sort>,
+    cursor: Option<String>,
+}
+
+/// What the list is sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Sort {
+    /// Stopped, looping, near, failing, the rest; inactive by hand last.
+    #[default]
+    Need,
+    Name,
+    Score,
+    Seen,
+    Calls,
+    Cost,
+}
+
+impl Sort {
+    /// The word for it in the address.
+    fn as_str(self) -> &'static str {
+        match self {
+            Sort::Need => "need",
+            Sort::Name => "name",
+            Sort::Score => "score",
+            Sort::Seen => "seen",
+            Sort::Calls => "calls",
+            Sort::Cost => "cost",
+        }
+    }
+
+    fn sort(self, lines: &mut [AgentLine]) {
+        use std::cmp::Reverse;
+        match self {
+            Sort::Need => {
+                lines.sort_by(|one, other| one.rank.cmp(&other.rank).then_with(|| other.share.total_cmp(&one.share)))
+            }
+            // The store lists them by name.
+            Sort::Name => {}
+            Sort::Score => lines.sort_by(|one, other| other.share.total_cmp(&one.share)),
+            Sort::Seen => lines.sort_by_key(|line| Reverse(line.last_seen)),
+            Sort::Calls => lines.sort_by_key(|line| Reverse(line.tally.requests)),
+            Sort::Cost => lines.sort_by_key(|line| Reverse((line.tally.cost.nanos(), line.tally.unpriced))),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StateWord {
+    Active,
+    Inactive,
+    Stopped,
+}
+
+impl AgentsQuery {
+    fn filter(&self) -> AgentFilter {
+        AgentFilter {
+            search: self.search.clone(),
+            active: self.state.map(|state| state == StateWord::Active),
+            deactivated_by: (self.state == Some(StateWord::Stopped)).then_some(DeactivatedBy::KillSwitch),
+        }
+    }
+}
+
+/// Draws the page.
+pub(crate) async fn show(
+    State(app): State<App>,
+    frame: Frame,
+    headers: HeaderMap,
+    uri: Uri,
+    Filters(query): Filters<AgentsQuery>,
+) -> Drawn {
+    let sort = query.sort.unwrap_or_default();
+    let needs = needs::collect(&app).await?;
+    let reading = Reading { day: Day::new(&headers, app.web().clock.now()), needs: &needs };
+    let (agents, next_cursor) = read_sorted(&app, &query, reading).await?;
+    draw(&AgentsPage {
+        frame,
+        needs,
+        sort,
+        agents,
+        pager: Pager::new("/agents", uri.query().unwrap_or_default(), next_cursor),
+        search: query.search.unwrap_or_default(),
+        state: query.state,
+        proxy_url: app.web().proxy_url.clone(),
+    })
+}
+
+/// What the lines are read with.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub(super) day: Day,
+    pub(super) needs: &'a Needs,
+}
+
+/// The agents that need somebody most, as many as `count`.
+pub(super) async fn most_needing(app: &App, reading: Reading<'_>, count: usize) -> Result<Vec<AgentLine>, Problem> {
+    let page = PageRequest { limit: SORTED, cursor: None };
+    let agents = agents::read_page(app, &AgentFilter::default(), &page).await?.items;
+    let mut lines = read_lines(app, &agents, reading).await?;
+    Sort::Need.sort(&mut lines);
+    lines.truncate(count);
+    Ok(lines)
+}
+
+/// The lines of one page, and where the next one starts.
+async fn read_sorted(
+    app: &App,
+    query: &AgentsQuery,
+    reading: Reading<'_>,
+) -> Result<(Vec<AgentLine>, Option<String>), Problem> {
+    let sort = query.sort.unwrap_or_default();
+    let place = query.cursor.as_deref().map_or(Some(0), |cursor| cursor.strip_prefix(PLACE)?.parse::<usize>().ok());
+    if let Some(place) = place {
+        let all = agents::read_page(app, &query.filter(), &PageRequest { limit: SORTED, cursor: None }).await?;
+        if all.next_cursor.is_none() {
+            let mut lines = read_lines(app, &all.items, reading).await?;
+            sort.sort(&mut lines);
+            let end = place.saturating_add(SHOWN as usize);
+            let next = (lines.len() > end).then(|| format!("{PLACE}{end}"));
+            return Ok((lines.into_iter().skip(place).take(SHOWN as usize).collect(), next));
+        }
+    }
+    let cursor = query.cursor.clone().filter(|_| place.is_none()).map(Cursor);
+    let list = agents::read_page(app, &query.filter(), &PageRequest { limit: SHOWN, cursor }).await?;
+    let mut lines = read_lines(app, &list.items, reading).await?;
+    sort.sort(&mut lines);
+    Ok((lines, list.next_cursor))
+}
+
+/// These agents with what they did today.
+async fn read_lines(app: &App, agents: &[AgentView], reading: Reading<'_>) -> Result<Vec<AgentLine>, Problem> {
+    let now = app.web().clock.now();
+    let listed = agents.iter().map(|agent| &agent.agent_id);
+    let mut today = app.web().store.figures_of(listed, reading.day.today()).await?;
+    let lines = agents.iter().map(|agent| {
+        let mut line = AgentLine::new(agent, now);
+        let limits = app.web().guard.policies().counted(&agent.agent_id);
+        line.budget_is_spent = agent.active && limits.is_some_and(|limits| limits.is_spent(now));
+        line.tally = today.remove(&agent.agent_id).unwrap_or_default();
+        let is_failing = reading.needs.failing.contains(&agent.agent_id);
+        line.failing = is_failing.then(|| words::needs::mostly(line.tally.blocked > line.tally.errors));
+        line.today = Some((line.tally.requests.into(), Money::spent(&line.tally)));
+        if line.budget_is_spent || is_failing {
+            line.rank = line.rank.min(3);
+        }
+        line
+    });
+    Ok(lines.collect())
+}
+
+/// How much an agent needs somebody, by its state and its score.
+fn rank(agent: &AgentView, share: f64) -> u8 {
+    match (agent.active, agent.deactivated_by) {
+        (false, Some(DeactivatedBy::KillSwitch)) => 0,
+        (false, _) => 5,
+        (true, _) if share > 1.0 => 1,
+        (true, _) if share >= 0.8 => 2,
+        (true, _) => 4,
+    }
+}
+
+impl AgentLine {
+    pub(super) fn new(agent: &AgentView, now: Timestamp) -> AgentLine {
+        let (state, colour) = words::state(agent);
+        let share = agent.current_score / agent.kill_switch.threshold;
+        AgentLine {
+            rank: rank(agent, share),
+            share,
+            last_seen: agent.last_seen,
+            tally: Tally::default(),
+            id: agent.agent_id.to_string(),
+            name: agent.name.as_deref().map(plain),
+            state,
+            colour,
+            switch: words::switch(agent.kill_switch.enabled, agent.kill_switch.action),
+            is_watched_only: !agent.kill_switch.enabled,
+            only_observes: agent.kill_switch.enabled && agent.kill_switch.action == Action::Observe,
+            bar: ScoreBar::new(agent.current_score, agent.kill_switch.threshold, &agent.signals),
+            seen: agent.last_seen.map(|seen| Moment::new(seen, now)),
+            incident: agent.incident_id.map(|id| id.to_string()),
+            today: None,
+            budget_is_spent: false,
+            failing: None,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What surrounds every page: where it stands in the navigation, the theme, how many agents are
+//! stopped, and what was just done.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, Uri};
+use model::{ActorKind, Role};
+
+use super::figures::Day;
+use super::undo::{self, Undo};
+use crate::app::App;
+use crate::gate::{Caller, cookie};
+use crate::pages::words;
+use crate::pages::words::labels::page;
+
+/// The cookie that holds the theme.
+pub(in crate::pages) const THEME_COOKIE: &str = "agentgazer_theme";
+
+/// The frame of one page.
+pub(crate) struct Frame {
+    /// The path that was asked for.
+    pub(in crate::pages) path: String,
+    /// The same with its query, to come back to: search and filters stay.
+    pub(in crate::pages) address: String,
+    /// How many agents the kill switch holds inactive; 0 also if that cannot be read, which the
+    /// page itself will say.
+    pub(in crate::pages) stopped: u64,
+    /// What was just done.
+    pub(in crate::pages) notice: Option<&'static str>,
+    /// What takes that back.
+    pub(in crate::pages) undo: Option<Undo>,
+    pub(in crate::pages) theme: Theme,
+    /// The viewer's day.
+    pub(in crate::pages) day: Day,
+    /// What the viewer may do.
+    role: Option<Role>,
+    /// Whether the viewer is a user, not a holder of a token.
+    pub(in crate::pages) is_user: bool,
+}
+
+/// What a frame is made from.
+pub(in crate::pages) struct Head {
+    headers: HeaderMap,
+    uri: Uri,
+    role: Option<Role>,
+    is_user: bool,
+}
+
+impl Head {
+    /// What the request says of itself.
+    pub(in crate::pages) fn of(request: &Request) -> Head {
+        Head::new(request.headers(), request.uri(), request.extensions())
+    }
+
+    fn new(headers: &HeaderMap, uri: &Uri, extensions: &Extensions) -> Head {
+        let actor = Caller::of(extensions);
+        let is_user = actor.is_some_and(|actor| actor.kind == ActorKind::User);
+        let role = actor.map(|actor| actor.role);
+        Head { headers: headers.clone(), uri: uri.clone(), role, is_user }
+    }
+}
+
+/// Light, dark, or what the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pages) enum Theme {
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    /// The word for it in the cookie and in the page.
+    pub(in crate::pages) fn as_str(self) -> &'static str {
+        match self {
+            Theme::System => "system",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    /// The one that this browser has chosen.
+    pub(in crate::pages) fn of(headers: &HeaderMap) -> Theme {
+        cookie(headers, THEME_COOKIE).and_then(Theme::parse).unwrap_or(Theme::System)
+    }
+
+    pub(in crate::pages) fn parse(word: &str) -> Option<Theme> {
+        [Theme::System, Theme::Light, Theme::Dark].into_iter().find(|theme| theme.as_str() == word)
+    }
+}
+
+/// One entry of the navigation.
+pub(in crate::pages) struct Entry {
+    pub(in crate::pages) path: &'static str,
+    /// The name of its picture.
+    pub(in crate::pages) icon: &'static str,
+    pub(in crate::pages) word: &'static str,
+    /// Beyond the four that fit on a phone.
+    pub(in crate::pages) more: bool,
+}
+
+const ENTRIES: [Entry; 9] = [
+    Entry { path: "/", icon: "overview", word: page::OVERVIEW, more: false },
+    Entry { path: "/agents", icon: "agents", word: page::AGENTS, more: false },
+    Entry { path: "/incidents", icon: "incidents", word: page::INCIDENTS, more: false },
+    Entry { path: "/requests", icon: "requests", word: page::REQUESTS, more: false },
+    Entry { path: "/alerts", icon: "alerts", word: page::ALERTS, more: true },
+    Entry { path: "/costs", icon: "costs", word: page::COSTS, more: true },
+    Entry { path: "/groups", icon: "groups", word: page::GROUPS, more: true },
+    Entry { path: "/keys", icon: "keys", word: page::KEYS, more: true },
+    Entry { path: "/settings", icon: "settings", word: page::SETTINGS, more: true },
+];
+
+impl Frame {
+    pub(in crate::pages) async fn new(app: &App, head: &Head) -> Frame {
+        let Head { headers, uri, role, is_user } = head;
+        let counts = app.web().store.agent_counts().await;
+        let query = uri.query().unwrap_or_default();
+        Frame {
+            path: uri.path().to_owned(),
+            address: address(uri.path(), query),
+            stopped: counts.map(|counts| counts.stopped).unwrap_or_default(),
+            notice: done(query).and_then(words::done),
+            undo: done(query).and_then(|done| undo::of(uri.path(), done, query)),
+            theme: Theme::of(headers),
+            day: Day::new(headers, app.web().clock.now()),
+            role: *role,
+            is_user: *is_user,
+        }
+    }
+
+    /// Whether the viewer may do what `role` may.
+    pub(in crate::pages) fn may(&self, role: Role) -> bool {
+        self.role >= Some(role)
+    }
+
+    /// Whether the viewer may stop, activate and exempt, and see bodies.
+    pub(in crate::pages) fn may_operate(&self) -> bool {
+        self.may(Role::Operator)
+    }
+
+    /// Whether the viewer may change settings.
+    pub(in crate::pages) fn may_administer(&self) -> bool {
+        self.may(Role::Admin)
+    }
+
+    pub(in crate::pages) fn entries(&self) -> &'static [Entry] {
+        &ENTRIES
+    }
+
+    /// Whether `entry` is where we are.
+    pub(in crate::pages) fn is_here(&self, entry: &Entry) -> bool {
+        let rest = self.path.strip_prefix(entry.path);
+        if entry.path == "/" {
+            self.path == "/"
+        } else {
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        }
+    }
+
+    /// The theme, in words.
+    pub(in crate::pages) fn theme_word(&self) -> &'static str {
+        words::theme(self.theme)
+    }
+
+    /// The theme that the button leads to.
+    pub(in crate::pages) fn next_theme(&self) -> &'static str {
+        match self.theme {
+            Theme::System => Theme::Dark.as_str(),
+            Theme::Dark => Theme::Light.as_str(),
+            Theme::Light => Theme::System.as_str(),
+        }
+    }
+}
+
+/// A path with its query, without what says that something was just done.
+fn address(path: &str, query: &str) -> String {
+    let kept: Vec<_> =
+        query.split('&').filter(|pair| !pair.starts_with("done=") && !pair.starts_with("undo=")).collect();
+    let query = kept.join("&");
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
+/// The word after `done=`, which the page of an action leads back with.
+fn done(query: &str) -> Option<&str> {
+    query.split('&').find_map(|pair| pair.strip_prefix("done="))
+}
+
+impl FromRequestParts<App> for Frame {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let head = Head::new(&parts.headers, &parts.uri, &parts.extensions);
+        Ok(Frame::new(app, &head).await)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_navigation_says_where_we_are() {
+        let frame = |path: &str| Frame {
+            path: path.to_owned(),
+            address: path.to_owned(),
+            stopped: 0,
+            notice: None,
+            undo: None,
+            theme: Theme::System,
+            day: Day::new(&HeaderMap::new(), model::Timestamp::default()),
+            role: None,
+            is_user: false,
+        };
+        let here = |path: &str| {
+            let frame = frame(path);
+            let here: Vec<_> = ENTRIES.iter().filter(|entry| frame.is_here(entry)).map(|entry| entry.word).collect();
+            here.join(" ")
+        };
+        assert_eq!(here("/"), "Overview");
+        assert_eq!(here("/agents"), "Agents");
+        assert_eq!(here("/agents/import-fixer"), "Agents");
+        assert_eq!(here("/agentsomething"), "");
+    }
+
+    #[test]
+    fn address_keeps_search_and_filters() {
+        assert_eq!(address("/agents", "search=a&done=saved&state=active&undo=x"), "/agents?search=a&state=active");
+        assert_eq!(address("/agents", "done=saved"), "/agents");
+        assert_eq!(address("/", ""), "/");
+    }
+
+    #[test]
+    fn what_was_done_is_a_word_of_ours() {
+        assert_eq!(done("a=b&done=saved"), Some("saved"));
+        assert_eq!(done("abandoned=x"), None);
+    }
+}

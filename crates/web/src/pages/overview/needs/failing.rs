@@ -1,0 +1,92 @@
+//! Which agents fail: most of their calls of the last hours, and of the newest ones, failed or were
+//! refused.
+
+use model::{AgentId, EventType, Timestamp};
+use store::{EventFilter, PageRequest, Period, Tally};
+
+use super::{is_active, is_spent};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// The hour that runs and the one before it.
+const FAILING_HOURS: u32 = 2;
+/// Fewer calls say nothing about an agent.
+const FAILING_CALLS: u64 = 10;
+/// How many of its newest events say whether an agent still fails.
+const NEWEST_READ: u32 = 10;
+/// How many agents with calls are looked at.
+const CALLERS_READ: u32 = 500;
+
+/// Active agents most of whose calls fail or are refused, those with a spent budget apart.
+pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<(AgentId, Tally)>, Problem> {
+    let figures = app.web().store.agent_figures(Period::last_hours(FAILING_HOURS, now), CALLERS_READ).await?;
+    let mut found = Vec::new();
+    for (id, tally) in figures {
+        if let Some(tally) = failing_tally(app, &id, tally, now).await? {
+            found.push((id, tally));
+        }
+    }
+    Ok(found)
+}
+
+/// The calls of one agent, if it fails.
+pub(super) async fn of_agent(app: &App, id: &AgentId, now: Timestamp) -> Result<Option<Tally>, Problem> {
+    let period = Period::last_hours(FAILING_HOURS, now);
+    let tally = app.web().store.figures_of(std::iter::once(id), period).await?.remove(id).unwrap_or_default();
+    failing_tally(app, id, tally, now).await
+}
+
+/// The calls of the last hours, if most of them and of the newest ones failed or were refused.
+async fn failing_tally(app: &App, id: &AgentId, mut tally: Tally, now: Timestamp) -> Result<Option<Tally>, Problem> {
+    if !is_failing(&tally) || !is_active(app, id) || is_spent(app, id, now) {
+        return Ok(None);
+    }
+    // That it was stopped is over since somebody activated it.
+    let from = Period::last_hours(FAILING_HOURS, now).from();
+    let while_inactive = app.web().store.refused_while_inactive(id, from).await?;
+    tally.blocked = tally.blocked.saturating_sub(while_inactive);
+    Ok((is_failing(&tally) && still_fails(app, id).await?).then_some(tally))
+}
+
+/// Whether most of an agent's newest calls failed or were refused: an agent whose provider works
+/// again no longer needs anybody.
+async fn still_fails(app: &App, id: &AgentId) -> Result<bool, Problem> {
+    let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
+    let newest = app.web().store.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?;
+    let (mut calls, mut lost) = (0, 0);
+    for row in &newest.items {
+        let is_lost = match row.event.event_type {
+            EventType::LlmCall => row.event.is_error(),
+            EventType::Blocked | EventType::KillSwitch => true,
+            EventType::AgentActivated | EventType::AgentDeactivated => continue,
+        };
+        calls += row.count;
+        lost += if is_lost { row.count } else { 0 };
+    }
+    Ok(2 * lost > calls)
+}
+
+/// Whether most of these calls failed or were refused.
+fn is_failing(tally: &Tally) -> bool {
+    let calls = tally.requests + tally.blocked;
+    calls >= FAILING_CALLS && 2 * (tally.errors + tally.blocked) > calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agent_fails_if_most_of_enough_calls_do() {
+        let tally = |requests, errors, blocked| Tally { requests, errors, blocked, ..Tally::default() };
+        for (tally, expected) in [
+            (tally(10, 6, 0), true),
+            (tally(10, 5, 0), false),
+            (tally(9, 9, 0), false),
+            (tally(0, 0, 10), true),
+            (tally(50, 0, 10), false),
+        ] {
+            assert_eq!(is_failing(&tally), expected, "{tally:?}");
+        }
+    }
+}

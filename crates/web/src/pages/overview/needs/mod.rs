@@ -1,0 +1,233 @@
+//! What needs a person, for the headline of Overview and Agents and for the page of one agent: each
+//! with what to look at and the button that answers it.
+
+mod failing;
+mod lines;
+
+use std::collections::HashSet;
+
+use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Role, Timestamp};
+use store::{AgentCounts, AgentFilter, DeliveryFilter, DeliveryRow, PageRequest};
+
+use self::lines::{
+    channel_need, failing_need, not_recording_need, spent_need, stopped_need, unguarded_need, untold_need,
+};
+use crate::api::agents::{self, AgentView};
+use crate::api::kill_switch::SettingsView;
+use crate::api::status;
+use crate::app::App;
+use crate::pages::alerts::health;
+use crate::pages::words::needs as words;
+use crate::problem::Problem;
+
+/// How many of a kind are listed; all are counted.
+const SHOWN: usize = 5;
+/// How many stopped agents are looked at, whether somebody was told.
+pub(in crate::pages) const STOPPED_READ: u32 = 20;
+/// How many agents nearest to their threshold are looked at.
+const NEAREST_READ: usize = 200;
+/// A loop that made no call for so long is over.
+const LOOP_MS: u64 = 60 * 60 * 1000;
+
+/// How many there are of each kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::pages) struct NeedCounts {
+    pub(in crate::pages) agents: AgentCounts,
+    /// Agents that loop while their kill switch is off or only observes.
+    pub(in crate::pages) unguarded: usize,
+    /// Agents most of whose calls fail or are refused.
+    pub(in crate::pages) failing: usize,
+    /// Agents whose budget is spent.
+    pub(in crate::pages) spent: usize,
+    /// Channels whose newest alert did not arrive.
+    pub(in crate::pages) channels: usize,
+    /// Kills that no one was told of, of those that were looked at.
+    pub(in crate::pages) untold: usize,
+    /// Whether nothing can be recorded.
+    pub(in crate::pages) not_recording: bool,
+}
+
+impl NeedCounts {
+    /// Whether anything needs somebody.
+    pub(in crate::pages) fn is_alarming(&self) -> bool {
+        let counted = [self.unguarded, self.failing, self.spent, self.channels, self.untold];
+        self.agents.stopped > 0 || self.not_recording || counted.iter().any(|count| *count > 0)
+    }
+}
+
+/// One thing that needs somebody.
+pub(in crate::pages) struct Need {
+    /// What the sentence is about: an agent or a channel.
+    pub(in crate::pages) who: String,
+    /// The rest of the sentence.
+    pub(in crate::pages) what: String,
+    /// Where to look.
+    pub(in crate::pages) link: Option<(String, &'static str)>,
+    /// What to do about it.
+    pub(in crate::pages) button: Option<Button>,
+}
+
+/// A form with one button.
+pub(in crate::pages) struct Button {
+    pub(in crate::pages) action: String,
+    /// The path of the page that answers.
+    pub(in crate::pages) page: String,
+    pub(in crate::pages) fields: Vec<(&'static str, String)>,
+    pub(in crate::pages) label: &'static str,
+    /// What is said before it is done, where it should not happen by a slip.
+    pub(in crate::pages) warning: Option<&'static str>,
+    /// Whether it can wait, so that it is no primary action.
+    pub(in crate::pages) is_quiet: bool,
+    /// Who may do it.
+    pub(in crate::pages) needs: Role,
+}
+
+/// What needs somebody, and the sentence that says it.
+pub(in crate::pages) struct Needs {
+    pub(in crate::pages) counts: NeedCounts,
+    pub(in crate::pages) summary: String,
+    pub(in crate::pages) lines: Vec<Need>,
+    /// The agents most of whose calls fail or are refused.
+    pub(in crate::pages) failing: HashSet<AgentId>,
+}
+
+/// Collects everything that needs somebody now.
+pub(in crate::pages) async fn collect(app: &App) -> Result<Needs, Problem> {
+    let now = app.web().clock.now();
+    let (stopped, untold) = stopped(app).await?;
+    let unguarded = unguarded(app, now);
+    let failing = failing::of_all(app, now).await?;
+    let spent = spent(app, now);
+    let channels = health::failing_channels(app).await?;
+    let trouble = status::read(app).database_trouble;
+    let counts = NeedCounts {
+        agents: app.web().store.agent_counts().await?,
+        unguarded: unguarded.len(),
+        failing: failing.len(),
+        spent: spent.len(),
+        channels: channels.len(),
+        untold: untold.len(),
+        not_recording: trouble.is_some(),
+    };
+    let mut lines: Vec<Need> = trouble.iter().map(|trouble| not_recording_need(trouble)).collect();
+    lines.extend(unguarded.iter().take(SHOWN).map(|(id, settings)| unguarded_need(id, settings)));
+    lines.extend(stopped.iter().take(SHOWN).map(|agent| stopped_need(agent, &untold)));
+    lines.extend(failing.iter().take(SHOWN).map(|(id, tally)| failing_need(id, tally)));
+    lines.extend(spent.iter().take(SHOWN).map(spent_need));
+    lines.extend(channels.iter().take(SHOWN).map(channel_need));
+    let no_one_is_told = !untold.is_empty() && !health::reaches_anyone(app, &channels).await?;
+    lines.extend(no_one_is_told.then(untold_need));
+    let failing = failing.into_iter().map(|(id, _)| id).collect();
+    Ok(Needs { summary: words::summary(&counts), counts, lines, failing })
+}
+
+/// What needs somebody on the page of one agent. That the kill switch stopped it is said there by
+/// itself.
+pub(in crate::pages) struct AgentNeeds {
+    pub(in crate::pages) lines: Vec<Need>,
+}
+
+/// Collects what needs somebody about one agent.
+pub(in crate::pages) async fn of_agent(app: &App, id: &AgentId) -> Result<AgentNeeds, Problem> {
+    let now = app.web().clock.now();
+    let mut lines = Vec::new();
+    if let Some(settings) = unguarded_settings(app, id, now) {
+        // The page is the one that the line would lead to.
+        lines.push(Need { link: None, ..unguarded_need(id, &settings) });
+    }
+    if is_spent(app, id, now) {
+        lines.push(spent_need(id));
+    }
+    if let Some(tally) = failing::of_agent(app, id, now).await? {
+        lines.push(failing_need(id, &tally));
+    }
+    Ok(AgentNeeds { lines })
+}
+
+/// The agents that the kill switch stopped, and those of their incidents that no one was told of.
+async fn stopped(app: &App) -> Result<(Vec<AgentView>, Vec<IncidentId>), Problem> {
+    let by_switch = AgentFilter { deactivated_by: Some(DeactivatedBy::KillSwitch), ..AgentFilter::default() };
+    let agents = agents::read_page(app, &by_switch, &PageRequest { limit: STOPPED_READ, cursor: None }).await?.items;
+    let mut untold = Vec::new();
+    for incident in agents.iter().filter_map(|agent| agent.incident_id) {
+        if !is_told(app, incident).await? {
+            untold.push(incident);
+        }
+    }
+    Ok((agents, untold))
+}
+
+/// Whether somebody was told of an incident, or the alert is just on its way.
+pub(in crate::pages) async fn is_told(app: &App, incident: IncidentId) -> Result<bool, Problem> {
+    let filter = DeliveryFilter { incident: Some(incident), ..DeliveryFilter::default() };
+    let sent = app.web().store.deliveries(&filter, &PageRequest { limit: 50, cursor: None }).await?;
+    for delivery in sent.items {
+        let arrives = match (delivery.digest, delivery.state) {
+            // An alert in a digest arrives with the digest, or not.
+            (Some(digest), _) => app.web().store.delivery(digest).await?.is_some_and(|digest| may_arrive(&digest)),
+            (None, DeliveryState::Digested) => true,
+            (None, _) => may_arrive(&delivery),
+        };
+        if arrives {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether an alert was delivered, or is on its way for the first time.
+fn may_arrive(delivery: &DeliveryRow) -> bool {
+    match delivery.state {
+        DeliveryState::Delivered => true,
+        DeliveryState::Queued => delivery.attempts.is_empty(),
+        DeliveryState::Failed | DeliveryState::Digested => false,
+    }
+}
+
+/// Active agents that loop while nothing would stop them.
+fn unguarded(app: &App, now: Timestamp) -> Vec<(AgentId, SettingsView)> {
+    let guard = &app.web().guard;
+    let mut found = Vec::new();
+    for id in guard.nearest(NEAREST_READ) {
+        let Some(agent) = guard.agent(&id) else { continue };
+        if agent.current_score.value <= agent.kill_switch.threshold {
+            // The nearest come first: no other is above its threshold.
+            break;
+        }
+        if let Some(settings) = unguarded_settings(app, &id, now) {
+            found.push((id, settings));
+        }
+    }
+    // By name, since equal scores come in any order and the lines must not jump.
+    found.sort_by(|(one, _), (other, _)| one.as_str().cmp(other.as_str()));
+    found
+}
+
+/// The settings of an active agent that loops while they stop nothing.
+fn unguarded_settings(app: &App, id: &AgentId, now: Timestamp) -> Option<SettingsView> {
+    let agent = app.web().guard.agent(id).filter(|agent| agent.deactivation.is_none())?;
+    let is_looping = agent.current_score.value > agent.kill_switch.threshold;
+    let is_recent = agent.last_seen.is_some_and(|seen| now.millis_since(seen) < LOOP_MS);
+    let stops_nothing = !agent.kill_switch.enabled || agent.kill_switch.action == Action::Observe;
+    (is_looping && is_recent && stops_nothing).then(|| agent.kill_switch.into())
+}
+
+/// Whether an agent is active. One that is not in memory is: it was never let through, or rests,
+/// and those that are inactive stay in memory.
+fn is_active(app: &App, id: &AgentId) -> bool {
+    app.web().guard.agent(id).is_none_or(|agent| agent.deactivation.is_none())
+}
+
+/// Whether the calls of an active agent are refused because a budget is spent.
+fn is_spent(app: &App, id: &AgentId, now: Timestamp) -> bool {
+    is_active(app, id) && app.web().guard.policies().counted(id).is_some_and(|limits| limits.is_spent(now))
+}
+
+/// Active agents whose calls are refused because a budget is spent.
+fn spent(app: &App, now: Timestamp) -> Vec<AgentId> {
+    let policies = app.web().guard.policies().all();
+    let spent = policies.into_iter().filter(|(id, limits)| limits.is_spent(now) && is_active(app, id));
+    let mut agents: Vec<AgentId> = spent.map(|(id, _)| id).collect();
+    agents.sort_by(|one, other| one.as_str().cmp(other.as_str()));
+    agents
+}

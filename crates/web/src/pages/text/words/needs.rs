@@ -1,0 +1,145 @@
+//! What needs a person, in words: the headline and its lines.
+
+use store::{AgentCounts, Tally};
+
+use crate::pages::needs::{NeedCounts, STOPPED_READ};
+
+pub(in crate::pages) const SEE_AGENT: &str = "See the agent";
+pub(in crate::pages) const SEE_INCIDENT: &str = "See the incident";
+pub(in crate::pages) const SEE_REQUESTS: &str = "See its requests";
+pub(in crate::pages) const SEE_BUDGET: &str = "Change its budget";
+pub(in crate::pages) const SEE_ALERTS: &str = "See the alerts";
+pub(in crate::pages) const ACTIVATE: &str = "Activate";
+pub(in crate::pages) const ACTIVATION: &str =
+    "The window is cleared and calls go through again. If the cause is still there, it will loop again.";
+pub(in crate::pages) const TEST: &str = "Send a test";
+pub(in crate::pages) const SERVER: &str = "This server";
+pub(in crate::pages) const SEE_SERVER: &str = "See the server";
+pub(in crate::pages) const KILLS: &str = "Kills";
+pub(in crate::pages) const UNTOLD: &str = "reach no one until a channel is on and delivers.";
+pub(in crate::pages) const SET_ALERTS: &str = "Say who is told";
+pub(in crate::pages) const SPENT: &str = "has spent its budget: its calls are refused.";
+
+/// What needs someone, in one line.
+pub(in crate::pages) fn summary(counts: &NeedCounts) -> String {
+    let AgentCounts { all, inactive, stopped } = counts.agents;
+    let mut said = Vec::new();
+    if counts.not_recording {
+        said.push("Nothing is recorded.".to_owned());
+    }
+    if counts.unguarded > 0 {
+        said.push(format!("{} unguarded.", subject(counts.unguarded, "agent", ("loops", "loop"))));
+    }
+    if stopped > 0 {
+        said.push(format!("{stopped} of {all} {} {} stopped.", plural(all, "agent"), are(stopped)));
+    }
+    if counts.failing > 0 {
+        let agents = plural(counts.failing as u64, "agent");
+        said.push(format!("Most calls of {} {agents} fail or are refused.", counts.failing));
+    }
+    if counts.spent > 0 {
+        said.push(format!("{} spent.", subject(counts.spent, "budget", ("is", "are"))));
+    }
+    if counts.channels > 0 {
+        said.push(format!("{}.", subject(counts.channels, "channel", ("fails", "fail"))));
+    }
+    if counts.untold > 0 {
+        // Beyond those, it was not looked whether somebody was told.
+        let least = if stopped > STOPPED_READ.into() { "at least " } else { "" };
+        said.push(format!("No one was told of {least}{} {}.", counts.untold, plural(counts.untold as u64, "kill")));
+    }
+    if !said.is_empty() {
+        return said.join(" ");
+    }
+    match inactive {
+        _ if all == 0 => "No agents yet.".to_owned(),
+        0 => "Nothing needs you.".to_owned(),
+        inactive => {
+            format!("Nothing needs you. {inactive} of {all} {} {} inactive.", plural(all, "agent"), are(inactive))
+        }
+    }
+}
+
+/// Why nothing stops a loop, with its kill switch on or off.
+pub(in crate::pages) fn unguarded(enabled: bool) -> String {
+    let why = if enabled { "only observes" } else { "is off" };
+    format!("is looping and nothing stops it: its kill switch {why}.")
+}
+
+/// What guards such an agent, with its kill switch on or off.
+pub(in crate::pages) fn guard(enabled: bool) -> &'static str {
+    if enabled { "Let its kill switch stop it" } else { "Turn its kill switch on" }
+}
+
+pub(in crate::pages) fn stopped(is_untold: bool) -> String {
+    let told = if is_untold { " No one was told." } else { "" };
+    format!("is stopped by the kill switch.{told}")
+}
+
+/// Why nothing is recorded, and what holds all the same.
+pub(in crate::pages) fn not_recording(trouble: &str) -> String {
+    let trouble = trouble.trim_end_matches('.');
+    format!("records nothing: {trouble}. Calls still go through and kills still hold.")
+}
+
+/// What becomes of most calls of such an agent, shortly.
+pub(in crate::pages) fn mostly(are_refused: bool) -> &'static str {
+    if are_refused { "Most calls are refused" } else { "Most calls fail" }
+}
+
+pub(in crate::pages) fn failing(tally: &Tally) -> String {
+    let calls = tally.requests + tally.blocked;
+    let lost = tally.errors + tally.blocked;
+    format!("made {calls} calls in the last two hours: {lost} failed or were refused.")
+}
+
+pub(in crate::pages) fn channel(why: &str) -> String {
+    let why = why.trim_end_matches('.');
+    if why.is_empty() { "does not deliver.".to_owned() } else { format!("does not deliver: {why}.") }
+}
+
+fn subject(count: usize, noun: &str, (one, many): (&str, &str)) -> String {
+    format!("{count} {} {}", plural(count as u64, noun), if count == 1 { one } else { many })
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}
+
+fn are(count: u64) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headline_counts_what_needs_someone() {
+        let agents = |all, inactive, stopped| AgentCounts { all, inactive, stopped };
+        let none = NeedCounts::default;
+        for (counts, expected) in [
+            (none(), "No agents yet."),
+            (NeedCounts { agents: agents(3, 0, 0), ..none() }, "Nothing needs you."),
+            (NeedCounts { agents: agents(3, 1, 0), ..none() }, "Nothing needs you. 1 of 3 agents is inactive."),
+            (NeedCounts { agents: agents(3, 2, 2), ..none() }, "2 of 3 agents are stopped."),
+            (NeedCounts { agents: agents(1, 1, 1), ..none() }, "1 of 1 agent is stopped."),
+            (NeedCounts { agents: agents(1, 0, 0), unguarded: 1, ..none() }, "1 agent loops unguarded."),
+            (
+                NeedCounts { agents: agents(9, 0, 0), failing: 1, spent: 2, channels: 1, ..none() },
+                "Most calls of 1 agent fail or are refused. 2 budgets are spent. 1 channel fails.",
+            ),
+            (
+                NeedCounts { agents: agents(2, 1, 1), untold: 1, not_recording: true, ..none() },
+                "Nothing is recorded. 1 of 2 agents is stopped. No one was told of 1 kill.",
+            ),
+            (
+                NeedCounts { agents: agents(50, 40, 40), untold: 20, ..none() },
+                "40 of 50 agents are stopped. No one was told of at least 20 kills.",
+            ),
+        ] {
+            assert_eq!(summary(&counts), expected);
+            assert_eq!(counts.is_alarming(), !expected.starts_with('N') || counts.not_recording, "{expected}");
+        }
+    }
+}
