@@ -1,24 +1,23 @@
 //! The options of the allocator. It reads them from the environment before `main` begins, so a
-//! process that needs others has to start again.
+//! process without them has to start again.
 
 use std::io;
 
 const OPTIONS: [(&str, &str); 2] = [
-    // A page of memory that another thread frees a block of goes back to all threads. With the
-    // default, the freeing thread takes the page over and keeps it: two thirds of what thousands of
-    // streams took was never given back.
+    // A page in which another thread frees a block becomes available to all threads. By default the
+    // freeing thread takes over the page and keeps it: two thirds of the memory of thousands of
+    // streams was never released.
     ("MIMALLOC_PAGE_RECLAIM_ON_FREE", "-1"),
-    // Milliseconds until an unused page goes back to the system. It goes with a later call of the
+    // Milliseconds until an unused page is returned to the system, at a later call of the
     // allocator: with the default of a second, the last pages of a burst waited for the next burst.
     ("MIMALLOC_PURGE_DELAY", "10"),
 ];
 
-/// Starts this process again, under the same id, with the options of the allocator that are not
-/// set.
+/// Restarts this process under the same id, with the missing options of the allocator.
 pub fn ensure_options() {
     let missing: Vec<_> = OPTIONS.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
     if !missing.is_empty() {
-        // It returns only if it fails. Then the process goes on and gives back less memory.
+        // It returns only if it fails. The process then continues and releases less memory.
         let _: io::Error = restart(missing);
     }
 }

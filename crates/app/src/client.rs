@@ -1,4 +1,4 @@
-//! The other side of the API: how commands talk to a running server.
+//! The client of the API: commands use it to talk to a running server.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::exit::{Exit, Failure};
-use crate::tls::Trust;
+use crate::tls::{ClientIdentity, Trust};
 
-/// What the server tells our own commands by from other programs.
+/// The server recognises our own commands by this.
 const USER_AGENT: &str = concat!("agentgazer/", env!("CARGO_PKG_VERSION"));
 
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -26,13 +26,20 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Http(hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 impl Http {
-    /// A client that trusts the certificates of `trust`. Those of the system are others if
-    /// `SSL_CERT_FILE` says so.
+    /// A client that trusts the certificates of `trust`. `SSL_CERT_FILE` replaces those of the
+    /// system.
     pub(crate) fn new(trust: &Trust) -> anyhow::Result<Http> {
+        Http::with_identity(trust, None)
+    }
+
+    /// The same, with a certificate for servers that ask for one.
+    pub(crate) fn with_identity(trust: &Trust, identity: Option<ClientIdentity<'_>>) -> anyhow::Result<Http> {
+        let mut tls = trust.client_config()?;
+        identity.map_or(Ok(()), |identity| identity.add_to(&mut tls))?;
         let mut tcp = HttpConnector::new();
         tcp.set_nodelay(true);
         tcp.enforce_http(false);
-        let https = HttpsConnectorBuilder::new().with_tls_config(trust.client_config()?).https_or_http().enable_http1();
+        let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
         Ok(Http(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(https.wrap_connector(tcp))))
     }
 
@@ -46,7 +53,7 @@ impl Http {
     }
 }
 
-/// A server and the right to talk to it.
+/// A server and the token for it.
 #[derive(Debug)]
 pub(crate) struct Client {
     http: Http,
@@ -54,14 +61,14 @@ pub(crate) struct Client {
     token: SecretString,
 }
 
-/// A page of a list, its items as the server wrote them.
+/// A page of a list with its items as raw JSON.
 #[derive(Deserialize)]
 struct Page {
     items: Vec<Box<RawValue>>,
     next_cursor: Option<String>,
 }
 
-/// What a `application/problem+json` says.
+/// An `application/problem+json` body.
 #[derive(Default, Deserialize)]
 struct Problem {
     title: Option<String>,
@@ -69,7 +76,7 @@ struct Problem {
 }
 
 impl Client {
-    /// A client of the server at `url`, whose certificate must be one of `trust`.
+    /// A client of the server at `url`, whose certificate must match `trust`.
     pub(crate) fn new(url: &str, token: SecretString, trust: &Trust) -> Result<Client, Failure> {
         if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
             let message = format!("the server's address must start with http:// or https://, not {url:?}");
@@ -79,17 +86,17 @@ impl Client {
         Ok(Client { http, url: url.trim_end_matches('/').to_owned(), token })
     }
 
-    /// What the server says at `path`, as it wrote it.
+    /// The body at `path`, unchanged.
     pub(crate) async fn get(&self, path: &str) -> Result<String, Failure> {
         self.call(Method::GET, path, String::new()).await
     }
 
-    /// Asks the server to change what is at `path`.
+    /// Sends a change to `path`.
     pub(crate) async fn change(&self, method: Method, path: &str, body: &serde_json::Value) -> Result<String, Failure> {
         self.call(method, path, body.to_string()).await
     }
 
-    /// Asks the server to delete what is at `path`.
+    /// Deletes `path`.
     pub(crate) async fn delete(&self, path: &str) -> Result<(), Failure> {
         self.call(Method::DELETE, path, String::new()).await.map(drop)
     }
@@ -144,9 +151,9 @@ pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
         .map_err(|error| Failure::new(Exit::Failed, format!("the server's answer cannot be understood: {error}")))
 }
 
-const WRONG_TOKEN: &str = "the server wants another token: give it with --token or AGENTGAZER_TOKEN";
+const WRONG_TOKEN: &str = "the server refused this token: give the right one with --token or AGENTGAZER_TOKEN";
 
-/// What the server said when it did not do what it was asked.
+/// The error for a refused request.
 fn refused(status: StatusCode, body: &str) -> Failure {
     let problem: Problem = serde_json::from_str(body).unwrap_or_default();
     let said = problem.detail.or(problem.title).map(|said| crate::text::printable(&said));
@@ -155,7 +162,7 @@ fn refused(status: StatusCode, body: &str) -> Failure {
     Failure::new(Exit::of_status(status), said)
 }
 
-/// `text` as part of a query.
+/// Encodes `text` for a query.
 pub(crate) fn percent_encoded(text: &str) -> String {
     let encode = |byte: u8| {
         let plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
@@ -169,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_server_says_is_passed_on() {
+    fn error_of_the_server_is_reported() {
         let check = |status: StatusCode, body: &str, exit: Exit, message: &str| {
             let failure = refused(status, body);
             assert_eq!((failure.exit, failure.error.to_string().as_str()), (exit, message));
@@ -182,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_travels_unharmed() {
+    fn cursor_is_percent_encoded() {
         assert_eq!(percent_encoded("a+b/c=&d ü"), "a%2Bb%2Fc%3D%26d%20%C3%BC");
     }
 

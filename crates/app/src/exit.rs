@@ -1,5 +1,4 @@
-//! How a run of the program ends: a small set of exit codes that scripts can rely on, and the
-//! failure that leads to one.
+//! Exit codes that scripts can rely on, and the failures that lead to them.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -8,22 +7,22 @@ use std::process::ExitCode;
 /// 143 instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
+    /// Success.
     Ok = 0,
-    /// It was tried and failed.
+    /// The command was tried and failed.
     Failed = 1,
-    /// A mistake in the arguments or in the configuration; nothing was done.
+    /// A mistake in the arguments or the configuration; nothing was done.
     Usage = 2,
     /// No server answered.
     Unreachable = 3,
     /// There is no such agent or incident.
     NotFound = 4,
-    /// The server refused: a wrong token, or not possible in the present state.
+    /// The server refused: a wrong token, or impossible in the current state.
     Refused = 5,
 }
 
 impl Exit {
-    /// The code for an answer of the server that is no success.
+    /// The code for an unsuccessful answer of the server.
     pub fn of_status(status: http::StatusCode) -> Exit {
         match status.as_u16() {
             400 | 413 | 415 | 422 => Exit::Usage,
@@ -60,7 +59,7 @@ impl Failure {
         Failure { exit, error: anyhow::Error::msg(message) }
     }
 
-    /// Whether it is only that nobody reads our output any more (`agentgazer agents | head -1`).
+    /// Whether the reader of our output has closed it (`agentgazer agents | head -1`).
     pub fn is_broken_pipe(&self) -> bool {
         let kind = self.error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
         kind == Some(std::io::ErrorKind::BrokenPipe)
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_codes_are_a_promise() {
+    fn exit_codes_are_stable() {
         let codes = [Exit::Ok, Exit::Failed, Exit::Usage, Exit::Unreachable, Exit::NotFound, Exit::Refused];
         assert_eq!(codes.map(Exit::code), [0, 1, 2, 3, 4, 5]);
     }
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_failure_of_ours() {
+    fn closed_pipe_is_not_a_failure() {
         let broken = Failure::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
         assert!(broken.is_broken_pipe());
         assert!(!Failure::new(Exit::Failed, "no").is_broken_pipe());

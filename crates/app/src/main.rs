@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         Ok(()) => Exit::Ok.into(),
         Err(failure) if failure.is_broken_pipe() => Exit::Ok.into(),
         Err(failure) => {
-            // If even that cannot be said, the exit code still says it.
+            // If even that cannot be written, the exit code still tells.
             let _ = writeln!(anstream::stderr(), "agentgazer: {:#}", failure.error);
             failure.exit.into()
         }
@@ -48,6 +48,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Policy(args) => commands::policy(&args),
         Command::Keys(args) => commands::keys(&args),
         Command::Groups(args) => commands::groups(&args),
+        Command::Labels(args) => commands::labels(&args),
         Command::Users(args) => commands::users(&args),
         Command::Tokens(args) => commands::tokens(&args),
         Command::Audit(args) => commands::audit(&args),

@@ -1,5 +1,5 @@
-//! Policies as people write them on one line, in the configuration and on the command line. Every
-//! error says what it must be.
+//! Policies in one-line notation, for the configuration and the command line. Every error says what
+//! is expected.
 
 use model::{ANY, AllowedHours, ModelOverride, RateLimit, TimeOfDay, Weekday};
 
@@ -14,7 +14,7 @@ pub(crate) fn hours(text: &str) -> Result<AllowedHours, String> {
     read().ok_or_else(|| format!("must be days and hours like \"mon-fri 09:00-18:00\", not {text:?}"))
 }
 
-/// `mon`, or `fri-mon`: from the one to the other.
+/// `mon`, or a range such as `fri-mon`.
 fn days_in(text: &str) -> Option<Vec<Weekday>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (Weekday::parse(first)?, Weekday::parse(last)?);
@@ -24,7 +24,7 @@ fn days_in(text: &str) -> Option<Vec<Weekday>> {
     Some(days)
 }
 
-/// `60`, `openai=60` or `openai=60,100000`: calls and tokens per minute; either may be left out.
+/// `60`, `openai=60` or `openai=60,100000`: calls and tokens per minute; either may be omitted.
 pub(crate) fn rate(text: &str) -> Result<RateLimit, String> {
     let (provider, rates) = text.split_once('=').unwrap_or((ANY, text));
     let (requests, tokens) = rates.split_once(',').unwrap_or((rates, ""));

@@ -1,4 +1,4 @@
-//! The signals that stop a server: the first one asks, the second one does not.
+//! The signals that stop a server: the first one drains, the second one ends it at once.
 
 use std::io;
 
@@ -12,7 +12,7 @@ pub(crate) enum Signal {
 }
 
 impl Signal {
-    /// What a shell calls the exit of a process that a signal ended.
+    /// The exit code of a process that a signal ended, as in a shell.
     pub(crate) fn exit_code(self) -> i32 {
         match self {
             Signal::Interrupt => 130,
@@ -21,7 +21,7 @@ impl Signal {
     }
 }
 
-/// Both signals, from the moment this is made.
+/// Both signals, from the moment this is created.
 #[derive(Debug)]
 pub(crate) struct Signals {
     interrupt: unix::Signal,
@@ -29,7 +29,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Takes the signals over.
+    /// Installs the handlers.
     pub(crate) fn listen() -> io::Result<Signals> {
         Ok(Signals {
             interrupt: unix::signal(SignalKind::interrupt())?,
@@ -37,7 +37,7 @@ impl Signals {
         })
     }
 
-    /// The next one.
+    /// The next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,

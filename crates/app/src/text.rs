@@ -1,9 +1,9 @@
-//! Text from agents and models on its way to a terminal: without the characters that a terminal
-//! would obey.
+//! Makes text from agents and models safe for a terminal: removes the characters that a terminal
+//! interprets.
 
 use model::Timestamp;
 
-/// `text` on one line, without control characters, escapes and marks that reorder what is read.
+/// `text` on one line, without control characters, escapes and bidirectional marks.
 pub(crate) fn printable(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\r' | '\t' => Some(' '),
@@ -22,8 +22,7 @@ pub(crate) fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
-/// JSON with the dangerous characters escaped: they can only stand inside its strings, so it means
-/// the same.
+/// JSON with dangerous characters escaped: they only occur inside strings, so it means the same.
 pub(crate) fn printable_json(json: &str) -> String {
     let mut printed = String::with_capacity(json.len());
     for c in json.chars() {
@@ -36,7 +35,7 @@ pub(crate) fn printable_json(json: &str) -> String {
     printed
 }
 
-/// `text` as one word of a shell's command line.
+/// Quotes `text` as one word for a shell.
 pub(crate) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {
@@ -45,14 +44,13 @@ pub(crate) fn shell_word(text: &str) -> String {
     }
 }
 
-/// C0 and C1 controls, DEL, and everything that changes the direction of text or cannot be seen in
-/// it.
+/// C0 and C1 controls, DEL, and all characters that change the direction of text or are invisible.
 fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Reads a time in RFC 3339, or a day such as 2026-12-24, which means its end in UTC.
+/// Parses a time in RFC 3339, or a day such as 2026-12-24, which means its end in UTC.
 pub(crate) fn end_of_day(when: &str) -> Option<Timestamp> {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let day = Timestamp::parse(&format!("{when}T00:00:00Z"));
@@ -65,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_given_nothing_to_obey() {
+    fn printable_text_has_no_control_characters() {
         let check = |text: &str, expected: &str| assert_eq!(printable(text), expected, "{text:?}");
         check("plain, ünïcode, 日本語, 🦀", "plain, ünïcode, 日本語, 🦀");
         check("two\nlines\tand\rmore", "two lines and more");

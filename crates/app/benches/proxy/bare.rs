@@ -1,6 +1,6 @@
-//! The least that a proxy on our HTTP library can cost: it reads a request whole, sends it on, and
-//! does nothing else. It runs in a process of its own, as the others do: this bench, started with
-//! other arguments.
+//! The minimum cost of a proxy on our HTTP library: it reads a request completely, forwards it, and
+//! does nothing else. It runs in its own process, as the others do: this bench, started with other
+//! arguments.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,15 +20,15 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::processes::{PROXY_CORE, Process, Provider, Target, free_address, pinned, wait_until_it_listens};
 
-/// A proxy on our HTTP library that does nothing but forward: what the rest of ours costs is what
-/// lies between the two.
+/// A proxy on our HTTP library that only forwards: the difference to ours is the cost of everything
+/// else.
 pub(crate) struct Bare {
     address: SocketAddr,
     process: Process,
 }
 
 impl Bare {
-    /// The argument that makes this bench that proxy; its address and the provider's follow.
+    /// The argument that turns this bench into that proxy; its address and the provider's follow.
     pub(crate) const ARGUMENT: &str = "--bare";
 
     pub(crate) fn start(provider: &Provider) -> Bare {
@@ -74,7 +74,7 @@ pub(crate) fn serve(address: SocketAddr, provider: SocketAddr) {
 
 async fn serve_connection(stream: TcpStream, way: Way, provider: SocketAddr) {
     let service = service_fn(|request| forward(&way, provider, request));
-    // That it ends is all there is to know of it.
+    // The result does not matter.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 

@@ -1,4 +1,4 @@
-//! What the proxy costs beside no proxy, nginx and a bare proxy, in one run: requests per second,
+//! The cost of the proxy beside no proxy, nginx and a bare proxy, in one run: requests per second,
 //! latency, CPU time per request.
 //!
 //! The proxy under test is pinned to one core, the load and the provider to the other. Run it with
@@ -7,6 +7,7 @@
 #![allow(clippy::disallowed_methods, reason = "no worker is blocked: this thread only waits for other processes")]
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench talks to a person and stops at the first fault")]
 
+mod agent_key;
 mod bare;
 mod bodies;
 mod conversation;
@@ -23,9 +24,8 @@ use bodies::Workload;
 use processes::{BodyBuffering, Direct, Nginx, Ours, Target};
 use report::Row;
 
-/// The targets take turns this often and the round with the least CPU time counts: noise only ever
-/// adds. It comes in spells of seconds, so that many short rounds miss it more often than a few
-/// long ones.
+/// The targets alternate this often and the round with the least CPU time counts: noise only adds.
+/// Noise comes in spells of seconds, so many short rounds avoid it better than a few long ones.
 const ROUNDS: u32 = 9;
 /// How long each is under load before it is measured.
 const WARM_UP: Duration = Duration::from_millis(300);
@@ -71,6 +71,9 @@ fn main() {
     report::print_ratios(&rows);
     if is_wanted("kinds") {
         kinds::print(folder.path(), &provider, time);
+    }
+    if is_wanted("agent_key") {
+        agent_key::print(folder.path(), &provider, time);
     }
     if is_wanted("watchers") {
         watchers::print(folder.path(), &provider, time);

@@ -216,6 +216,11 @@ impl Ours {
         Ours { address: address_in(&ready, "proxy"), dashboard: address_in(&ready, "dashboard"), process }
     }
 
+    /// Where its API is, and the header that lets us in.
+    pub(crate) fn api(&self) -> (SocketAddr, String) {
+        (self.dashboard, format!("authorization: Bearer {TOKEN}"))
+    }
+
     /// Where the event stream is, and the request for it.
     pub(crate) fn event_stream(&self) -> (SocketAddr, String) {
         let host = self.dashboard;

@@ -29,13 +29,12 @@ pub enum KeysCommand {
 /// The arguments of `keys create`.
 #[derive(Debug, Args)]
 pub struct CreateKeyArgs {
-    /// The agent that its holder is, or a pattern such as bot-* or team-a/* (/ stands for . : or @)
+    /// The agent it authenticates, or a pattern such as bot-* or team-a/* (/ stands for . : or @)
     pub agent: String,
-    /// A name for people
+    /// A display name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// It is refused from the end of this day (UTC) on, like 2026-12-24, or from this time on (RFC
-    /// 3339)
+    /// When it expires: the end of a day (UTC), like 2026-12-24, or a time (RFC 3339)
     #[arg(long, value_name = "WHEN")]
     pub expires: Option<String>,
     /// Which server.
@@ -48,6 +47,22 @@ pub struct CreateKeyArgs {
 pub struct RevokeKeyArgs {
     /// The key's id, as `keys` lists it
     pub id: String,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `labels`.
+#[derive(Debug, Args)]
+pub struct LabelsArgs {
+    /// The agent
+    pub agent: String,
+    /// All labels that it has from now on; without any, its labels are shown
+    #[arg(value_name = "LABEL", conflicts_with = "none")]
+    pub labels: Vec<String>,
+    /// Take all its labels away
+    #[arg(long)]
+    pub none: bool,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -73,10 +88,10 @@ pub enum GroupsCommand {
     Set(SetGroupArgs),
     /// Delete a group; its agents stay as they are
     Delete(GroupArgs),
-    /// Refuse the calls of all known agents of a group until they are activated
-    Stop(GroupArgs),
-    /// Let the calls of all known agents of a group through again
-    Activate(GroupArgs),
+    /// Refuse the calls of all agents of a group, also of new ones, until the group is activated
+    Stop(SwitchGroupArgs),
+    /// Let the calls of all agents of a group through again
+    Activate(SwitchGroupArgs),
 }
 
 /// The arguments of `groups set`.
@@ -87,6 +102,9 @@ pub struct SetGroupArgs {
     /// An agent of the group, or a pattern such as team-a/* (repeatable)
     #[arg(long = "agent", value_name = "PATTERN")]
     pub agents: Vec<String>,
+    /// Agents with this label are in the group (repeatable)
+    #[arg(long = "label", value_name = "LABEL")]
+    pub labels: Vec<String>,
     /// What its agents may spend together in a day, in US dollars
     #[arg(long, value_name = "USD")]
     pub budget_daily: Option<f64>,
@@ -102,6 +120,19 @@ pub struct SetGroupArgs {
     /// Whether the kill switch of new agents of the group is on
     #[arg(long, value_name = "ON|OFF")]
     pub kill_switch: Option<OnOff>,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `groups stop` and `groups activate`.
+#[derive(Debug, Args)]
+pub struct SwitchGroupArgs {
+    /// The group
+    pub name: String,
+    /// Why, for the audit log
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,

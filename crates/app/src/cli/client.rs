@@ -61,7 +61,7 @@ pub struct IncidentsArgs {
     pub server: ServerArgs,
 }
 
-/// What a person says of an incident.
+/// The feedback on an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum FeedbackArg {
@@ -69,7 +69,7 @@ pub enum FeedbackArg {
     FalseAlarm,
 }
 
-/// What kind of thing is not to count.
+/// The kind of an exemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum ExemptArg {
@@ -77,7 +77,7 @@ pub enum ExemptArg {
     ToolCall,
 }
 
-/// The arguments of `exemptions`. Without any change, those that hold are listed.
+/// The arguments of `exemptions`. Without a change, the current ones are listed.
 #[derive(Debug, Args)]
 pub struct ExemptionsArgs {
     /// The agent
@@ -110,7 +110,7 @@ pub struct AlertsArgs {
     pub server: ServerArgs,
 }
 
-/// What costs are grouped by.
+/// The grouping of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum CostsBy {
@@ -165,7 +165,7 @@ pub enum AlertsCommand {
     },
 }
 
-/// Where a channel leads. Which of these a channel takes depends on its kind.
+/// The target of a channel. The fields depend on its kind.
 #[derive(Debug, Args)]
 pub struct ChannelTarget {
     /// Where a webhook, Slack or Discord is posted to
@@ -187,9 +187,9 @@ pub struct ChannelTarget {
 pub struct AddChannelArgs {
     /// webhook, email, slack, discord or telegram
     pub kind: String,
-    /// What people call it
+    /// A display name
     pub name: String,
-    /// Where it leads.
+    /// The target.
     #[command(flatten)]
     pub target: ChannelTarget,
     /// Which server.
@@ -204,10 +204,10 @@ pub struct ChangeChannelArgs {
     pub channel: String,
     /// Switch it on or off
     pub state: Option<OnOff>,
-    /// Another name
+    /// A new name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Where it leads.
+    /// The target.
     #[command(flatten)]
     pub target: ChannelTarget,
     /// Which server.
@@ -221,6 +221,12 @@ pub struct DrillArgs {
     /// The server's proxy address [default: the server running on this data directory]
     #[arg(long, value_name = "URL")]
     pub proxy_url: Option<String>,
+    /// The certificate to show to a proxy with tls.client_ca, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub client_cert: Option<PathBuf>,
+    /// The key of that certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub client_key: Option<PathBuf>,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -243,7 +249,7 @@ pub struct TopArgs {
     pub server: ServerArgs,
 }
 
-/// Whether a kill switch stops anything.
+/// The state of a kill switch or a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum OnOff {
@@ -251,7 +257,7 @@ pub enum OnOff {
     Off,
 }
 
-/// The arguments of `kill-switch`. Without any change, the present settings are shown.
+/// The arguments of `kill-switch`. Without a change, the current settings are shown.
 #[derive(Debug, Args)]
 pub struct KillSwitchArgs {
     /// The agent
@@ -278,13 +284,13 @@ pub struct KillSwitchArgs {
     pub server: ServerArgs,
 }
 
-/// A number that can be sent: JSON has none that is not finite.
+/// Parses a finite number: JSON has no others.
 fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a number".to_owned())
 }
 
-/// The arguments of `policy`. Without any change, the present policy is shown; `none` takes a limit
-/// away.
+/// The arguments of `policy`. Without a change, the current policy is shown; `none` removes a
+/// limit.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
     /// The agent, or * for all that have no policy of their own

@@ -1,5 +1,4 @@
-//! The command line as it is typed. What the settings mean is found out by `config`, together with
-//! the other layers.
+//! The command line as it is typed. `config` resolves the settings together with the other layers.
 
 mod agent_access;
 mod client;
@@ -11,7 +10,8 @@ mod tls;
 use clap::{Parser, Subcommand};
 
 pub use agent_access::{
-    CreateKeyArgs, GroupArgs, GroupsArgs, GroupsCommand, KeysArgs, KeysCommand, RevokeKeyArgs, SetGroupArgs,
+    CreateKeyArgs, GroupArgs, GroupsArgs, GroupsCommand, KeysArgs, KeysCommand, LabelsArgs, RevokeKeyArgs,
+    SetGroupArgs, SwitchGroupArgs,
 };
 pub use client::{
     AddChannelArgs, AgentArgs, AlertsArgs, AlertsCommand, ChangeChannelArgs, ChannelTarget, CostsArgs, CostsBy,
@@ -27,7 +27,7 @@ pub use tls::{TlsArgs, TlsCommand, TlsDevArgs};
 #[derive(Debug, Parser)]
 #[command(name = "agentgazer", version, about, disable_help_subcommand = true, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -36,7 +36,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 mistake in arguments or configuration, 3 server not reachable, 4 not found, 5 refused.
 Settings come from agentgazer.toml, from AGENTGAZER_… in the environment and from flags; later ones win.";
 
-/// What can be done.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the proxy, the dashboard and the API
@@ -68,7 +68,7 @@ pub enum Command {
     Deactivate(AgentArgs),
     /// Show or change an agent's kill switch
     KillSwitch(KillSwitchArgs),
-    /// List the channels and rules, or send a test through a channel
+    /// List the channels and rules; add, change, delete or test a channel
     Alerts(AlertsArgs),
     /// Rehearse a kill: a fake agent loops until the server stops it; shows which channels were
     /// reached
@@ -76,10 +76,12 @@ pub enum Command {
     /// Show or change what an agent may spend, when and how often it may call, and which models it
     /// gets
     Policy(Box<PolicyArgs>),
-    /// List, make or revoke agent keys, which say which agent a client is
+    /// List, make or revoke agent keys, which tell the server which agent a client is
     Keys(KeysArgs),
     /// List, set or delete groups of agents, which share budgets and rates; stop or activate one
     Groups(GroupsArgs),
+    /// Show or set the labels of an agent, by which groups may name it
+    Labels(LabelsArgs),
     /// List, add, change or delete users
     Users(UsersArgs),
     /// List, make or revoke API tokens
@@ -148,6 +150,8 @@ mod tests {
         check("agentgazer alerts test ops --data-dir x", true);
         check("agentgazer alerts test", false);
         check("agentgazer drill", true);
+        check("agentgazer drill --client-cert a.pem --client-key b.pem", true);
+        check("agentgazer drill --client-cert a.pem", false);
         check("agentgazer costs --by model --since 7d", true);
         check("agentgazer costs --by moon", false);
         check("agentgazer top --once --json", true);
@@ -162,6 +166,11 @@ mod tests {
         check("agentgazer groups set team-a --agent team-a/* --agent x --budget-daily 5 --kill-switch on", true);
         check("agentgazer groups stop team-a --json", true);
         check("agentgazer groups stop", false);
+        check("agentgazer groups set live --label production --label team=billing", true);
+        check("agentgazer labels my-agent", true);
+        check("agentgazer labels my-agent production team=billing --json", true);
+        check("agentgazer labels my-agent --none", true);
+        check("agentgazer labels my-agent production --none", false);
         check("agentgazer token", true);
         check("agentgazer tls dev --host gazer.test --host 10.0.0.7", true);
         check("agentgazer tls", false);

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::ServerArgs;
 
-/// What somebody may do.
+/// A role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum RoleArg {
@@ -38,6 +38,9 @@ pub enum UsersCommand {
         /// What the user may do
         #[arg(long)]
         role: RoleArg,
+        /// Limit an operator to a group of agents; may be repeated
+        #[arg(long = "group", value_name = "GROUP")]
+        groups: Vec<String>,
         /// Read the password from the standard input
         #[arg(long)]
         password_stdin: bool,
@@ -52,6 +55,12 @@ pub enum UsersCommand {
         /// What the user may do
         #[arg(long)]
         role: Option<RoleArg>,
+        /// Limit an operator to a group of agents; may be repeated
+        #[arg(long = "group", value_name = "GROUP", conflicts_with = "all_agents")]
+        groups: Vec<String>,
+        /// Limit an operator to no groups any more
+        #[arg(long)]
+        all_agents: bool,
         /// Read a new password from the standard input
         #[arg(long, conflicts_with = "new_password")]
         password_stdin: bool,
@@ -92,10 +101,13 @@ pub enum TokensCommand {
     Create {
         /// What the token is for
         name: String,
-        /// What whoever holds it may do
+        /// The role it grants
         #[arg(long)]
         role: RoleArg,
-        /// From when on it is refused: the end of a day (UTC), like 2026-12-24, or a time (RFC 3339)
+        /// Limit an operator to a group of agents; may be repeated
+        #[arg(long = "group", value_name = "GROUP")]
+        groups: Vec<String>,
+        /// When it expires: the end of a day (UTC), like 2026-12-24, or a time (RFC 3339)
         #[arg(long, value_name = "WHEN")]
         until: Option<String>,
         /// Which server.
@@ -133,16 +145,16 @@ pub struct AuditArgs {
     pub server: ServerArgs,
 }
 
-/// What can be done with the audit log in the data directory, also while the server runs.
+/// Commands on the audit log in the data directory, which also work while the server runs.
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
     /// Check that no row was changed, removed or inserted
     Verify {
-        /// The head that an earlier check printed: finds a log that was emptied or replaced by an older
-        /// copy
+        /// The head that an earlier check printed: finds a log that was emptied or replaced by an
+        /// older copy
         #[arg(long, value_name = "HASH")]
         head: Option<String>,
-        /// Where the log is.
+        /// The data directory.
         #[command(flatten)]
         place: AuditFileArgs,
     },
@@ -150,7 +162,7 @@ pub enum AuditCommand {
     Export(AuditFileArgs),
 }
 
-/// Where the audit log is.
+/// The data directory of the audit log.
 #[derive(Debug, Args)]
 pub struct AuditFileArgs {
     /// The server's data directory [env: AGENTGAZER_DATA_DIR]

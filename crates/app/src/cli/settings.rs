@@ -24,7 +24,8 @@ pub struct SettingArgs {
     /// Where everything is kept [default: the user's data directory]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<String>,
-    /// What holds the data: sqlite, or a server like postgres://user@host/database [default: sqlite]
+    /// What holds the data: sqlite, or a server like postgres://user@host/database [default:
+    /// sqlite]
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
     /// The token for dashboard and API; better set as AGENTGAZER_TOKEN [default: made at the first
@@ -75,7 +76,7 @@ fn key_and_value(text: &str) -> Result<(String, String), String> {
 }
 
 impl SettingArgs {
-    /// The settings made by these flags, as the highest layer.
+    /// The settings of these flags, which are the highest layer.
     pub fn entries(&self) -> Vec<Entry> {
         let single = [
             ("--bind", "bind", &self.bind),
@@ -91,7 +92,7 @@ impl SettingArgs {
             ("--log-format", "log.format", &self.log_format),
             ("--log-level", "log.level", &self.log_level),
         ];
-        let mut entries: Vec<Entry> = self.others.iter().map(|(key, value)| Entry::flag("--set", key, value)).collect();
+        let mut entries: Vec<Entry> = self.others.iter().map(|(key, value)| Entry::set(key, value)).collect();
         entries
             .extend(single.into_iter().filter_map(|(flag, key, value)| Some(Entry::flag(flag, key, value.as_ref()?))));
         entries.extend(self.providers.iter().map(|provider| Entry::flag("--provider", "providers", provider)));
@@ -109,7 +110,7 @@ impl SettingArgs {
     }
 }
 
-/// The arguments of `demo`. It keeps away from the ports and the data of a server that is in use.
+/// The arguments of `demo`. It uses neither the ports nor the data of a server in use.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("port", |arg| arg.help("The port of dashboard and API [default: any free one]")),
@@ -121,8 +122,7 @@ pub struct DemoArgs {
     /// Exit when the demo is over, with code 0 only if exactly the stuck agent was stopped
     #[arg(long)]
     pub once: bool,
-    /// The server's settings; ports are free ones and the data directory is a temporary one unless
-    /// given.
+    /// The server's settings; by default, free ports and a temporary data directory.
     #[command(flatten)]
     pub settings: SettingArgs,
 }

@@ -1,8 +1,8 @@
-//! Figures for people: sums of the API, and how they are written in tables.
+//! Figures for people: totals of the API, and their format in tables.
 
 use serde::Deserialize;
 
-/// What calls add up to, as the API says it.
+/// The totals of calls, as the API returns them.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Sums {
     pub(super) requests: u64,
@@ -14,7 +14,7 @@ pub(super) struct Sums {
     pub(super) unpriced_requests: u64,
 }
 
-/// Fewer calls say nothing about an agent that fails. The dashboard uses the same number.
+/// Fewer calls do not show that an agent is failing. The dashboard uses the same number.
 const FAILING_CALLS: u64 = 10;
 
 impl Sums {
@@ -24,7 +24,7 @@ impl Sums {
         calls >= FAILING_CALLS && 2 * (self.errors + self.blocked) > calls
     }
 
-    /// What they cost; what has no price is said, because it is not free.
+    /// Their cost, and how much has no price, because that is not free.
     pub(super) fn cost(&self) -> String {
         let dollars = dollars(self.cost_usd);
         match self.unpriced_requests {
@@ -35,7 +35,7 @@ impl Sums {
     }
 }
 
-/// Dollars to the cent; less than a cent to the hundredth of one.
+/// Dollars to the cent; below a cent, to a hundredth of a cent.
 pub(super) fn dollars(usd: f64) -> String {
     if usd == 0.0 || usd.abs() >= 0.01 {
         return format!("${usd:.2}");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_price_is_not_free() {
+    fn unpriced_calls_are_shown() {
         let sums = |cost_usd, unpriced_requests| Sums { cost_usd, unpriced_requests, ..Sums::default() }.cost();
         assert_eq!([sums(1.0, 0), sums(1.0, 2), sums(0.0, 3)], ["$1.00", "$1.00 + 2 unpriced", "3 unpriced"]);
     }

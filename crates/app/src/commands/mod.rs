@@ -1,27 +1,13 @@
-//! The commands, one file per group, and what they have in common: settings, runtimes and output.
+//! The commands, one file per group, and their shared code: settings, runtimes and output.
 
 mod agents;
 mod alerts;
-mod channels;
-mod costs;
-pub(crate) mod drill;
-mod exemptions;
-mod export;
+mod data;
 mod figures;
-mod groups;
 mod incidents;
-mod keys;
-mod kill_switch;
-mod migrate;
-mod move_data;
-mod new_agent;
 mod people;
-mod policy;
 pub(crate) mod print;
-mod provider;
-mod start;
-mod tls;
-mod token;
+pub(crate) mod server;
 mod top;
 
 use std::path::PathBuf;
@@ -29,25 +15,13 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use secrecy::SecretString;
 
-pub use agents::{activate, deactivate, list as agents};
+pub use agents::{activate, deactivate, exemptions, groups, keys, kill_switch, labels, list as agents, policy};
 pub use alerts::alerts;
-pub use costs::costs;
-pub(crate) use drill::MODEL as DRILL_MODEL;
-pub use drill::drill;
-pub use exemptions::exemptions;
-pub use export::export;
-pub use groups::groups;
+pub use data::{costs, export, migrate, move_database};
 pub use incidents::incidents;
-pub use keys::keys;
-pub use kill_switch::kill_switch;
-pub use migrate::migrate;
-pub use move_data::move_database;
 pub use people::{audit, tokens, users};
-pub use policy::policy;
-pub use provider::provider;
-pub use start::start;
-pub use tls::tls;
-pub use token::token;
+pub(crate) use server::DRILL_MODEL;
+pub use server::{drill, provider, start, tls, token};
 pub use top::top;
 
 pub use crate::demo::demo;
@@ -67,12 +41,12 @@ pub fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
     print::raw(&script)
 }
 
-/// Puts the settings of all layers together, for a command.
+/// Resolves the settings of all layers for a command.
 pub(crate) fn resolve(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config, Failure> {
     resolve_layers(file, flags, false)
 }
 
-/// Puts the settings of all layers together, for a server.
+/// Resolves the settings of all layers for a server.
 pub(crate) fn resolve_for_server(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config, Failure> {
     resolve_layers(file, flags, true)
 }
@@ -87,22 +61,22 @@ fn resolve_layers(file: Option<PathBuf>, flags: Vec<Entry>, for_server: bool) ->
         environment: environment.collect(),
         flags,
         known: &known,
-        // Only a process without a home has none, such as a service: beside its own files is where
-        // it would be looked for.
+        // Only a process without a home directory has none, such as a service: the current
+        // directory is then the expected place.
         default_data_dir: default_data_dir.unwrap_or_else(|| PathBuf::from("agentgazer-data")),
         for_server,
     })
     .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))
 }
 
-/// The settings that say where a server is.
+/// The settings that locate a server.
 fn resolve_for_client(args: &ServerArgs) -> Result<Config, Failure> {
     let flags = [("--token", "token", &args.token), ("--data-dir", "data_dir", &args.data_dir)];
     let flags = flags.into_iter().filter_map(|(flag, key, value)| Some(Entry::flag(flag, key, value.as_ref()?)));
     resolve(args.config.clone(), flags.collect())
 }
 
-/// A client of the server that `args` mean.
+/// A client of the server that `args` specify.
 pub(crate) fn client(args: &ServerArgs) -> Result<Client, Failure> {
     let config = resolve_for_client(args)?;
     let given = args.url.clone().or_else(|| std::env::var("AGENTGAZER_URL").ok());
@@ -116,15 +90,15 @@ pub(crate) fn client(args: &ServerArgs) -> Result<Client, Failure> {
     Client::new(&url.unwrap_or_else(|| default_url(&config)), token, &trust)
 }
 
-/// What a command trusts: the authorities it was given, else what the server wrote down that was
-/// found in the data directory.
+/// The certificates that a command trusts: the given authorities, or the certificate in the
+/// addresses found in the data directory.
 pub(crate) fn trust(args: &ServerArgs, found: Option<&Addresses>) -> Trust {
     let authorities = args.ca.clone().or_else(|| std::env::var_os("AGENTGAZER_CA").map(PathBuf::from));
     let found = || found.map(Addresses::trust).unwrap_or_default();
     authorities.map_or_else(found, Trust::Authorities)
 }
 
-/// Neither a token nor an address: no server was ever started here.
+/// Neither a token nor an address exists: no server was ever started here.
 fn no_server(config: &Config) -> Failure {
     let message = format!(
         "no server: none was started on the data directory {}. Start one with `agentgazer start`, or say where it is with \
@@ -134,13 +108,13 @@ fn no_server(config: &Config) -> Failure {
     Failure::new(Exit::Unreachable, message)
 }
 
-/// Where a server with this configuration would be.
+/// The default address of a server with this configuration.
 fn default_url(config: &Config) -> String {
     let host = if config.bind.is_unspecified() { std::net::IpAddr::from([127, 0, 0, 1]) } else { config.bind };
     format!("{}://{}", config.tls.scheme(), std::net::SocketAddr::new(host, config.port))
 }
 
-/// The token that was set, else the one that was made.
+/// The configured token, or the generated one.
 pub(crate) fn known_token(config: &Config) -> Result<SecretString, Failure> {
     if let Some(token) = &config.token {
         return Ok(token.clone());
@@ -152,13 +126,12 @@ pub(crate) fn known_token(config: &Config) -> Result<SecretString, Failure> {
     })
 }
 
-/// Runs a command that only asks a server something.
+/// Runs a command that only makes requests to a server.
 pub(crate) fn on_one_thread<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-/// Runs a command that serves. With one core there is nobody to share the work with, and sharing
-/// costs.
+/// Runs a command that serves. On one core a multi-threaded runtime gains nothing and costs time.
 pub(crate) fn on_all_cores<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1) {
         return on_one_thread(work);

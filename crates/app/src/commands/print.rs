@@ -8,8 +8,7 @@ use serde_json::value::RawValue;
 use crate::exit::Failure;
 use crate::text;
 
-/// Styles. They are written as they are; the stream drops them where they are not wanted (no
-/// terminal, `NO_COLOR`).
+/// Styles. The output stream removes them where they are not wanted (no terminal, `NO_COLOR`).
 pub(crate) const BOLD: &str = "\x1b[1m";
 pub(crate) const DIM: &str = "\x1b[2m";
 pub(crate) const RED: &str = "\x1b[31m";
@@ -17,45 +16,44 @@ pub(crate) const GREEN: &str = "\x1b[32m";
 pub(crate) const YELLOW: &str = "\x1b[33m";
 pub(crate) const RESET: &str = "\x1b[0m";
 
-/// Bytes as they are.
+/// Prints bytes unchanged.
 pub(crate) fn raw(bytes: &[u8]) -> Result<(), Failure> {
     Ok(std::io::stdout().write_all(bytes)?)
 }
 
-/// One line.
+/// Prints one line.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
     Ok(writeln!(anstream::stdout(), "{text}")?)
 }
 
-/// JSON as the server wrote it, harmless on a terminal.
+/// Prints the server's JSON, with dangerous characters escaped.
 pub(crate) fn json(json: &str) -> Result<(), Failure> {
     line(&text::printable_json(json.trim_end()))
 }
 
-/// A whole list, in the shape of one page.
+/// Prints a whole list in the shape of one page.
 pub(crate) fn json_list(items: &[Box<RawValue>]) -> Result<(), Failure> {
     json(&format!(r#"{{"items":{},"next_cursor":null}}"#, json_array(items)))
 }
 
-/// Items as the server wrote them, as an array.
+/// Raw items as an array.
 pub(crate) fn json_array(items: &[Box<RawValue>]) -> String {
     let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
     format!("[{}]", items.join(","))
 }
 
-/// How many characters fit on a line: as many as the terminal has, or plenty where there is none.
+/// The number of characters on a line: the width of the terminal, or a large number without one.
 pub(crate) fn width() -> usize {
     let terminal = terminal_size::terminal_size_of(std::io::stdout());
     terminal.map_or(120, |(terminal_size::Width(columns), _)| usize::from(columns))
 }
 
-/// A time of the API, for people: to the second, without the `T` and `Z`. Columns say that it is
-/// UTC.
+/// A time of the API for display: to the second, without `T` and `Z`. Column headers say UTC.
 pub(crate) fn time(rfc3339: &str) -> String {
     rfc3339.get(..19).map_or_else(|| rfc3339.to_owned(), |time| time.replace('T', " "))
 }
 
-/// Rows under a header; `nothing` if there are none. Cells are made printable.
+/// Prints rows under a header, or `nothing` if there are none. Cells are made printable.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, nothing: &str) -> Result<(), Failure> {
     if rows.is_empty() {
         return line(nothing);
@@ -71,7 +69,7 @@ fn table_text(header: &[&str], rows: Vec<Vec<String>>) -> String {
         table.add_row(row.iter().map(|cell| text::printable(cell)));
     }
     let text = table.to_string();
-    // The space before the first column is of no use.
+    // The space before the first column is not needed.
     let mut lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     let header = lines.next().unwrap_or_default();
     let rows: String = lines.map(|line| format!("\n{line}")).collect();

@@ -1,8 +1,8 @@
-//! The settings about reverse proxies in front of the server.
+//! Settings about reverse proxies in front of the server.
 
 use http::HeaderName;
-use model::Role;
-use web::{Access, AddressRange, ForwardAuth, TrustedProxies};
+use model::{Grant, Role};
+use web::{Access, AddressRange, ForwardAuth, RoleMap, TrustedProxies};
 
 use super::contradictions::Contradiction;
 use super::value::{self, Read};
@@ -18,9 +18,10 @@ pub(super) fn trusted_proxies(values: &[String]) -> Read<TrustedProxies> {
     values.iter().map(range).collect::<Read<_>>().map(TrustedProxies::new)
 }
 
-/// The settings of forward auth, made with the first of them. Without a header nobody is logged in.
+/// The settings of forward auth, created with the first of them. Without a header no one is logged
+/// in.
 pub(super) fn forward(access: &mut Access) -> &mut ForwardAuth {
-    let unset = || ForwardAuth { user_header: UNSET, groups_header: None, roles: Vec::new(), default_role: None };
+    let unset = || ForwardAuth { user_header: UNSET, groups_header: None, roles: RoleMap::default() };
     access.forward.get_or_insert_with(unset)
 }
 
@@ -31,12 +32,16 @@ pub(super) fn header(text: &str) -> Read<HeaderName> {
     value::parsed(text, "the name of a header like remote-user")
 }
 
-/// `GROUP=ROLE`.
-pub(super) fn group_role(text: &str) -> Read<(String, Role)> {
-    let expected = || format!("must be groups with roles like ops=operator (one of {ROLES}), not {text:?}");
+/// `GROUP=ROLE` or `GROUP=operator@GROUP-OF-AGENTS`.
+pub(super) fn group_role(text: &str) -> Read<(String, Grant)> {
+    let expected =
+        || format!("must be groups with roles like ops=operator (one of {ROLES}) or ops=operator@team-a, not {text:?}");
     let (group, role) = text.rsplit_once('=').ok_or_else(expected)?;
-    let role = Role::parse(role.trim()).ok_or_else(expected)?;
-    if group.trim().is_empty() || group.contains(',') { Err(expected()) } else { Ok((group.trim().to_owned(), role)) }
+    let (role, agents) = role.trim().split_once('@').map_or((role.trim(), None), |(role, it)| (role, Some(it)));
+    let role = Role::parse(role).ok_or_else(expected)?;
+    let grant = Grant { role, groups: agents.map(|agents| vec![agents.to_owned()]) };
+    let is_good = grant.check().is_ok() && !group.trim().is_empty() && !group.contains(',');
+    if is_good { Ok((group.trim().to_owned(), grant)) } else { Err(expected()) }
 }
 
 /// A role, or `none`.
@@ -47,7 +52,7 @@ pub(super) fn default_role(text: &str) -> Read<Option<Role>> {
     }
 }
 
-/// What is wrong with the settings taken together.
+/// Contradictions between settings.
 pub(super) fn contradictions(access: &Access) -> Vec<Contradiction> {
     const USER: &str = "auth.forward.user_header";
     let Some(forward) = &access.forward else { return Vec::new() };
@@ -61,10 +66,15 @@ pub(super) fn contradictions(access: &Access) -> Vec<Contradiction> {
         let message = "must be set: without it anybody could send the header of auth.forward.user_header";
         add("auth.trusted_proxies", USER, message);
     }
-    if !forward.roles.is_empty() && forward.groups_header.is_none() {
+    if access.proxies.trust_everybody() {
+        let message = "must name the proxies and not all addresses: anybody could send the header of \
+                       auth.forward.user_header";
+        add("auth.trusted_proxies", USER, message);
+    }
+    if !forward.roles.groups.is_empty() && forward.groups_header.is_none() {
         add("auth.forward.groups_header", "auth.forward.roles", "must be set: it names the groups of a person");
     }
-    if forward.roles.is_empty() && forward.default_role.is_none() {
+    if forward.roles.is_empty() {
         let message = "must be set, or auth.forward.default_role: without a role nobody gets in";
         add("auth.forward.roles", USER, message);
     }

@@ -1,5 +1,4 @@
-//! The settings about alerts: where they may go, how they are linked, and the server that mails go
-//! through.
+//! Settings about alerts: allowed targets, links, and the SMTP server.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,20 +11,20 @@ use store::Grouping;
 
 use super::contradictions::Contradiction;
 
-/// How people are told.
+/// Settings of alerts.
 #[derive(Clone, Debug)]
 pub struct Alerting {
     /// Whether targets may be in private networks.
     pub allow_private_targets: bool,
-    /// Where people find the dashboard, if not where it listens.
+    /// The address of the dashboard for people, if it differs from the listener's.
     pub public_url: Option<String>,
-    /// How long alerts are gathered that follow another; zero: never.
+    /// How long alerts after the first one are collected; zero disables digests.
     pub digest_window: Duration,
-    /// The server that mails go through.
+    /// The SMTP server.
     pub smtp: Smtp,
 }
 
-/// The server that mails go through, as far as it was set.
+/// The SMTP server, as far as it is set.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Smtp {
@@ -54,7 +53,7 @@ impl Default for Alerting {
 }
 
 impl Alerting {
-    /// What is wrong with the settings taken together.
+    /// Contradictions between settings.
     pub(super) fn contradictions(&self) -> Vec<Contradiction> {
         let Smtp { host, username, password, from, .. } = &self.smtp;
         let pairs = [
@@ -72,20 +71,19 @@ impl Alerting {
         pairs.into_iter().filter_map(contradiction).collect()
     }
 
-    /// How alerts that come close together are made one.
+    /// The grouping of alerts that come close together.
     pub(crate) fn grouping(&self) -> Grouping {
         let usual = Grouping::default();
         Grouping { window: self.digest_window, quiet: usual.quiet.min(self.digest_window) }
     }
 
-    /// What links in alerts begin with: where the dashboard listens, unless another address was
-    /// set.
+    /// The base of links in alerts: the listener's address, unless another is set.
     pub(crate) fn public_url(&self, dashboard: &str) -> String {
         self.public_url.clone().unwrap_or_else(|| dashboard.to_owned())
     }
 
     /// The configuration of worker and evaluator, with links to `dashboard` unless another address
-    /// was set.
+    /// is set.
     pub(crate) fn config(&self, dashboard: &str, configured_policy: &Policy) -> anyhow::Result<AlertsConfig> {
         Ok(AlertsConfig {
             public_url: self.public_url(dashboard),
@@ -117,7 +115,7 @@ impl Smtp {
         self.certificate.as_ref().map(read).transpose()
     }
 
-    /// The server as the dashboard shows it.
+    /// The server as it is shown on the dashboard.
     pub(crate) fn server(&self) -> Option<SmtpServer> {
         let (Some(host), Some(from)) = (&self.host, &self.from) else { return None };
         Some(SmtpServer {

@@ -1,26 +1,27 @@
-//! What is wrong with settings taken together. Told with all other mistakes, but not of settings
-//! that could not be read.
+//! Contradictions between settings. They are reported with all other mistakes, except for settings
+//! that could not be parsed.
 
 use control::Token;
 use secrecy::ExposeSecret;
 
 use super::access;
 use super::layer::{Entry, Mistake, Origin};
-use super::{Config, TlsConfig, UNREAD_FILE};
+use super::resolve::UNREAD_FILE;
+use super::{Config, TlsConfig};
 use crate::tls::Tls;
 
-/// Two settings that do not go together.
+/// Two settings that contradict each other.
 pub(super) struct Contradiction {
-    /// The one to set or to change.
+    /// The setting to set or change.
     pub(super) key: &'static str,
-    /// The one that asks for it.
+    /// The setting that requires it.
     pub(super) other: &'static str,
     pub(super) message: String,
 }
 
-/// The contradictions in `config`, which was made from `entries` with the mistakes `known`.
+/// The contradictions in `config`, which was built from `entries` with the mistakes `known`.
 pub(super) fn mistakes(config: &Config, entries: &[Entry], known: &[Mistake]) -> Vec<Mistake> {
-    // What was not read may be what is missing.
+    // A setting that could not be parsed may be the missing one.
     let is_unread = |key: &str| known.iter().any(|mistake| mistake.key == key);
     if UNREAD_FILE.into_iter().any(is_unread) {
         return Vec::new();
@@ -33,8 +34,8 @@ pub(super) fn mistakes(config: &Config, entries: &[Entry], known: &[Mistake]) ->
     contradictions(config).into_iter().filter(both_read).map(told).collect()
 }
 
-/// A token of the operator that could be guessed. A token in the data directory is not refused: the
-/// server made it, and a server that no longer starts after an update helps nobody.
+/// A token of the operator that could be guessed. A token in the data directory is accepted: the
+/// server generated it, and an update must not keep a server from starting.
 pub(super) fn short_token(config: &Config, entries: &[Entry], known: &[Mistake]) -> Option<Mistake> {
     let is_told = known.iter().any(|mistake| mistake.key == "token");
     let length = config.token.as_ref()?.expose_secret().len();
@@ -47,7 +48,7 @@ pub(super) fn short_token(config: &Config, entries: &[Entry], known: &[Mistake])
     Some(Mistake { key: "token".to_owned(), origin: origin(entries, "token").cloned(), message })
 }
 
-/// Files of TLS that cannot be used.
+/// TLS files that cannot be used.
 pub(super) fn unusable_tls(config: &Config, entries: &[Entry], known: &[Mistake]) -> Option<Mistake> {
     let is_told = known.iter().any(|mistake| mistake.key.starts_with("tls."));
     let mistake = Tls::load(config.tls.files().filter(|_| !is_told)?).err()?;
@@ -55,7 +56,7 @@ pub(super) fn unusable_tls(config: &Config, entries: &[Entry], known: &[Mistake]
     Some(Mistake { origin: origin(entries, &key).cloned(), key, message })
 }
 
-/// Where `key` was set last.
+/// The last origin of `key`.
 fn origin<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Origin> {
     entries.iter().rfind(|entry| entry.key == key).map(|entry| &entry.origin)
 }
@@ -64,6 +65,8 @@ fn contradictions(config: &Config) -> Vec<Contradiction> {
     let mut found = config.alerts.contradictions();
     found.extend(access::contradictions(&config.access));
     found.extend(config.jwt.contradictions());
+    found.extend(config.oidc.contradictions());
+    found.extend(config.shared.contradictions(config.database.url.is_some()));
     if config.database.password_file.is_some() && config.database.url.is_none() {
         let message = "must be set: a password is for a server like postgres://user@host/database".to_owned();
         found.push(Contradiction { key: "database", other: "database_password_file", message });

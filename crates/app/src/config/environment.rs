@@ -5,12 +5,12 @@ use super::setting::{SETTINGS, Shape};
 
 const PREFIX: &str = "AGENTGAZER_";
 
-/// Variables with our prefix that are no settings: they say where the settings or the server are.
+/// Variables with our prefix that are not settings: they locate the settings or the server.
 const OTHERS: [&str; 3] = ["AGENTGAZER_CONFIG", "AGENTGAZER_URL", "AGENTGAZER_CA"];
 
-/// The settings made in `variables`, and the names with our prefix that are none. Those are no
-/// mistakes, unlike unknown keys of our own file: the environment is shared, and images and scripts
-/// put names of their own into it.
+/// The settings in `variables`, and unknown names with our prefix. Unknown names are not mistakes,
+/// unlike unknown keys of our own file: the environment is shared, and images and scripts add names
+/// to it.
 pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> (Vec<Entry>, Vec<String>) {
     let (mut entries, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in variables {
@@ -38,16 +38,20 @@ fn variable_suffix(key: &str) -> String {
 
 /// Lists are separated by commas: one entry with all values, or one entry each.
 fn split(shape: Shape, value: &str) -> std::vec::IntoIter<Vec<String>> {
-    let parts = || value.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
     let entries: Vec<Vec<String>> = match shape {
         Shape::One => vec![vec![value.to_owned()]],
-        Shape::List => vec![parts().collect()],
-        Shape::Repeated => parts().map(|part| vec![part]).collect(),
+        Shape::List => vec![list_values(value)],
+        Shape::Repeated => list_values(value).into_iter().map(|part| vec![part]).collect(),
     };
     entries.into_iter()
 }
 
-/// Kubernetes sets `AGENTGAZER_PORT=tcp://…` and more in every pod beside a service that is named
+/// The values of a list in one text.
+pub(super) fn list_values(text: &str) -> Vec<String> {
+    text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+/// Kubernetes sets `AGENTGAZER_PORT=tcp://…` and more in every pod beside a service named
 /// `agentgazer`.
 fn is_service_link(suffix: &str, value: &str) -> bool {
     let address = suffix == "PORT" && value.contains("://");
@@ -59,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_keys_and_unknown_ones_are_told() {
+    fn unknown_environment_variables_are_reported() {
         let variables = [
             ("HOME", "/root"),
             ("AGENTGAZER_URL", "http://127.0.0.1:1"),

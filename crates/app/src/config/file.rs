@@ -1,5 +1,5 @@
-//! The TOML file as a layer: every value becomes an entry with its line, so that a mistake can be
-//! pointed at.
+//! The TOML file as a layer: every value becomes an entry with its line, so that a mistake can name
+//! it.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,11 +9,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::layer::{Entry, Mistake, Origin};
 
-/// The key of what is no TOML.
+/// The key of a syntax error.
 pub(super) const SYNTAX: &str = "TOML";
 
-/// The settings made in `text`, the content of the file at `path`. Broken lines are mistakes; the
-/// others still count, so that all mistakes are told at once.
+/// The settings in `text`, the content of the file at `path`. Broken lines are mistakes; the others
+/// still count, so that all mistakes are reported at once.
 pub(super) fn layer(path: &Path, text: &str) -> (Vec<Entry>, Vec<Mistake>) {
     let mut reader = Reader { path, text, entries: Vec::new(), mistakes: Vec::new() };
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -58,7 +58,8 @@ impl Reader<'_> {
         self.entries.push(Entry { key, values, origin: self.origin(span) });
     }
 
-    /// `[providers.NAME]` with `base_url` and maybe `format`, put in the words of `--provider`.
+    /// `[providers.NAME]` with `base_url` and optional `format`, converted to the form of
+    /// `--provider`.
     fn provider(&mut self, name: &Spanned<std::borrow::Cow<'_, str>>, table: &DeTable<'_>) {
         let text_of = |wanted: &str| {
             let found = table.iter().find(|(key, _)| key.get_ref() == wanted);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_with_its_line_and_the_rest_still_counts() {
+    fn broken_lines_are_reported_and_the_rest_counts() {
         let (entries, mistakes) = layer(Path::new("a.toml"), "port = \nbind = \"::1\"\n[providers.x]\nbase = 1\n");
         assert!(entries.iter().any(|entry| entry.key == "bind"), "{entries:?}");
         let told: Vec<_> = mistakes.iter().filter_map(|it| it.origin.as_ref()).map(Origin::to_string).collect();

@@ -1,10 +1,13 @@
-//! What was said, layer by layer, before it is known what it means: a list of entries, each a key,
-//! a text and its origin.
+//! The layers of the configuration as text: a list of entries, each with a key, values and an
+//! origin.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a setting was made.
+use super::environment::list_values;
+use super::setting::{SETTINGS, Shape};
+
+/// The origin of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A line of the configuration file.
@@ -25,14 +28,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One setting as it was made.
+/// One setting as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its key, like `limits.idle_timeout`.
     pub key: String,
-    /// What was said; a list has several.
+    /// Its values; a list has several.
     pub values: Vec<String>,
-    /// Where.
+    /// Its origin.
     pub origin: Origin,
 }
 
@@ -41,16 +44,23 @@ impl Entry {
     pub fn flag(flag: &str, key: &str, value: &str) -> Entry {
         Entry { key: key.to_owned(), values: vec![value.to_owned()], origin: Origin::Flag(flag.to_owned()) }
     }
+
+    /// `--set KEY=VALUE`. The values of a list are separated by commas, as in the environment.
+    pub fn set(key: &str, value: &str) -> Entry {
+        let is_list = SETTINGS.iter().any(|setting| setting.key == key && setting.shape == Shape::List);
+        let entry = Entry::flag("--set", key, value);
+        if is_list { Entry { values: list_values(value), ..entry } } else { entry }
+    }
 }
 
-/// Something wrong with a setting.
+/// A mistake in a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Its key.
     pub key: String,
-    /// Where it was made; none if the mistake is that it is missing.
+    /// Its origin; `None` if the setting is missing.
     pub origin: Option<Origin>,
-    /// What is wrong and what it must be.
+    /// What is wrong and what is expected.
     pub message: String,
 }
 
@@ -61,7 +71,7 @@ impl Mistake {
     }
 }
 
-/// All that is wrong, told together.
+/// All mistakes together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes(pub Vec<Mistake>);
 

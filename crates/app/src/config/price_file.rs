@@ -26,7 +26,7 @@ struct Entry {
     above: Option<Above>,
 }
 
-/// What calls with more input tokens cost.
+/// The price of calls with more input tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Above {
@@ -62,7 +62,7 @@ fn parse(text: &str) -> Read<Vec<OwnPrice>> {
     Ok(prices)
 }
 
-/// A path in the file, its model quoted as in the file: models have dots in their names.
+/// A path in the file, with the model quoted as in the file: model names contain dots.
 fn field(path: &serde_path_to_error::Path) -> String {
     let quoted = |(depth, part): (usize, String)| if depth == 1 { format!("{part:?}") } else { part };
     let parts: Vec<String> = path.iter().map(ToString::to_string).enumerate().map(quoted).collect();

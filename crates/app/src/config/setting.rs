@@ -1,4 +1,4 @@
-//! Every setting of the server: its key, its shape, and how its text is put in its place.
+//! Every setting of the server: its key, its shape, and its parser.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use store::PostgresConfig;
 use wire::{Prices, Unpriced};
 
 use super::access;
-use super::jwt;
+use super::identity;
 use super::price_file;
+use super::shared;
 use super::value::{self, Read};
 use super::{Config, LogFormat};
 use crate::policy_text;
@@ -20,9 +21,9 @@ use crate::policy_text;
 pub(super) enum Shape {
     /// One; a later layer replaces it.
     One,
-    /// A list; a later layer replaces all of it.
+    /// A list; a later layer replaces the whole list.
     List,
-    /// One at a time; a later one adds to the earlier ones.
+    /// One at a time; a later layer adds to the earlier ones.
     Repeated,
 }
 
@@ -32,7 +33,7 @@ pub(super) struct Setting {
     pub(super) key: &'static str,
     /// How many values it takes.
     pub(super) shape: Shape,
-    /// Puts the values in their place.
+    /// Parses the values and stores them.
     pub(super) apply: fn(&mut Config, &[String], &[Provider]) -> Read<()>,
 }
 
@@ -50,13 +51,18 @@ macro_rules! settings {
     };
 }
 
-const SINGLE: [Setting; 72] = settings! {
+const SINGLE: [Setting; 84] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
     "port" => |config, text| config.port = port(text)?;
     "proxy_port" => |config, text| config.proxy_port = port(text)?;
     "data_dir" => |config, text| config.data_dir = path(text)?;
     "database" => |config, text| config.database.url = database_url(text)?;
     "database_password_file" => |config, text| config.database.password_file = Some(path(text)?);
+    "shared.engine" => |config, text| config.shared.engine = shared::engine(text)?;
+    "shared.url" => |config, text| config.shared.url = Some(shared::url(text)?);
+    "shared.password_file" => |config, text| config.shared.password_file = Some(path(text)?);
+    "shared.ca" => |config, text| config.shared.ca = Some(path(text)?);
+    "shared.on_failure" => |config, text| config.shared.on_failure = shared::on_failure(text)?;
     "key_file" => |config, text| config.key_file = Some(path(text)?);
     "ready_file" => |config, text| config.ready_file = Some(path(text)?);
     "token" => |config, text| config.token = Some(value::token(text)?);
@@ -68,11 +74,18 @@ const SINGLE: [Setting; 72] = settings! {
     "auth.forward.groups_header" => |config, text|
         access::forward(&mut config.access).groups_header = Some(access::header(text)?);
     "auth.forward.default_role" => |config, text|
-        access::forward(&mut config.access).default_role = access::default_role(text)?;
-    "auth.jwt.issuer" => |config, text| config.jwt.issuer = Some(jwt::word(text)?);
-    "auth.jwt.audience" => |config, text| config.jwt.audience = Some(jwt::word(text)?);
-    "auth.jwt.jwks_url" => |config, text| config.jwt.jwks_url = Some(jwt::jwks_url(text)?);
-    "auth.jwt.agent_claim" => |config, text| config.jwt.agent_claim = Some(jwt::word(text)?);
+        access::forward(&mut config.access).roles.otherwise = access::default_role(text)?;
+    "auth.oidc.issuer" => |config, text| config.oidc.issuer = Some(identity::issuer(text)?);
+    "auth.oidc.client_id" => |config, text| config.oidc.client_id = Some(identity::word(text)?);
+    "auth.oidc.client_secret" => |config, text| config.oidc.client_secret = Some(identity::word(text)?.into());
+    "auth.oidc.client_secret_file" => |config, text| config.oidc.client_secret_file = Some(path(text)?);
+    "auth.oidc.groups_claim" => |config, text| config.oidc.groups_claim = Some(identity::word(text)?);
+    "auth.oidc.name_claim" => |config, text| config.oidc.name_claim = Some(identity::word(text)?);
+    "auth.oidc.default_role" => |config, text| config.oidc.roles.otherwise = access::default_role(text)?;
+    "auth.jwt.issuer" => |config, text| config.jwt.issuer = Some(identity::word(text)?);
+    "auth.jwt.audience" => |config, text| config.jwt.audience = Some(identity::word(text)?);
+    "auth.jwt.jwks_url" => |config, text| config.jwt.jwks_url = Some(identity::jwks_url(text)?);
+    "auth.jwt.agent_claim" => |config, text| config.jwt.agent_claim = Some(identity::word(text)?);
     "refusal_status" => |config, text| config.refusal_status.all = Some(refusal_status(text)?);
     "proxy.refusal_status.openai" => |config, text| config.refusal_status.openai = Some(refusal_status(text)?);
     "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(refusal_status(text)?);
@@ -160,7 +173,7 @@ const SINGLE: [Setting; 72] = settings! {
     "log.level" => |config, text| config.log.level = log_level(text)?;
 };
 
-const LISTS: [Setting; 8] = [
+const LISTS: [Setting; 10] = [
     Setting {
         key: "allow_hosts",
         shape: Shape::List,
@@ -182,7 +195,23 @@ const LISTS: [Setting; 8] = [
         shape: Shape::List,
         apply: |config, values, _| {
             let roles = values.iter().map(|text| access::group_role(text)).collect::<Read<_>>()?;
-            access::forward(&mut config.access).roles = roles;
+            access::forward(&mut config.access).roles.groups = roles;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "auth.oidc.roles",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            config.oidc.roles.groups = values.iter().map(|text| access::group_role(text)).collect::<Read<_>>()?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "auth.oidc.scopes",
+        shape: Shape::List,
+        apply: |config, values, _| {
+            config.oidc.scopes = Some(values.iter().map(|text| identity::scope(text)).collect::<Read<_>>()?);
             Ok(())
         },
     },
@@ -238,7 +267,7 @@ const LISTS: [Setting; 8] = [
 pub(super) static SETTINGS: std::sync::LazyLock<Vec<Setting>> =
     std::sync::LazyLock::new(|| SINGLE.into_iter().chain(LISTS).collect());
 
-/// The prices, while nobody else has them yet.
+/// The prices, which no one shares yet.
 fn prices(config: &mut Config) -> Read<&mut Prices> {
     Arc::get_mut(&mut config.prices).ok_or_else(|| "can only be set at start".to_owned())
 }
@@ -266,7 +295,7 @@ fn at_least_one(text: &str) -> Read<usize> {
     usize::try_from(number.get()).map_err(|_| "is too large".to_owned())
 }
 
-/// The size that the database may have; `none` if it may be as large as the disk.
+/// The size limit of the database; `none` for no limit.
 fn max_size(text: &str) -> Result<Option<u64>, String> {
     const LEAST: usize = 16 << 20;
     match text.trim() {
@@ -295,7 +324,7 @@ fn refusal_status(text: &str) -> Read<StatusCode> {
     status.ok_or_else(|| format!("must be a status from 400 to 499, not {text:?}"))
 }
 
-/// A word alone must be a level: the filter would take any other for the name of a module, and log
+/// A single word must be a level: the filter would treat any other as the name of a module, and log
 /// nothing else.
 fn log_level(text: &str) -> Read<String> {
     let is_level =
@@ -309,7 +338,7 @@ fn log_level(text: &str) -> Read<String> {
     }
 }
 
-/// A name that may stand in a `Host` header; a port would never match.
+/// A name for the `Host` header; one with a port would never match.
 fn host_name(text: &str) -> Read<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
     let has_port = !text.contains('[') && text.contains(':');
@@ -331,7 +360,7 @@ fn policy(config: &mut Config, change: PolicyChange) -> Read<()> {
 /// Changes the rate over all providers together.
 fn overall_rate(config: &mut Config, set: impl FnOnce(&mut RateLimit)) -> Read<()> {
     let none = RateLimit { provider: ANY.to_owned(), requests_per_minute: None, tokens_per_minute: None };
-    // The configuration knows no other.
+    // The configuration has no other rates.
     let mut limit = config.policy.rate_limits.first().cloned().unwrap_or(none);
     set(&mut limit);
     policy(config, PolicyChange { rate_limits: Some(vec![limit]), ..Default::default() })

@@ -5,7 +5,7 @@ use secrecy::ExposeSecret;
 
 use super::*;
 
-/// The configuration that these layers give; the file lies in the data directory.
+/// The configuration of these layers; the file is in the data directory.
 fn resolved(file: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Config, Vec<String>> {
     let directory = tempfile::tempdir().unwrap();
     if !file.is_empty() {
@@ -112,7 +112,7 @@ fn every_kind_of_value_is_read() {
 }
 
 #[test]
-fn all_mistakes_are_told_together_with_key_and_origin() {
+fn all_mistakes_are_reported_with_key_and_origin() {
     let file = "port = \"x\"\nprot = 1\n[limits]\nidle_timeout = 5\n[kill_switch]\nwindow_size = 1\nthreshold = 0\n";
     let environment = [("AGENTGAZER_REFUSAL_STATUS", "200")];
     let flags = [("providers", "mine=http://x"), ("log.format", "xml"), ("token", "spaced out")];
@@ -135,7 +135,7 @@ fn all_mistakes_are_told_together_with_key_and_origin() {
 }
 
 #[test]
-fn a_value_says_what_it_must_be() {
+fn invalid_value_names_the_expected_one() {
     let check = |key: &str, text: &str, is_good: bool| {
         let told = resolved("", &[], &[(key, text), ("smtp.host", "mail.test"), ("smtp.from", "a@x.test")]);
         let told = told.err().unwrap_or_default();
@@ -169,7 +169,7 @@ fn an_open_address_needs_a_token_of_the_operator() {
 }
 
 #[test]
-fn a_short_token_is_refused_with_a_random_one_to_take() {
+fn short_token_is_refused_with_a_random_suggestion() {
     let refused = |token: &str| resolved("", &[], &[("token", token)]).err().unwrap_or_default();
     let told = refused("a").concat();
     assert!(
@@ -186,7 +186,7 @@ fn a_short_token_is_refused_with_a_random_one_to_take() {
 }
 
 #[test]
-fn contradictions_are_told_with_the_other_mistakes_unless_one_of_their_settings_could_not_be_read() {
+fn contradictions_are_reported_unless_one_setting_is_unreadable() {
     let check = |file: &str, flags: &[(&str, &str)], expected: &[(&str, &str)]| {
         let told = resolved(file, &[], flags).map(|_| ()).unwrap_err();
         let is_told = |line: &String, (start, end): &(&str, &str)| line.starts_with(start) && line.ends_with(end);

@@ -1,5 +1,4 @@
-//! How the text of a setting is read: durations, sizes, addresses, providers. Every error says what
-//! it must be.
+//! Parsers of settings: durations, sizes, addresses, providers. Every error says what is expected.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -8,10 +7,10 @@ use std::time::Duration;
 use model::{Format, Provider};
 use secrecy::SecretString;
 
-/// A value, or what it must be.
+/// A value, or what is expected.
 pub(super) type Read<T> = Result<T, String>;
 
-/// Anything that reads itself from text; `expected` says what.
+/// Parses any `FromStr` type; `expected` is the error.
 pub(super) fn parsed<T: FromStr>(text: &str, expected: &str) -> Read<T> {
     text.trim().parse().map_err(|_| format!("must be {expected}, not {text:?}"))
 }
@@ -32,7 +31,7 @@ pub(super) fn named_switch(text: &str) -> Read<(String, bool)> {
     Ok((name.to_owned(), switch(state).map_err(|_| expected())?))
 }
 
-/// One of the words that `parse` knows.
+/// One of the words that `parse` accepts.
 pub(super) fn word<T>(text: &str, parse: fn(&str) -> Option<T>, words: &str) -> Read<T> {
     parse(text.trim()).ok_or_else(|| format!("must be one of {words}, not {text:?}"))
 }
@@ -69,7 +68,7 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(*factor)
 }
 
-/// An IP address; names are not looked up.
+/// An IP address; names are not resolved.
 pub(super) fn address(text: &str) -> Read<IpAddr> {
     if text.trim() == "localhost" {
         return Ok(IpAddr::from([127, 0, 0, 1]));
@@ -77,7 +76,7 @@ pub(super) fn address(text: &str) -> Read<IpAddr> {
     parsed(text, "an IP address like 127.0.0.1 or 0.0.0.0")
 }
 
-/// A token: it must fit into a header and into a link. The text itself is never repeated.
+/// A token, which must fit into a header and a link. Errors never repeat its text.
 pub(super) fn token(text: &str) -> Read<SecretString> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     if text.is_empty() || !text.bytes().all(fits) {
@@ -86,8 +85,8 @@ pub(super) fn token(text: &str) -> Read<SecretString> {
     Ok(SecretString::from(text))
 }
 
-/// Where people find the dashboard: `http` or `https`, without query and fragment. A slash at its
-/// end is dropped.
+/// The address of the dashboard: `http` or `https`, without query and fragment. A trailing slash is
+/// dropped.
 pub(super) fn web_address(text: &str) -> Read<String> {
     let target = model::Target::parse(text.trim());
     if target.is_err() || text.contains(['?', '#']) {
@@ -112,10 +111,10 @@ pub(super) fn provider(text: &str, known: &[Provider]) -> Read<Provider> {
         .map_err(|invalid| format!("{name:?} has a {} that {}", invalid.field, invalid.message))
 }
 
-/// The words for formats, for messages.
+/// The names of formats, for messages.
 pub(super) const FORMATS: &str = "openai, anthropic, gemini, ollama";
 
-/// The format of a provider that is known already.
+/// The format of a known provider.
 fn format_of(name: &str, known: &[Provider]) -> Read<Format> {
     let found = known.iter().find(|provider| provider.name == name).map(|provider| provider.format);
     found.ok_or_else(|| format!("{name:?} is no built-in provider, so its format is needed: {name}=FORMAT+URL"))

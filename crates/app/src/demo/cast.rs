@@ -1,5 +1,5 @@
-//! The three agents of the demo and what the built-in provider says to them. Each makes real HTTP
-//! calls through the proxy, in the shape its SDK would.
+//! The three agents of the demo and the script of the built-in provider. Each makes real HTTP calls
+//! through the proxy, in the format of its SDK.
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use crate::client::Http;
 use fake_provider::{Asking, Behaviour, Script};
 
-/// The one that is stuck.
+/// The stuck agent.
 pub(super) const STUCK: &str = "import-fixer";
 
-/// After this many refusals even a stubborn client gives up.
+/// A client gives up after this many refusals.
 const PATIENCE: usize = 2;
 
-/// What an agent is like.
+/// The behaviour of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Works through one task with many different tool calls: the same user message each time, and
@@ -24,11 +24,11 @@ enum Role {
     Researcher,
     /// Talks about something else each time.
     SupportChat,
-    /// Asks the same again and again, and is told the same again and again.
+    /// Repeats the same request and gets the same answer.
     ImportFixer,
 }
 
-/// An agent with the conversation it has so far.
+/// An agent with its conversation so far.
 #[derive(Debug)]
 pub(super) struct Actor {
     pub(super) name: &'static str,
@@ -38,19 +38,19 @@ pub(super) struct Actor {
     messages: Vec<Value>,
 }
 
-/// What came of one call.
+/// The result of one call.
 #[derive(Debug)]
 pub(super) struct Heard {
     /// What the call was about.
     pub(super) about: String,
-    /// `4.0/10.0`, as the proxy said it.
+    /// `4.0/10.0`, from the proxy's header.
     pub(super) score: Option<String>,
     /// The status and the message of a refusal.
     pub(super) refusal: Option<(u16, String)>,
 }
 
 impl Actor {
-    /// All three.
+    /// All three agents.
     pub(super) fn cast() -> [Actor; 3] {
         let actor = |name, role, first: &str| Actor {
             name,
@@ -66,12 +66,12 @@ impl Actor {
         ]
     }
 
-    /// Whether it was refused so often that it stopped calling.
+    /// Whether it gave up after refusals.
     pub(super) fn has_given_up(&self) -> bool {
         self.refusals >= PATIENCE
     }
 
-    /// Makes its next call through the proxy and goes on from the answer.
+    /// Makes its next call through the proxy and continues with the answer.
     pub(super) async fn call(&mut self, http: &Http, proxy: &str) -> anyhow::Result<Heard> {
         self.calls += 1;
         let request = Request::post(format!("{proxy}/agents/{}{}", self.name, self.path()))
@@ -108,7 +108,7 @@ impl Actor {
         body
     }
 
-    /// What this call is about, for the story.
+    /// A description of this call for the story.
     fn about(&self, answer: &Value) -> String {
         let function = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
         match (self.role, function["name"].as_str()) {
@@ -126,7 +126,7 @@ impl Actor {
         }
     }
 
-    /// Adds the answer to the conversation, and what the agent does with it.
+    /// Adds the answer and the agent's next step to the conversation.
     fn go_on(&mut self, answer: &Value) {
         match self.role {
             Role::Researcher => {
@@ -141,7 +141,7 @@ impl Actor {
                 self.messages.push(json!({"role": "assistant", "content": answer["content"][0]["text"]}));
                 self.messages.push(json!({"role": "user", "content": next}));
             }
-            // It starts over each time: that is what being stuck looks like.
+            // It starts over each time, because it is stuck.
             Role::ImportFixer => {}
         }
     }
@@ -159,7 +159,7 @@ fn offered(tool: &str) -> Value {
     json!({"type": "function", "function": {"name": tool, "parameters": {"type": "object", "properties": {}}}})
 }
 
-/// What the provider says: the agents are told apart by the model they ask for.
+/// The provider's script: it recognises agents by the model they request.
 pub(super) fn script() -> Script {
     Script::chosen(|asking| match asking.model() {
         "researcher" => {

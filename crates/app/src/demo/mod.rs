@@ -1,6 +1,6 @@
-//! `demo`: the real server against the built-in provider, with three agents that make real calls.
-//! One of them is stuck; the terminal tells how its score climbs and how it is stopped, while the
-//! other two go on.
+//! `demo`: the real server with the built-in provider and three agents that make real calls. One of
+//! them is stuck; the terminal shows how its score rises until it is stopped, while the other two
+//! continue.
 
 mod cast;
 mod story;
@@ -25,10 +25,9 @@ use cast::Actor;
 use fake_provider::FakeProvider;
 use story::Story;
 
-/// The agents make this many rounds of calls: enough for the stuck one to be stopped and for the
-/// others to go on.
+/// The rounds of calls: enough for the stuck agent to be stopped and for the others to continue.
 const ROUNDS: usize = 9;
-/// Between two calls, so that a person can follow.
+/// The pause between two calls, so that a person can follow.
 const PAUSE: Duration = Duration::from_millis(220);
 /// The demo's own agents are the only callers.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -68,7 +67,7 @@ async fn run(args: &DemoArgs) -> Result<(), Failure> {
     }
 }
 
-/// Free ports, a temporary data directory, the kill switch on for all; flags win over that.
+/// Free ports, a temporary data directory, the kill switch on for all; flags override this.
 fn settings(args: &DemoArgs, directory: &Path, provider: &str) -> Result<Config, Failure> {
     let directory = directory.to_string_lossy();
     let ours = [
@@ -85,8 +84,8 @@ fn settings(args: &DemoArgs, directory: &Path, provider: &str) -> Result<Config,
     resolve_for_server(args.settings.config.clone(), entries)
 }
 
-/// What can be done now. The command in the refusal is for the user's own server; this one finds
-/// the demo's.
+/// The next steps. The command in the refusal is for the user's own server; this one is for the
+/// demo's.
 fn while_it_runs(config: &Config) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "agentgazer".to_owned());
     let place = std::path::absolute(&config.data_dir).unwrap_or_else(|_| config.data_dir.clone());
@@ -101,7 +100,7 @@ fn while_it_runs(config: &Config) -> String {
     )
 }
 
-/// Plays the story and says who was stopped.
+/// Runs the story and returns the stopped agents.
 async fn tell(server: &Server, provider: &FakeProvider) -> Result<Vec<String>, Failure> {
     let trust = server.addresses().trust();
     let http = Http::new(&trust)?;
@@ -119,7 +118,7 @@ async fn tell(server: &Server, provider: &FakeProvider) -> Result<Vec<String>, F
     stopped(&client).await
 }
 
-/// What the story tells of an incident.
+/// The fields of an incident that the story shows.
 #[derive(Debug, Deserialize)]
 struct Incident {
     id: String,

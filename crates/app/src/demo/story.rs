@@ -1,4 +1,4 @@
-//! The story on the terminal: one aligned line per call, then what it meant.
+//! The output on the terminal: one aligned line per call, then a summary.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use crate::text;
 
 const BAR: usize = 10;
 
-/// Tells what happens as it happens.
+/// Prints each call as it happens.
 pub(super) struct Story {
     began: Instant,
     refusal: Option<String>,
-    /// How long a line may be.
+    /// The longest line.
     width: usize,
 }
 
@@ -41,7 +41,7 @@ impl Story {
         Ok(())
     }
 
-    /// What it meant, and where to look.
+    /// The summary, and where to look.
     pub(super) fn end(
         &self,
         cast: &[Actor],
@@ -75,7 +75,7 @@ impl Story {
     }
 }
 
-/// `text` in lines of at most `width` characters, as far as its words allow.
+/// Wraps `text` between words into lines of at most `width` characters.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split_whitespace() {
@@ -88,7 +88,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The start of a line, always of the same width.
+/// The start of a line, of constant width.
 fn call_start(elapsed: Duration, (name, call): (&str, usize), heard: &Heard) -> String {
     let score = score(heard.score.as_deref());
     format!("{DIM}{:>4.1} s{RESET}  {name:<12}  {call:>4}  {score}  ", elapsed.as_secs_f64())
@@ -97,7 +97,7 @@ fn call_start(elapsed: Duration, (name, call): (&str, usize), heard: &Heard) -> 
 /// The width of that start.
 const START: usize = 50;
 
-/// What the call was about, or that it was refused.
+/// What the call was about, or its refusal.
 fn what(heard: &Heard, width: usize) -> String {
     match &heard.refusal {
         Some((status, _)) => format!("{RED}refused with {status}, not sent on{RESET}"),
@@ -105,7 +105,7 @@ fn what(heard: &Heard, width: usize) -> String {
     }
 }
 
-/// A bar up to the threshold and the numbers, always of the same width.
+/// A bar up to the threshold and the numbers, of constant width.
 fn score(said: Option<&str>) -> String {
     let numbers = said.and_then(|said| said.split_once('/'));
     let numbers =

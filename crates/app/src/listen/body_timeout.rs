@@ -1,5 +1,5 @@
-//! A request body that must arrive in time. For the dashboard: its bodies are small, and a client
-//! that sends half of one and waits must not hold a connection.
+//! A request body with a deadline. For the dashboard: its bodies are small, and a client that sends
+//! half of one and waits must not hold a connection.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use tokio::time::{Sleep, sleep};
 
 const PROBLEM: &str = r#"{"type":"about:blank","title":"Request Timeout","status":408,"code":"body_timeout","detail":"The body of the request did not arrive in time."}"#;
 
-/// A body with a time limit for all of it.
+/// A body with a time limit for the whole.
 #[derive(Debug)]
 pub(crate) struct TimedBody {
     body: Incoming,
     limit: Duration,
-    /// Made when the body is first waited for: most bodies come with their heads.
+    /// Created at the first wait: most bodies arrive with their heads.
     timer: Option<Pin<Box<Sleep>>>,
     is_late: Lateness,
 }
@@ -43,20 +43,19 @@ impl TimedBody {
         TimedBody { body, limit, timer: None, is_late: Lateness::default() }
     }
 
-    /// Tells later whether the body came too late.
+    /// Shows later whether the body came too late.
     pub(crate) fn lateness(&self) -> Lateness {
         self.is_late.clone()
     }
 }
 
 impl Lateness {
-    /// The answer to a request whose body came too late, else `response`.
+    /// The answer to a request whose body came too late, otherwise `response`.
     pub(crate) fn answer<B: From<&'static str>>(&self, response: Response<B>) -> Response<B> {
         if !self.0.load(Ordering::Relaxed) {
             return response;
         }
-        // The rest of the head stays: it keeps browsers from doing more with an answer than showing
-        // it.
+        // The other headers stay: they restrict what browsers may do with the answer.
         let (mut head, _) = response.into_parts();
         head.status = StatusCode::REQUEST_TIMEOUT;
         head.headers.remove(CONTENT_LENGTH);

@@ -1,6 +1,6 @@
-//! Notices that a client is gone. A client may close its write side after the request and still
-//! wait for the answer; TCP announces that just like the end of the whole connection. So the client
-//! is probed with a byte that does no harm.
+//! Detects that a client is gone. A client may close its write side after the request and still
+//! wait for the answer; TCP announces that just like the end of the whole connection. The client is
+//! therefore probed with a harmless byte.
 
 use std::io;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use tokio::time::sleep;
 
 use super::connection_state::{ConnectionState, Probe};
 
-/// The pause after the first probe of a client that is still there; the next ones are longer, since
-/// probes are few.
+/// The pause after the first probe of a client that is still there; later pauses are longer,
+/// because few probes are available.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The pause when no byte could be sent.
@@ -24,33 +24,31 @@ pub(super) async fn client_gone(stream: &TcpStream, state: &ConnectionState) -> 
     if let Err(error) = read_side_closed(stream).await {
         return error;
     }
-    // Boxed, because hardly any connection gets here and each would have to hold its memory.
+    // Boxed, because hardly any connection gets here and each would hold its memory.
     match Box::pin(probe_until_reset(stream, state)).await {
         Ok(()) => io::Error::from(io::ErrorKind::ConnectionReset),
         Err(error) => error,
     }
 }
 
-/// Returns when the client of an encrypted connection has closed its write side. No byte can be put
-/// between the records of TLS to probe it, and clients that close only one side of TLS are unknown.
+/// Returns when the client of an encrypted connection has closed its write side. No byte can be
+/// inserted between TLS records to probe it, and no known client closes only one side of TLS.
 pub(super) async fn client_closed(stream: &TcpStream) -> io::Error {
     read_side_closed(stream).await.err().unwrap_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
 }
 
-/// Waits until the client has closed its write side, or all. Bytes that nobody has read yet do not
-/// matter.
+/// Waits until the client has closed its write side or the connection. Unread bytes do not matter.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 async fn read_side_closed(stream: &TcpStream) -> io::Result<()> {
     while !stream.ready(Interest::PRIORITY).await?.is_read_closed() {
-        // Urgent data, which HTTP does not know: it stays announced, so wait without asking at once
-        // again.
+        // Urgent data, which HTTP does not use: it stays announced, so wait before the next check.
         sleep(FIRST_PAUSE).await;
     }
     Ok(())
 }
 
-/// Waits until the client has closed its write side, or all. Unread bytes are announced as well
-/// here, so ask now and then.
+/// Waits until the client has closed its write side or the connection. Unread bytes are announced
+/// here too, so poll at intervals.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 async fn read_side_closed(stream: &TcpStream) -> io::Result<()> {
     while !stream.ready(Interest::READABLE).await?.is_read_closed() {

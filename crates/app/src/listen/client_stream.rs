@@ -1,5 +1,5 @@
-//! The stream of a client: reads and writes as TCP does, but leaves out bytes of an answer that
-//! were sent ahead of it.
+//! The stream of a client: reads and writes as TCP does, but skips bytes of an answer that were
+//! already sent as a probe.
 
 use std::io;
 use std::pin::Pin;
@@ -12,15 +12,15 @@ use tokio_rustls::server::TlsStream;
 
 use super::connection_state::ConnectionState;
 
-/// The stream of a client. The other half stays with the watch over the client, and closes the
-/// stream when it is dropped.
+/// The stream of a client. `client_gone` holds the other half, which closes the stream when it is
+/// dropped.
 #[derive(Debug)]
 pub(super) struct ClientStream {
     half: OwnedReadHalf,
     state: ConnectionState,
 }
 
-/// A stream that can say whether bytes wait that its reader has not been told of.
+/// A stream that can tell whether bytes wait that were not announced to its reader.
 pub(super) trait HasUnread {
     fn has_unread(&self) -> bool;
 }
@@ -49,7 +49,7 @@ impl ClientStream {
 }
 
 impl HasUnread for ClientStream {
-    /// Asks the kernel: the runtime may not have heard yet of bytes that are there.
+    /// Asks the kernel: the runtime may not have announced bytes that have arrived.
     fn has_unread(&self) -> bool {
         use std::os::fd::AsFd;
         let Ok(fd) = self.half.as_ref().as_fd().try_clone_to_owned() else { return false };

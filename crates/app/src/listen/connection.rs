@@ -26,7 +26,7 @@ use super::handshake::{Handshake, Protocol};
 use super::http2::{self, Http2};
 use super::timeouts::{TimedStream, Timeouts};
 
-/// What a connection is served with.
+/// The parts that serve a connection.
 pub(super) struct Serving<A> {
     pub(super) server: http1::Builder,
     /// The handshake and HTTP/2, if the connection is encrypted.
@@ -34,9 +34,9 @@ pub(super) struct Serving<A> {
     pub(super) timeouts: Timeouts,
     pub(super) answer: A,
     pub(super) state: ConnectionState,
-    /// The client, if the requests are to carry it.
+    /// The client, if requests carry it.
     pub(super) client: Option<Client>,
-    /// Says when the server stops, and how long connections may rest then.
+    /// Announces that the server stops, and how long connections may then be idle.
     pub(super) stopping: watch::Receiver<Option<Duration>>,
     /// Held as long as the connection is open.
     pub(super) permit: Option<OwnedSemaphorePermit>,
@@ -91,7 +91,7 @@ where
                 finish_answer(answered, state.begin(), state.clone(), may_be_chunked)
             })
         };
-        // Pinned here: handed over by value, its memory would be taken twice.
+        // Pinned here: passed by value, it would take its memory twice.
         let connection = pin!(server.serve_connection(TokioIo::new(stream), service));
         drive(connection, gone, &state, &mut stopping).await;
     }
@@ -112,7 +112,7 @@ async fn drive(
         tokio::select! {
             biased;
             ended = connection.as_mut() => return note_end(ended),
-            // The connection is polled again, and learns that it may not rest any longer.
+            // The connection is polled again, and learns that it may no longer be idle.
             Ok(()) = stopping.changed() => state.set_stopping(stopping.borrow_and_update().unwrap_or_default()),
             error = gone.as_mut() => {
                 tracing::debug!(%error, "the client is gone");
@@ -122,15 +122,15 @@ async fn drive(
     }
 }
 
-/// Notes how a connection ended.
+/// Logs how a connection ended.
 pub(super) fn note_end(ended: hyper::Result<()>) {
     if let Err(error) = ended {
-        // A client that broke off is daily business.
+        // Clients that break off are normal.
         tracing::debug!(%error, "connection ended early");
     }
 }
 
-/// The answer to one request, once it is there. The connection is at work on it until its body is
+/// The answer to one request, once it is complete. The connection is busy with it until its body is
 /// written.
 async fn finish_answer<F, B>(
     answered: Pin<Box<F>>,
@@ -147,7 +147,7 @@ where
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     call.begin_answer(may_be_chunked && is_chunked(&response));
-    // The body is what is dropped when the answer has been written.
+    // The body is dropped when the answer has been written.
     let until_written = |body: B| {
         body.map_err(move |error| {
             let _ = &call;
@@ -157,7 +157,7 @@ where
     Ok(response.map(until_written))
 }
 
-/// Whether hyper sends the body of this response in chunks. False where it is not certain.
+/// Whether hyper sends the body of this response in chunks. False if that is uncertain.
 fn is_chunked<B: Body>(response: &Response<B>) -> bool {
     let has_no_body = matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let headers = response.headers();

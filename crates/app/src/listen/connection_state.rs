@@ -1,5 +1,4 @@
-//! What a connection does at the moment. Its stream, its service and the watch over its client
-//! share it.
+//! The state of a connection, shared by its stream, its service and the check for a gone client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
@@ -7,13 +6,12 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 
-/// The begin of every answer, whatever its version and status.
+/// The first bytes of every answer, whatever its version and status.
 const ANSWER_BEGIN: &[u8] = b"HTTP/1.";
-/// Zeros that may stand before one chunk's size. Clients take 16 digits and more; a size has 8 at
-/// most.
+/// Leading zeros before one chunk's size. Clients accept 16 digits and more; a size has 8 at most.
 const MAX_ZEROS: u8 = 4;
 
-/// What a connection does. Cloning is cheap.
+/// The state of a connection. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionState(Arc<Shared>);
 
@@ -26,7 +24,7 @@ struct Shared {
     has_received: AtomicBool,
     /// In milliseconds; 0 while the server does not stop.
     rest: AtomicU32,
-    /// Bytes that hyper wrote and the stream has not flushed yet.
+    /// Whether hyper wrote bytes that the stream has not flushed yet.
     is_unflushed: AtomicBool,
     /// Bytes of `ANSWER_BEGIN` that were sent ahead of the answer.
     sent_early: AtomicU8,
@@ -41,21 +39,21 @@ const SENDING: u8 = 3;
 /// A probe of a client that has closed its write side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Probe {
-    /// A byte is on its way: a client that is gone answers it with a reset.
+    /// A byte was sent: the kernel of a gone client answers with a reset.
     Sent,
-    /// No byte can be sent at the moment.
+    /// No byte can be sent now.
     NotNow,
 }
 
 impl ConnectionState {
-    /// Begins to work on a request.
+    /// Starts work on a request.
     pub(super) fn begin(&self) -> RequestInProgress {
         self.0.stage.store(WORKING, Relaxed);
         self.0.requests.fetch_add(1, Relaxed);
         RequestInProgress(self.clone())
     }
 
-    /// Whether a request is worked on.
+    /// Whether a request is in progress.
     pub(super) fn is_at_work(&self) -> bool {
         self.0.stage.load(Relaxed) != IDLE
     }
@@ -65,17 +63,17 @@ impl ConnectionState {
         self.0.requests.load(Relaxed)
     }
 
-    /// Notes whether the connection waits for its client to send bytes.
+    /// Records whether the connection waits for its client to send.
     pub(super) fn set_waits_to_read(&self, waits: bool) {
         self.0.waits_to_read.store(waits, Relaxed);
     }
 
-    /// Notes whether the connection waits for its client to take bytes.
+    /// Records whether the connection waits for its client to read.
     pub(super) fn set_waits_to_write(&self, waits: bool) {
         self.0.waits_to_write.store(waits, Relaxed);
     }
 
-    /// Notes that the client has sent something.
+    /// Records that the client has sent something.
     pub(super) fn set_has_received(&self) {
         self.0.has_received.store(true, Relaxed);
     }
@@ -90,7 +88,7 @@ impl ConnectionState {
         self.0.waits_to_read.load(Relaxed) || self.0.waits_to_write.load(Relaxed)
     }
 
-    /// The server stops: answers announce the close, and the connection ends once it has rested for
+    /// The server stops: answers announce the close, and the connection ends after being idle for
     /// `rest`.
     pub(super) fn set_stopping(&self, rest: Duration) {
         self.0.rest.store(u32::try_from(rest.as_millis()).unwrap_or(u32::MAX).max(1), Relaxed);
@@ -100,18 +98,18 @@ impl ConnectionState {
         self.0.rest.load(Relaxed) != 0
     }
 
-    /// How long the connection may rest, once the server stops.
+    /// How long the connection may be idle, once the server stops.
     pub(super) fn rest(&self) -> Option<Duration> {
         let millis = self.0.rest.load(Relaxed);
         (millis != 0).then(|| Duration::from_millis(u64::from(millis)))
     }
 
     /// Sends a byte that the client will get anyway, or that its HTTP parser ignores by the
-    /// standard. The kernel of a client that is gone answers with a reset; one that only closed its
-    /// write side reads on. Nothing else tells the two apart.
+    /// standard. The kernel of a gone client answers with a reset; a client that only closed its
+    /// write side reads on. There is no other way to distinguish the two.
     pub(super) fn probe(&self, stream: &TcpStream) -> std::io::Result<Probe> {
         if self.0.is_unflushed.load(Relaxed) {
-            // The bytes that wait to be written are a probe themselves.
+            // The bytes to be written are a probe themselves.
             return Ok(Probe::NotNow);
         }
         let (byte, counter) = match self.0.stage.load(Relaxed) {
@@ -130,7 +128,7 @@ impl ConnectionState {
         }
     }
 
-    /// How many of the bytes to be written were sent already, at most `available`.
+    /// How many of the bytes to be written were already sent, at most `available`.
     pub(super) fn take_sent_early(&self, available: usize) -> usize {
         let early = self.0.sent_early.load(Relaxed);
         let taken = usize::from(early).min(available);
@@ -138,19 +136,19 @@ impl ConnectionState {
         taken
     }
 
-    /// Notes that bytes are being written.
+    /// Records that bytes are being written.
     pub(super) fn note_write(&self) {
         self.0.is_unflushed.store(true, Relaxed);
         self.0.zeros.store(0, Relaxed);
     }
 
-    /// Notes that all bytes are written. hyper flushes whole heads and whole chunks only.
+    /// Records that all bytes are written. hyper flushes whole heads and whole chunks only.
     pub(super) fn note_flush(&self) {
         self.0.is_unflushed.store(false, Relaxed);
     }
 }
 
-/// A request that is worked on.
+/// A request in progress.
 #[derive(Debug)]
 pub(super) struct RequestInProgress(ConnectionState);
 

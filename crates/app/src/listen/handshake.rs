@@ -1,5 +1,5 @@
-//! The begin of an encrypted connection: the handshake, with a time limit. A client that speaks
-//! plain HTTP is told to use https.
+//! The TLS handshake of a connection, with a time limit. A client that sends plain HTTP is told to
+//! use https.
 
 use std::io;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ const HANDSHAKE_RECORD: u8 = 0x16;
 const USE_HTTPS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 55\r\n\
 connection: close\r\n\r\nThis port speaks TLS: use https:// instead of http://.\n";
 
-/// How much of a plain request is read: a socket that is closed with unread bytes is reset, and the
-/// client would not see the answer.
+/// How much of a plain request is read: a socket closed with unread bytes is reset, and the client
+/// would not see the answer.
 const MAX_IGNORED: usize = 256 << 10;
 
 /// A handshake.
@@ -47,7 +47,8 @@ pub(super) type Encrypted = (TlsStream<ClientStream>, OwnedWriteHalf, Protocol);
 impl Handshake {
     /// Encrypts `stream`. `None` if the client cannot, or takes too long.
     pub(super) async fn run(self, stream: TcpStream, state: &ConnectionState) -> Option<Encrypted> {
-        // A client that does not finish waits, and may be closed for another one.
+        // A client that does not finish counts as waiting, so its connection may be closed for
+        // another one.
         state.set_waits_to_read(true);
         let accepted = timeout(self.limit, accept(stream, self.tls, state)).await;
         state.set_waits_to_read(false);

@@ -1,6 +1,6 @@
-//! HTTP/2 on one connection. All its streams run in the task of the connection, so that cutting the
-//! connection cuts them too. What limits an HTTP/1 connection limits each stream, and the connection
-//! ends when it has been without requests for as long as an HTTP/1 connection may be.
+//! HTTP/2 on one connection. All streams run in the task of the connection, so that closing the
+//! connection ends them too. Each stream has the limits of an HTTP/1 connection, and the connection
+//! ends after being idle for as long as an HTTP/1 connection may be.
 
 use std::future::poll_fn;
 use std::io;
@@ -29,20 +29,20 @@ use super::timeouts::Timeouts;
 
 /// Requests that a client may have open on one connection.
 const MAX_STREAMS: u32 = 100;
-/// Bytes of request bodies that a connection takes before somebody reads them.
+/// Bytes of request bodies that a connection accepts before they are read.
 const WINDOW: u32 = 512 << 10;
 /// Bytes of one answer that wait for the client.
 const SEND_BUFFER: usize = 64 << 10;
-/// A client that takes back more requests than this, beside as many as it lets be answered, loses
-/// its connection: each one costs it a few bytes and the server a call.
+/// A client that cancels more requests than this, beyond as many as were answered, loses its
+/// connection: each costs it a few bytes and the server a call.
 const MAX_TAKEN_BACK: u64 = 100;
-/// How long a client may take to agree to the end of a connection without requests.
+/// How long a client may take to acknowledge the end of an idle connection.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// What HTTP/2 needs beside what every connection is served with.
+/// What HTTP/2 needs besides `Serving`.
 pub(super) struct Http2 {
     pub(super) max_header_size: usize,
-    /// Room for connections. A request beside the first of its connection takes a place too.
+    /// Permits for connections. Every request after the first of its connection takes one too.
     pub(super) room: Arc<Semaphore>,
 }
 
@@ -107,7 +107,7 @@ fn builder(executor: NewStreams, max_header_size: usize) -> http2::Builder<NewSt
     builder
 }
 
-/// What happened on a connection.
+/// An event on a connection.
 enum Step {
     Ended(hyper::Result<()>),
     Refused,
@@ -117,14 +117,14 @@ enum Step {
 /// The requests of a connection.
 enum Requests {
     Open,
-    /// None is open; so many have ended.
+    /// None is open; this many have ended.
     None {
         so_far: u64,
     },
     TooManyTakenBack,
 }
 
-/// The streams that run.
+/// The running streams.
 struct OpenStreams {
     new: NewStreams,
     running: FuturesUnordered<StreamTask>,
@@ -133,7 +133,7 @@ struct OpenStreams {
 }
 
 impl OpenStreams {
-    /// Runs the connection and its streams until something has to be done.
+    /// Runs the connection and its streams until there is something to do.
     fn poll_step(
         &mut self,
         connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
@@ -176,7 +176,7 @@ impl OpenStreams {
     }
 }
 
-/// What to do with a connection that has been without requests for too long.
+/// The next step for a connection that was idle for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     /// Tell the client that the connection ends.
@@ -213,7 +213,7 @@ impl Idle {
         }
     }
 
-    /// No request is open. Bytes that belong to none, such as pings, do not prolong the wait.
+    /// No request is open. Bytes outside of requests, such as pings, do not extend the wait.
     fn poll(&mut self, cx: &mut Context<'_>, so_far: u64) -> Poll<Rest> {
         let limit = match (self.is_goodbye_said, so_far) {
             (true, _) => GOODBYE,

@@ -23,7 +23,7 @@ tokio::task_local! {
     static PROGRESS: Arc<Progress>;
 }
 
-/// Streams that hyper has begun and the connection does not run yet. Clones are the same.
+/// Streams that hyper has started and the connection does not run yet. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct NewStreams(Arc<Mutex<Vec<StreamFuture>>>);
 
@@ -39,19 +39,19 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for NewStre
     }
 }
 
-/// The streams of one connection, counted. Clones are the same.
+/// Counts of the streams of one connection. Clones share them.
 #[derive(Clone)]
 pub(super) struct Streams(pub(super) Arc<Counts>);
 
 pub(super) struct Counts {
-    /// Place for one request, which the connection itself has.
+    /// The permit for one request, which the connection itself has.
     own_place: Arc<Semaphore>,
-    /// Places for requests beside it, shared with all connections.
+    /// Permits for further requests, shared with all connections.
     room: Arc<Semaphore>,
     pub(super) answered: AtomicU64,
     /// Requests that ended before they were answered.
     pub(super) taken_back: AtomicU64,
-    /// Streams whose next bytes wait until the client takes some.
+    /// Streams whose next bytes wait for the client to read.
     pub(super) waiting_for_client: AtomicUsize,
 }
 
@@ -66,8 +66,7 @@ impl Streams {
         }))
     }
 
-    /// A place for a request, once there is one: as many requests are worked on as there may be
-    /// connections.
+    /// A permit for a request, once available: as many requests run as there may be connections.
     async fn place(&self) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             biased;
@@ -77,13 +76,13 @@ impl Streams {
     }
 }
 
-/// How far the answer of a stream is.
+/// The progress of a stream's answer.
 struct Progress {
     streams: Streams,
     is_answered: AtomicBool,
-    /// Whether bytes are handed over and wait until the client takes them.
+    /// Whether bytes are handed over and wait for the client to read them.
     is_waiting: AtomicBool,
-    /// Counts how often bytes were asked for.
+    /// Counts how often bytes were requested.
     steps: AtomicU32,
 }
 
@@ -112,17 +111,17 @@ impl Drop for Progress {
     }
 }
 
-/// A stream that runs. It ends, and is reset, when its client takes no bytes for too long.
+/// A running stream. It ends, and is reset, when its client reads nothing for too long.
 pub(super) struct StreamTask {
     future: StreamFuture,
     progress: Arc<Progress>,
     limit: Duration,
-    /// The wait for the client: at which step it began, and its end.
+    /// The wait for the client: the step at which it began, and its deadline.
     stalled: Option<(u32, Pin<Box<Sleep>>)>,
 }
 
 impl StreamTask {
-    /// A stream whose client may take no bytes for `limit`.
+    /// A stream whose client may read nothing for `limit`.
     pub(super) fn new(future: StreamFuture, streams: Streams, limit: Duration) -> StreamTask {
         StreamTask { future, progress: Arc::new(Progress::new(streams)), limit, stalled: None }
     }
@@ -162,12 +161,12 @@ where
 {
     let authority = request.uri().authority().map(|authority| authority.as_str().to_owned());
     make_like_http1(request.headers_mut(), authority.as_deref());
-    // Begun before the first poll, as over HTTP/1: a call whose client is gone is recorded.
+    // Started before the first poll, as over HTTP/1: a call whose client is gone is recorded.
     let answered = Box::pin(answer(request));
     async move {
         let place = streams.place().await;
         let mut response = answered.await;
-        // HTTP/2 has no such header: the connection says by itself when it ends.
+        // HTTP/2 has no such header: the connection announces its end itself.
         response.headers_mut().remove(CONNECTION);
         let progress = PROGRESS.try_with(Arc::clone).ok();
         if let Some(progress) = &progress {
@@ -177,8 +176,8 @@ where
     }
 }
 
-/// Puts what HTTP/2 says elsewhere where HTTP/1 says it: the name of the host, and all cookies in
-/// one header (RFC 9113, 8.2.3 and 8.3.1).
+/// Converts headers to their HTTP/1 form: the name of the host, and all cookies in one header (RFC
+/// 9113, 8.2.3 and 8.3.1).
 fn make_like_http1(headers: &mut HeaderMap, authority: Option<&str>) {
     if !headers.contains_key(HOST)
         && let Some(Ok(host)) = authority.map(HeaderValue::from_str)
@@ -194,7 +193,7 @@ fn make_like_http1(headers: &mut HeaderMap, authority: Option<&str>) {
     }
 }
 
-/// The body of an answer. It notes whether the client takes it.
+/// The body of an answer. It records whether the client reads it.
 pub(super) struct StreamBody<B> {
     body: Pin<Box<B>>,
     progress: Option<Arc<Progress>>,
@@ -209,7 +208,7 @@ impl<B: Body<Data = Bytes>> Body for StreamBody<B> {
         let polled = self.body.as_mut().poll_frame(cx);
         if let Some(progress) = &self.progress {
             progress.steps.fetch_add(1, Relaxed);
-            // hyper asks for the next bytes when the client has room for those before.
+            // hyper asks for the next bytes when the client has room after the previous ones.
             progress.set_waiting(matches!(polled, Poll::Ready(Some(Ok(_)))));
         }
         polled

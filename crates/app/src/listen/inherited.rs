@@ -1,5 +1,5 @@
-//! Sockets that a service manager opened before the server started (socket activation, as systemd
-//! does it). They stay open while the server restarts, and connections wait in their queues: none
+//! Sockets that a service manager opened before the server started (socket activation, as in
+//! systemd). They stay open while the server restarts, and connections wait in their queues: none
 //! is refused.
 
 use std::net::{SocketAddr, TcpListener};
@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use anyhow::{Context, bail, ensure};
 use listenfd::ListenFd;
 
-/// The sockets that were handed over and are not taken yet.
+/// The inherited sockets that are not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct InheritedSockets(Vec<Inherited>);
 
@@ -17,18 +17,18 @@ struct Inherited {
     socket: TcpListener,
 }
 
-/// What a listener wants of a socket.
+/// The socket that a listener needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// The name of the socket, if it has one (`FileDescriptorName=`).
     pub(crate) name: &'static str,
-    /// The address by the settings.
+    /// The configured address.
     pub(crate) address: SocketAddr,
 }
 
 impl InheritedSockets {
-    /// Takes what `LISTEN_FDS` says. Must run before there are threads, because it clears those
-    /// variables.
+    /// Takes the sockets of `LISTEN_FDS`. Must run before there are threads, because it clears
+    /// those variables.
     pub(crate) fn from_environment() -> anyhow::Result<InheritedSockets> {
         let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
         let mut names = names.split(':');
@@ -43,8 +43,8 @@ impl InheritedSockets {
         Ok(InheritedSockets(sockets))
     }
 
-    /// The socket with the wanted name, else the one on the wanted port. `None` if no socket was
-    /// handed over at all.
+    /// The socket with the wanted name, or else the one on the wanted port. `None` if no socket was
+    /// inherited at all.
     pub(crate) fn take(&mut self, wanted: Wanted) -> anyhow::Result<Option<TcpListener>> {
         let is_named = |it: &Inherited| it.name == wanted.name;
         let is_on_port = |it: &Inherited| {
@@ -55,7 +55,7 @@ impl InheritedSockets {
         let Some(place) = place else { return Ok(None) };
         let socket = self.0.remove(place).socket;
         let address = socket.local_addr()?;
-        // The settings decide who can reach the server, and whether that needs a token.
+        // The settings decide who can reach the server, and whether that requires a token.
         ensure!(
             address.ip() == wanted.address.ip(),
             "the {} socket of LISTEN_FDS is on {address}, but the setting bind is {}: both must say the same",
@@ -66,7 +66,7 @@ impl InheritedSockets {
         Ok(Some(socket))
     }
 
-    /// Fails if a socket was handed over that nobody wants: its clients would wait for ever.
+    /// Fails if an inherited socket is unused: its clients would wait for ever.
     pub(crate) fn ensure_all_taken(&self) -> anyhow::Result<()> {
         let Some(Inherited { name, socket }) = self.0.first() else { return Ok(()) };
         let address = socket.local_addr()?;

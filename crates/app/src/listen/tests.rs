@@ -17,7 +17,7 @@ const LIMITS: ListenLimits = ListenLimits {
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const LONG: Duration = Duration::from_secs(60);
 
-/// A listener whose answers wait until they may go, and a connection to it.
+/// A listener whose answers wait for permits, and a connection to it.
 struct Scene {
     arrived: Arc<Notify>,
     /// One permit for each answer.
@@ -50,7 +50,7 @@ impl Scene {
     }
 }
 
-/// All that comes until the connection ends, however it ends.
+/// Reads until the connection ends, in whatever way.
 async fn rest(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
@@ -71,7 +71,7 @@ async fn calls_in_flight_finish_when_it_stops() {
 }
 
 #[tokio::test]
-async fn connections_that_idle_do_not_hold_it_up() {
+async fn idle_connections_do_not_delay_the_stop() {
     let scene = Scene::with(LIMITS).await;
     let mut stream = scene.connect(REQUEST).await;
     scene.may_go.add_permits(1);
@@ -133,7 +133,7 @@ async fn a_client_that_stops_reading_ends_the_connection() {
     let socket = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let address = socket.local_addr().unwrap();
     let limits = ListenLimits { idle_timeout: Duration::from_millis(1), ..LIMITS };
-    // Far more than all buffers on the way hold.
+    // Far more than all buffers on the path hold.
     let listener = Listener::start(socket, limits, None, async |_| Response::new(Full::from(vec![0; 64 << 20])));
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(REQUEST).await.unwrap();

@@ -1,6 +1,6 @@
 //! The timeouts of a connection: a request's head must arrive in time once it has begun, bytes of
-//! an answer must be taken in time, and between two calls a connection may be idle. When the server
-//! stops, it may be idle only so long that a request on its way still arrives. hyper's own header
+//! an answer must be read in time, and a connection may be idle between two calls. When the server
+//! stops, it may be idle only long enough for a request on its way to arrive. hyper's own header
 //! timeout would arm a timer for every request.
 
 use std::io;
@@ -14,8 +14,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::client_stream::HasUnread;
 use super::connection_state::ConnectionState;
 
-/// How long the runtime may take to announce bytes that have arrived. With thousands of busy
-/// connections it hears of some later than of their timers.
+/// How late the runtime may announce bytes that have arrived. With thousands of busy connections
+/// some announcements come later than the timers.
 const UNANNOUNCED: Duration = Duration::from_secs(1);
 
 /// How long a connection waits for its client.
@@ -23,7 +23,7 @@ const UNANNOUNCED: Duration = Duration::from_secs(1);
 pub(super) struct Timeouts {
     /// For the head of a request.
     pub(super) head: Duration,
-    /// For bytes of an answer to be taken.
+    /// For bytes of an answer to be read.
     pub(super) taking: Duration,
     /// For the next request.
     pub(super) keep_alive: Duration,
@@ -80,11 +80,10 @@ impl<S> TimedStream<S> {
 }
 
 impl<S: HasUnread> TimedStream<S> {
-    /// Waits for a head. Ready with an error if it took too long, and with nothing to end an idle
+    /// Waits for a head. Ready with an error if it took too long, and with `Ok` to end an idle
     /// connection.
     fn poll_wait_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // On a new connection the time for the head begins at once; later it begins with the first
-        // byte.
+        // On a new connection the time for the head begins at once; later with the first byte.
         let is_new = self.requests == 0;
         if self.head_began || is_new {
             let late = self.head.poll(cx, "the request's head did not come in time");
@@ -153,7 +152,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         self.stream.is_write_vectored()
     }
 
-    /// Waits only where the stream holds bytes back, as TLS does.
+    /// Waits only if the stream buffers bytes, as TLS does.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
         if flushed.is_ready() && !self.taking.waiting {
@@ -184,11 +183,11 @@ impl Wait {
         self.waiting = false;
     }
 
-    /// Goes on with the wait for `time` after it took too long.
+    /// Extends the wait by `time` after it took too long.
     fn extend(&mut self, cx: &mut Context<'_>, time: Duration) {
         if let Some(timer) = &mut self.timer {
             timer.as_mut().reset(Instant::now() + time);
-            // Wakes the task when the time is over.
+            // Registers the task to be woken at the deadline.
             let _ = timer.as_mut().poll(cx);
         }
     }

@@ -1,6 +1,5 @@
-//! Limits the connections of clients that have not shown the token, by address. A further one is
-//! always accepted, because it may be the operator's: the oldest one that waits for its client is
-//! closed.
+//! Limits the connections of unauthenticated clients, by address. A further one is always accepted,
+//! because it may be the operator's: the oldest one that waits for its client is closed.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,27 +9,27 @@ use web::{Client, Network};
 
 use super::connection_state::ConnectionState;
 
-/// The log tells of connections that are closed at most this often.
+/// Closed connections are logged at most this often.
 const WARN_EVERY: Duration = Duration::from_secs(600);
 
-/// Ended connections that are remembered at most.
+/// The most ended connections that are remembered.
 const MAX_ENDED: usize = 128;
 
-/// How many connections clients without the token may hold.
+/// How many connections unauthenticated clients may hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnauthenticatedLimits {
     /// From one network.
     pub(crate) per_network: usize,
     /// From all together.
     pub(crate) total: usize,
-    /// Whether clients can show the token. On the proxy's port they cannot, and always count.
+    /// Whether clients can authenticate. On the proxy's port they cannot, and always count.
     pub(crate) can_authenticate: bool,
 }
 
 /// An open connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// The client, if it can show the token.
+    /// The client, if it can authenticate.
     pub(super) client: Option<Client>,
     pub(super) state: ConnectionState,
     pub(super) task: AbortHandle,
@@ -41,20 +40,20 @@ impl Connection {
         !self.task.is_finished() && !self.client.as_ref().is_some_and(Client::is_authenticated)
     }
 
-    /// Whether it may be closed: nothing is being answered. One that was not polled yet may hold a
-    /// whole request.
+    /// Whether it may be closed: no request is in progress. One that was not polled yet may hold a
+    /// complete request.
     fn may_end(&self) -> bool {
         self.counts() && self.state.waits_for_client()
     }
 }
 
-/// The connections of clients that have not shown the token, oldest first.
+/// The connections of unauthenticated clients, oldest first.
 #[derive(Debug)]
 pub(super) struct Unauthenticated {
     limits: UnauthenticatedLimits,
     networks: HashMap<Network, VecDeque<(u64, Connection)>>,
     next_number: u64,
-    /// Entries in `networks`, some of which may count no more.
+    /// Entries in `networks`, some of which may no longer count.
     entries: usize,
     warned_at: Option<Instant>,
 }
@@ -64,7 +63,7 @@ impl Unauthenticated {
         Unauthenticated { limits, networks: HashMap::new(), next_number: 0, entries: 0, warned_at: None }
     }
 
-    /// Adds a connection and ends those that are too many.
+    /// Adds a connection and closes excess ones.
     pub(super) fn add(&mut self, network: Network, connection: Connection) {
         let number = self.next_number;
         self.next_number += 1;
@@ -87,7 +86,7 @@ impl Unauthenticated {
         }
     }
 
-    /// Forgets ended connections once they are many: their memory is held until then.
+    /// Removes ended connections once there are many: their memory is held until then.
     pub(super) fn trim(&mut self, open: usize) {
         if self.entries > open + self.limits.per_network.min(MAX_ENDED) {
             self.forget_ended();
@@ -128,8 +127,8 @@ fn warn_once(warned_at: &mut Option<Instant>, limits: UnauthenticatedLimits) {
     }
 }
 
-/// Ends the oldest connection that waits for its client, one that has sent something first: a
-/// client that has only just connected is about to send its request. Without one, all are being
+/// Closes the oldest connection that waits for its client, preferring one that has sent something:
+/// a client that has just connected is about to send its request. If there is none, all are being
 /// answered and end by themselves.
 fn end_oldest(connections: &mut VecDeque<(u64, Connection)>) -> bool {
     let has_begun = |(_, it): &(u64, Connection)| it.may_end() && it.state.has_received();
@@ -153,7 +152,7 @@ mod tests {
     struct Opened {
         client: Client,
         state: ConnectionState,
-        /// Ends the task as a client that leaves does.
+        /// Ends the task as a disconnecting client does.
         leave: oneshot::Sender<()>,
         task: JoinHandle<Result<(), RecvError>>,
     }
@@ -169,7 +168,7 @@ mod tests {
         Opened { client, state, leave, task }
     }
 
-    /// Whether the connection was ended before its client left.
+    /// Whether the connection was closed before its client left.
     async fn is_ended(opened: Opened) -> bool {
         let _ = opened.leave.send(());
         opened.task.await.is_err_and(|error| error.is_cancelled())

@@ -17,15 +17,15 @@ use super::messages::STEP_MS;
 pub(super) struct Recorded<'a> {
     #[serde(borrow)]
     request: &'a RawValue,
-    /// A body, or an assistant's message; `null` or absent: the call failed.
+    /// A body, or an assistant's message; `null` or absent if the call failed.
     #[serde(borrow, default)]
     response: Option<&'a RawValue>,
     #[serde(borrow, default)]
     format: Option<Cow<'a, str>>,
-    /// When it came, if that is known.
+    /// When it came, if known.
     #[serde(borrow, default)]
     timestamp: Option<Cow<'a, str>>,
-    /// Whether it was one of several samples of one ask, if that is known.
+    /// Whether it was one of several samples of a request, if known.
     #[serde(default)]
     sample: Option<bool>,
 }
@@ -72,8 +72,7 @@ impl Recorded<'_> {
         }
     }
 
-    /// How the request is written: the format says whose it is, and its fields say which of that
-    /// one's endpoints it is for.
+    /// The dialect of the request: the format decides, and its fields select the endpoint.
     fn dialect(&self) -> Result<Dialect, String> {
         let fields: Fields<'_> =
             serde_json::from_str(self.request.get()).map_err(|error| format!("request: {error}"))?;
@@ -94,17 +93,17 @@ impl Recorded<'_> {
     }
 }
 
-/// No model answers within so many milliseconds.
+/// No model answers within this many milliseconds.
 const AT_ONCE_MS: i64 = 100;
 
-/// Whether the same request came so shortly before that it was not answered yet: recordings do not
-/// say which calls were in flight together.
+/// Whether the same request came so shortly before that it could not be answered yet: recordings do
+/// not say which calls were in flight together.
 fn is_sample(calls: &[Fingerprint], call: &Fingerprint) -> bool {
     let is_at_once = |other: &&Fingerprint| call.time.as_millis() - other.time.as_millis() <= AT_ONCE_MS;
     calls.iter().rev().take_while(is_at_once).any(|other| other.body == call.body)
 }
 
-/// The fields that tell endpoints apart.
+/// The fields that distinguish endpoints.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
@@ -115,7 +114,7 @@ struct Fields<'a> {
     input: Option<&'a RawValue>,
 }
 
-/// The fields that tell answers apart.
+/// The fields that distinguish answers.
 #[derive(Default, Deserialize)]
 struct AnswerFields<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -129,7 +128,7 @@ fn is_anthropic_message(response: &RawValue) -> bool {
     fields.kind.is_some_and(|kind| kind == "message")
 }
 
-/// What was answered; none if it is an error or cannot be read.
+/// The answer; `None` if it is an error or unreadable.
 fn answered(dialect: Dialect, response: &RawValue) -> Option<Answered> {
     let fields: AnswerFields<'_> = serde_json::from_str(response.get()).unwrap_or_default();
     if fields.kind.is_none() && fields.role.is_some_and(|role| role == "assistant") {

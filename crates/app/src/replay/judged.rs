@@ -1,21 +1,21 @@
-//! One run under one setting: where it was stopped, by what.
+//! The result of one run under one setting: where it was stopped, and its score.
 
 use guard::Replay;
 use model::{KillSwitch, Score};
 
 use super::run::Run;
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct JudgedRun {
-    /// The call that was refused, counted from 0.
+    /// The refused call, counted from 0.
     pub(crate) killed_at: Option<usize>,
-    /// The score at that call; of a run that was not stopped, its highest.
+    /// The score at that call; for a run that was not stopped, the highest.
     pub(crate) score: Score,
 }
 
 impl JudgedRun {
-    /// The run under each of `settings`, a fresh agent each.
+    /// Judges the run under each of `settings`, each time as a new agent.
     pub(crate) fn under_all(run: &Run, settings: &[KillSwitch]) -> Vec<JudgedRun> {
         settings.iter().map(|kill_switch| JudgedRun::under(run, *kill_switch)).collect()
     }

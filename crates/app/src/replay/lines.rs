@@ -9,26 +9,26 @@ use indicatif::ProgressBar;
 
 use crate::exit::{Exit, Failure};
 
-/// What stands for standard input.
+/// Stands for standard input.
 const STDIN: &str = "-";
 
 /// The lines of one file.
 pub(super) struct Lines {
-    /// The file's name, for people.
+    /// The file's name for messages.
     pub(super) name: String,
     reader: Box<dyn BufRead>,
     line: Vec<u8>,
     number: u64,
 }
 
-/// How many bytes there are to read, as far as it can be told.
+/// The number of bytes to read, if known.
 pub(super) fn size(file: &Path) -> u64 {
     file.metadata().map_or(0, |metadata| metadata.len())
 }
 
 impl Lines {
-    /// Opens a file. How it is compressed is told by its first bytes, so that standard input may
-    /// be, too.
+    /// Opens a file. The first bytes show its compression, so that standard input may be compressed
+    /// too.
     pub(super) fn open(file: &Path, progress: &ProgressBar) -> Result<Lines, Failure> {
         let (name, source) = source(file)?;
         let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{name}: {error}"));

@@ -1,5 +1,5 @@
 //! Runs recorded as one list of messages: each assistant message is the response to the messages
-//! before it. Every message is read once, however many calls follow it.
+//! before it. Every message is parsed once, however many calls follow it.
 
 use guard::{GrowingBody, PastCall, PastCalls};
 use http::HeaderMap;
@@ -7,7 +7,7 @@ use model::{Fingerprint, Timestamp};
 use serde_json::value::RawValue;
 use wire::{Transcript, TranscriptMessage};
 
-/// Transcripts do not say when calls came: one a second is as fast as loops are.
+/// Transcripts have no times: one call a second is as fast as loops are.
 pub(super) const STEP_MS: i64 = 1_000;
 
 /// The calls of a run.
@@ -19,7 +19,7 @@ pub(super) fn fingerprints(messages: &[&RawValue]) -> Result<Vec<Fingerprint>, S
     let mut past = PastCalls::default();
     for (place, message) in messages.iter().enumerate() {
         let read = read(message).map_err(|reason| format!("messages[{place}]: {reason}"))?;
-        // An answer to nothing is an example that stands before the run.
+        // An answer without a prompt is an example before the run.
         if read.is_by_model() && place > 0 {
             let number = calls.len() as u64 + 1;
             let answered = wire::read_assistant_message(message.get(), usize::MAX);
@@ -66,7 +66,7 @@ mod tests {
         {"role":"user","content":"fn main() {}"},
         {"role":"assistant","content":"Done."}]"#;
 
-    /// The same run, each request with all its messages.
+    /// The same run, with all messages in each request.
     fn as_calls(messages: &[&RawValue]) -> Vec<Fingerprint> {
         let mut lines = Vec::new();
         for (place, message) in messages.iter().enumerate().skip(1) {

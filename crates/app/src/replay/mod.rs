@@ -1,6 +1,6 @@
-//! `replay`: runs the detector over recorded conversations and says what it would have stopped.
-//! Bodies are read by `wire` and judged by `guard`, as live; each run is a fresh agent with the
-//! kill switch on.
+//! `replay`: runs the detector over recorded conversations and reports what it would have stopped.
+//! Bodies are read by `wire` and judged by `guard`, as live; each run is a new agent with the kill
+//! switch on.
 
 mod calls;
 mod judged;
@@ -22,7 +22,7 @@ use lines::Lines;
 use report::Report;
 use run::Run;
 
-/// Reads one line of a replay file, or says what is wrong with it. For the fuzzer.
+/// Parses one line of a replay file. An error says what is wrong. For the fuzzer.
 pub fn check_replay_line(line: &[u8]) -> Result<(), String> {
     Run::read(line, "line").map(drop)
 }
@@ -46,7 +46,7 @@ pub fn replay(args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
-/// Every combination that is asked for.
+/// Every requested combination.
 fn settings(args: &ReplayArgs) -> Result<Vec<KillSwitch>, FieldError> {
     let mut settings = Vec::new();
     for counting in &args.counting {
@@ -66,7 +66,7 @@ fn settings(args: &ReplayArgs) -> Result<Vec<KillSwitch>, FieldError> {
     Ok(settings)
 }
 
-/// Replays one file. Returns how many of its lines could not be read; each is named on stderr.
+/// Replays one file. Returns the number of unreadable lines; each is named on stderr.
 fn replay_file(
     file: &Path,
     settings: &[KillSwitch],
@@ -90,7 +90,7 @@ fn replay_file(
     Ok(bad_lines)
 }
 
-/// Drawn on a terminal only.
+/// Shown on a terminal only.
 fn progress(bytes: u64) -> ProgressBar {
     let bar = ProgressBar::new(bytes);
     let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}");

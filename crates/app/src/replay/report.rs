@@ -1,4 +1,4 @@
-//! What is printed: a line per stopped run and a table for people, objects for programs.
+//! The output: a line per stopped run and a table, or JSON objects.
 
 use std::io::Write;
 
@@ -12,18 +12,18 @@ use crate::commands::print;
 use crate::exit::Failure;
 use crate::text;
 
-/// Gathers and prints.
+/// Collects and prints results.
 pub(super) struct Report {
     settings: Vec<KillSwitch>,
     json: bool,
     halves: bool,
     file: String,
-    /// The rows of the table, by name: a file, then all of them; or their halves.
+    /// The rows of the table by name: each file, then all files; or their halves.
     groups: Vec<Group>,
     stopped: Vec<Vec<String>>,
 }
 
-/// Some of the runs, summed up under every setting.
+/// A group of runs, summed up under every setting.
 struct Group {
     name: String,
     totals: Vec<Totals>,
@@ -63,12 +63,12 @@ impl Report {
         Report { settings: settings.to_vec(), json, halves, file, groups: Vec::new(), stopped: Vec::new() }
     }
 
-    /// The next runs are from this file.
+    /// Begins a file; the next runs belong to it.
     pub(super) fn begin_file(&mut self, name: &str) {
         self.file = name.to_owned();
     }
 
-    /// Takes a run, judged under every setting.
+    /// Adds a run, judged under every setting.
     pub(super) fn take(&mut self, run: &Run, judged: &[JudgedRun]) -> Result<(), Failure> {
         if self.json {
             for (kill_switch, judged) in self.settings.iter().zip(judged) {
@@ -149,7 +149,7 @@ impl From<KillSwitch> for Settings {
     }
 }
 
-/// Says which line cannot be read, and why. The rest is still measured.
+/// Reports an unreadable line and the reason. The rest is still measured.
 pub(super) fn complain(place: &str, reason: &str) {
     let _ = writeln!(anstream::stderr(), "agentgazer: {}: {}", text::printable(place), text::printable(reason));
 }

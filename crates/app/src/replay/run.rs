@@ -1,4 +1,4 @@
-//! One line of a recording: one run, with what people said of it.
+//! One line of a recording: one run with its labels.
 
 use std::borrow::Cow;
 
@@ -11,24 +11,24 @@ use super::{calls, messages};
 /// One run, its calls fingerprinted.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// Its id; if it has none, where it stands.
+    /// Its id, or its position if it has none.
     pub(crate) id: String,
-    /// What is known of it.
+    /// Its kind.
     pub(crate) kind: Kind,
-    /// The call from which on it was stuck, counted from 0.
+    /// The first stuck call, counted from 0.
     pub(crate) first_stuck_call: Option<usize>,
     /// Its calls.
     pub(crate) calls: Vec<Fingerprint>,
 }
 
-/// What a run is, as far as the recording says.
+/// The kind of a run, as far as the recording says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It ended well and holds no loop: stopping it is a mistake.
     Healthy,
     /// It is stuck: not stopping it is a mistake.
     Loop,
-    /// Neither is known.
+    /// Unknown.
     Other,
 }
 
@@ -41,7 +41,7 @@ enum Label {
     Loop,
 }
 
-/// What reading the run through gave.
+/// The verdict of a reader of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {
@@ -50,7 +50,7 @@ enum Verdict {
     Borderline,
 }
 
-/// The line as it is written.
+/// The line as JSON.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow, default)]
@@ -67,7 +67,7 @@ struct Line<'a> {
 }
 
 impl Run {
-    /// Reads the line at `place`, or says what is wrong with it.
+    /// Parses the line at `place`. An error says what is wrong.
     pub(crate) fn read(line: &[u8], place: &str) -> Result<Run, String> {
         if !line.starts_with(b"{") {
             return Err("must be a JSON object".to_owned());
@@ -89,8 +89,8 @@ impl Run {
 }
 
 impl Kind {
-    /// What was read through counts more than how it ended: a run can reach its goal after it paid
-    /// the same bill fifteen times.
+    /// The verdict of a reader takes precedence over how the run ended: a run can reach its goal
+    /// after it paid the same bill fifteen times.
     fn of(label: Option<Label>, verdict: Option<Verdict>) -> Kind {
         match (label, verdict) {
             (_, Some(Verdict::Loop)) | (Some(Label::Loop), None) => Kind::Loop,
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_run_is() {
+    fn labels_and_verdicts_decide_the_kind_of_a_run() {
         let check = |keys: &str, expected: Kind| {
             let line = format!(r#"{{{keys}"messages":[]}}"#);
             assert_eq!(Run::read(line.as_bytes(), "a:1").unwrap().kind, expected, "{keys}");

@@ -1,4 +1,4 @@
-//! What several runs come to.
+//! Totals of several runs.
 
 use serde::Serialize;
 
@@ -16,11 +16,11 @@ pub(super) struct Totals {
     healthy_stopped: u64,
     loops: u64,
     loops_stopped: u64,
-    /// Of each loop that was stopped and says where it began.
+    /// The wasted calls of each stopped loop whose beginning is known.
     wasted: Vec<usize>,
 }
 
-/// The sums as they are shown.
+/// The totals for output.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Shown {
     pub(super) runs: u64,

@@ -1,4 +1,4 @@
-//! Reads certificate, key and client authorities. Every error names the setting.
+//! Loads certificate, key and client authorities. Every error names the setting.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 pub(super) struct Loaded {
     pub(super) proxy: Arc<ServerConfig>,
     pub(super) dashboard: Arc<ServerConfig>,
-    /// `None` if the certificate's dates cannot be read.
+    /// `None` if the certificate's dates are unreadable.
     pub(super) validity: Option<Validity>,
 }
 
@@ -94,7 +94,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsMistake> {
     })
 }
 
-/// Accepts the client certificates of the authorities in a file.
+/// Accepts client certificates of the authorities in a file.
 fn client_verifier(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, TlsMistake> {
     const KEY: &str = "tls.client_ca";
     let mistake = |error: &dyn fmt::Display| TlsMistake {

@@ -1,5 +1,5 @@
-//! A certificate authority of this machine alone, for trying TLS: its certificate, one for the
-//! server and one for an agent.
+//! A local certificate authority for trying TLS: its certificate, one for the server and one for an
+//! agent.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use rcgen::{
 
 use crate::data_dir::write_atomically;
 
-/// Browsers refuse certificates that hold for more than 398 days.
+/// Browsers refuse certificates that are valid for more than 398 days.
 const DAYS: u32 = 397;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -24,11 +24,11 @@ pub(crate) const KEY: &str = "key.pem";
 pub(crate) const CLIENT_CERTIFICATE: &str = "client.pem";
 pub(crate) const CLIENT_KEY: &str = "client.key.pem";
 
-/// Names that every certificate of a server holds.
+/// Names in every server certificate.
 const NAMES: [&str; 4] = ["localhost", "127.0.0.1", "::1", "host.docker.internal"];
 
 /// Writes all files into `directory`, which exists. The authority's own key is not kept: it could
-/// sign for any name, and nothing here needs it again.
+/// sign for any name, and is not needed again.
 pub(crate) fn write(directory: &Path, more_names: &[String]) -> anyhow::Result<()> {
     let (authority, issuer) = authority()?;
     let names: Vec<String> = NAMES.into_iter().map(str::to_owned).chain(more_names.iter().cloned()).collect();

@@ -1,5 +1,5 @@
-//! TLS of both listeners: the certificate and its key come from files and are read again when these
-//! change. A pair that cannot be used leaves the earlier one in place.
+//! TLS of both listeners: certificate and key come from files and are read again when these change.
+//! If the new pair cannot be used, the earlier one stays.
 
 mod load;
 pub(crate) mod local_ca;
@@ -14,21 +14,21 @@ use model::{Clock, Timestamp};
 use rustls::ServerConfig;
 
 pub(crate) use load::TlsMistake;
-pub(crate) use pinned::Trust;
+pub(crate) use pinned::{ClientIdentity, Trust};
 
 use load::Loaded;
 
-/// A certificate that ends sooner than this is a warning: two weeks.
+/// Warns this long before a certificate expires: two weeks.
 const EXPIRES_SOON_MILLIS: i64 = 14 * 24 * 60 * 60 * 1000;
 
-/// The files that TLS is made from, as far as they are set.
+/// The TLS files, as far as they are set.
 #[derive(Clone, Debug, Default)]
 pub struct TlsConfig {
-    /// The certificate and the chain that leads to its authority, in PEM.
+    /// The certificate with its chain, in PEM.
     pub certificate: Option<PathBuf>,
     /// The key of the certificate, in PEM.
     pub key: Option<PathBuf>,
-    /// The authorities whose certificates agents must show to the proxy, in PEM.
+    /// The authorities of the certificates that agents must present to the proxy, in PEM.
     pub client_ca: Option<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Side {
     Dashboard,
 }
 
-/// What both listeners encrypt with. Clones are the same.
+/// The TLS state of both listeners. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Tls(Arc<Shared>);
 
@@ -68,11 +68,11 @@ pub(crate) struct Tls(Arc<Shared>);
 struct Shared {
     files: TlsFiles,
     current: RwLock<Loaded>,
-    /// Why the files, as they are now, cannot be used.
+    /// Why the current files cannot be used.
     trouble: RwLock<Option<String>>,
 }
 
-/// What one listener encrypts with.
+/// The TLS state of one listener.
 #[derive(Clone, Debug)]
 pub(crate) struct ListenerTls {
     tls: Tls,
@@ -103,7 +103,7 @@ impl Tls {
     }
 
     /// What a person must look at: files that cannot be used, or a certificate that has expired or
-    /// soon will. Names no paths, because readiness tells it to anybody.
+    /// soon will. Names no paths, because readiness is public.
     pub(crate) fn warnings(&self, now: Timestamp) -> Vec<String> {
         let trouble = self.0.trouble.read().unwrap_or_else(PoisonError::into_inner).clone();
         let trouble = trouble.map(|why| format!("the changed files cannot be used, the earlier ones hold: {why}"));
@@ -112,14 +112,14 @@ impl Tls {
         trouble.into_iter().chain(validity).map(|warning| format!("tls: {warning}")).collect()
     }
 
-    /// Puts what is wrong with the certificate into the log.
+    /// Logs the warnings about the certificate.
     pub(crate) fn log_warnings(&self) {
         for warning in self.warnings(Clock::System.now()) {
             tracing::warn!("{warning}");
         }
     }
 
-    /// Reads the files again. If that fails, the earlier ones hold.
+    /// Reads the files again. If that fails, the earlier ones stay.
     fn read_again(&self) {
         let read = Loaded::read(&self.0.files);
         let mut trouble = self.0.trouble.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
-//! Which server a command trusts. A command that finds its server in the data directory trusts
-//! exactly the certificate that is named there, whatever names it holds: nobody else can write to
-//! that directory.
+//! The server certificates that a command trusts. A command that finds its server in the data
+//! directory trusts exactly the certificate named there, whatever its names: no one else can write
+//! to that directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,29 +9,30 @@ use anyhow::{Context, ensure};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 /// The certificates that a command trusts.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Trust {
-    /// Those of the authorities that the machine trusts.
+    /// Certificates of the machine's authorities.
     #[default]
     System,
-    /// Those of the authorities in this file.
+    /// Certificates of the authorities in this file.
     Authorities(PathBuf),
     /// The first one in this file.
     Certificate(PathBuf),
 }
 
 impl Trust {
-    /// TLS of a client that trusts these.
+    /// The TLS configuration of a client that trusts these.
     pub(crate) fn client_config(&self) -> anyhow::Result<ClientConfig> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder =
             || ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
         Ok(match self {
-            Trust::System => alerts::tls_config(),
+            Trust::System => egress::tls_config(),
             Trust::Authorities(path) => {
                 let mut roots = RootCertStore::empty();
                 for certificate in certificates(path)? {
@@ -46,6 +47,27 @@ impl Trust {
                 builder()?.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
             }
         })
+    }
+}
+
+/// The files of the certificate that a client shows, and of its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientIdentity<'a> {
+    pub(crate) certificate: &'a Path,
+    pub(crate) key: &'a Path,
+}
+
+impl ClientIdentity<'_> {
+    /// Shows the certificate to servers that ask for one.
+    pub(crate) fn add_to(self, config: &mut ClientConfig) -> anyhow::Result<()> {
+        let chain = certificates(self.certificate)?;
+        let key = PrivateKeyDer::from_pem_file(self.key);
+        let key = key.with_context(|| format!("{} must be a key in PEM", self.key.display()))?;
+        let certified = CertifiedKey::from_der(chain, key, config.crypto_provider());
+        let certified = certified
+            .with_context(|| format!("{} must be the key of {}", self.key.display(), self.certificate.display()))?;
+        config.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(certified));
+        Ok(())
     }
 }
 

@@ -1,5 +1,4 @@
-//! Watches the files of TLS and has them read again when one changes, or when the process gets
-//! SIGHUP.
+//! Watches the TLS files and reloads them when one changes, or on SIGHUP.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::{Tls, TlsFiles};
 
-/// How often the files are looked at. Asking the file system for three files costs microseconds.
+/// How often the files are checked. Checking three files takes microseconds.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 impl Tls {
@@ -19,7 +18,7 @@ impl Tls {
     pub(crate) fn watch(&self) -> JoinHandle<()> {
         let tls = self.clone();
         let mut known = stamps(&tls.0.files);
-        // Without a handler the signal would end the process; the files are watched all the same.
+        // Without a handler the signal would end the process; the files are watched in any case.
         let mut asked = signal(SignalKind::hangup()).ok();
         tokio::spawn(async move {
             loop {
@@ -27,7 +26,7 @@ impl Tls {
                     () = tokio::time::sleep(LOOK_EVERY) => false,
                     () = next(&mut asked) => true,
                 };
-                // Taken before the files are read: a change in between is seen next time.
+                // Taken before the files are read: a change in between is noticed next time.
                 let now = stamps(&tls.0.files);
                 if is_asked || now != known {
                     known = now;
@@ -46,7 +45,7 @@ async fn next(signal: &mut Option<Signal>) {
     }
 }
 
-/// What tells one version of a file from another.
+/// Identifies a version of a file.
 type Stamp = Option<(u64, u64, i64, i64, u64)>;
 
 fn stamps(files: &TlsFiles) -> [Stamp; 3] {

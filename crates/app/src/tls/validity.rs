@@ -1,11 +1,11 @@
-//! From when to when a certificate holds. Only these two dates are read from it; rustls reads the
+//! The validity period of a certificate. Only these two dates are parsed here; rustls checks the
 //! rest.
 
 use model::Timestamp;
 
 use super::EXPIRES_SOON_MILLIS;
 
-/// From when to when a certificate holds.
+/// The validity period of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Validity {
     pub(super) begins: Timestamp,
@@ -25,7 +25,7 @@ impl Validity {
         if let (VERSION, _, rest) = element(fields)? {
             fields = rest;
         }
-        // Serial number, signature algorithm and issuer stand before the dates.
+        // Serial number, signature algorithm and issuer precede the dates.
         for _ in 0..3 {
             fields = element(fields)?.2;
         }
@@ -36,7 +36,7 @@ impl Validity {
         Some(Validity { begins, ends: time(tag, ends)? })
     }
 
-    /// What is wrong with the dates at `now`.
+    /// The warning about the dates at `now`, if any.
     pub(super) fn warning(self, now: Timestamp) -> Option<String> {
         let left = self.ends.as_millis().saturating_sub(now.as_millis());
         if left <= 0 {
@@ -49,12 +49,12 @@ impl Validity {
     }
 }
 
-/// The first element of `bytes`: its tag, its content, and what follows it.
+/// The first element of `bytes`: its tag, its content, and the rest.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&[tag, first], rest) = bytes.split_first_chunk::<2>()?;
     let (length, rest) = match first {
         0..=0x7f => (usize::from(first), rest),
-        // 0x80 is a length that is not told, which DER does not allow.
+        // 0x80 is an indefinite length, which DER does not allow.
         0x81..=0x84 => {
             let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
             (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
@@ -69,7 +69,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 fn time(tag: u8, text: &[u8]) -> Option<Timestamp> {
     let text = std::str::from_utf8(text).ok().filter(|text| text.is_ascii())?;
     let text = match tag {
-        // Two digits of the year: from 1950 to 2049.
+        // A two-digit year means 1950 to 2049.
         UTC_TIME => format!("{}{text}", if text < "50" { "20" } else { "19" }),
         GENERALIZED_TIME => text.to_owned(),
         _ => return None,

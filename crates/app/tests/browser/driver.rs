@@ -1,5 +1,4 @@
-//! A browser, driven through WebDriver: a few JSON requests to chromedriver, and no more of the
-//! protocol than is used here.
+//! A browser, driven through WebDriver: a few JSON requests to chromedriver.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -17,14 +16,14 @@ use crate::support::{Http, Server, eventually};
 /// The key under which WebDriver names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// What a browser is like.
+/// The kind of a browser.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) is_phone: bool,
     pub(crate) has_script: bool,
-    /// Whether there is a keyboard and no pointer.
+    /// Whether it is operated by keyboard only.
     pub(crate) is_by_keyboard: bool,
 }
 
@@ -38,7 +37,7 @@ impl Kind {
     pub(crate) const BY_KEYBOARD: Kind = Kind { is_by_keyboard: true, ..Kind::DESKTOP };
 }
 
-/// A browser with one window; ends with its driver when it goes out of scope.
+/// A browser with one window; it ends with its driver when it is dropped.
 pub(crate) struct Browser {
     http: Http,
     session: String,
@@ -49,7 +48,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser that looks at `server`.
+    /// Starts a browser for `server`.
     pub(crate) async fn start(server: &Server, kind: Kind) -> Browser {
         let profile = tempfile::tempdir().unwrap();
         let (driver, port) = (0..STARTS).find_map(|_| start_driver()).expect("chromedriver says its port");
@@ -125,20 +124,20 @@ impl Browser {
         text.as_str().map(str::to_owned)
     }
 
-    /// What an element says to whoever looks.
+    /// The visible text of an element.
     pub(crate) async fn text(&self, selector: &str) -> String {
         self.wait_for(selector).await;
         self.try_text(selector).await.unwrap_or_default()
     }
 
-    /// Clicks, waiting until there is something to click; by keyboard, goes there and presses it.
+    /// Waits for the element and clicks it; by keyboard, focuses it and presses it.
     pub(crate) async fn click(&self, selector: &str) {
         if self.kind.is_by_keyboard {
             return self.reach_and_press(selector).await;
         }
         eventually(&format!("click {selector}"), async || {
             let element = self.find(selector).await?;
-            // As a person does: until nothing is in its way, like the bar at the bottom of a phone.
+            // Scrolls until nothing covers it, like the bar at the bottom of a phone.
             let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
             let scroll = json!({"script": script, "args": [{ELEMENT: element}]});
             self.command(Method::POST, "/execute/sync", Some(scroll)).await.ok()?;
@@ -162,9 +161,16 @@ impl Browser {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Runs a script of the test's own and returns what it gives.
+    /// Runs a script of the test and returns its result.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", json!({"script": script, "args": []})).await
+    }
+
+    /// Makes the system of this browser prefer `light` or `dark`.
+    pub(crate) async fn prefer(&self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
+        self.post("/goog/cdp/execute", command).await;
     }
 
     /// The window as a picture.
@@ -180,8 +186,8 @@ impl Browser {
         STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()
     }
 
-    /// The messages of the browser's log since the last time: what was refused, what failed. An
-    /// answer of ours that says so by its status is no failure.
+    /// The messages of the browser's log since the last call: refusals and failures. An error
+    /// status of our own is not a failure.
     pub(crate) async fn log(&self) -> Vec<String> {
         let entries = self.post("/se/log", json!({"type": "browser"})).await;
         let entries = entries.as_array().unwrap().iter();
@@ -189,7 +195,7 @@ impl Browser {
         messages.filter(|message| !message.contains("the server responded with a status of 4")).collect()
     }
 
-    /// The addresses that were asked for since the last time.
+    /// The addresses requested since the last call.
     pub(crate) async fn requests(&self) -> Vec<String> {
         let entries = self.post("/se/log", json!({"type": "performance"})).await;
         let messages = entries.as_array().unwrap().iter().filter_map(|entry| {
@@ -202,13 +208,13 @@ impl Browser {
 }
 
 impl Browser {
-    /// Ends the session and waits for it. Without async, since it is part of dropping.
+    /// Ends the session and waits for it. Not async, because `drop` calls it.
     fn end_session(&self) -> std::io::Result<()> {
         let address = self.session.strip_prefix("http://").unwrap_or_default();
         let (host, path) = address.split_once('/').unwrap_or_default();
         let mut connection = TcpStream::connect(host)?;
         write!(connection, "DELETE /{path} HTTP/1.1\r\nhost: {host}\r\n\r\n")?;
-        // It answers when the browser has gone, and keeps the connection open.
+        // The driver answers when the browser has ended, and keeps the connection open.
         connection.set_read_timeout(Some(Duration::from_secs(10)))?;
         connection.read(&mut [0; 1024]).map(drop)
     }
@@ -216,7 +222,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Only the end of its session ends the browser: a driver that is killed leaves it behind.
+        // Only the end of its session ends the browser: killing the driver leaves it running.
         let _ = self.end_session();
         let _ = self.driver.kill();
         let _ = self.driver.wait();
@@ -226,8 +232,8 @@ impl Drop for Browser {
 /// How often the driver is started until it is up.
 const STARTS: usize = 5;
 
-/// Starts the driver; `None` if it ended at once. It takes a free port of IPv4 and wants the same
-/// of IPv6, which may be taken.
+/// Starts the driver; `None` if it ended at once. It takes a free port of IPv4 and needs the same
+/// port of IPv6, which may be in use.
 fn start_driver() -> Option<(Child, u16)> {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")
@@ -242,14 +248,14 @@ fn start_driver() -> Option<(Child, u16)> {
     port.map(|port| (driver, port))
 }
 
-/// The port that the driver says it has chosen.
+/// The port that the driver prints.
 fn port(driver: &mut Child) -> Option<u16> {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let port = lines.find_map(|line| {
         let line = line.unwrap();
         line.split_once("successfully on port ").and_then(|(_, port)| port.trim_end_matches('.').parse().ok())
     });
-    // The rest of what it says is read, so that it never waits for us.
+    // The rest of its output is read, so that it never blocks.
     std::thread::spawn(move || lines.for_each(drop));
     port
 }

@@ -1,5 +1,4 @@
-//! A person without a pointer: what is to be operated is reached with the tabulator, and its focus
-//! can be seen.
+//! Operation by keyboard: every control is reached with Tab, and its focus is visible.
 
 use serde_json::{Value, json};
 
@@ -9,7 +8,7 @@ pub(crate) const TAB: char = '\u{e004}';
 pub(crate) const ENTER: char = '\u{e007}';
 const SPACE: char = ' ';
 
-/// More than any page has to stop at.
+/// More than any page has focusable elements.
 const STOPS: usize = 200;
 
 impl Browser {
@@ -32,19 +31,19 @@ impl Browser {
         self.post("/actions", json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
     }
 
-    /// Goes to what `selector` finds and presses it.
+    /// Focuses what `selector` finds and presses it.
     pub(super) async fn reach_and_press(&self, selector: &str) {
         let kind = self.reach(selector).await;
         self.press(if kind == "checkbox" { SPACE } else { ENTER }).await;
     }
 
-    /// Goes to the field that `selector` finds and types into it.
+    /// Focuses the field that `selector` finds and types into it.
     pub(super) async fn reach_and_type(&self, selector: &str, text: &str) {
         self.reach(selector).await;
         self.keys(text).await;
     }
 
-    /// Goes on with the tabulator until the focus is on what `selector` finds; returns its type.
+    /// Presses Tab until the focus is on what `selector` finds; returns its type.
     pub(crate) async fn reach(&self, selector: &str) -> String {
         self.wait_for(selector).await;
         let look = format!(

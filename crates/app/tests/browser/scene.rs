@@ -1,5 +1,5 @@
-//! A system with something of everything: agents that work, rest, repeat themselves, and one that
-//! was stopped.
+//! A system with every kind of content: agents that work, rest, repeat themselves, and one that was
+//! stopped.
 
 use fake_provider::{Behaviour, FakeProvider, Script};
 use model::{Clock, Timestamp};
@@ -10,7 +10,7 @@ use crate::support::{Receiver, Server, ServerBuilder, eventually};
 /// The agent that is stopped.
 pub(crate) const STUCK: &str = "import-fixer";
 
-/// The agent that has a policy with something of everything.
+/// The agent with a full policy.
 pub(crate) const LIMITED: &str = "research-bot";
 
 /// The agent that is only watched.
@@ -25,14 +25,14 @@ const QUESTIONS: [&str; 6] = [
     "Write a haiku about a database migration that went well on a Friday.",
 ];
 
-/// A server whose agents have done all that, and whom it talks to.
+/// A server with that history, its provider and its receivers.
 pub(crate) struct Scene {
     pub(crate) server: Server,
     _provider: FakeProvider,
     _receiver: Receiver,
 }
 
-/// Lets it all happen.
+/// Starts the server and creates the history.
 pub(crate) async fn start() -> Scene {
     let provider = FakeProvider::start(0, script()).await.unwrap();
     let receiver = Receiver::start(http::StatusCode::OK, std::time::Duration::ZERO).await;
@@ -57,7 +57,7 @@ pub(crate) async fn start() -> Scene {
     Scene { server, _provider: provider, _receiver: receiver }
 }
 
-/// A channel that listens, one that does not, and rules.
+/// A channel that works, one that does not, and rules.
 async fn alerts(server: &Server, url: &str) {
     let make = async |path: &str, body: Value| server.api(http::Method::POST, path, Some(body)).await;
     make("/api/channels", json!({"kind": "webhook", "name": "ops", "url": url})).await;
@@ -71,7 +71,7 @@ async fn alerts(server: &Server, url: &str) {
     .await;
 }
 
-/// Gives an agent a policy, with a budget in whole cents of which it has spent this share or a
+/// Gives an agent a policy with a budget in whole cents, of which it has spent this share or a
 /// little more.
 async fn limit(server: &Server, agent: &str, share: f64) {
     let path = format!("/api/agents/{agent}/policy");
@@ -85,15 +85,14 @@ async fn limit(server: &Server, agent: &str, share: f64) {
     server.api(http::Method::PUT, &path, Some(policy)).await;
 }
 
-/// Asks one question, of a model whose price is known, with as much to read before it as agents
-/// carry around.
+/// Asks one question of a model with a known price, with a realistic amount of context.
 async fn ask(server: &Server, agent: &str, question: &str) {
     let context = "Work only with the files of this project, and say what you changed. ".repeat(600);
     let messages = json!([{"role": "system", "content": context}, {"role": "user", "content": question}]);
     server.agent(agent).chat(&json!({"model": "gpt-4o", "messages": messages})).await;
 }
 
-/// Lets an agent ask the same, with another number each time.
+/// An agent asks the same question with another number each time.
 async fn repeat(server: &Server, agent: &str, settings: Value, times: usize) {
     server.kill_switch(agent, settings).await;
     for number in 0..times {
@@ -102,7 +101,7 @@ async fn repeat(server: &Server, agent: &str, settings: Value, times: usize) {
     }
 }
 
-/// Lets an agent loop until it is stopped, some work before; returns the incident.
+/// An agent works a little, then loops until it is stopped; returns the incident.
 pub(crate) async fn kill(server: &Server, agent: &str) -> String {
     server.kill_switch(agent, json!({"enabled": true})).await;
     for question in QUESTIONS.iter().take(4) {
@@ -116,8 +115,8 @@ pub(crate) async fn kill(server: &Server, agent: &str) -> String {
     incident["id"].as_str().unwrap().to_owned()
 }
 
-/// Has the incident of the agent that is only watched called a false alarm, and its prompt exempt;
-/// returns the incident.
+/// Marks the incident of the observed agent as a false alarm and exempts its prompt; returns the
+/// incident.
 pub(crate) async fn false_alarm(server: &Server) -> String {
     let id = server.incidents(WATCHED).await[0]["id"].as_str().unwrap().to_owned();
     let feedback = format!("/api/incidents/{id}/feedback");
@@ -128,7 +127,7 @@ pub(crate) async fn false_alarm(server: &Server) -> String {
     id
 }
 
-/// The same answer to what repeats, another one to everything else.
+/// The same answer to repetitions, a new one to everything else.
 fn script() -> Script {
     Script::chosen(|asking| {
         let asked = asking.last_user_text();

@@ -1,4 +1,4 @@
-//! `incidents`: lists them, shows one with its evidence, takes feedback, deletes one.
+//! `incidents`: lists incidents, shows one with its evidence, records feedback, deletes one.
 
 mod shown;
 
@@ -13,7 +13,7 @@ use crate::cli::{FeedbackArg, IncidentsArgs};
 use crate::client;
 use crate::exit::{Exit, Failure};
 
-/// What is shown of an incident.
+/// The fields of an incident that are shown.
 #[derive(Deserialize)]
 struct Incident {
     id: String,
@@ -54,7 +54,7 @@ struct Signal {
     score: f64,
 }
 
-/// What is shown of one call of the evidence.
+/// The fields of one call of the evidence that are shown.
 #[derive(Deserialize)]
 struct Evidence {
     call_id: String,
@@ -68,7 +68,7 @@ struct Evidence {
     truncated: bool,
 }
 
-/// Which later call a call is like.
+/// The later call that a call is similar to.
 #[derive(Deserialize)]
 struct Likeness {
     by: String,
@@ -87,7 +87,7 @@ pub fn incidents(args: &IncidentsArgs) -> Result<(), Failure> {
     }
 }
 
-/// The id of an incident, checked before it becomes part of a path.
+/// Checks the id of an incident before it becomes part of a path.
 pub(super) fn incident_id(id: &str) -> Result<&str, Failure> {
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return Err(Failure::new(Exit::Usage, format!("{id:?} is no id of an incident")));
@@ -153,7 +153,7 @@ fn show(args: &IncidentsArgs, path: &str) -> Result<(), Failure> {
     print::table(&header, rows, "No evidence was kept.")
 }
 
-/// The incident as the server wrote it, with its evidence as one more field.
+/// The incident as raw JSON, with its evidence as a further field.
 fn with_evidence(incident: &str, evidence: &str) -> String {
     let open = incident.trim_end().strip_suffix('}').unwrap_or(incident);
     format!(r#"{open},"evidence":{evidence}}}"#)

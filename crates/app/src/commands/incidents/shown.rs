@@ -1,5 +1,4 @@
-//! One incident in words: how its score is made, what the loop looked like and cost, and the calls
-//! that are its evidence.
+//! One incident as text: its score, the shape and cost of its loop, and the calls of its evidence.
 
 use model::{ActivatedBy, Cycle};
 
@@ -61,7 +60,7 @@ fn cost(incident: &Incident) -> String {
     format!("{spent} in {} calls since {} UTC{pace}", incident.stuck_calls, print::time(since))
 }
 
-/// What the agent asked and was told last, each on a line of at most `width` characters.
+/// The last prompt and the last answer, each on a line of at most `width` characters.
 pub(super) fn last_words(calls: &[Evidence], width: usize) -> String {
     let line = |name: &str, said: Option<&str>| {
         let said = text::shortened(said.unwrap_or("nothing that was kept"), width.saturating_sub(12).max(20));
@@ -87,7 +86,7 @@ pub(super) fn evidence_row(calls: &[Evidence], place: usize) -> Vec<String> {
     ]
 }
 
-/// By what a call matched, and which later one: `prompt as 6 (0), response as 5 (1)`.
+/// The signals by which a call matched, and the later calls: `prompt as 6 (0), response as 5 (1)`.
 fn why(calls: &[Evidence], call: &Evidence) -> String {
     let reason = |matched: &String| {
         let likeness = call.alike.iter().find(|likeness| likeness.by == *matched)?;

@@ -12,11 +12,11 @@ use crate::commands::{client, on_one_thread, print, resolve};
 use crate::config::Entry;
 use crate::exit::{Exit, Failure};
 
-/// Rows that are listed, and rows that are read at a time.
+/// The number of rows to list, and to read at a time.
 const NEWEST: usize = 50;
 const ROWS: u32 = 1000;
 
-/// What is shown of a row.
+/// The fields of a row that are shown.
 #[derive(Deserialize)]
 struct Row {
     number: u64,
@@ -65,7 +65,7 @@ fn list(args: &AuditArgs) -> Result<(), Failure> {
     print::table(&["NO.", "TIME (UTC)", "WHO", "ACTION", "TARGET", "REASON"], rows, "Nothing was changed yet.")
 }
 
-/// `audit verify`: fails if the log is not what was written.
+/// `audit verify`: fails if the log was changed.
 fn verify(head: Option<&str>, place: &AuditFileArgs) -> Result<(), Failure> {
     let report = on_one_thread(async { Ok(open(place).await?.verify_audit(head).await?) })?;
     match report.problem {

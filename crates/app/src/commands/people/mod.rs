@@ -1,4 +1,4 @@
-//! `users`, `tokens` and `audit`: who may come in, and who did what.
+//! `users`, `tokens` and `audit`: access, and the record of changes.
 
 mod audit;
 mod tokens;
@@ -20,14 +20,14 @@ fn role(role: RoleArg) -> &'static str {
     }
 }
 
-/// Something with a name.
+/// An item with a name.
 #[derive(serde::Deserialize)]
 struct Named {
     id: String,
     name: String,
 }
 
-/// The id of the one of a list that is called `wanted` or has it as its id.
+/// The id of the item with the name or id `wanted`.
 async fn find(client: &Client, path: &str, wanted: &str) -> Result<String, Failure> {
     let items = client.items(path).await?;
     let items = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Named>, Failure>>()?;

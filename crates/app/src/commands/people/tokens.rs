@@ -1,4 +1,4 @@
-//! `tokens`: lists, makes and revokes API tokens.
+//! `tokens`: lists, creates and revokes API tokens.
 
 use http::Method;
 use model::Timestamp;
@@ -14,7 +14,7 @@ use crate::text::printable;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What is shown of a token.
+/// The fields of a token that are shown.
 #[derive(Deserialize)]
 struct ApiToken {
     id: String,
@@ -29,7 +29,9 @@ pub fn tokens(args: &TokensArgs) -> Result<(), Failure> {
     match &args.command {
         None => list(&args.server),
         Some(TokensCommand::List(server)) => list(server),
-        Some(TokensCommand::Create { name, role, until, server }) => create(name, *role, until.as_deref(), server),
+        Some(TokensCommand::Create { name, role, groups, until, server }) => {
+            create(name, (*role, groups), until.as_deref(), server)
+        }
         Some(TokensCommand::Revoke { which, server }) => revoke(which, server),
     }
 }
@@ -48,8 +50,16 @@ fn list(args: &ServerArgs) -> Result<(), Failure> {
     print::table(&["NAME", "ROLE", "LAST USED (UTC)", "EXPIRES (UTC)", "ID"], rows, "No API tokens yet.")
 }
 
-fn create(name: &str, given_role: RoleArg, until: Option<&str>, args: &ServerArgs) -> Result<(), Failure> {
+fn create(
+    name: &str,
+    (given_role, groups): (RoleArg, &[String]),
+    until: Option<&str>,
+    args: &ServerArgs,
+) -> Result<(), Failure> {
     let mut body = json!({"name": name, "role": role(given_role)});
+    if !groups.is_empty() {
+        body["groups"] = groups.into();
+    }
     if let Some(until) = until {
         body["expires_at"] = end(until)?.to_string().into();
     }

@@ -14,7 +14,7 @@ use crate::commands::{client, on_one_thread, print};
 use crate::exit::{Exit, Failure};
 use crate::text::printable;
 
-/// What is shown of a user.
+/// The fields of a user that are shown.
 #[derive(Deserialize)]
 struct User {
     id: String,
@@ -23,7 +23,7 @@ struct User {
     last_login_at: Option<String>,
 }
 
-/// Where a password comes from.
+/// The source of a password.
 enum Password {
     Kept,
     Given,
@@ -35,17 +35,22 @@ pub fn users(args: &UsersArgs) -> Result<(), Failure> {
     match &args.command {
         None => list(&args.server),
         Some(UsersCommand::List(server)) => list(server),
-        Some(UsersCommand::Add { name, role, password_stdin, server }) => {
+        Some(UsersCommand::Add { name, role, groups, password_stdin, server }) => {
             let password = if *password_stdin { Password::Given } else { Password::Made };
-            add(name, *role, &password, server)
+            add(name, (*role, groups), &password, server)
         }
-        Some(UsersCommand::Change { user, role, password_stdin, new_password, server }) => {
+        Some(UsersCommand::Change { user, role, groups, all_agents, password_stdin, new_password, server }) => {
             let password = match (password_stdin, new_password) {
                 (true, _) => Password::Given,
                 (_, true) => Password::Made,
                 _ => Password::Kept,
             };
-            change(user, *role, &password, server)
+            let groups = match (groups.is_empty(), all_agents) {
+                (_, true) => Some(Value::Null),
+                (true, false) => None,
+                (false, false) => Some(groups.as_slice().into()),
+            };
+            change(user, (*role, groups), &password, server)
         }
         Some(UsersCommand::Delete { user, server }) => delete(user, server),
     }
@@ -69,20 +74,37 @@ fn list(args: &ServerArgs) -> Result<(), Failure> {
     )
 }
 
-fn add(name: &str, given_role: RoleArg, password: &Password, args: &ServerArgs) -> Result<(), Failure> {
+fn add(
+    name: &str,
+    (given_role, groups): (RoleArg, &[String]),
+    password: &Password,
+    args: &ServerArgs,
+) -> Result<(), Failure> {
     let (password, made) = read(password)?;
-    let body = serde_json::json!({"name": name, "role": role(given_role), "password": password});
+    let mut body = serde_json::json!({"name": name, "role": role(given_role), "password": password});
+    if !groups.is_empty() {
+        body["groups"] = groups.into();
+    }
     let answer = on_one_thread(async { client(args)?.change(Method::POST, "/api/users", &body).await })?;
     said(&answer, &format!("{name} may log in as {}.", role(given_role)), made, args)
 }
 
-fn change(user: &str, given_role: Option<RoleArg>, password: &Password, args: &ServerArgs) -> Result<(), Failure> {
+fn change(
+    user: &str,
+    (given_role, groups): (Option<RoleArg>, Option<Value>),
+    password: &Password,
+    args: &ServerArgs,
+) -> Result<(), Failure> {
     let (password, made) = read(password)?;
     let mut body = Map::new();
     body.extend(given_role.map(|given| ("role".to_owned(), Value::from(role(given)))));
+    body.extend(groups.map(|groups| ("groups".to_owned(), groups)));
     body.extend(password.map(|password| ("password".to_owned(), password.into())));
     if body.is_empty() {
-        return Err(Failure::new(Exit::Usage, "nothing to change: say --role, --password-stdin or --new-password"));
+        return Err(Failure::new(
+            Exit::Usage,
+            "nothing to change: say --role, --group, --all-agents, --password-stdin or --new-password",
+        ));
     }
     let answer = on_one_thread(async {
         let client = client(args)?;
@@ -101,8 +123,8 @@ fn delete(user: &str, args: &ServerArgs) -> Result<(), Failure> {
     if args.json { Ok(()) } else { print::line(&printable(&format!("{user} is deleted and logged out."))) }
 }
 
-/// The password, and whether it was made here. A password is no argument: others on the machine see
-/// those.
+/// The password, and the generated one if there is one. A password is never an argument, because
+/// other users of the machine can see arguments.
 fn read(password: &Password) -> Result<(Option<String>, Option<String>), Failure> {
     match password {
         Password::Kept => Ok((None, None)),

@@ -21,7 +21,7 @@ use crate::cli::TopArgs;
 use crate::client::{self, Client};
 use crate::exit::{Exit, Failure};
 
-/// What is shown.
+/// The data on the screen.
 #[derive(Default)]
 struct Snapshot {
     total: Sums,
@@ -80,7 +80,7 @@ pub fn top(args: &TopArgs) -> Result<(), Failure> {
         return Err(Failure::new(Exit::Usage, "top needs a terminal: use --once for a table"));
     }
     let client = client(&args.server)?;
-    // Before the screen is taken: a server that does not answer is told in plain text.
+    // Before the screen is taken over: an unreachable server is reported as plain text.
     let first = on_one_thread(Snapshot::read(&client, &args.since))?;
     let mut terminal = ratatui::try_init()?;
     let result = on_one_thread(watch(&mut terminal, &client, args, first));
@@ -93,7 +93,7 @@ fn stats_path(since: &str) -> String {
 }
 
 impl Snapshot {
-    /// Asks the server for all agents and what they did.
+    /// Reads all agents and their statistics.
     async fn read(client: &Client, since: &str) -> Result<Snapshot, Failure> {
         let stats: Stats = client::read(&client.get(&stats_path(since)).await?)?;
         let mut agents = Vec::new();
@@ -146,7 +146,7 @@ impl Line {
     }
 }
 
-/// Shows what the server says until somebody has seen enough.
+/// Updates the screen until the user quits.
 async fn watch(
     terminal: &mut DefaultTerminal,
     client: &Client,
@@ -156,8 +156,7 @@ async fn watch(
     let mut keys = keys();
     let mut screen = Screen::new(first, args.since.clone());
     let (sender, mut snapshots) = mpsc::channel(1);
-    // Beside the keys, not between them: a server that is slow to answer must not keep anyone from
-    // leaving.
+    // Concurrent with the keys: a slow server must not delay quitting.
     let mut asking = pin!(ask(client, args, sender));
     loop {
         terminal.draw(|frame| screen.draw(frame))?;
@@ -177,11 +176,11 @@ async fn watch(
     }
 }
 
-/// Asks the server again and again, as long as anybody wants to know.
+/// Polls the server as long as the receiver exists.
 async fn ask(client: &Client, args: &TopArgs, sender: mpsc::Sender<Result<Snapshot, Failure>>) {
     let mut ticks = tokio::time::interval(Duration::from_secs(u64::from(args.interval.max(1))));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick comes at once, and its answer is there.
+    // The first tick is immediate, and its data is already shown.
     ticks.tick().await;
     loop {
         ticks.tick().await;
@@ -191,7 +190,7 @@ async fn ask(client: &Client, args: &TopArgs, sender: mpsc::Sender<Result<Snapsh
     }
 }
 
-/// What is typed, read on a thread of its own: it ends with the program.
+/// Keys, read on their own thread, which ends with the program.
 fn keys() -> mpsc::Receiver<Event> {
     let (sender, receiver) = mpsc::channel(16);
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! How `top` looks.
+//! The screen of `top`.
 
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
@@ -13,9 +13,9 @@ use crate::text;
 
 pub(super) const HEADER: [&str; 7] = ["AGENT", "STATE", "SCORE", "REQUESTS", "ERRORS", "BLOCKED", "COST"];
 
-/// The place of the score in the header.
+/// The index of the score in the header.
 const SCORE: usize = 2;
-/// How wide a bar is, and from which width of the terminal on there is room for it.
+/// The width of a bar, and the terminal width from which on it is shown.
 const BAR: usize = 21;
 const WIDE: u16 = 100;
 
@@ -48,7 +48,7 @@ fn with_bar(row: &[String], bar: String) -> Vec<Cell<'static>> {
     cells
 }
 
-/// The score as a bar: the threshold in its middle, twice that at its end.
+/// The score as a bar: the threshold in the middle, twice the threshold at the end.
 fn bar(line: &Line) -> String {
     let filled = (line.score / line.threshold * (BAR / 2) as f64).round().clamp(0.0, BAR as f64) as usize;
     let cell = |place: usize| match place {
@@ -67,7 +67,7 @@ fn state(line: &Line) -> &'static str {
     }
 }
 
-/// The screen and where one looks at it.
+/// The screen and its scroll position.
 pub(super) struct Screen {
     snapshot: Snapshot,
     since: String,
@@ -87,7 +87,7 @@ impl Screen {
         self.complaint = None;
     }
 
-    /// Says what is wrong; what was last known stays.
+    /// Shows an error and keeps the last data.
     pub(super) fn complain(&mut self, words: &str) {
         self.complaint = Some(text::printable(words));
     }
@@ -129,7 +129,7 @@ impl Screen {
         if self.snapshot.agents.is_empty() {
             return frame.render_widget(Paragraph::new("No agents yet: an agent appears with its first call."), area);
         }
-        // What all rows need decides how wide a column is; the names get the rest.
+        // The widest row decides the width of a column; names get the rest.
         let rows = rows(&self.snapshot);
         let widest = |column: usize| {
             let cells = rows.iter().map(|row| row[column].chars().count());
@@ -147,7 +147,7 @@ impl Screen {
         frame.render_stateful_widget(table, area, &mut self.place);
     }
 
-    /// Red for what was stopped, yellow for what is on its way there.
+    /// Red for stopped agents, yellow for those close to it.
     fn style(&self, line: &Line) -> Style {
         let color = match line.active {
             false => Color::Red,
@@ -224,12 +224,12 @@ mod tests {
     }
 
     #[test]
-    fn without_agents_it_says_how_they_appear() {
+    fn top_without_agents_explains_how_they_appear() {
         assert!(shown(&mut Screen::new(Snapshot::default(), "1h".to_owned())).contains("No agents yet"));
     }
 
     #[test]
-    fn trouble_is_said_and_what_was_known_stays() {
+    fn top_shows_errors_and_keeps_the_last_data() {
         let mut screen = Screen::new(snapshot(), "1h".to_owned());
         screen.complain("no server answers\u{1b}[2J");
         let text = shown(&mut screen);

@@ -111,7 +111,7 @@ async fn an_idle_connection_ends_soon_after_the_server_stops() {
     assert_eq!(seconds_until_timeout(Instant::now(), stream.read(&mut [0; 8])).await, 9, "10 s for a head");
 }
 
-/// A stream whose bytes have arrived while its reader is not told of them.
+/// A stream whose bytes have arrived but were not announced to its reader.
 struct Unannounced {
     stream: DuplexStream,
     is_announced: Arc<AtomicBool>,

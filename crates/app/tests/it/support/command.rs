@@ -1,10 +1,10 @@
-//! The real binary as a command that ends by itself.
+//! The real binary as a command.
 
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -13,13 +13,13 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Its output, after a good end.
+    /// Its output, after success.
     pub(crate) fn said(&self) -> &str {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
         &self.stdout
     }
 
-    /// Its output as JSON, after a good end.
+    /// Its output as JSON, after success.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(self.said()).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
     }
@@ -35,9 +35,11 @@ impl From<Output> for Run {
     }
 }
 
-/// The binary, without the settings of whoever runs the tests.
+/// The binary, without the environment settings of the person who runs the tests.
 pub(crate) fn agentgazer() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agentgazer"));
+    // Figures are measured on a release build, which takes long to make together with the tests.
+    let program = std::env::var_os("TEST_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_agentgazer").into());
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AGENTGAZER_")) {
         command.env_remove(name);
     }

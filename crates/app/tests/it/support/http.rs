@@ -1,4 +1,4 @@
-//! A client that hides nothing: status, headers and bytes as they came.
+//! A plain client: status, headers and bytes as received.
 
 use std::sync::Arc;
 
@@ -28,6 +28,11 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
+    }
+
+    /// The body as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {

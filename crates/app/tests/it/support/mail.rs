@@ -1,4 +1,4 @@
-//! A mail server as small as the standard allows: it takes every mail, in the clear.
+//! A minimal mail server: it accepts every mail, unencrypted.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// A mail that it took.
+/// A mail that it accepted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mail {
     pub(crate) to: Vec<String>,
-    /// Head and body as they came.
+    /// Head and body as received.
     pub(crate) text: String,
 }
 
-/// Takes every mail.
+/// Accepts every mail.
 pub(crate) struct MailServer {
     pub(crate) port: u16,
     mails: Arc<watch::Sender<Vec<Mail>>>,
@@ -42,7 +42,7 @@ impl MailServer {
         MailServer { port, mails, task }
     }
 
-    /// Waits until it has taken so many.
+    /// Waits until it has accepted this many.
     pub(crate) async fn until(&self, count: usize) -> Vec<Mail> {
         self.mails.subscribe().wait_for(|mails| mails.len() >= count).await.unwrap().clone()
     }

@@ -1,9 +1,11 @@
-//! A server as a child process, a client that speaks to it, and the calls of simulated agents.
+//! A server as a child process, a client for it, and simulated agents.
 
 mod calls;
 mod command;
 mod http;
 mod mail;
+#[path = "../../../../store/tests/contract/postgres_server.rs"]
+pub(crate) mod postgres_server;
 mod receiver;
 mod root;
 mod server;
@@ -16,27 +18,32 @@ pub(crate) use receiver::{Received, Receiver};
 pub(crate) use root::skip_without_root;
 pub(crate) use server::{Server, ServerBuilder};
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use fake_provider::{Behaviour, FakeProvider};
 
-/// A provider that gives the same answer to everything.
+/// A PostgreSQL that all tests of the process share.
+pub(crate) static POSTGRES: LazyLock<postgres_server::PostgresServer> =
+    LazyLock::new(postgres_server::PostgresServer::start);
+
+/// A provider with one answer for everything.
 pub(crate) async fn provider() -> FakeProvider {
     FakeProvider::start(0, Behaviour::text("The import fails because the column is missing.")).await.unwrap()
 }
 
-/// One that takes its time.
+/// A slow provider.
 pub(crate) async fn slow_provider() -> FakeProvider {
     let behaviour = Behaviour { delay: Duration::from_millis(500), ..Behaviour::text("It takes its time.") };
     FakeProvider::start(0, behaviour).await.unwrap()
 }
 
-/// How many requests it saw.
+/// The number of requests it got.
 pub(crate) fn requests(provider: &FakeProvider) -> u64 {
     provider.seen().counts().requests
 }
 
-/// Asks `question` until it answers; the event it waits for has no other way to be heard of.
+/// Polls `question` until it answers; for events that cannot be awaited.
 pub(crate) async fn eventually<T, F>(what: &str, mut question: impl FnMut() -> F) -> T
 where
     F: Future<Output = Option<T>>,

@@ -15,14 +15,14 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// What it got.
+/// A webhook that it got.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) id: String,
     pub(crate) body: Value,
 }
 
-/// Takes every webhook, after `delay`, with `status`.
+/// Accepts every webhook, after `delay`, with `status`.
 pub(crate) struct Receiver {
     pub(crate) url: String,
     received: Arc<watch::Sender<Vec<Received>>>,
@@ -40,7 +40,7 @@ impl Receiver {
         Receiver::saying("thank you", status, delay).await
     }
 
-    /// One that answers with this text.
+    /// A receiver that answers with this text.
     pub(crate) async fn saying(text: &str, status: StatusCode, delay: Duration) -> Receiver {
         let said = Bytes::copy_from_slice(text.as_bytes());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -68,12 +68,12 @@ impl Receiver {
         Receiver { url, received, task }
     }
 
-    /// What came so far, duplicates included.
+    /// All webhooks so far, including duplicates.
     pub(crate) fn all(&self) -> Vec<Received> {
         self.received.borrow().clone()
     }
 
-    /// Waits until what came is as `enough` wants it.
+    /// Waits until `enough` accepts what came.
     pub(crate) async fn until(&self, enough: impl Fn(&[Received]) -> bool) -> Vec<Received> {
         let mut received = self.received.subscribe();
         let waited = tokio::time::timeout(Duration::from_secs(300), received.wait_for(|all| enough(all))).await;
@@ -81,7 +81,7 @@ impl Receiver {
     }
 }
 
-/// Keeps what came, and waits for as long as an answer should take.
+/// Stores a webhook, and waits before the answer.
 async fn take(request: Request<Incoming>, seen: Arc<watch::Sender<Vec<Received>>>, delay: Duration) {
     let id = request.headers()["webhook-id"].to_str().unwrap().to_owned();
     let body = request.into_body().collect().await.unwrap().to_bytes();

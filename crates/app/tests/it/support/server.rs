@@ -15,20 +15,22 @@ use super::{Agent, Answer, Http, Run, eventually, run};
 /// The token of every server under test.
 const TOKEN: &str = "integration-test-token";
 
-/// How a server is started.
+/// The settings of a server to start.
 #[derive(Clone)]
 pub(crate) struct ServerBuilder {
     provider: String,
     data: Data,
-    /// What the operator set; without it the server makes one.
+    /// The operator's token; without one the server generates it.
     token: Option<&'static str>,
-    /// Of the dashboard; `0` picks a free one.
+    /// The port of the dashboard; `0` picks a free one.
     port: String,
     arguments: Vec<String>,
-    /// Where detection panics on purpose.
+    /// Where detection panics.
     fault: Option<&'static str>,
     /// A client that trusts the server's certificate.
     http: Option<Http>,
+    /// The database, if `TEST_DATABASE=postgres` selects another one than SQLite.
+    database: Option<String>,
 }
 
 /// A data directory that is removed with its last user, or one that belongs to the test.
@@ -53,16 +55,18 @@ impl ServerBuilder {
         let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
         let (token, arguments) = (Some(TOKEN), Vec::new());
         let (provider, port) = (provider_url.to_owned(), "0".to_owned());
-        ServerBuilder { provider, data, token, port, arguments, fault: None, http: None }
+        let wants_postgres = std::env::var_os("TEST_DATABASE").is_some_and(|kind| kind == "postgres");
+        let database = wants_postgres.then(|| super::POSTGRES.create_database());
+        ServerBuilder { provider, data, token, port, arguments, fault: None, http: None, database }
     }
 
-    /// With a client of its own.
+    /// With its own client.
     pub(crate) fn http(mut self, http: Http) -> Self {
         self.http = Some(http);
         self
     }
 
-    /// With a token of its own making.
+    /// With a generated token.
     pub(crate) fn without_token(mut self) -> Self {
         self.token = None;
         self
@@ -98,7 +102,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Where its data is.
+    /// The path of its data.
     pub(crate) fn data_path(&self) -> &Path {
         self.data.path()
     }
@@ -130,6 +134,9 @@ impl ServerBuilder {
         command.arg("--ready-file").arg(ready);
         for name in ["openai", "anthropic"] {
             command.args(["--provider", &format!("{name}={}", self.provider)]);
+        }
+        if let Some(database) = self.database.as_ref().filter(|_| !self.arguments.iter().any(|it| it == "--database")) {
+            command.args(["--database", database]);
         }
         command.envs(self.fault.map(|place| ("FAULT", place)));
         command.args(self.token.iter().flat_map(|token| ["--token", token])).args(&self.arguments);
@@ -180,9 +187,14 @@ impl Server {
         if answer.body.is_empty() { Value::Null } else { answer.json() }
     }
 
-    /// Calls the API, whatever comes.
+    /// Calls the API and returns any answer.
     pub(crate) async fn try_api(&self, method: Method, path: &str, body: Option<Value>) -> Result<Answer, String> {
         self.http.json(method, &format!("{}{path}", self.dashboard), Some(&self.token), body.as_ref()).await
+    }
+
+    /// Calls the API with another token.
+    pub(crate) async fn api_as(&self, token: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
+        self.http.json(method, &format!("{}{path}", self.dashboard), Some(token), body.as_ref()).await.unwrap()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
@@ -217,18 +229,18 @@ impl Server {
         self.get(&path).await["items"].as_array().unwrap().clone()
     }
 
-    /// What it logged so far.
+    /// Its log so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// What it prints when it starts. It answers before that, so the last line is waited for.
+    /// Its banner. The server answers before it is printed, so this waits for the last line.
     pub(crate) async fn banner(&self) -> String {
         let read = || std::fs::read_to_string(self.folder.path().join("banner")).unwrap();
         eventually("the banner", async || Some(read()).filter(|banner| banner.contains("\n  data "))).await
     }
 
-    /// Runs a command that talks to it, as its operator would.
+    /// Runs a command against it, as its operator would.
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         let data = self.data_dir().to_str().unwrap();
         run(&[arguments, &["--data-dir", data, "--token", &self.token]].concat())
@@ -238,12 +250,12 @@ impl Server {
         self.builder.data.path()
     }
 
-    /// The most memory it has had so far, in bytes. Only Linux tells; elsewhere it is none.
+    /// Its peak memory so far, in bytes. Only on Linux; 0 elsewhere.
     pub(crate) fn memory(&self) -> usize {
         self.status("VmHWM:")
     }
 
-    /// The memory it has now, in bytes. Only Linux tells; elsewhere it is none.
+    /// Its current memory, in bytes. Only on Linux; 0 elsewhere.
     pub(crate) fn resident(&self) -> usize {
         self.status("VmRSS:")
     }
@@ -254,6 +266,11 @@ impl Server {
         value.split_whitespace().next().map_or(0, |kibibytes| kibibytes.parse::<usize>().unwrap() << 10)
     }
 
+    /// Its process.
+    pub(crate) fn process(&self) -> String {
+        self.child.id().to_string()
+    }
+
     /// kill -9.
     pub(crate) fn kill(mut self) -> ServerBuilder {
         self.child.kill().unwrap();
@@ -261,7 +278,7 @@ impl Server {
         self.builder.clone()
     }
 
-    /// SIGTERM, and how it ended.
+    /// Sends SIGTERM and returns its exit status.
     pub(crate) fn terminate(mut self) -> (ServerBuilder, ExitStatus) {
         self.signal("TERM");
         let status = self.child.wait().unwrap();

@@ -1,0 +1,181 @@
+//! `alerts`: lists channels and rules, and sends tests. Changes of channels are in `channels.rs`.
+
+mod channels;
+
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{client, on_one_thread, print};
+use crate::cli::{AlertsArgs, AlertsCommand, ServerArgs};
+use crate::client::{self, Client};
+use crate::exit::{Exit, Failure};
+
+/// The fields of a channel that are shown.
+#[derive(Deserialize)]
+pub(super) struct Channel {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) enabled: bool,
+    disabled_reason: Option<String>,
+    url: Option<String>,
+    to: Option<Vec<String>>,
+    chat_id: Option<String>,
+}
+
+/// The fields of a rule that are shown.
+#[derive(Deserialize)]
+struct Rule {
+    agent_id: String,
+    rule_type: String,
+    channels: Vec<String>,
+    enabled: bool,
+    minutes: Option<u32>,
+    percent: Option<f64>,
+    amount_usd: Option<f64>,
+    period: Option<String>,
+}
+
+/// The fields of a delivery that are shown.
+#[derive(Deserialize)]
+pub(super) struct Delivery {
+    pub(super) channel: String,
+    pub(super) kind: String,
+    pub(super) state: String,
+    pub(super) timestamp: model::Timestamp,
+    pub(super) reason: Option<String>,
+    pub(super) digest_id: Option<String>,
+    pub(super) attempts: Vec<Attempt>,
+}
+
+/// One attempt.
+#[derive(Deserialize)]
+pub(super) struct Attempt {
+    pub(super) timestamp: model::Timestamp,
+    pub(super) took_ms: u64,
+    pub(super) status_code: Option<u16>,
+    pub(super) answer: String,
+}
+
+impl Attempt {
+    /// The answer in one line.
+    pub(super) fn words(&self) -> String {
+        match self.status_code {
+            Some(status) => format!("{status} {}", self.answer).trim_end().to_owned(),
+            None => self.answer.clone(),
+        }
+    }
+}
+
+pub(super) const CHANNEL_HEADER: [&str; 5] = ["CHANNEL", "KIND", "STATE", "TO", "ID"];
+
+/// `alerts [list]`, `alerts test CHANNEL`, and the changes of channels.
+pub fn alerts(args: &AlertsArgs) -> Result<(), Failure> {
+    match &args.command {
+        None => list(&args.server),
+        Some(AlertsCommand::List(server)) => list(server),
+        Some(AlertsCommand::Add(args)) => channels::add(args),
+        Some(AlertsCommand::Change(args)) => channels::change(args),
+        Some(AlertsCommand::Delete { channel, server }) => channels::delete(channel, server),
+        Some(AlertsCommand::Test { channel, server }) => test(channel, server),
+    }
+}
+
+/// All channels of the server.
+pub(super) async fn channels(client: &Client) -> Result<Vec<Channel>, Failure> {
+    let items = client.items("/api/channels").await?;
+    items.iter().map(|item| client::read(item.get())).collect()
+}
+
+fn list(args: &ServerArgs) -> Result<(), Failure> {
+    let (channels, rules) = on_one_thread(async {
+        let client = client(args)?;
+        Ok((client.items("/api/channels").await?, client.items("/api/alerts").await?))
+    })?;
+    if args.json {
+        let (channels, rules) = (print::json_array(&channels), print::json_array(&rules));
+        return print::json(&format!(r#"{{"channels":{channels},"rules":{rules}}}"#));
+    }
+    let channels = channels.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Channel>, _>>()?;
+    let rules = rules.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Rule>, _>>()?;
+    let rows = rules.iter().map(|rule| rule_row(rule, &channels)).collect();
+    let no_one = "No channels: no one is notified of kills. Add one: agentgazer alerts add webhook NAME --address URL";
+    print::table(&CHANNEL_HEADER, channels.iter().map(channel_row).collect(), no_one)?;
+    print::line("")?;
+    print::table(&["RULE", "AGENT", "STATE", "CHANNELS"], rows, "No rules: every kill goes to every channel.")
+}
+
+pub(super) fn channel_row(channel: &Channel) -> Vec<String> {
+    let to = channel.to.as_ref().map(|to| to.join(", ")).or_else(|| channel.chat_id.clone());
+    let state = match (channel.enabled, &channel.disabled_reason) {
+        (true, _) => "on".to_owned(),
+        (false, Some(reason)) => format!("off: {reason}"),
+        (false, None) => "off".to_owned(),
+    };
+    let to = to.or_else(|| channel.url.clone()).unwrap_or_else(|| "cannot be decrypted".to_owned());
+    vec![channel.name.clone(), channel.kind.clone(), state, to, channel.id.clone()]
+}
+
+fn rule_row(rule: &Rule, channels: &[Channel]) -> Vec<String> {
+    let span = rule.minutes.map(|minutes| format!(" {minutes} min")).unwrap_or_default();
+    let percent = rule.percent.map(|percent| format!(" {percent}%")).unwrap_or_default();
+    let amount = rule.amount_usd.zip(rule.period.as_ref()).map(|(amount, period)| format!(" ${amount} a {period}"));
+    let name = |id: &String| channels.iter().find(|it| it.id == *id).map_or_else(|| id.clone(), |it| it.name.clone());
+    let names: Vec<_> = rule.channels.iter().map(name).collect();
+    vec![
+        format!("{}{percent}{span}{}", rule.rule_type, amount.unwrap_or_default()),
+        rule.agent_id.clone(),
+        if rule.enabled { "on".to_owned() } else { "off".to_owned() },
+        if names.is_empty() { "all".to_owned() } else { names.join(", ") },
+    ]
+}
+
+fn test(wanted: &str, args: &ServerArgs) -> Result<(), Failure> {
+    let answer = on_one_thread(async {
+        let client = client(args)?;
+        let channel = channels::find(&client, wanted).await?;
+        client.change(Method::POST, &format!("/api/channels/{}/test", channel.id), &json!({})).await
+    })?;
+    if args.json {
+        print::json(&answer)?;
+    }
+    let delivery: Delivery = client::read(&answer)?;
+    let said = delivery.attempts.last().map(Attempt::words).or(delivery.reason);
+    let said = said.unwrap_or_else(|| "it is still under way".to_owned());
+    if delivery.state != "delivered" {
+        return Err(Failure::new(Exit::Failed, format!("{wanted} was not reached: {said}")));
+    }
+    if args.json { Ok(()) } else { print::line(&crate::text::printable(&format!("{wanted} took the test: {said}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_and_rules_are_rows() {
+        let channel = Channel {
+            id: "01".to_owned(),
+            kind: "webhook".to_owned(),
+            name: "ops".to_owned(),
+            enabled: false,
+            disabled_reason: Some("gone".to_owned()),
+            url: Some("https://example.com".to_owned()),
+            to: None,
+            chat_id: None,
+        };
+        assert_eq!(channel_row(&channel), ["ops", "webhook", "off: gone", "https://example.com", "01"]);
+        let rule = Rule {
+            agent_id: "*".to_owned(),
+            rule_type: "error_rate".to_owned(),
+            channels: vec!["01".to_owned(), "02".to_owned()],
+            enabled: true,
+            minutes: Some(5),
+            percent: Some(20.0),
+            amount_usd: None,
+            period: None,
+        };
+        assert_eq!(rule_row(&rule, &[channel]), ["error_rate 20% 5 min", "*", "on", "ops, 02"]);
+    }
+}

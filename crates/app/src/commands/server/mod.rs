@@ -1,0 +1,14 @@
+//! Commands about the server itself: start, demo provider, drill, token and TLS.
+
+pub(crate) mod drill;
+mod provider;
+mod start;
+mod tls;
+mod token;
+
+pub(crate) use drill::MODEL as DRILL_MODEL;
+pub use drill::drill;
+pub use provider::provider;
+pub use start::start;
+pub use tls::tls;
+pub use token::token;

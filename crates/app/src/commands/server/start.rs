@@ -1,0 +1,59 @@
+//! `start`: runs the server until a signal stops it.
+
+use std::path::Path;
+
+use crate::cli::SettingArgs;
+use crate::commands::print::{self, BOLD, DIM, RESET};
+use crate::commands::{on_all_cores, resolve_for_server};
+use crate::config::Config;
+use crate::exit::Failure;
+use crate::listen::InheritedSockets;
+use crate::log;
+use crate::server::Server;
+use crate::signals::Signals;
+
+/// `start`.
+pub fn start(args: &SettingArgs) -> Result<(), Failure> {
+    let config = resolve_for_server(args.config.clone(), args.entries())?;
+    log::start(&config.log);
+    for variable in &config.ignored_variables {
+        tracing::warn!("{variable} is no setting and is ignored");
+    }
+    let sockets = InheritedSockets::from_environment()?;
+    on_all_cores(Box::pin(serve(&config, sockets)))
+}
+
+async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure> {
+    let mut signals = Signals::listen()?;
+    let server = Server::start_on(config, sockets).await?;
+    let database = config.postgres()?.map(|server| server.address());
+    print::line(&banner(&server, &config.data_dir, database.as_deref()))?;
+    if server.lacks_agent_keys() {
+        tracing::warn!("calls need an agent key, and there is none: make one with `agentgazer keys create AGENT`");
+    }
+    let signal = signals.next().await;
+    tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");
+    signals.exit_at_once();
+    Ok(server.stop(config.drain).await?)
+}
+
+fn banner(server: &Server, data_dir: &Path, database: Option<&str>) -> String {
+    let data = data_dir.display().to_string();
+    let data = database.map_or(data.clone(), |database| format!("{database}, files in {data}"));
+    let kill_switch = match server.kills_new_agents() {
+        true => "on for new agents",
+        false => "off for new agents: agentgazer kill-switch my-agent on",
+    };
+    let (proxy, dashboard, login) = (server.proxy_url(), server.dashboard_url(), server.login_link("/"));
+    format!(
+        "{BOLD}AgentGazer{RESET} {version}\n\
+         \x20 proxy        {proxy}\n\
+         \x20 dashboard    {dashboard}\n\
+         \x20 log in       {login}\n\
+         \x20 clients      {DIM}OPENAI_BASE_URL={proxy}/agents/my-agent/openai/v1{RESET}\n\
+         \x20              {DIM}ANTHROPIC_BASE_URL={proxy}/agents/my-agent/anthropic{RESET}\n\
+         \x20 kill switch  {DIM}{kill_switch}{RESET}\n\
+         \x20 data         {DIM}{data}{RESET}",
+        version = env!("CARGO_PKG_VERSION"),
+    )
+}

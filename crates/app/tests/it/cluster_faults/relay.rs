@@ -1,0 +1,155 @@
+//! A TCP relay with several uses: the load balancer in front of the replicas, and the wire between
+//! a replica and its engine, which can be slow, lossy or silent in one direction.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// How long TCP waits before it sends a lost packet again.
+const RETRANSMISSION: Duration = Duration::from_millis(200);
+
+/// What happens to bytes on their way. Bytes that do not arrive are kept, as TCP keeps them: they
+/// arrive once the fault is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Fault {
+    #[default]
+    None,
+    /// 50 ms each way, and every twentieth packet is lost.
+    SlowAndLossy,
+    /// Nothing reaches the other side, but its answers would.
+    RequestsHeld,
+    /// Everything reaches the other side, and no answer comes back.
+    AnswersHeld,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Request,
+    Answer,
+}
+
+/// Accepts connections and passes them to one target after the other.
+pub(crate) struct Relay {
+    address: SocketAddr,
+    way: Arc<Way>,
+    task: JoinHandle<()>,
+}
+
+struct Way {
+    targets: Mutex<Vec<SocketAddr>>,
+    next: AtomicUsize,
+    fault: watch::Sender<Fault>,
+    packets: AtomicU64,
+}
+
+impl Relay {
+    pub(crate) async fn start(targets: Vec<SocketAddr>) -> Relay {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (fault, _) = watch::channel(Fault::None);
+        let targets = Mutex::new(targets);
+        let way = Arc::new(Way { targets, next: AtomicUsize::new(0), fault, packets: AtomicU64::new(0) });
+        let accepting = Arc::clone(&way);
+        let task = tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(Arc::clone(&accepting).pass(client));
+            }
+        });
+        Relay { address, way, task }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// New connections go to these. Those that exist stay.
+    pub(crate) fn lead_to(&self, targets: Vec<SocketAddr>) {
+        *self.way.targets.lock() = targets;
+    }
+
+    pub(crate) fn set(&self, fault: Fault) {
+        self.way.fault.send_replace(fault);
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Way {
+    async fn pass(self: Arc<Way>, client: TcpStream) {
+        let Some(server) = self.connect().await else { return };
+        for stream in [&client, &server] {
+            let _ = stream.set_nodelay(true);
+        }
+        let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
+        let requests = self.carry(Direction::Request, from_client, to_server);
+        let answers = self.carry(Direction::Answer, from_server, to_client);
+        tokio::join!(requests, answers);
+    }
+
+    /// The next target that accepts, as a balancer with passive health checks finds it.
+    async fn connect(&self) -> Option<TcpStream> {
+        let targets = self.targets.lock().clone();
+        let first = self.next.fetch_add(1, Ordering::Relaxed);
+        for number in 0..targets.len() {
+            if let Ok(stream) = TcpStream::connect(targets[(first + number) % targets.len()]).await {
+                return Some(stream);
+            }
+        }
+        None
+    }
+
+    async fn carry(&self, direction: Direction, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+        let (sender, mut receiver) = mpsc::channel::<(Instant, Vec<u8>)>(1_024);
+        let reading = async {
+            let mut buffer = vec![0; 16 << 10];
+            while let Ok(length @ 1..) = from.read(&mut buffer).await {
+                if sender.send((Instant::now() + self.delay(), buffer[..length].to_vec())).await.is_err() {
+                    break;
+                }
+            }
+            drop(sender);
+        };
+        let writing = async {
+            let mut fault = self.fault.subscribe();
+            while let Some((due, bytes)) = receiver.recv().await {
+                tokio::time::sleep_until(due).await;
+                let _ = fault.wait_for(|fault| !holds(*fault, direction)).await;
+                if to.write_all(&bytes).await.is_err() {
+                    break;
+                }
+            }
+            let _ = to.shutdown().await;
+            receiver.close();
+        };
+        tokio::join!(reading, writing);
+    }
+
+    fn delay(&self) -> Duration {
+        if *self.fault.borrow() != Fault::SlowAndLossy {
+            return Duration::ZERO;
+        }
+        let is_lost = self.packets.fetch_add(1, Ordering::Relaxed) % 20 == 19;
+        Duration::from_millis(50) + if is_lost { RETRANSMISSION } else { Duration::ZERO }
+    }
+}
+
+fn holds(fault: Fault, direction: Direction) -> bool {
+    matches!((fault, direction), (Fault::RequestsHeld, Direction::Request) | (Fault::AnswersHeld, Direction::Answer))
+}
