@@ -55,6 +55,7 @@ impl Run {
             Form::ChatCompletions => "gpt-5.1",
             Form::Anthropic => "claude-sonnet-4-5",
             Form::Responses => "gpt-5.1-codex",
+            Form::Gemini => "gemini-2.5-pro",
         };
         Conversation::open(&Opening { form: self.form, model, system, tools, session })
     }
@@ -121,7 +122,7 @@ impl Run {
     fn call_id(&mut self) -> String {
         match self.form {
             Form::Anthropic => format!("toolu_01{}", self.rng.text(BASE62, 22)),
-            Form::ChatCompletions | Form::Responses => format!("call_{}", self.rng.text(BASE62, 24)),
+            Form::ChatCompletions | Form::Responses | Form::Gemini => format!("call_{}", self.rng.text(BASE62, 24)),
         }
     }
 

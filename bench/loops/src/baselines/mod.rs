@@ -1,5 +1,4 @@
-//! Detectors that others describe, written anew from their public descriptions, to have something
-//! to compare with.
+//! Detectors that others describe, written from their public descriptions, for comparison.
 
 mod gemini_cli;
 mod identical_calls;
@@ -58,8 +57,8 @@ impl Baseline {
         }
     }
 
-    /// The call of a run at which it would be stopped, counted from 0. The calls behind it are seen
-    /// all the same, so that the time per call is that of whole runs.
+    /// The call of a run at which it would be stopped, counted from 0. The calls after it are still
+    /// processed, so that the time per call is that of whole runs.
     pub(crate) fn killed_at(self, line: &Line<'_>) -> serde_json::Result<Option<usize>> {
         let mut detector = self.detector();
         let mut killed_at = None;

@@ -12,7 +12,7 @@ pub(crate) enum Client {
     Codex,
     GeminiCli,
     OpenCode,
-    /// An agent that somebody wrote with an SDK.
+    /// An agent written with an SDK.
     Homemade,
     /// Tools of MCP servers.
     Mcp,
@@ -41,6 +41,7 @@ impl Kit {
             Form::ChatCompletions => &[Client::GeminiCli, Client::OpenCode, Client::Homemade, Client::Mcp],
             Form::Anthropic => &[Client::ClaudeCode, Client::ClaudeCode, Client::OpenCode, Client::Homemade],
             Form::Responses => &[Client::Codex],
+            Form::Gemini => &[Client::GeminiCli, Client::Homemade],
         };
         Kit { client: rng.pick(clients) }
     }

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat_completions;
+mod gemini;
 mod kit;
 mod responses;
 
@@ -15,6 +16,7 @@ pub(crate) enum Form {
     ChatCompletions,
     Anthropic,
     Responses,
+    Gemini,
 }
 
 /// A tool call that the model makes.
@@ -77,7 +79,8 @@ impl Tool {
 }
 
 impl Form {
-    pub(crate) const ALL: [Form; 3] = [Form::ChatCompletions, Form::Anthropic, Form::Responses];
+    /// The forms that coding agents speak here.
+    pub(crate) const CODING: [Form; 3] = [Form::ChatCompletions, Form::Anthropic, Form::Responses];
 
     /// The name in ids of runs.
     pub(crate) fn name(self) -> &'static str {
@@ -85,6 +88,7 @@ impl Form {
             Form::ChatCompletions => "openai",
             Form::Anthropic => "anthropic",
             Form::Responses => "responses",
+            Form::Gemini => "gemini",
         }
     }
 
@@ -92,7 +96,17 @@ impl Form {
     pub(crate) fn format(self) -> &'static str {
         match self {
             Form::Anthropic => "anthropic",
+            Form::Gemini => "gemini",
             Form::ChatCompletions | Form::Responses => "openai",
+        }
+    }
+
+    /// The field of a request that holds the messages.
+    fn messages_key(self) -> &'static str {
+        match self {
+            Form::ChatCompletions | Form::Anthropic => "messages",
+            Form::Responses => "input",
+            Form::Gemini => "contents",
         }
     }
 
@@ -102,6 +116,7 @@ impl Form {
             Form::ChatCompletions => chat_completions::body(answer, serial),
             Form::Anthropic => anthropic::body(answer, serial),
             Form::Responses => responses::body(answer, serial),
+            Form::Gemini => gemini::body(answer, serial),
         }
     }
 }
@@ -112,6 +127,7 @@ impl Conversation {
             Form::ChatCompletions => chat_completions::head(opening),
             Form::Anthropic => anthropic::head(opening),
             Form::Responses => responses::head(opening),
+            Form::Gemini => gemini::head(opening),
         };
         let (form, opening_messages) = (opening.form, messages.len());
         Conversation { form, head, messages: messages.iter().map(Value::to_string).collect(), opening_messages }
@@ -122,6 +138,7 @@ impl Conversation {
             Form::ChatCompletions => chat_completions::user(text),
             Form::Anthropic => anthropic::user(text),
             Form::Responses => responses::user(text),
+            Form::Gemini => gemini::user(text),
         };
         self.messages.push(message.to_string());
     }
@@ -131,6 +148,7 @@ impl Conversation {
             Form::ChatCompletions => vec![chat_completions::assistant(answer)],
             Form::Anthropic => vec![anthropic::assistant(answer)],
             Form::Responses => responses::output(answer),
+            Form::Gemini => vec![gemini::model(answer)],
         };
         self.messages.extend(messages.iter().map(Value::to_string));
     }
@@ -145,8 +163,14 @@ impl Conversation {
             Form::ChatCompletions => chat_completions::outcomes(outcomes, text),
             Form::Anthropic => vec![anthropic::outcomes(outcomes, text)],
             Form::Responses => responses::outcomes(outcomes, text),
+            Form::Gemini => vec![gemini::outcomes(outcomes, text)],
         };
         self.messages.extend(messages.iter().map(Value::to_string));
+    }
+
+    /// Adds a field to every request of this conversation.
+    pub(crate) fn set_field(&mut self, key: &str, value: Value) {
+        self.head.insert(key.to_owned(), value);
     }
 
     /// Forgets all messages but those that the opening wrote, as compaction does.
@@ -156,7 +180,7 @@ impl Conversation {
 
     /// The request as it is sent.
     pub(crate) fn request(&self) -> String {
-        let key = if self.form == Form::Responses { "input" } else { "messages" };
+        let key = self.form.messages_key();
         let head = Value::Object(self.head.clone()).to_string();
         let head = head.strip_suffix('}').unwrap_or(&head);
         format!(r#"{head},"{key}":[{}]}}"#, self.messages.join(","))
@@ -182,12 +206,10 @@ mod tests {
 
     #[test]
     fn requests_are_json_of_their_form() {
-        for (form, key) in
-            [(Form::ChatCompletions, "messages"), (Form::Anthropic, "messages"), (Form::Responses, "input")]
-        {
+        for form in [Form::ChatCompletions, Form::Anthropic, Form::Responses, Form::Gemini] {
             let request: Value = serde_json::from_str(&conversation(form).request()).unwrap();
-            let written = request[key].to_string();
-            for part in ["Fix it.", "I look.", "ls", "c1", "a.rs", "Hurry."] {
+            let written = request[form.messages_key()].to_string();
+            for part in ["Fix it.", "I look.", "ls", "a.rs", "Hurry."] {
                 assert!(written.contains(part), "{form:?} lacks {part}: {written}");
             }
             assert!(request["tools"].to_string().contains("ls"));
@@ -197,7 +219,7 @@ mod tests {
 
     #[test]
     fn compaction_keeps_the_system_prompt() {
-        for form in Form::ALL {
+        for form in Form::CODING {
             let mut chat = conversation(form);
             chat.clear();
             let request = chat.request();

@@ -97,8 +97,8 @@ impl Imported {
     }
 }
 
-/// Prints the runs of some files. `solved` names a list of ids for sources that do not say how a
-/// run ended.
+/// Prints the runs of some files. `solved` names a list of ids for sources that do not record the
+/// outcome of a run.
 pub(crate) fn import(source: Source, files: &[PathBuf], solved: Option<&Path>) -> anyhow::Result<()> {
     let solved = solved.map(read_ids).transpose()?;
     let mut out = std::io::stdout().lock();

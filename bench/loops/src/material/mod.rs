@@ -1,5 +1,4 @@
-//! What runs are made of: words, code, outputs of programs, and the parts of them that differ every
-//! time.
+//! The material of runs: words, code, outputs of programs, and their parts that differ every time.
 
 pub(crate) mod code;
 pub(crate) mod outputs;

@@ -87,3 +87,17 @@ pub(crate) fn plan(rng: &mut Rng, topic: &str) -> Vec<String> {
     ];
     rng.pick(&sets).map(|step| step.replace("{}", topic)).to_vec()
 }
+
+/// Picks one of the words in each pair of brackets: `[a|b] c` is `a c` or `b c`.
+pub(crate) fn spin(rng: &mut Rng, template: &str) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, behind)) = rest.split_once('[') {
+        let (choices, behind) = behind.split_once(']').unwrap_or((behind, ""));
+        let choices: Vec<&str> = choices.split('|').collect();
+        text += before;
+        text += rng.pick(&choices);
+        rest = behind;
+    }
+    text + rest
+}

@@ -51,7 +51,7 @@ pub(crate) struct Call<'a> {
 pub(crate) enum Kind {
     Healthy,
     Loop,
-    /// Nobody said.
+    /// Not labelled.
     Unknown,
 }
 

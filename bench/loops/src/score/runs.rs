@@ -42,8 +42,8 @@ impl Run {
         self.tokens.len()
     }
 
-    /// What was spent between the first stuck call and the kill, or the end. `None` if nobody said
-    /// where it began.
+    /// What was spent between the first stuck call and the kill, or the end. `None` if the first
+    /// stuck call is unknown.
     pub(crate) fn waste(&self, killed_at: Option<usize>) -> Option<Waste> {
         let first = self.first_stuck_call?;
         let end = killed_at.unwrap_or(self.tokens.len()).max(first);

@@ -28,7 +28,12 @@ impl Shape {
 
     /// A shape that coding agents have: in Responses, too.
     fn with_codex(self) -> Shape {
-        Shape { forms: &Form::ALL, ..self }
+        Shape { forms: &Form::CODING, ..self }
+    }
+
+    /// A shape in these forms.
+    fn in_forms(self, forms: &'static [Form]) -> Shape {
+        Shape { forms, ..self }
     }
 
     /// The replay line of each form for one seed.
@@ -40,6 +45,19 @@ impl Shape {
             run.line(&id, &self.name, self.is_loop)
         })
     }
+}
+
+/// Pairs of forms for shapes that belong to no client.
+const PAIRS: [&[Form]; 4] = [
+    &[Form::ChatCompletions, Form::Gemini],
+    &[Form::Anthropic, Form::Responses],
+    &[Form::Responses, Form::ChatCompletions],
+    &[Form::Gemini, Form::Anthropic],
+];
+
+/// The shapes with another pair of forms each.
+fn rotate_forms(shapes: impl Iterator<Item = Shape>) -> Vec<Shape> {
+    shapes.zip(PAIRS.iter().cycle()).map(|(shape, forms)| shape.in_forms(forms)).collect()
 }
 
 /// All shapes, healthy ones first.

@@ -1,6 +1,7 @@
-//! How much memory agents take: `cargo run --release -p measure --bin agent_memory [AGENTS [CALLS]]`.
-//! The product has another allocator, mimalloc, which takes a little more or less. Without arguments a million agents make two calls each;
-//! `100000 50` has full windows of two conversations.
+//! How much memory agents take: `cargo run --release -p measure --bin agent_memory [AGENTS
+//! [CALLS]]`. The product has another allocator, mimalloc, which takes a little more or less.
+//! Without arguments a million agents make two calls each; `100000 50` has full windows of two
+//! conversations.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "run by hand to see what it prints")]
 
 use guard::{Decision, Guard, GuardConfig, NewCall};

@@ -1,6 +1,7 @@
 //! How much CPU one recorded call costs. Prints microseconds of CPU and of wall time per event.
 //!
-//! `cargo run --release -p measure --bin write_rate [EVENTS] [AGENTS] [CONVERSATIONS]`
+//! `cargo run --release -p measure --bin write_rate [EVENTS] [AGENTS] [CONVERSATIONS]`, with
+//! `DATABASE=postgres://…` on an empty PostgreSQL database instead of SQLite.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be run by hand")]
 
 use std::time::Instant;
@@ -9,14 +10,17 @@ use model::{
     AgentId, CallId, ConversationId, Epoch, Event, EventType, Fingerprint, Outcome, RecorderHandle, ResponsePrint,
     Score, SignalCounts, Step, TextHash, Timestamp, ToolStep, Turn, Usage, WindowKind,
 };
-use store::{Recorder, Store, StoreConfig};
+use store::{PostgresConfig, Recorder, Store, StoreConfig};
 
 fn main() {
     let argument = |position, default| std::env::args().nth(position).and_then(|it| it.parse().ok()).unwrap_or(default);
     let (count, agents, conversations) = (argument(1, 200_000), argument(2, 100), argument(3, 1000));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build().unwrap();
     let directory = tempfile::tempdir().unwrap();
+    let postgres = std::env::var("DATABASE").ok().map(|url| PostgresConfig::new(url.into(), None).unwrap());
+    let is_sqlite = postgres.is_none();
     let config = StoreConfig::new(directory.path().join("data"), directory.path().join("key"));
+    let config = StoreConfig { postgres, ..config };
 
     let agents: Vec<AgentId> = (0..agents).map(|n| AgentId::parse(&format!("agent-{n}")).unwrap()).collect();
     let agent = |n: u64| &agents[(n.wrapping_mul(7919) % agents.len() as u64) as usize];
@@ -34,11 +38,18 @@ fn main() {
         writer.await.unwrap();
         let per_event = 1e6 / count as f64;
         println!("cpu: {:.2} µs per event", (cpu_seconds() - cpu) * per_event);
-        println!("wall: {:.2} µs per event, {dropped} dropped", wall.elapsed().as_secs_f64() * per_event);
+        let wall = wall.elapsed().as_secs_f64();
+        println!(
+            "wall: {:.2} µs per event, {:.0} events a second, {dropped} dropped",
+            wall * per_event,
+            count as f64 / wall
+        );
         drop(recorder);
     });
-    let size = std::fs::metadata(directory.path().join("data/agentgazer.db")).unwrap().len();
-    println!("size: {} bytes per event", size / count);
+    if is_sqlite {
+        let size = std::fs::metadata(directory.path().join("data/agentgazer.db")).unwrap().len();
+        println!("size: {} bytes per event", size / count);
+    }
 }
 
 /// CPU time of this process so far, user and system, all threads.
@@ -94,8 +105,9 @@ fn event(agent: &AgentId, number: u64, conversation: u64) -> Event {
             kind: model::StepKind::Other,
             is_error: false,
             is_written: false,
+            wording: Default::default(),
         }),
-        response: Some(ResponsePrint { literal: TextHash(hash), adaptive: TextHash(hash), is_short: false }),
+        response: Some(ResponsePrint { literal: TextHash(hash), adaptive: TextHash(hash), is_short: false, said: 0 }),
         outcome: Outcome::Answered,
         is_sample: false,
         silence: 0,

@@ -2,6 +2,7 @@
 
 mod batches;
 mod browsing;
+mod errands;
 mod fleets;
 mod looks;
 mod outputs;
@@ -10,6 +11,7 @@ mod repairs;
 mod retries;
 mod schedules;
 mod text_agents;
+mod trades;
 mod users;
 mod waiting;
 
@@ -28,5 +30,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(fleets::shapes());
     shapes.extend(text_agents::shapes());
     shapes.extend(browsing::shapes());
+    shapes.extend(trades::shapes());
+    shapes.extend(errands::shapes());
     shapes
 }

@@ -165,8 +165,8 @@ fn compile_lines(run: &mut Run) -> String {
     (0..count).map(|_| format!("  CC {}.o\n", words::identifier(&mut run.rng))).collect()
 }
 
-/// A member of a team looks at the shared list; now and then somebody has changed it, else there is
-/// nothing to do yet.
+/// A member of a team polls the shared list; sometimes another member has changed it, otherwise
+/// there is nothing to do yet.
 fn teammate_task_list(run: &mut Run) {
     let (kit, mut chat) = begin(run);
     let steps = words::plan_steps(&mut run.rng, 30);

@@ -3,6 +3,7 @@
 mod browsers;
 mod crowds;
 mod cycles;
+mod errands;
 mod errors;
 mod fixed;
 mod plans;
@@ -10,9 +11,12 @@ mod searches;
 mod started_over;
 mod talk;
 mod text_agents;
+mod trades;
 mod volatile_parts;
 
 use super::Shape;
+use crate::conversation::Conversation;
+use crate::run::Run;
 
 pub(super) fn shapes() -> Vec<Shape> {
     let mut shapes = fixed::shapes();
@@ -26,8 +30,27 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(text_agents::shapes());
     shapes.extend(browsers::shapes());
     shapes.extend(crowds::shapes());
+    shapes.extend(trades::shapes());
+    shapes.extend(errands::shapes());
     shapes
 }
 
 /// Calls of a loop after its first repetition: long enough that missing it costs something.
 const LAPS: usize = 40;
+
+/// A conversation of an agent that names no session.
+fn agent(run: &mut Run, system: &str, tools: &[&str], task: &str) -> Conversation {
+    let mut chat = run.open_with(system, tools, None);
+    chat.push_user(task);
+    chat
+}
+
+/// Goes round `count` times; the second lap is the first that is stuck.
+fn go_round(run: &mut Run, count: usize, mut lap: impl FnMut(&mut Run, usize)) {
+    for number in 0..count {
+        if number == 1 {
+            run.mark_stuck();
+        }
+        lap(run, number);
+    }
+}
