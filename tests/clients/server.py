@@ -10,6 +10,7 @@ import urllib.request
 
 BINARY = os.environ["AGENTGAZER_BIN"]
 TOKEN = "clients-test-token"
+PATIENCE_SECONDS = 30
 PROVIDERS = ["openai", "anthropic", "google", "ollama"]
 
 # The program takes AGENTGAZER_… variables for settings.
@@ -26,14 +27,20 @@ class Server:
         """Calls the server's own API."""
         return call(method, self.dashboard + path, body, {"authorization": f"Bearer {TOKEN}"})
 
-    def events(self, agent: str) -> list[dict]:
-        """The events of an agent, oldest first."""
-        return self.api("GET", f"/api/events?agent={agent}&limit=500")["items"][::-1]
+    def events(self, agent: str, at_least: int = 0) -> list[dict]:
+        """The events of an agent, oldest first, once there are so many: a busy disk takes its time."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            events = self.api("GET", f"/api/events?agent={agent}&limit=500")["items"][::-1]
+            if sum(event["details"].get("count", 1) for event in events) >= at_least or time.monotonic() > end:
+                return events
+            time.sleep(0.1)
 
-    def requests(self, agent: str) -> int:
+    def requests(self, agent: str, at_least: int) -> int:
         """How many requests an agent sent, refused ones included."""
         kinds = ("llm_call", "blocked", "kill_switch")
-        return sum(event["details"]["count"] for event in self.events(agent) if event["event_type"] in kinds)
+        events = self.events(agent, at_least)
+        return sum(event["details"]["count"] for event in events if event["event_type"] in kinds)
 
     def seen_by_provider(self) -> int:
         """How many requests reached the provider."""

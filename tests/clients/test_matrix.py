@@ -30,8 +30,8 @@ class Session:
         task |= {"stream": stream, "timeout": timeout}
         return self.driver.run(self.client.name, f"{self.server.proxy}/agents/{self.agent}", what, task)
 
-    def events(self) -> list[dict]:
-        return self.server.events(self.agent)
+    def events(self, at_least: int) -> list[dict]:
+        return self.server.events(self.agent, at_least)
 
 
 def clients(wanted=lambda client: True):
@@ -56,7 +56,7 @@ def test_a_call_is_answered(session, recordings, stream):
     assert "everything is in order" in "".join(said)
     if stream:
         assert len([piece for piece in said if piece]) > 1, "piece by piece"
-    [event] = session.events()
+    [event] = session.events(1)
     expected = {"provider": session.client.provider, "model": MODEL, "status_code": 200, "score": 0.0}
     assert {key: event[key] for key in expected} == expected
     if not stream:
@@ -71,7 +71,7 @@ def test_tools_are_called_and_answered(session, recordings, stream):
         recordings.take(session.client.id, "use_tool")
     assert (used["tool"], used["arguments"]) == ("read_file", {"path": "example"})
     assert "everything is in order" in used["said"]
-    scores = [event["score"] for event in session.events() if event["status_code"] == 200]
+    scores = [event["score"] for event in session.events(2) if event["status_code"] == 200]
     assert scores == [0.0, 0.0], "working on a question is not asking it again"
 
 
@@ -85,7 +85,7 @@ def test_a_loop_is_refused_once_and_readably(session, server, stream):
         with pytest.raises(Failed) as failed:
             session.do("ask", stream)
         assert session.agent in failed.value.message and "deactivated" in failed.value.message, failed.value
-        assert server.requests(session.agent) == 5 + refused, "one request, and no other try"
+        assert server.requests(session.agent, 5 + refused) == 5 + refused, "one request, and no other try"
     assert server.seen_by_provider() == seen, "a refused call does not reach the provider"
     assert server.api("GET", f"/api/agents/{session.agent}")["deactivated_by"] == "kill_switch"
 
@@ -114,7 +114,7 @@ def test_a_policy_refuses_once_and_readably(session, server, stream, policy, wor
     with pytest.raises(Failed) as failed:
         session.do("ask", stream)
     assert session.agent in failed.value.message and word in failed.value.message, failed.value
-    assert server.requests(session.agent) == 1, "one request, and no other try"
+    assert server.requests(session.agent, 1) == 1, "one request, and no other try"
     assert server.seen_by_provider() == seen, "a refused call does not reach the provider"
 
 
@@ -134,7 +134,7 @@ def test_a_call_that_was_tried_again_counts_once(session, server):
     server.let_fail([{"status": 500}, {"status": 429}])
     ask_until_answered(session)
     session.do("ask")
-    events = session.events()
+    events = session.events(4)
     assert [event["status_code"] for event in events] == [500, 429, 200, 200]
     assert events[-1]["score"] == 1.0, "one earlier call with this prompt"
 
@@ -144,7 +144,7 @@ def test_a_call_that_timed_out_counts_once(session, server):
     server.let_fail(["stall"])
     session.do("ask", timeout=TIMEOUT_SECONDS)
     session.do("ask")
-    events = session.events()
+    events = session.events(3)
     assert len(events) == 3
     assert events[-1]["score"] == 1.0, "one earlier call with this prompt"
 
@@ -152,7 +152,7 @@ def test_a_call_that_timed_out_counts_once(session, server):
 @clients(lambda client: client.side_calls)
 def test_side_calls_are_recorded_but_not_scored(session, server):
     made = sum(session.do("side_calls") for _ in range(7))
-    events = session.events()
+    events = session.events(made)
     assert len(events) == made
     assert {event["score"] for event in events} == {None}
     assert server.api("GET", f"/api/agents/{session.agent}")["active"]

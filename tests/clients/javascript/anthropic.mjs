@@ -9,7 +9,7 @@ import { collect } from "./collect.mjs";
 const LIMIT = { max_tokens: 256 };
 
 function messages(base) {
-  const client = new Anthropic({ apiKey: "sk-test", baseURL: `${base}/anthropic` });
+  const client = new Anthropic({ apiKey: process.env.CLIENT_KEY ?? "sk-test", baseURL: `${base}/anthropic` });
   return {
     async ask({ model, question, stream, timeout }) {
       const asked = { model, messages: [{ role: "user", content: question }], ...LIMIT };

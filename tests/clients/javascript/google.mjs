@@ -7,7 +7,7 @@ import { GoogleGenAI } from "@google/genai";
 import { collect } from "./collect.mjs";
 
 function gemini(base) {
-  const { models } = new GoogleGenAI({ apiKey: "test", httpOptions: { baseUrl: `${base}/google` } });
+  const { models } = new GoogleGenAI({ apiKey: process.env.CLIENT_KEY ?? "test", httpOptions: { baseUrl: `${base}/google` } });
   return {
     async ask({ model, question, stream }) {
       if (!stream) return (await models.generateContent({ model, contents: question })).text;

@@ -7,7 +7,7 @@ import OpenAI from "openai";
 import { collect } from "./collect.mjs";
 
 function open(base) {
-  return new OpenAI({ apiKey: "sk-test", baseURL: `${base}/openai/v1` });
+  return new OpenAI({ apiKey: process.env.CLIENT_KEY ?? "sk-test", baseURL: `${base}/openai/v1` });
 }
 
 function chat(base) {

@@ -1,15 +1,19 @@
 """The Anthropic SDK and its asynchronous twin."""
 
 import asyncio
+import os
 
 import anthropic
+
+#: An agent key, where a test gives one.
+KEY = os.environ.get("CLIENT_KEY", "sk-test")
 
 LIMIT = {"max_tokens": 256}
 
 
 class Messages:
     def __init__(self, base):
-        self.client = anthropic.Anthropic(api_key="sk-test", base_url=f"{base}/anthropic")
+        self.client = anthropic.Anthropic(api_key=KEY, base_url=f"{base}/anthropic")
 
     def ask(self, task):
         client = self.client.with_options(timeout=task.timeout)
@@ -43,7 +47,7 @@ class Messages:
 
 class AsyncMessages:
     def __init__(self, base):
-        self.client = anthropic.AsyncAnthropic(api_key="sk-test", base_url=f"{base}/anthropic")
+        self.client = anthropic.AsyncAnthropic(api_key=KEY, base_url=f"{base}/anthropic")
         self.runner = asyncio.Runner()
 
     def ask(self, task):

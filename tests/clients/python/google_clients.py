@@ -1,13 +1,17 @@
 """Google's SDK for Gemini and its asynchronous twin."""
 
 import asyncio
+import os
 
 from google import genai
 from google.genai import types
 
+#: An agent key, where a test gives one.
+KEY = os.environ.get("CLIENT_KEY", "sk-test")
+
 
 def open_client(base):
-    return genai.Client(api_key="test", http_options=types.HttpOptions(base_url=f"{base}/google"))
+    return genai.Client(api_key=KEY, http_options=types.HttpOptions(base_url=f"{base}/google"))
 
 
 class Gemini:

@@ -2,13 +2,17 @@
 
 import asyncio
 import json
+import os
 
 import openai
+
+#: An agent key, where a test gives one.
+KEY = os.environ.get("CLIENT_KEY", "sk-test")
 
 
 class Chat:
     def __init__(self, base):
-        self.client = openai.OpenAI(api_key="sk-test", base_url=f"{base}/openai/v1")
+        self.client = openai.OpenAI(api_key=KEY, base_url=f"{base}/openai/v1")
 
     def ask(self, task):
         client = self.client.with_options(timeout=task.timeout)
@@ -40,7 +44,7 @@ class Chat:
 
 class AsyncChat:
     def __init__(self, base):
-        self.client = openai.AsyncOpenAI(api_key="sk-test", base_url=f"{base}/openai/v1")
+        self.client = openai.AsyncOpenAI(api_key=KEY, base_url=f"{base}/openai/v1")
         self.runner = asyncio.Runner()
 
     def ask(self, task):
@@ -56,7 +60,7 @@ class AsyncChat:
 
 class Responses:
     def __init__(self, base):
-        self.client = openai.OpenAI(api_key="sk-test", base_url=f"{base}/openai/v1")
+        self.client = openai.OpenAI(api_key=KEY, base_url=f"{base}/openai/v1")
 
     def ask(self, task):
         answer = self.client.responses.create(model=task.model, input=task.question, stream=task.stream)
@@ -98,7 +102,7 @@ class ResponsesChain(Responses):
 
 class AsyncResponses:
     def __init__(self, base):
-        self.client = openai.AsyncOpenAI(api_key="sk-test", base_url=f"{base}/openai/v1")
+        self.client = openai.AsyncOpenAI(api_key=KEY, base_url=f"{base}/openai/v1")
         self.runner = asyncio.Runner()
 
     def ask(self, task):
@@ -113,7 +117,7 @@ class AsyncResponses:
 
 class Completions:
     def __init__(self, base):
-        self.client = openai.OpenAI(api_key="sk-test", base_url=f"{base}/openai/v1")
+        self.client = openai.OpenAI(api_key=KEY, base_url=f"{base}/openai/v1")
 
     def ask(self, task):
         answer = self.client.completions.create(model=task.model, prompt=task.question, stream=task.stream)
