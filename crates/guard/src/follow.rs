@@ -7,7 +7,7 @@ use model::{AgentId, Answered, CallId, Deactivation, Epoch, Fingerprint, Inciden
 use crate::decision::{Decision, PreparedCall, Ticket, Verdict};
 use crate::fingerprint;
 use crate::guard::Guard;
-use crate::registry::Own;
+use crate::registry::{Arrival, Ended, Own};
 
 /// What became of a part of the log.
 #[derive(Debug)]
@@ -54,10 +54,8 @@ impl Guard {
         let (replica, call) = own;
         let own = Own { agent, replica, call };
         let mut followed = self.registry.with(agent, |agent| agent.follow(part, &own, saved));
-        if !self.registry.released_calls.is_empty()
-            && let Followed::Decided(Decision::Scored(scored)) = &mut followed
-        {
-            scored.left.extend(self.registry.released_calls.take());
+        if let Followed::Decided(decision) = &mut followed {
+            self.add_released_calls(decision);
         }
         followed
     }
@@ -97,23 +95,39 @@ impl Guard {
         self.registry.with(agent, |agent| (agent.windows.held_calls(), agent.windows.newest_number()))
     }
 
-    /// Calls of an agent that came while its log was out of reach, to be added to it.
-    pub fn unshared_calls(&self, agent: &AgentId) -> Vec<Fingerprint> {
-        let unshared = self.registry.with_known(agent, |agent| {
-            let followed = &agent.windows.followed;
-            if followed.seen == 0 || agent.windows.newest_number() <= followed.number {
-                return Vec::new();
+    /// Judges a call while the log of its agent is out of reach. Parts of the log are
+    /// [`Followed::Behind`] until the call was added to it.
+    pub fn on_call_without_log(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
+        let PreparedCall { agent, call, print } = call;
+        let mut decision = self.registry.with(agent, |state| {
+            let decision = state.on_call(Arrival { agent, call, print, now, number: None });
+            if let Decision::Scored(_) = decision {
+                state.add_unshared(call);
             }
-            let mut calls = agent.windows.held_calls();
-            calls.retain(|call| call.number > followed.number);
-            calls
+            decision
         });
-        unshared.unwrap_or_default()
+        self.add_released_calls(&mut decision);
+        decision
     }
 
-    /// Lets the next part of the log replace the windows of an agent.
-    pub fn leave_log(&self, agent: &AgentId) {
-        self.registry.with_known(agent, |agent| agent.windows.followed.seen = 0);
+    /// Calls of an agent that came while its log was out of reach, to be added to it. `None` if
+    /// there was none.
+    pub fn unshared_calls(&self, agent: &AgentId) -> Option<Vec<Fingerprint>> {
+        self.registry.with_known(agent, |agent| agent.unshared_calls())?
+    }
+
+    /// Lets the next part of the log, which holds the `shared` calls by now, replace the windows of
+    /// an agent.
+    pub fn leave_log(&self, agent: &AgentId, shared: &[Fingerprint]) {
+        self.registry.with_known(agent, |agent| agent.leave_log(shared));
+    }
+
+    /// Records the end of a call that was judged while the log was out of reach. `false` if the
+    /// call was added to the log since: its end belongs there, too.
+    pub fn end_without_log(&self, ticket: &Ticket, ended: &EndedCall, now: Timestamp) -> bool {
+        let EndedCall { outcome, response, .. } = *ended;
+        let ended = Ended { outcome, response, at: now };
+        self.registry.with_known(&ticket.agent, |agent| agent.end_unshared(ticket, ended)).unwrap_or(false)
     }
 
     /// Takes over a deactivation that another replica decided in `epoch`.

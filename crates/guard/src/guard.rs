@@ -109,12 +109,17 @@ impl Guard {
         let PreparedCall { agent, call, print } = call;
         let mut decision =
             self.registry.with(agent, |state| state.on_call(Arrival { agent, call, print, now, number: None }));
+        self.add_released_calls(&mut decision);
+        decision
+    }
+
+    /// Adds the calls of evicted agents to those that a decision tells its caller to drop.
+    pub(crate) fn add_released_calls(&self, decision: &mut Decision) {
         if !self.registry.released_calls.is_empty()
-            && let Decision::Scored(scored) = &mut decision
+            && let Decision::Scored(scored) = decision
         {
             scored.left.extend(self.registry.released_calls.take());
         }
-        decision
     }
 
     /// Records the answer to a call, which has come now, and returns the fingerprint to store.

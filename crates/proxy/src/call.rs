@@ -19,7 +19,7 @@ use crate::core::Core;
 use crate::error::Stop;
 use crate::headers;
 use crate::policy::spending::Spending;
-use crate::shared::{Settling, SharedTicket};
+use crate::shared::{self, Settling, SharedTicket};
 
 /// One call. If it is dropped before it is recorded, its client disconnected, and it is recorded as
 /// that.
@@ -152,7 +152,7 @@ impl Call {
     /// Reports the answer to the detector. A repetition has no effect.
     pub(crate) fn report_answer(&mut self, answered: &Answered) {
         let Some(ticket) = self.ticket.take() else { return };
-        if self.shared.is_some() {
+        if self.shared.is_some() || self.is_degraded {
             return self.end_shared(&ticket, Some(answered));
         }
         let core = &self.core;
@@ -163,7 +163,7 @@ impl Call {
     /// Reports to the detector that there is no answer. No effect if there was one.
     pub(crate) fn report_failure(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
-        if self.shared.is_some() {
+        if self.shared.is_some() || self.is_degraded {
             return self.end_shared(&ticket, None);
         }
         let core = &self.core;
@@ -178,6 +178,10 @@ impl Call {
         if let (Some(ended), Some(fingerprint)) = (ended, &mut self.event.fingerprint) {
             fingerprint.outcome = ended.outcome;
             fingerprint.response = ended.response;
+        }
+        if let (Some(ended), None) = (ended, self.shared) {
+            self.settling = shared::end_without_log(&self.core, ticket, ended);
+            return;
         }
         self.ended = ended;
         if answered.is_some() {

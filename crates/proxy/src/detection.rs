@@ -69,8 +69,11 @@ async fn decide(call: &mut Call, policy: &CallPolicy, request: ReadRequest<'_>) 
     let decision = match shared::agree(call, policy, Some(prepared)).await? {
         Agreed::Decided(decision) => decision,
         Agreed::Alone => {
-            let time = call.event.time;
-            core.kills.decide(|| core.guard.on_prepared_call(prepared, time))
+            let (guard, time) = (&core.guard, call.event.time);
+            core.kills.decide(|| match call.is_degraded {
+                true => guard.on_call_without_log(prepared, time),
+                false => guard.on_prepared_call(prepared, time),
+            })
         }
         Agreed::Admitted | Agreed::Undecided => return Ok(None),
     };

@@ -7,7 +7,7 @@ use super::bytes::{Reader, Writer};
 use super::calls::Calls;
 use super::packed_fingerprint::{PackedFingerprint, Parts, Place, WORDS};
 use super::slab::Key;
-use super::{Conversation, Windows};
+use super::{Conversation, FollowedLog, Windows};
 use crate::fingerprint::step_hash;
 
 /// Windows with more calls stay open: closing them would take longer than a call may.
@@ -27,7 +27,8 @@ const IN_CONVERSATION: u64 = 2;
 
 /// The bytes of `windows`; `None` if they cannot tell all of it.
 pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
-    let is_waited_for = !windows.followed.decided.is_empty();
+    let FollowedLog { decided, unshared, .. } = &windows.followed;
+    let is_waited_for = !decided.is_empty() || !unshared.is_empty();
     if !windows.left.is_empty() || windows.slab.used() > MOST_CALLS || is_waited_for {
         return None;
     }
@@ -42,7 +43,6 @@ pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
     writer.difference(windows.newest as i64, latest);
     writer.number(windows.floor);
     writer.number(windows.followed.seen);
-    writer.number(windows.followed.number);
     let names = write_conversations(windows, &calls, latest, &mut writer);
     writer.number(calls.len() as u64);
     let mut before = Before { number: windows.newest, time: latest, words: [0; WORDS] };
@@ -167,7 +167,6 @@ pub(super) fn expand(bytes: &[u8]) -> Windows {
     windows.newest = reader.difference(latest) as u64;
     windows.floor = reader.number();
     windows.followed.seen = reader.number();
-    windows.followed.number = reader.number();
     let mut names = Vec::new();
     for _ in 0..reader.number() {
         let id = reader.word();

@@ -53,8 +53,8 @@ pub(crate) struct Windows {
 pub(crate) struct FollowedLog {
     /// The position of the newest record; 0 if none was applied.
     pub(crate) seen: u64,
-    /// The number of the newest call. Calls above it came while the log was out of reach.
-    pub(crate) number: u64,
+    /// Calls in the windows that the log does not hold: they came while it was out of reach.
+    pub(crate) unshared: Vec<CallId>,
     /// Calls of this replica that were judged before anybody asked.
     pub(crate) decided: Vec<(CallId, Decision)>,
 }
@@ -253,10 +253,9 @@ impl Windows {
 
     /// Lets go of all calls, to be filled again with those of a shared log.
     pub(crate) fn begin_log(&mut self) {
-        let decided = std::mem::take(&mut self.followed.decided);
-        let floor = self.floor;
+        let (followed, floor) = (std::mem::take(&mut self.followed), self.floor);
         self.clear();
-        (self.newest, self.floor, self.followed.decided) = (floor, floor, decided);
+        (self.newest, self.floor, self.followed) = (floor, floor, followed);
     }
 
     /// The calls that stand in a window, in the order of their numbers.

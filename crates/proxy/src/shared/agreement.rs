@@ -145,13 +145,10 @@ impl Agreement<'_> {
             earlier.drop_reservation(call);
         }
         let agent = &call.event.agent;
-        let unshared = guard.unshared_calls(agent);
-        if unshared.is_empty() {
-            return position;
-        }
-        let records: Vec<LogRecord> = unshared.into_iter().map(LogRecord::Restored).collect();
+        let Some(unshared) = guard.unshared_calls(agent) else { return position };
+        let records: Vec<LogRecord> = unshared.iter().copied().map(LogRecord::Restored).collect();
         if self.shared.replica.append(agent, position.epoch, &records).await.is_some() {
-            guard.leave_log(agent);
+            guard.leave_log(agent, &unshared);
         }
         guard.log_position(agent)
     }
@@ -211,7 +208,7 @@ impl Agreement<'_> {
                 Some(Agreed::Decided(decision))
             }
             Followed::NotFound => {
-                self.core.guard.leave_log(&call.event.agent);
+                self.core.guard.leave_log(&call.event.agent, &[]);
                 None
             }
             Followed::Behind | Followed::Trimmed => None,

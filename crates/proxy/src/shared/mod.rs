@@ -17,7 +17,7 @@ use share::Replica;
 
 pub(crate) use agreement::{Agreed, agree, kill};
 pub(crate) use changes::follow_changes;
-pub(crate) use settlement::{Settling, SharedTicket};
+pub(crate) use settlement::{Settling, SharedTicket, end_without_log};
 
 use crate::call::Call;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use guard::Ticket;
 use model::Epoch;
 use model::shared_log::{EndedCall, LogRecord};
 use share::Settlement;
@@ -16,6 +17,7 @@ use tokio::time::{Timeout, timeout};
 
 use super::agreement::{charge_of, deactivation_of};
 use crate::call::Call;
+use crate::core::Core;
 
 /// How long the end of an answer waits for the engine. A healthy one takes less than a millisecond;
 /// without the wait the next call would be judged without this answer.
@@ -55,15 +57,29 @@ impl SharedTicket {
         let Ok(runtime) = Handle::try_current() else { return Settling::default() };
         let (agent, epoch) = (settlement.agent.clone(), settlement.epoch);
         let settling = shared.replica.settle(settlement);
-        let settling = runtime.spawn(async move {
+        Settling::new(runtime.spawn(async move {
             if let Some(killed) = settling.await {
                 core.guard.adopt_deactivation(&agent, epoch, deactivation_of(killed));
             }
             // Other calls of the agent may wait for what this one did not use.
             core.budget_waiters.of(&agent).notify_waiters();
-        });
-        Settling(Some(Box::pin(timeout(MAX_WAIT, settling))))
+        }))
     }
+}
+
+/// Records the end of a call that this replica decided alone: in the log, if the call is there by
+/// now, so that all replicas know the answer.
+pub(crate) fn end_without_log(core: &Arc<Core>, ticket: &Ticket, ended: EndedCall) -> Settling {
+    let Some(shared) = core.config.shared.clone() else { return Settling::default() };
+    if core.guard.end_without_log(ticket, &ended, core.clock.now()) {
+        return Settling::default();
+    }
+    let Ok(runtime) = Handle::try_current() else { return Settling::default() };
+    let (agent, epoch) = (ticket.agent.clone(), ticket.epoch);
+    Settling::new(runtime.spawn(async move {
+        // If this fails, all replicas know the call without its answer.
+        shared.replica.append(&agent, epoch, &[LogRecord::Ended(ended)]).await;
+    }))
 }
 
 /// A settlement on its way to the engine.
@@ -71,6 +87,10 @@ impl SharedTicket {
 pub(crate) struct Settling(Option<Pin<Box<Timeout<JoinHandle<()>>>>>);
 
 impl Settling {
+    fn new(settling: JoinHandle<()>) -> Settling {
+        Settling(Some(Box::pin(timeout(MAX_WAIT, settling))))
+    }
+
     /// Ready when the engine has answered, or after a timeout.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.0 {

@@ -11,6 +11,7 @@ mod model_check;
 mod postgres_server;
 mod redis_server;
 mod valkey_server;
+mod without_log;
 
 use engine::Engine;
 
@@ -58,6 +59,7 @@ macro_rules! contract {
                 record_of_a_newer_version_is_skipped,
             ],
             model_check: [replicas_decide_as_one_guard],
+            without_log: [replicas_agree_again_after_deciding_alone],
         });
     };
 }

@@ -1,7 +1,9 @@
 //! Applies the records of a shared log to one agent.
 
+use std::collections::HashSet;
+
 use model::shared_log::{EndedCall, LogEntry, LogPart, LogRecord, ReplicaId};
-use model::{AgentId, CallId, Deactivation, Epoch, Fingerprint, Timestamp};
+use model::{AgentId, CallId, Deactivation, Epoch, Fingerprint, Outcome, Timestamp};
 
 use super::{Agent, Arrival, Ended, Settings};
 use crate::decision::{AgentView, Decision, Ticket};
@@ -21,7 +23,9 @@ pub(crate) struct Own<'a> {
 impl Agent<'_> {
     /// Applies what is new in `part` and returns the decision on `own`.
     pub(crate) fn follow(&mut self, part: &LogPart, own: &Own<'_>, saved: Option<&[Fingerprint]>) -> Followed {
-        if part.epoch != self.state.epoch() {
+        // Calls that came without the log have no place in it yet, or one that differs from theirs
+        // in the windows.
+        if part.epoch != self.state.epoch() || !self.windows.followed.unshared.is_empty() {
             return Followed::Behind;
         }
         let begins_anew = self.windows.followed.seen < part.floor;
@@ -78,7 +82,6 @@ impl Agent<'_> {
             was_restored = is_restored;
             self.apply_entry(entry, own);
             self.windows.followed.seen = entry.position;
-            self.windows.followed.number = self.windows.followed.number.max(entry.number);
         }
         true
     }
@@ -87,11 +90,22 @@ impl Agent<'_> {
         match entry.record {
             LogRecord::Arrived(replica, print) => self.apply_arrived(entry, replica, &print, own),
             LogRecord::Ended(ended) => self.apply_ended(ended, entry.at, own.agent),
-            LogRecord::Restored(print) if !self.windows.in_windows().any(|call| call == print.call) => {
-                let bounds = self.bounds();
-                self.windows.push(&Fingerprint { number: entry.number, ..print }, bounds);
-            }
-            LogRecord::Restored(_) | LogRecord::Unknown => {}
+            LogRecord::Restored(print) => self.apply_restored(entry, &print),
+            LogRecord::Unknown => {}
+        }
+    }
+
+    fn apply_restored(&mut self, entry: &LogEntry, print: &Fingerprint) {
+        if !self.windows.in_windows().any(|call| call == print.call) {
+            let bounds = self.bounds();
+            return self.windows.push(&Fingerprint { number: entry.number, ..*print }, bounds);
+        }
+        // The engine admitted the call, although its replica did not hear of it and decided alone.
+        if print.outcome != Outcome::Pending {
+            self.windows.end(print.call, |known| {
+                known.outcome = print.outcome;
+                known.response = print.response;
+            });
         }
     }
 
@@ -120,6 +134,44 @@ impl Agent<'_> {
         let EndedCall { call, conversation, outcome, response } = ended;
         let ticket = Ticket { agent: agent.clone(), epoch: self.state.epoch(), call, conversation };
         self.on_end(&ticket, Ended { outcome, response, at });
+    }
+
+    /// Adds a call that was judged without the log.
+    pub(crate) fn add_unshared(&mut self, call: CallId) {
+        let unshared = &mut self.windows.followed.unshared;
+        if unshared.len() >= MOST_DECIDED {
+            unshared.remove(0);
+        }
+        unshared.push(call);
+    }
+
+    /// The calls in the windows that were judged without the log; `None` if there was none.
+    pub(crate) fn unshared_calls(&self) -> Option<Vec<Fingerprint>> {
+        let unshared = &self.windows.followed.unshared;
+        if unshared.is_empty() {
+            return None;
+        }
+        let mut calls = self.windows.held_calls();
+        calls.retain(|call| unshared.contains(&call.call));
+        Some(calls)
+    }
+
+    /// Lets the next part of the log replace the windows, now that it holds `shared`.
+    pub(crate) fn leave_log(&mut self, shared: &[Fingerprint]) {
+        let held: HashSet<CallId> = self.windows.in_windows().collect();
+        let is_shared = |call: &CallId| shared.iter().any(|print| print.call == *call);
+        let followed = &mut self.windows.followed;
+        followed.unshared.retain(|call| held.contains(call) && !is_shared(call));
+        followed.seen = 0;
+    }
+
+    /// Ends a call that was judged without the log; `false` if the log holds it by now.
+    pub(crate) fn end_unshared(&mut self, ticket: &Ticket, ended: Ended) -> bool {
+        let is_unshared = self.windows.followed.unshared.contains(&ticket.call);
+        if is_unshared {
+            self.on_end(ticket, ended);
+        }
+        is_unshared
     }
 
     /// Its settings, as if nothing had deactivated it in `epoch`.
