@@ -20,7 +20,7 @@ pub struct KeysArgs {
 pub enum KeysCommand {
     /// List the agent keys
     List(ServerArgs),
-    /// Make an agent key and print it, once
+    /// Create an agent key and print it once
     Create(CreateKeyArgs),
     /// Revoke an agent key: the next call with it is refused
     Revoke(RevokeKeyArgs),
@@ -57,10 +57,10 @@ pub struct RevokeKeyArgs {
 pub struct LabelsArgs {
     /// The agent
     pub agent: String,
-    /// All labels that it has from now on; without any, its labels are shown
+    /// Its new labels, which replace the old ones; without any, its labels are shown
     #[arg(value_name = "LABEL", conflicts_with = "none")]
     pub labels: Vec<String>,
-    /// Take all its labels away
+    /// Remove all its labels
     #[arg(long)]
     pub none: bool,
     /// Which server.
@@ -84,7 +84,7 @@ pub struct GroupsArgs {
 pub enum GroupsCommand {
     /// List the groups
     List(ServerArgs),
-    /// Add or change a group; what is not given stays as it is
+    /// Add or change a group; settings that are not given stay as they are
     Set(SetGroupArgs),
     /// Delete a group; its agents stay as they are
     Delete(GroupArgs),

@@ -82,7 +82,7 @@ pub enum ExemptArg {
 pub struct ExemptionsArgs {
     /// The agent
     pub agent: String,
-    /// Make an exemption from this incident, which was a false alarm
+    /// Create an exemption from this incident, which was a false alarm
     #[arg(long, value_name = "INCIDENT", requires_all = ["what", "until"])]
     pub incident: Option<String>,
     /// What should no longer count: the stopped call's prompt or its tool calls
@@ -145,9 +145,9 @@ pub enum AlertsCommand {
     List(ServerArgs),
     /// Add a channel: every kill is announced there
     Add(AddChannelArgs),
-    /// Change a channel; what is not given stays as it is
+    /// Change a channel; settings that are not given stay as they are
     Change(ChangeChannelArgs),
-    /// Delete a channel and the rules that only it had
+    /// Delete a channel, and the rules that name no other channel
     Delete {
         /// The channel, by name or id
         channel: String,
@@ -168,10 +168,10 @@ pub enum AlertsCommand {
 /// The target of a channel. The fields depend on its kind.
 #[derive(Debug, Args)]
 pub struct ChannelTarget {
-    /// Where a webhook, Slack or Discord is posted to
+    /// The address of a webhook, Slack or Discord channel
     #[arg(long, value_name = "URL")]
     pub address: Option<String>,
-    /// An address that mails go to (repeatable)
+    /// A recipient of mails (repeatable)
     #[arg(long, value_name = "ADDRESS")]
     pub to: Vec<String>,
     /// The token of a Telegram bot
@@ -276,7 +276,7 @@ pub struct KillSwitchArgs {
     /// What counts as a repetition: adaptive or literal
     #[arg(long, value_name = "COUNTING")]
     pub counting: Option<String>,
-    /// Set up an agent that has not called yet
+    /// Create the agent if it has not called yet
     #[arg(long)]
     pub create: bool,
     /// Which server.
@@ -323,7 +323,7 @@ pub struct PolicyArgs {
     /// Go back to the default policy; with *, to the configured one
     #[arg(long, conflicts_with_all = ["budget_daily", "budget_weekly", "budget_monthly", "budget_conversation", "time_zone", "hours", "rates", "models"])]
     pub reset: bool,
-    /// Set up an agent that has not called yet
+    /// Create the agent if it has not called yet
     #[arg(long)]
     pub create: bool,
     /// Which server.

@@ -46,9 +46,9 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the detector over recorded conversations and say what it would have stopped
     Replay(ReplayArgs),
-    /// Write what was recorded, in the form that replay reads
+    /// Write recorded incidents or fingerprints in the format that replay reads
     Export(ExportArgs),
-    /// Bring the database up to date, before a server of this version starts
+    /// Migrate the database before a server of this version starts
     Migrate(SettingArgs),
     /// Copy everything from a SQLite file to a PostgreSQL server, while no server runs
     Move(MoveArgs),
@@ -56,7 +56,8 @@ pub enum Command {
     Agents(ServerArgs),
     /// List the incidents, show one with its evidence, say whether it was a loop, or delete it
     Incidents(IncidentsArgs),
-    /// List, make or revoke exemptions: what does not count towards an agent's score
+    /// List, create or revoke exemptions: prompts and tool calls that do not count towards an
+    /// agent's score
     Exemptions(ExemptionsArgs),
     /// Show what was spent, by model, provider, agent, conversation or time
     Costs(CostsArgs),
@@ -76,21 +77,21 @@ pub enum Command {
     /// Show or change what an agent may spend, when and how often it may call, and which models it
     /// gets
     Policy(Box<PolicyArgs>),
-    /// List, make or revoke agent keys, which tell the server which agent a client is
+    /// List, create or revoke agent keys, which identify an agent
     Keys(KeysArgs),
     /// List, set or delete groups of agents, which share budgets and rates; stop or activate one
     Groups(GroupsArgs),
-    /// Show or set the labels of an agent, by which groups may name it
+    /// Show or set the labels of an agent, which put it into groups
     Labels(LabelsArgs),
     /// List, add, change or delete users
     Users(UsersArgs),
-    /// List, make or revoke API tokens
+    /// List, create or revoke API tokens
     Tokens(TokensArgs),
-    /// List who did what, check that the log was not tampered with, or export it
+    /// List who changed what, check that the log was not tampered with, or export it
     Audit(AuditArgs),
-    /// Print the token that the dashboard and the API ask for
+    /// Print the token that the dashboard and the API require
     Token(TokenArgs),
-    /// Make certificates for trying TLS
+    /// Create certificates for trying TLS
     Tls(TlsArgs),
     /// Print a completion script for a shell
     Completions {

@@ -31,7 +31,7 @@ pub struct UsersArgs {
 pub enum UsersCommand {
     /// List the users
     List(ServerArgs),
-    /// Add a user; without --password-stdin a password is made and printed once
+    /// Add a user; without --password-stdin a password is generated and printed once
     Add {
         /// The name to log in with
         name: String,
@@ -58,20 +58,20 @@ pub enum UsersCommand {
         /// Limit an operator to a group of agents; may be repeated
         #[arg(long = "group", value_name = "GROUP", conflicts_with = "all_agents")]
         groups: Vec<String>,
-        /// Limit an operator to no groups any more
+        /// Remove the limit to groups
         #[arg(long)]
         all_agents: bool,
         /// Read a new password from the standard input
         #[arg(long, conflicts_with = "new_password")]
         password_stdin: bool,
-        /// Make a new password and print it once
+        /// Generate a new password and print it once
         #[arg(long)]
         new_password: bool,
         /// Which server.
         #[command(flatten)]
         server: ServerArgs,
     },
-    /// Delete a user, who is logged out everywhere
+    /// Delete a user and end the user's sessions
     Delete {
         /// The user, by name or id
         user: String,
@@ -97,7 +97,7 @@ pub struct TokensArgs {
 pub enum TokensCommand {
     /// List the API tokens
     List(ServerArgs),
-    /// Make an API token; it is printed once
+    /// Create an API token and print it once
     Create {
         /// What the token is for
         name: String,
@@ -137,7 +137,7 @@ pub struct AuditArgs {
     /// Only actions that begin with this, like agent. or agent.activate
     #[arg(long, value_name = "ACTION")]
     pub action: Option<String>,
-    /// Only about what contains this, like agent:import-fixer
+    /// Only targets that contain this, like agent:import-fixer
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
     /// Which server.

@@ -31,7 +31,7 @@ pub struct ReplayArgs {
 /// The arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Only what this agent did
+    /// Only calls of this agent
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
     /// All scored calls as fingerprints, instead of the incidents with their bodies

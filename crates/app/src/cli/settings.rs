@@ -21,15 +21,14 @@ pub struct SettingArgs {
     /// The port of the proxy, 0 for any free one [default: 18900]
     #[arg(long, value_name = "PORT")]
     pub proxy_port: Option<String>,
-    /// Where everything is kept [default: the user's data directory]
+    /// The directory of all data [default: the user's data directory]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<String>,
-    /// What holds the data: sqlite, or a server like postgres://user@host/database [default:
-    /// sqlite]
+    /// The database: sqlite, or a server like postgres://user@host/database [default: sqlite]
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
-    /// The token for dashboard and API; better set as AGENTGAZER_TOKEN [default: made at the first
-    /// start]
+    /// The token for dashboard and API; better set as AGENTGAZER_TOKEN [default: generated at the
+    /// first start]
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
     /// Another host name to answer to (repeatable)
@@ -56,13 +55,13 @@ pub struct SettingArgs {
     /// the data directory]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<String>,
-    /// How log lines look: text or json [default: text]
+    /// The format of log lines: text or json [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// What is logged: a level, or a filter like info,proxy=debug [default: info]
+    /// What to log: a level, or a filter like info,proxy=debug [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
-    /// Let alerts go to private addresses, such as a receiver on this machine
+    /// Allow alerts to private addresses, such as a receiver on this machine
     #[arg(long)]
     pub allow_private_targets: bool,
     /// Any other setting by its key, like limits.idle_timeout=60s (repeatable)
@@ -115,7 +114,7 @@ impl SettingArgs {
 #[command(
     mut_arg("port", |arg| arg.help("The port of dashboard and API [default: any free one]")),
     mut_arg("proxy_port", |arg| arg.help("The port of the proxy [default: any free one]")),
-    mut_arg("data_dir", |arg| arg.help("Where everything is kept [default: a temporary directory, removed at the end]")),
+    mut_arg("data_dir", |arg| arg.help("The directory of all data [default: a temporary directory, removed at the end]")),
     mut_arg("log_level", |arg| arg.help("What is logged: a level, or a filter like info,proxy=debug [default: warn]")),
 )]
 pub struct DemoArgs {
@@ -130,7 +129,7 @@ pub struct DemoArgs {
 /// The arguments of `move`.
 #[derive(Debug, Args)]
 pub struct MoveArgs {
-    /// What is copied: sqlite: and a data directory, like sqlite:/var/lib/agentgazer
+    /// The source: sqlite: followed by a data directory, like sqlite:/var/lib/agentgazer
     #[arg(long, value_name = "SOURCE")]
     pub from: String,
     /// An empty database on a server, like postgres://user@host/database
@@ -156,10 +155,10 @@ pub struct ProviderArgs {
     /// Say what the user said
     #[arg(long)]
     pub echo: bool,
-    /// How many pieces a streamed answer comes in
+    /// The number of chunks of a streamed answer
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     pub chunks: usize,
-    /// How many milliseconds to wait before each piece
+    /// How many milliseconds to wait before each chunk
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub delay: u64,
     /// Answer with this error status
@@ -168,7 +167,7 @@ pub struct ProviderArgs {
     /// Break the connection after this many bytes of an answer
     #[arg(long, value_name = "BYTES", conflicts_with = "status")]
     pub die_after: Option<usize>,
-    /// Fall silent after this many bytes of an answer
+    /// Stop sending after this many bytes of an answer, and keep the connection open
     #[arg(long, value_name = "BYTES", conflicts_with_all = ["status", "die_after"])]
     pub stall_after: Option<usize>,
     /// Never begin to answer

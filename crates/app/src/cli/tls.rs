@@ -15,8 +15,8 @@ pub struct TlsArgs {
 /// What can be done about certificates.
 #[derive(Debug, Subcommand)]
 pub enum TlsCommand {
-    /// Make a local authority with a certificate for the server and one for an agent, for trying
-    /// TLS on this machine
+    /// Create a local authority, a certificate for the server and one for an agent, for trying TLS
+    /// on this machine
     Dev(TlsDevArgs),
 }
 

@@ -4,7 +4,7 @@ use model::SignalCounts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// One signal: how often it was seen, what one counts, what that makes.
+/// One signal: how many calls matched, the weight of each, and the product.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 pub(crate) struct Signal {
     pub(crate) count: u32,

@@ -20,7 +20,7 @@ const LISTED: u32 = 50;
 pub(crate) struct SumsView {
     /// Calls that were forwarded.
     requests: u64,
-    /// Those of them that failed.
+    /// Forwarded calls that failed.
     errors: u64,
     /// Calls that were refused.
     blocked: u64,
@@ -31,17 +31,17 @@ pub(crate) struct SumsView {
     tokens_cached: u64,
     tokens_cache_write: u64,
     tokens_reasoning: u64,
-    /// US dollars, without what `unpriced_requests` cost.
+    /// US dollars, without the cost of `unpriced_requests`.
     cost_usd: f64,
-    /// Requests of models whose price is not known.
+    /// Requests to models without a known price.
     unpriced_requests: u64,
     /// Requests whose tokens and cost are estimated.
     estimated_requests: u64,
-    /// How long requests took; `null` where that is not kept.
+    /// Latencies; `null` if they are not kept.
     latency_ms: Option<Latency>,
 }
 
-/// How long requests took, to within two percent.
+/// Latencies in milliseconds, accurate to two percent.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Latency {
     p50: u64,

@@ -20,22 +20,22 @@ use crate::problem::{BodyRefusals, Problem, Refusals};
 pub(crate) struct AgentKeyView {
     #[schema(value_type = String, format = "uuid")]
     pub(crate) id: AgentKeyId,
-    /// The agent that its holder is, or a pattern such as `team-a/*` that the agent in the path
-    /// must match.
+    /// The agent that the key identifies, or a pattern such as `team-a/*` that the agent in the
+    /// path must match.
     #[schema(value_type = String)]
     pub(crate) agent: AgentPattern,
     /// Its display name.
     pub(crate) name: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
-    /// From this time on it is refused; `null` is never.
+    /// The key is refused from this time on; `null` means never.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) expires_at: Option<Timestamp>,
-    /// When it was last used; `null` is never. After a restart it may be a minute old.
+    /// When it was last used; `null` means never. After a restart it may be a minute old.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) last_used_at: Option<Timestamp>,
-    /// How many calls with it were refused since the start: after its time, or in another agent's
-    /// name.
+    /// How many calls with it were refused since the start, because it had expired or was used for
+    /// another agent.
     pub(crate) refused: u64,
 }
 
@@ -59,7 +59,7 @@ impl From<&KeyInForce> for AgentKeyView {
 pub(crate) struct CreatedKeyView {
     #[schema(value_type = String, format = "uuid")]
     pub(crate) id: AgentKeyId,
-    /// The key. It is shown this once and kept nowhere.
+    /// The key. It is shown only in this answer and stored nowhere.
     #[schema(pattern = "^agk_[0-9A-Za-z]{49}$")]
     pub(crate) key: String,
     #[schema(value_type = String)]
@@ -76,15 +76,15 @@ pub(crate) struct CreatedKeyView {
 #[serde(deny_unknown_fields)]
 #[schema(as = NewAgentKey)]
 pub(crate) struct NewKeyBody {
-    /// One agent, or the beginning of names with `*` at the end, such as `bot-*`. In a beginning,
-    /// `/` stands for one of the separators `.`, `:` and `@`: `team-a/*` means `team-a:bot`.
+    /// One agent, or a prefix of names followed by `*`, such as `bot-*`. In the prefix, `/` stands
+    /// for one of the separators `.`, `:` and `@`: `team-a/*` matches `team-a:bot`.
     #[schema(pattern = "^(\\*|[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}|[A-Za-z0-9][A-Za-z0-9._:@/-]{0,126}\\*)$")]
     pub(crate) agent: String,
     /// Its display name.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, min_length = 1, max_length = 200)]
     pub(crate) name: Option<String>,
-    /// From this time on it is refused; without it, never.
+    /// The key is refused from this time on; without it, never.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
     pub(crate) expires_at: Option<Timestamp>,
@@ -97,7 +97,7 @@ pub(crate) async fn list(State(app): State<App>) -> Json<List<AgentKeyView>> {
     Json(List::whole(read(&app)))
 }
 
-/// Makes an agent key. The answer holds the key, which is shown this once.
+/// Creates an agent key. The answer holds the key, which is shown only then.
 #[utoipa::path(post, path = "/api/agent-keys", tag = "agents", operation_id = "create_agent_key", request_body = NewKeyBody,
     responses((status = 201, body = CreatedKeyView), Refusals, BodyRefusals))]
 pub(crate) async fn create(

@@ -29,12 +29,12 @@ pub(crate) struct ExemptionView {
     pub(crate) what: ExemptKind,
     /// The beginning of it.
     pub(crate) text: String,
-    /// The false alarm that it was made for.
+    /// The false alarm that it was created for.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub(crate) incident_id: Option<IncidentId>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
-    /// From this time on it counts again.
+    /// The end of the exemption.
     #[schema(value_type = String, format = DateTime)]
     pub(crate) until: Timestamp,
 }
@@ -64,7 +64,7 @@ pub(crate) struct NewExemption {
     pub(crate) incident_id: IncidentId,
     #[schema(schema_with = schemas::exempt_kind)]
     pub(crate) what: ExemptKind,
-    /// From this time on it counts again: at most 366 days from now.
+    /// The end of the exemption, at most 366 days from now.
     #[schema(value_type = String, format = DateTime)]
     pub(crate) until: Timestamp,
 }
@@ -81,7 +81,7 @@ pub(crate) async fn list(
     Ok(Json(List::whole(read(&app, &agent).await?)))
 }
 
-/// Makes an exemption from a false alarm. It holds from the next call on.
+/// Creates an exemption after a false alarm. It takes effect with the next call.
 #[utoipa::path(post, path = "/api/agents/{id}/exemptions", tag = "agents", operation_id = "create_exemption",
     params(("id" = String, Path, description = "The agent")), request_body = NewExemption,
     responses((status = 201, body = ExemptionView), Refusals, BodyRefusals))]
@@ -106,7 +106,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The exemptions of an agent that hold now.
+/// The exemptions of an agent that are in force.
 pub(crate) async fn read(app: &App, agent: &AgentId) -> Result<Vec<ExemptionView>, Problem> {
     let rows = app.control().exemptions(agent).await?;
     Ok(rows.into_iter().map(ExemptionView::from).collect())

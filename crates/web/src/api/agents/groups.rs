@@ -27,13 +27,14 @@ pub(crate) struct GroupView {
     /// Agents with one of these labels are in it, too.
     #[schema(value_type = Vec<String>)]
     pub(crate) labels: Vec<Label>,
-    /// Since when it is stopped: none of its agents may call, also one that is not known yet.
+    /// When it was stopped. Until it is activated, calls of all its agents are refused, also of new
+    /// ones.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) stopped_at: Option<Timestamp>,
-    /// What its agents share: budgets, rates and hours of all of them together.
+    /// Budgets, rates and hours of all its agents together.
     #[schema(value_type = PolicySchema)]
     pub(crate) policy: Policy,
-    /// What new agents of the group have other than the defaults.
+    /// Settings of new agents of the group, where they differ from the defaults.
     #[schema(value_type = Object)]
     pub(crate) kill_switch: KillSwitchChange,
     /// What its agents have spent together today, in US dollars; 0 without a policy.
@@ -108,7 +109,7 @@ pub(crate) async fn get(State(app): State<App>, GroupPath(name): GroupPath) -> R
     Ok(Json(app.control().group(&name)?.into()))
 }
 
-/// Adds or changes a group. It holds from the next call.
+/// Adds or changes a group. The change takes effect with the next call.
 #[utoipa::path(put, path = "/api/groups/{name}", tag = "groups", operation_id = "put_group",
     params(("name" = String, Path, description = "The group")), request_body = GroupBody,
     responses((status = 200, body = GroupView), Refusals, BodyRefusals))]
@@ -142,8 +143,8 @@ pub(crate) struct ReasonBody {
     reason: Option<String>,
 }
 
-/// Stops a group: no agent of it may call until it is activated, also one that is not known yet.
-/// Lists its known agents, which are deactivated by hand.
+/// Stops a group: calls of its agents, also of new ones, are refused until it is activated.
+/// Deactivates its known agents and lists them.
 #[utoipa::path(post, path = "/api/groups/{name}/stop", tag = "groups", operation_id = "stop_group",
     params(("name" = String, Path, description = "The group")), request_body = ReasonBody,
     responses((status = 200, body = MembersView), Refusals, BodyRefusals))]
@@ -155,8 +156,8 @@ pub(crate) async fn stop(
     Ok(Json(MembersView { agents: commands.because(reason)?.stop_group(&name).await? }))
 }
 
-/// Lets the agents of a group call again. Lists the known ones, which are activated. Agents of
-/// another stopped group stay inactive.
+/// Activates a group and its known agents, and lists them. Agents of another stopped group stay
+/// inactive.
 #[utoipa::path(post, path = "/api/groups/{name}/activate", tag = "groups", operation_id = "activate_group",
     params(("name" = String, Path, description = "The group")), request_body = ReasonBody,
     responses((status = 200, body = MembersView), Refusals, BodyRefusals))]

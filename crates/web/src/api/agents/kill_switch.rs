@@ -18,7 +18,7 @@ use crate::problem::{BodyRefusals, Problem, Refusals};
 pub(crate) struct SettingsView {
     /// Whether anything is stopped. Detection runs either way.
     pub(crate) enabled: bool,
-    /// How many calls, the current one included, are looked at.
+    /// How many calls are compared, the current one included.
     #[schema(minimum = 2, maximum = 500)]
     pub(crate) window_size: u16,
     /// The score that must be exceeded.
@@ -55,7 +55,7 @@ pub(crate) struct KillSwitchView {
     notifications_configured: bool,
     /// The score of the agent's newest call.
     current_score: f64,
-    /// How many calls since the last activation would have been stopped, had it been on.
+    /// How many calls since the last activation the switch would have stopped if it were on.
     would_have_stopped: u64,
 }
 
@@ -97,8 +97,8 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
     show(&app, &agent).await.map(Json)
 }
 
-/// Changes the kill switch of an agent, which is created if it is unknown. It holds from the next
-/// call.
+/// Changes the kill switch of an agent and creates an unknown agent. The change takes effect with
+/// the next call.
 #[utoipa::path(put, path = "/api/agents/{id}/kill-switch", tag = "agents", operation_id = "put_kill_switch",
     params(("id" = String, Path, description = "The agent")), request_body = ChangeBody,
     responses((status = 200, body = KillSwitchView), Refusals, BodyRefusals))]

@@ -18,7 +18,7 @@ use crate::problem::{BodyRefusals, Problem, Refusals};
 #[serde(deny_unknown_fields)]
 #[schema(as = AgentLabels)]
 pub(crate) struct LabelsBody {
-    /// Such as `production` or `team=billing`; none with `[]`.
+    /// Such as `production` or `team=billing`; `[]` removes all labels.
     #[schema(schema_with = schemas::labels)]
     labels: Vec<String>,
 }
@@ -38,7 +38,7 @@ pub(crate) async fn put(
     super::read(&app, agent).await.map(Json)
 }
 
-/// Reads labels, and names the one that is none.
+/// Reads labels, or names the invalid one.
 pub(crate) fn parse_labels(labels: Vec<String>) -> Result<Vec<Label>, Problem> {
     let parse = |(position, text): (usize, String)| {
         Label::parse(&text).map_err(|error| Problem::field(format!("labels[{position}]"), error.to_string()))

@@ -36,12 +36,12 @@ pub(crate) struct AgentView {
     /// Its labels, by which groups may name it.
     #[schema(value_type = Vec<String>)]
     pub(crate) labels: Vec<Label>,
-    /// Whether its calls go through.
+    /// Whether its calls are forwarded.
     pub(crate) active: bool,
-    /// Who deactivated it.
+    /// What deactivated it.
     #[schema(schema_with = schemas::deactivated_by)]
     pub(crate) deactivated_by: Option<DeactivatedBy>,
-    /// Since when it is inactive.
+    /// When it was deactivated.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) deactivated_at: Option<Timestamp>,
     /// When it was first seen.
@@ -54,7 +54,7 @@ pub(crate) struct AgentView {
     pub(crate) kill_switch: SettingsView,
     /// The score of its newest call.
     pub(crate) current_score: f64,
-    /// What that score is made of.
+    /// The signals of that score.
     pub(crate) signals: Signals,
     /// The open incident.
     #[schema(value_type = Option<String>, format = "uuid")]
@@ -85,7 +85,7 @@ impl From<Agent> for AgentView {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AgentsQuery {
-    /// Only those whose id or name contains this.
+    /// Only agents whose id or name contains this.
     search: Option<String>,
     /// Only active ones, or only inactive ones.
     #[param(inline)]
@@ -118,7 +118,7 @@ impl Paging for AgentsQuery {
 #[serde(deny_unknown_fields)]
 #[schema(as = AgentChange)]
 pub(crate) struct ChangeBody {
-    /// Whether its calls go through. Activation clears the windows and closes the incident.
+    /// Whether its calls are forwarded. Activation clears the windows and closes the incident.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false)]
     active: Option<bool>,
@@ -174,7 +174,7 @@ pub(crate) async fn patch(
 /// Deletes an agent with all its data.
 #[utoipa::path(delete, path = "/api/agents/{id}", tag = "agents", operation_id = "delete_agent",
     params(("id" = String, Path, description = "The agent")),
-    responses((status = 204, description = "It is gone"), Refusals))]
+    responses((status = 204, description = "It is deleted"), Refusals))]
 pub(crate) async fn delete(ByCaller(commands): ByCaller, AgentPath(agent): AgentPath) -> Result<StatusCode, Problem> {
     commands.delete_agent(agent).await?;
     Ok(StatusCode::NO_CONTENT)

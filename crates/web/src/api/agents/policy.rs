@@ -16,7 +16,7 @@ use crate::gate::ByCaller;
 use crate::input::{AgentPath, Body};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// The policy of an agent and what was used of it.
+/// The policy of an agent and what the agent has spent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AgentPolicy)]
 pub(crate) struct PolicyView {
@@ -54,7 +54,7 @@ pub(crate) struct DefaultView {
     #[serde(flatten)]
     #[schema(value_type = PolicySchema)]
     policy: Arc<Policy>,
-    /// Whether it is the one of the file, the environment and the flags.
+    /// Whether it comes from the file, the environment and the flags.
     is_configured: bool,
 }
 
@@ -73,11 +73,11 @@ pub(crate) struct PolicySchema {
     budget_conversation_usd: Option<f64>,
     /// The IANA name of the zone in which days begin and hours are counted.
     time_zone: String,
-    /// When the agent may call; `null` is always.
+    /// When the agent may call; `null` means always.
     allowed_hours: Option<Vec<AllowedHoursSchema>>,
-    /// How often it may call.
+    /// Rates per minute.
     rate_limits: Vec<RateLimitSchema>,
-    /// Which models it gets instead of those it asks for.
+    /// Models that replace the requested ones.
     model_overrides: Vec<ModelOverrideSchema>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct RateLimitSchema {
     tokens_per_minute: Option<u64>,
 }
 
-/// Another model than the one that is asked for.
+/// A model that replaces the requested one.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ModelOverride)]
@@ -142,9 +142,9 @@ pub(crate) struct RateLimitSchema {
 pub(crate) struct ModelOverrideSchema {
     /// A provider's name, or `*`.
     provider: String,
-    /// The model that is asked for, or `*`.
+    /// The requested model, or `*`.
     model: String,
-    /// The model that is used.
+    /// The model to use instead.
     r#use: String,
 }
 
@@ -157,7 +157,8 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(agent): AgentPath) -> 
     read(&app, &agent).await.map(Json)
 }
 
-/// Changes the policy of an agent, which is created if it is unknown. It holds from the next call.
+/// Changes the policy of an agent and creates an unknown agent. The change takes effect with the
+/// next call.
 #[utoipa::path(put, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "put_policy",
     params(("id" = String, Path, description = "The agent")), request_body = ChangeSchema,
     responses((status = 200, body = PolicyView), Refusals, BodyRefusals))]
@@ -171,7 +172,7 @@ pub(crate) async fn put(
     read(&app, &agent).await.map(Json)
 }
 
-/// Removes the agent's own policy: the default holds from the next call on.
+/// Removes the agent's own policy: the default applies from the next call on.
 #[utoipa::path(delete, path = "/api/agents/{id}/policy", tag = "agents", operation_id = "delete_policy",
     params(("id" = String, Path, description = "The agent")),
     responses((status = 200, body = PolicyView), Refusals))]
@@ -216,7 +217,7 @@ pub(crate) async fn delete_default(
     get_default(State(app)).await
 }
 
-/// The policy of an agent and what was used of it.
+/// The policy of an agent and what the agent has spent.
 pub(crate) async fn read(app: &App, agent: &AgentId) -> Result<PolicyView, Problem> {
     let PolicyStatus { policy, is_default, spent: [day, week, month] } = app.control().policy(agent).await?;
     Ok(PolicyView { policy, is_default, spent_daily_usd: day, spent_weekly_usd: week, spent_monthly_usd: month })

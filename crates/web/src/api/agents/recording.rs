@@ -68,7 +68,7 @@ pub(crate) async fn get(State(app): State<App>, AgentPath(id): AgentPath) -> Res
     read(&app, &id).await.map(Json)
 }
 
-/// Switches the recording of an agent on or off, for calls that end from about a second later on.
+/// Switches the recording of an agent on or off, for calls that end at least about a second later.
 /// It overrides the configuration.
 #[utoipa::path(put, path = "/api/agents/{id}/recording", tag = "agents", operation_id = "put_recording",
     params(("id" = String, Path, description = "The agent")), request_body = RecordingBody,
@@ -83,7 +83,7 @@ pub(crate) async fn put(
     read(&app, &id).await.map(Json)
 }
 
-/// Goes back to what the configuration says about recording the agent.
+/// Removes that switch, so that the configuration decides whether the agent is recorded.
 #[utoipa::path(delete, path = "/api/agents/{id}/recording", tag = "agents", operation_id = "delete_recording",
     params(("id" = String, Path, description = "The agent")),
     responses((status = 200, body = RecordingView), Refusals))]

@@ -34,7 +34,7 @@ pub(crate) struct ChannelView {
     pub(crate) disabled_reason: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
-    /// Its address. The path may be a secret: only the host and, of a long address, the last four
+    /// Its address. The path may be a secret: only the host and, for a long address, the last four
     /// characters are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
@@ -44,7 +44,8 @@ pub(crate) struct ChannelView {
     /// The chat of a Telegram bot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) chat_id: Option<String>,
-    /// Verifies what a webhook receives. Only in the answer that created the channel.
+    /// The secret that verifies deliveries to a webhook. Only in the answer that created the
+    /// channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<String>,
 }
@@ -250,14 +251,14 @@ async fn apply(app: &App, mut channel: Channel, mut body: ChannelBody) -> Result
 /// unless it is off.
 #[utoipa::path(delete, path = "/api/channels/{id}", tag = "alerts", operation_id = "delete_channel",
     params(("id" = String, Path, description = "The channel")),
-    responses((status = 204, description = "It is gone"), Refusals))]
+    responses((status = 204, description = "It is deleted"), Refusals))]
 pub(crate) async fn delete(ByCaller(commands): ByCaller, ChannelPath(id): ChannelPath) -> Result<StatusCode, Problem> {
     commands.delete_channel(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Sends a test through a channel. The answer is the delivery after its first attempt, or as it is
-/// after some seconds.
+/// Sends a test through a channel. The answer is the delivery after its first attempt, or after
+/// some seconds without one.
 #[utoipa::path(post, path = "/api/channels/{id}/test", tag = "alerts", operation_id = "test_channel",
     params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = DeliveryView), Refusals))]

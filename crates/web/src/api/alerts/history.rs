@@ -55,7 +55,7 @@ pub(crate) struct DeliveryView {
     /// When it was delivered or given up.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) finished_at: Option<Timestamp>,
-    /// Why it was given up.
+    /// Why delivery was given up.
     pub(crate) reason: Option<String>,
     /// The digest that it was sent in.
     #[schema(value_type = Option<String>, format = "uuid")]
@@ -173,8 +173,8 @@ pub(crate) async fn retry(
     read(&app, id).await.map(|row| Json(row.into()))
 }
 
-/// A delivery once it has been tried, or as it is after some seconds. `outbox` was taken before it
-/// was queued.
+/// A delivery after its first attempt, or after some seconds without one. `outbox` was subscribed
+/// before it was queued.
 pub(super) async fn first_attempt(
     app: &App,
     id: DeliveryId,

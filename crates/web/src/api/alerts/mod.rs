@@ -20,7 +20,7 @@ use crate::gate::ByCaller;
 use crate::input::{Body, RulePath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// A rule about what people are notified of.
+/// A rule that says when people are notified.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AlertRule)]
 pub(crate) struct RuleView {
@@ -30,7 +30,7 @@ pub(crate) struct RuleView {
     pub(crate) agent_id: String,
     #[schema(schema_with = schemas::rule_type)]
     pub(crate) rule_type: RuleType,
-    /// Ids of channels; none: every channel.
+    /// Ids of channels; an empty list means every channel.
     #[schema(value_type = Vec<String>)]
     pub(crate) channels: Vec<ChannelId>,
     /// For how long the same alert about the same agent is not repeated. A kill is always sent.
@@ -80,7 +80,7 @@ impl From<AlertRule> for RuleView {
     }
 }
 
-/// A rule, or a change of one: an absent field keeps its value, or has the usual one. A new rule
+/// A rule, or a change of one: an absent field keeps its value, or has the default. A new rule
 /// needs `rule_type`; of type `agent_down` also `minutes`, of type `error_rate` also `percent` and
 /// `minutes`, of type `budget` also `amount_usd` and `period`, or `percent`.
 #[derive(Deserialize, ToSchema)]
@@ -95,7 +95,7 @@ pub(crate) struct RuleBody {
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, pattern = "^([*]|[A-Za-z0-9][A-Za-z0-9._:@-]{0,127})$")]
     agent_id: Option<String>,
-    /// Ids of channels; none: every channel.
+    /// Ids of channels; an empty list means every channel.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<Vec<String>>, nullable = false)]
     channels: Option<Vec<ChannelId>>,
@@ -204,7 +204,7 @@ pub(crate) async fn patch(
 /// Deletes a rule.
 #[utoipa::path(delete, path = "/api/alerts/{id}", tag = "alerts", operation_id = "delete_alert_rule",
     params(("id" = String, Path, description = "The rule")),
-    responses((status = 204, description = "It is gone"), Refusals))]
+    responses((status = 204, description = "It is deleted"), Refusals))]
 pub(crate) async fn delete(ByCaller(commands): ByCaller, RulePath(id): RulePath) -> Result<StatusCode, Problem> {
     commands.delete_rule(id).await?;
     Ok(StatusCode::NO_CONTENT)

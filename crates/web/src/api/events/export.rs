@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::input::Parameters;
 use crate::problem::{Problem, Refusals};
 
-/// How an export is written.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ExportFormat {
@@ -28,9 +28,9 @@ pub(crate) enum ExportFormat {
     Csv,
 }
 
-/// All events that the filters let through, newest first, as one file.
+/// All events that match the filters, newest first, as one file.
 ///
-/// In CSV, text that a spreadsheet would run as a formula has a `'` before it.
+/// In CSV, text that a spreadsheet would run as a formula begins with a `'`.
 #[utoipa::path(get, path = "/api/events/export", tag = "events", operation_id = "export_events", params(EventsQuery),
     responses((status = 200, content((Vec<EventView> = "application/json"), (String = "text/csv"))), Refusals))]
 pub(crate) async fn get(

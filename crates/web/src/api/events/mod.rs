@@ -20,7 +20,7 @@ use crate::problem::{Problem, Refusals};
 #[derive(Serialize, ToSchema)]
 #[schema(as = Event)]
 pub(crate) struct EventView {
-    /// Its id; of a call, the request id.
+    /// Its id; for a call, the request id.
     #[schema(value_type = String, format = "uuid")]
     id: CallId,
     #[schema(value_type = String)]
@@ -64,12 +64,12 @@ pub(crate) struct EventDetails {
     /// broke off.
     estimated: bool,
     streamed: bool,
-    /// What the score is made of.
+    /// The signals of the score.
     signals: Option<Signals>,
     /// The window that the score comes from.
     #[schema(value_type = Option<String>)]
     window: Option<WindowKind>,
-    /// Whether the call would have been stopped, had the kill switch been on.
+    /// Whether the kill switch would have stopped the call if it were on.
     would_have_stopped: bool,
     /// What went wrong.
     error: Option<String>,
@@ -78,10 +78,10 @@ pub(crate) struct EventDetails {
     /// The agent key that the call came with.
     #[schema(value_type = Option<String>, format = "uuid")]
     key_id: Option<AgentKeyId>,
-    /// Whom the issuer of the call's token names (`sub`), if it came with a token instead of a key.
+    /// The subject of the call's token (`sub`), if it came with a token instead of a key.
     token_subject: Option<Box<str>>,
-    /// How many refused calls this stands for: those of inactive agents and by policies are counted
-    /// by the minute.
+    /// How many refused calls this event stands for: refusals of inactive agents and by policies
+    /// are counted by the minute.
     count: u64,
 }
 
@@ -151,10 +151,10 @@ pub(crate) struct EventsQuery {
     blocked: Option<bool>,
     #[param(schema_with = schemas::block_reason_filter, required = false)]
     block_reason: Option<BlockReason>,
-    /// Only calls that failed, by the provider's or the proxy's doing.
+    /// Only calls that failed because of the provider or the proxy.
     #[serde(default)]
     failed: bool,
-    /// Only what took at least so many milliseconds.
+    /// Only calls that took at least this many milliseconds.
     #[param(format = Int64, maximum = 4294967295_u64)]
     min_latency_ms: Option<u32>,
     /// From this time on (RFC 3339).
@@ -170,7 +170,7 @@ pub(crate) struct EventsQuery {
     limit: Option<u32>,
     /// Where the page starts: `next_cursor` of the one before.
     cursor: Option<String>,
-    /// How an export is written; only there. An export has no `limit` and no `cursor`.
+    /// The format of an export; only for exports, which have no `limit` and no `cursor`.
     #[param(inline)]
     format: Option<ExportFormat>,
 }

@@ -18,13 +18,13 @@ use crate::problem::{Problem, Refusals};
 pub(crate) struct EvidenceView {
     #[schema(value_type = String, format = "uuid")]
     pub(crate) call_id: CallId,
-    /// When it came; `null` if only its fingerprint is known.
+    /// When it arrived; `null` if only its fingerprint is known.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) timestamp: Option<Timestamp>,
     /// Why it is part of the evidence.
     #[schema(schema_with = schemas::matched)]
     pub(crate) matched: Vec<Matched>,
-    /// Which later call it is like, by which signal.
+    /// The later calls that it is similar to, and by which signal.
     pub(crate) alike: Vec<LikenessView>,
     /// The text of its prompt.
     pub(crate) prompt: Option<String>,
@@ -34,10 +34,10 @@ pub(crate) struct EvidenceView {
     pub(crate) tool_results: Option<String>,
     /// The text of its response.
     pub(crate) response: Option<String>,
-    /// The body it was sent with; what is no UTF-8 is replaced. `null` if it was no longer in
+    /// The request body; bytes that are not UTF-8 are replaced. `null` if it was no longer in
     /// memory.
     pub(crate) request_body: Option<String>,
-    /// The body it was answered with; `null` if there is none.
+    /// The response body; `null` if there is none.
     pub(crate) response_body: Option<String>,
     pub(crate) request_chars: u64,
     pub(crate) response_chars: u64,
@@ -49,7 +49,7 @@ pub(crate) struct EvidenceView {
     pub(crate) missing: Option<MissingBodies>,
 }
 
-/// That a call is like a later one.
+/// Says that a call is similar to a later one.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Likeness)]
 pub(crate) struct LikenessView {
@@ -59,7 +59,8 @@ pub(crate) struct LikenessView {
     /// The later call: the one that was stopped, or the one with the newest response.
     #[schema(value_type = String, format = "uuid")]
     call_id: CallId,
-    /// In how many of 64 bits the hashes differ, below 3; `null` of tool calls, which are the same.
+    /// In how many of 64 bits the hashes differ, below 3; `null` for tool calls, which are
+    /// identical.
     distance: Option<u32>,
 }
 

@@ -46,25 +46,25 @@ pub(crate) struct IncidentView {
     /// The window that fired.
     #[schema(schema_with = schemas::window)]
     pub(crate) window: WindowKind,
-    /// What the score is made of.
+    /// The signals of the score.
     pub(crate) signals: Signals,
     #[schema(schema_with = schemas::incident_state)]
     pub(crate) state: IncidentState,
-    /// Since when the agent got nowhere; `null` of incidents from before this was kept.
+    /// When the loop began; `null` for incidents of versions that did not record it.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) stuck_since: Option<Timestamp>,
-    /// How many calls it made since then, the stopped one included.
+    /// How many calls the agent made since then, the stopped one included.
     pub(crate) stuck_calls: u64,
-    /// The calls that came again and again in the same order, if they did.
+    /// The cycle, if calls were repeated in the same order.
     pub(crate) cycle: Option<CycleView>,
-    /// What those calls had cost when it was stopped; `null` if no price is known.
+    /// The cost of those calls when the agent was stopped; `null` if no price is known.
     #[schema(value_type = Option<f64>)]
     pub(crate) loop_cost_usd: Option<NanoUsd>,
-    /// What an hour of that would have cost.
+    /// The cost of an hour of that loop.
     #[schema(value_type = Option<f64>)]
     pub(crate) loop_cost_per_hour_usd: Option<NanoUsd>,
-    /// How many further requests were refused, until the agent was activated again. Nothing was
-    /// spent on them.
+    /// How many further requests were refused until the agent was activated again. They cost
+    /// nothing.
     pub(crate) refused: u64,
     /// When the agent was activated again.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -72,14 +72,14 @@ pub(crate) struct IncidentView {
     /// Where the activation came from.
     #[schema(schema_with = schemas::activated_by)]
     pub(crate) closed_by: Option<ActivatedBy>,
-    /// What a person said of it.
+    /// A person's feedback.
     #[schema(schema_with = schemas::feedback_or_null)]
     pub(crate) feedback: Option<Feedback>,
     /// How many calls the evidence holds.
     pub(crate) evidence_count: u64,
 }
 
-/// Calls that come again and again in the same order.
+/// Calls that were repeated in the same order.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 #[schema(as = Cycle)]
 pub(crate) struct CycleView {
@@ -147,7 +147,7 @@ impl Paging for IncidentsQuery {
     }
 }
 
-/// What a person says of an incident.
+/// A person's feedback on an incident.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = IncidentFeedback)]
@@ -178,7 +178,7 @@ pub(crate) async fn get(State(app): State<App>, IncidentPath(id): IncidentPath) 
     read(&app, id).await.map(Json)
 }
 
-/// Says whether it was a loop.
+/// Records whether it was a loop.
 #[utoipa::path(post, path = "/api/incidents/{id}/feedback", tag = "incidents", operation_id = "give_feedback",
     params(("id" = String, Path, description = "The incident")), request_body = FeedbackBody,
     responses((status = 200, body = IncidentView), Refusals, BodyRefusals))]
@@ -195,7 +195,7 @@ pub(crate) async fn feedback(
 /// Deletes an incident with its evidence.
 #[utoipa::path(delete, path = "/api/incidents/{id}", tag = "incidents", operation_id = "delete_incident",
     params(("id" = String, Path, description = "The incident")),
-    responses((status = 204, description = "It is gone"), Refusals))]
+    responses((status = 204, description = "It is deleted"), Refusals))]
 pub(crate) async fn delete(
     ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,

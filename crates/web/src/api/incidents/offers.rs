@@ -1,5 +1,5 @@
-//! The exemptions that could be made after a false alarm, narrowest first, each with what it would
-//! have let through.
+//! The possible exemptions after a false alarm, narrowest first, each with the effect that it would
+//! have had.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::input::IncidentPath;
 use crate::problem::{Problem, Refusals};
 
-/// An exemption that could be made, and what it would have let through.
+/// A possible exemption, and the effect that it would have had.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ExemptionOffer)]
 pub(crate) struct OfferView {
@@ -21,13 +21,13 @@ pub(crate) struct OfferView {
     pub(crate) what: ExemptKind,
     /// The beginning of it.
     pub(crate) text: String,
-    /// What the stopped call would have scored with it.
+    /// The score that the stopped call would have had with it.
     pub(crate) score: f64,
-    /// Whether it would have gone through.
+    /// Whether the stopped call would have been forwarded.
     pub(crate) would_have_passed: bool,
-    /// How many of the agent's newest calls on record have it.
+    /// How many of the agent's newest recorded calls it covers.
     pub(crate) covered_calls: usize,
-    /// How many calls that are, at most 2000.
+    /// How many recorded calls were checked, at most 2000.
     pub(crate) of_calls: usize,
 }
 
@@ -38,8 +38,8 @@ impl From<ExemptionOffer> for OfferView {
     }
 }
 
-/// The exemptions that could be made after a false alarm, narrowest first, each with what it would
-/// have let through.
+/// The possible exemptions after a false alarm, narrowest first, each with the effect that it would
+/// have had.
 #[utoipa::path(get, path = "/api/incidents/{id}/exemptions", tag = "incidents", operation_id = "list_exemption_offers",
     params(("id" = String, Path, description = "The incident")),
     responses((status = 200, body = List<OfferView>), Refusals))]
@@ -50,7 +50,7 @@ pub(crate) async fn list(
     Ok(Json(List::whole(read(&app, id).await?)))
 }
 
-/// The exemptions that could be made; none if the window of the incident was not kept.
+/// The possible exemptions; empty if the window of the incident was not kept.
 pub(crate) async fn read(app: &App, incident: IncidentId) -> Result<Vec<OfferView>, Problem> {
     let offers = app.control().exemption_offers(incident).await?;
     Ok(offers.into_iter().map(OfferView::from).collect())

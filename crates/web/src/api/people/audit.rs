@@ -24,12 +24,12 @@ pub(crate) struct AuditView {
     pub(crate) actor: ActorView,
     /// What was done, like `agent.activate`.
     pub(crate) action: String,
-    /// To what, like `agent:import-fixer`.
+    /// The target, like `agent:import-fixer`.
     pub(crate) target: Option<String>,
-    /// The fields that changed, before.
+    /// The changed fields before the change.
     #[schema(value_type = Option<Object>)]
     pub(crate) before: Option<Value>,
-    /// The same fields afterwards.
+    /// The changed fields after the change.
     #[schema(value_type = Option<Object>)]
     pub(crate) after: Option<Value>,
     /// Why, in the actor's own words.
@@ -47,12 +47,12 @@ pub(crate) struct ActorView {
     /// The id of the user or of the API token.
     pub(crate) id: Option<String>,
     pub(crate) name: String,
-    /// What it could do; absent of somebody who failed to log in.
+    /// The role; absent if the login failed.
     #[schema(schema_with = schemas::role_or_null)]
     pub(crate) role: Option<Role>,
     /// Where the request came from.
     pub(crate) address: Option<String>,
-    /// The way it came.
+    /// The way the request came in.
     #[schema(schema_with = schemas::way)]
     pub(crate) via: ActivatedBy,
 }

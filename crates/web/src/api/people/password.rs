@@ -20,7 +20,7 @@ use crate::problem::{BodyRefusals, Problem, Refusals};
 #[serde(deny_unknown_fields)]
 #[schema(as = PasswordChange)]
 pub(crate) struct PasswordBody {
-    /// The password that holds now.
+    /// The current password.
     #[schema(max_length = 200)]
     pub(crate) current: String,
     /// 12 to 200 characters.
@@ -28,7 +28,7 @@ pub(crate) struct PasswordBody {
     pub(crate) password: String,
 }
 
-/// Changes the password of the user who asks. All sessions of that user end.
+/// Changes the caller's own password. All sessions of that user end.
 #[utoipa::path(post, path = "/api/password", tag = "people", operation_id = "change_password",
     request_body = PasswordBody, responses((status = 204, description = "It is changed"), Refusals, BodyRefusals))]
 pub(crate) async fn change(
@@ -41,8 +41,8 @@ pub(crate) async fn change(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Changes it. Wrong passwords are limited as those of a login are: a session that was left open
-/// must not let anybody find the password.
+/// Changes the caller's password. Wrong passwords are limited as at a login: an attacker with an
+/// open session must not be able to guess it.
 pub(crate) async fn change_own(
     app: &App,
     client: &Client,

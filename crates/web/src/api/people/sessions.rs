@@ -17,13 +17,13 @@ use crate::problem::{Problem, Refusals};
 #[derive(Serialize, ToSchema)]
 #[schema(as = Session)]
 pub(crate) struct SessionView {
-    /// Its handle, which lets nobody in.
+    /// Its handle, which is not a credential.
     #[schema(pattern = "^[0-9a-f]{16}$")]
     pub(crate) id: String,
     /// How it was opened.
     #[schema(schema_with = schemas::actor_kind)]
     pub(crate) kind: ActorKind,
-    /// Whose it is.
+    /// The user.
     pub(crate) name: String,
     #[schema(schema_with = schemas::role)]
     pub(crate) role: Role,
@@ -31,10 +31,10 @@ pub(crate) struct SessionView {
     pub(crate) opened_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) ends_at: Timestamp,
-    /// Where it was opened from.
+    /// The client's address when it was opened.
     #[schema(value_type = Option<String>)]
     pub(crate) address: Option<String>,
-    /// Whether it is the one that asks.
+    /// Whether it is the session of this request.
     pub(crate) is_current: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn list(State(app): State<App>, headers: HeaderMap) -> Json<Lis
     Json(List::whole(read(&app, &headers).await))
 }
 
-/// The open sessions, newest first. Those that a new password or role has ended are none.
+/// The open sessions, newest first, without those that a new password or role has ended.
 pub(crate) async fn read(app: &App, headers: &HeaderMap) -> Vec<SessionView> {
     app.sessions.refresh_all().await;
     let (token, now) = (&app.web().token, app.web().clock.now());
@@ -69,7 +69,7 @@ pub(crate) async fn read(app: &App, headers: &HeaderMap) -> Vec<SessionView> {
 /// Ends a session: its browser has to log in again.
 #[utoipa::path(delete, path = "/api/sessions/{id}", tag = "people", operation_id = "end_session",
     params(("id" = String, Path, description = "The session's id")),
-    responses((status = 204, description = "It is over"), Refusals))]
+    responses((status = 204, description = "The session is ended"), Refusals))]
 pub(crate) async fn end(
     State(app): State<App>,
     ByCaller(commands): ByCaller,

@@ -25,7 +25,7 @@ pub(crate) struct TokenView {
     pub(crate) name: String,
     #[schema(schema_with = schemas::role)]
     pub(crate) role: Role,
-    /// The groups of agents that an operator is limited to; absent if to none.
+    /// The groups of agents that an operator is limited to; absent if there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) groups: Option<Vec<String>>,
     #[schema(value_type = String, format = DateTime)]
@@ -96,7 +96,7 @@ pub(crate) async fn list(State(app): State<App>) -> Json<List<TokenView>> {
     Json(List::whole(app.control().api_tokens().into_iter().map(TokenView::from).collect()))
 }
 
-/// Makes an API token. Its text is shown this once; only a hash is kept.
+/// Creates an API token. Its text is shown only in this answer; only a hash is stored.
 #[utoipa::path(post, path = "/api/tokens", tag = "people", operation_id = "create_token", request_body = TokenBody,
     responses((status = 201, body = MadeView), Refusals, BodyRefusals))]
 pub(crate) async fn create(

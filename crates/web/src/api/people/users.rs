@@ -25,7 +25,7 @@ pub(crate) struct UserView {
     pub(crate) name: String,
     #[schema(schema_with = schemas::role)]
     pub(crate) role: Role,
-    /// The groups of agents that an operator is limited to; absent if to none.
+    /// The groups of agents that an operator is limited to; absent if there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) groups: Option<Vec<String>>,
     #[schema(value_type = String, format = DateTime)]

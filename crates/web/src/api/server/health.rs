@@ -21,7 +21,7 @@ pub(crate) struct Health {
     /// Why it is not ready.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<String>,
-    /// What does not keep it from working but needs attention.
+    /// Problems that need attention but do not stop the server from working.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }

@@ -82,7 +82,7 @@ pub(crate) async fn get(
     show(&app, &name).map(Json)
 }
 
-/// Adds or changes a provider. It holds from the next call.
+/// Adds or changes a provider. The change takes effect with the next call.
 #[utoipa::path(put, path = "/api/providers/{name}", tag = "providers", operation_id = "put_provider",
     params(("name" = String, Path, description = "The provider")), request_body = ChangeBody,
     responses((status = 200, body = ProviderView), Refusals, BodyRefusals))]
@@ -96,11 +96,11 @@ pub(crate) async fn put(
     show(&app, &name).map(Json)
 }
 
-/// Removes what was stored of a provider, its key included. A built-in or configured provider is
-/// used as it was.
+/// Deletes what was stored about a provider, including its key. A built-in or configured provider
+/// is again as built in or configured.
 #[utoipa::path(delete, path = "/api/providers/{name}", tag = "providers", operation_id = "delete_provider",
     params(("name" = String, Path, description = "The provider")),
-    responses((status = 204, description = "It is as it was without what was stored"), Refusals))]
+    responses((status = 204, description = "What was stored is deleted"), Refusals))]
 pub(crate) async fn delete(
     ByCaller(commands): ByCaller,
     ProviderPath(name): ProviderPath,

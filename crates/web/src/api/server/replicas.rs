@@ -15,24 +15,24 @@ use crate::problem::{Problem, Refusals};
 #[derive(Serialize, ToSchema)]
 #[schema(as = Replica)]
 pub(crate) struct ReplicaView {
-    /// Its id, another one with every start.
+    /// Its id, which is new at every start.
     pub(crate) id: String,
-    /// Whether it is the one that answers.
+    /// Whether it is the server that answers this request.
     pub(crate) is_this: bool,
     /// The version of AgentGazer.
     pub(crate) version: String,
-    /// Where its dashboard is.
+    /// The address of its dashboard.
     pub(crate) address: String,
     /// `shared`, or `degraded` while it cannot agree with the others.
     pub(crate) mode: String,
     /// When it was started.
     #[schema(value_type = String, format = DateTime)]
     pub(crate) started_at: Timestamp,
-    /// Whether it was heard of in the last ten seconds.
+    /// Whether it reported in the last ten seconds.
     pub(crate) is_alive: bool,
-    /// How long ago it was last heard of, in milliseconds.
+    /// Time since its last report, in milliseconds.
     pub(crate) silent_ms: u64,
-    /// How long before that it had last read what others changed, in milliseconds.
+    /// Time from its last read of other replicas' changes to that report, in milliseconds.
     pub(crate) lag_ms: u64,
 }
 

@@ -19,7 +19,7 @@ use crate::problem::{BodyRefusals, Problem, Refusals};
 pub(crate) struct AllSettings {
     #[serde(flatten)]
     in_force: GeneralView,
-    /// The settings of the file, the environment and the flags, without what was set here.
+    /// The settings of the file, the environment and the flags, without those that were set here.
     configured: GeneralView,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct AllSettings {
 #[derive(Serialize, ToSchema)]
 #[schema(as = GeneralSettings)]
 pub(crate) struct GeneralView {
-    /// What agents start with that are first seen from now on.
+    /// The settings that new agents start with.
     kill_switch: KillSwitchView,
     retention: RetentionView,
 }
@@ -40,7 +40,7 @@ pub(crate) struct RetentionView {
     event_days: u32,
     /// Incidents with their evidence (open ones stay), and the history of alerts.
     incident_days: u32,
-    /// Sums by day; by hour and by conversation 62 days at most.
+    /// Sums by day; sums by hour and by conversation are kept for 62 days at most.
     statistics_days: u32,
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn get(State(app): State<App>) -> Json<AllSettings> {
     Json(AllSettings { in_force: store.settings().into(), configured: store.configured_settings().into() })
 }
 
-/// Changes the settings of all agents: the kill switch of agents not yet seen, and what is deleted
+/// Changes the settings of all agents: the kill switch of new agents, and how long data is kept,
 /// from the next hour on. They override the configuration, also after a restart.
 #[utoipa::path(put, path = "/api/settings", tag = "settings", operation_id = "put_settings", request_body = ChangeBody,
     responses((status = 200, body = AllSettings), Refusals, BodyRefusals))]

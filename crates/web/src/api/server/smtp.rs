@@ -85,7 +85,7 @@ pub(crate) struct SmtpBody {
     pub(crate) from: String,
 }
 
-/// Where a test mail goes.
+/// The recipient of a test mail.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = TestMail)]
@@ -95,11 +95,11 @@ pub(crate) struct TestBody {
     pub(crate) to: String,
 }
 
-/// What the SMTP server said to a test mail.
+/// The SMTP server's answer to a test mail.
 #[derive(Serialize, ToSchema)]
 #[schema(as = TestMailResult)]
 pub(crate) struct TestView {
-    /// Whether the server took it.
+    /// Whether the server accepted it.
     pub(crate) delivered: bool,
     /// The server's answer, or why there is none.
     pub(crate) answer: String,
@@ -178,7 +178,7 @@ pub(crate) async fn delete(State(app): State<App>, ByCaller(commands): ByCaller)
     read(&app).await.map(Json)
 }
 
-/// Sends a test mail through the SMTP server in force, and returns what the server said to it.
+/// Sends a test mail through the SMTP server in force, and returns the server's answer.
 #[utoipa::path(post, path = "/api/settings/smtp/test", tag = "settings", operation_id = "test_smtp_server",
     request_body = TestBody, responses((status = 200, body = TestView), Refusals, BodyRefusals))]
 pub(crate) async fn test(State(app): State<App>, Body(body): Body<TestBody>) -> Result<Json<TestView>, Problem> {

@@ -32,15 +32,14 @@ pub(crate) struct StatusView {
     /// Why nothing can be recorded at the moment; `null` if all is well.
     pub(crate) database_trouble: Option<String>,
     /// What happened to the files of the database since the start (deleted, replaced, damaged) and
-    /// what was done about it; `null` if nothing did.
+    /// what the server did about it; `null` if nothing happened.
     pub(crate) database_notice: Option<String>,
-    /// How large the database is, in bytes; pages that are free and will be filled again are not
-    /// counted.
+    /// The size of the database in bytes, without free pages, which are reused.
     pub(crate) database_bytes: u64,
-    /// How large it may become (`retention.max_size`); `null` if as large as the disk.
+    /// The limit on that size (`retention.max_size`); `null` if only the disk limits it.
     pub(crate) database_max_bytes: Option<u64>,
-    /// How many events and incidents were deleted before their time since the start, because it had
-    /// become so large.
+    /// How many events and incidents were deleted before their retention ended since the start,
+    /// because the database reached that size.
     pub(crate) deleted_for_size: u64,
     /// How many events could not be recorded since the start.
     pub(crate) dropped_events: u64,
@@ -50,10 +49,9 @@ pub(crate) struct StatusView {
     /// How many calls the proxy refused since the start because their agent key was missing or
     /// wrong, by reason.
     pub(crate) unauthorized_calls: BTreeMap<&'static str, u64>,
-    /// What links in alerts begin with (`public_url`).
+    /// The address with which links in alerts begin (`public_url`).
     pub(crate) public_url: String,
-    /// Whether those links lead to the machine that they are opened on, so that only this one can
-    /// follow them.
+    /// Whether those links name a loopback address, so that they work on this machine only.
     pub(crate) links_are_local: bool,
 }
 

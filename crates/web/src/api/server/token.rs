@@ -15,7 +15,7 @@ use crate::problem::{Problem, Refusals};
 #[derive(Serialize, ToSchema)]
 #[schema(as = Token)]
 pub(crate) struct TokenView {
-    /// Shown this once; `agentgazer token` prints it on the machine that runs the server.
+    /// Shown only in this answer; `agentgazer token` prints it on the machine that runs the server.
     token: String,
 }
 

@@ -13,10 +13,10 @@ use super::changes::Changes;
 use crate::api::events::EventView;
 use crate::api::kill_switch::SettingsView;
 
-/// A batch takes no more calls and refusals beyond this size. Changes of state are always told.
+/// Above this size a batch takes no more calls and refusals. Changes of state are always sent.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What all watchers are sent, serialised once. Cloning is cheap.
+/// The text for all watchers, serialised once. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     /// The number of its first event, counted since the server started.
@@ -28,7 +28,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// What a page has to know of it.
+    /// The part that a page needs.
     pub(super) fn changes(&self) -> &Changes {
         &self.changes
     }

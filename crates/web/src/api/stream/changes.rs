@@ -11,13 +11,13 @@ use serde_json::json;
 use store::Notice;
 use tokio::time::Instant;
 
-/// More agents than this are told of as `null`: all pages are concerned.
+/// More agents than this are sent as `null`: every page has to refresh.
 const MAX_AGENTS: usize = 16;
 
-/// Calls are told of at most this often.
+/// Calls are announced at most this often.
 const CALLS_EVERY: Duration = Duration::from_secs(2);
 
-/// The changes of one batch, or of several that were not told of yet.
+/// The changes of one batch, or of several that were not sent yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
     agents: BTreeSet<String>,
@@ -50,7 +50,7 @@ impl Changes {
         self.add_agent(agent.as_str());
     }
 
-    /// Counts events that nobody read in time.
+    /// Counts events that were not read in time.
     pub(super) fn skip(&mut self) {
         self.is_many = true;
     }
@@ -89,7 +89,7 @@ impl Changes {
     }
 }
 
-/// The changes that one page was not told of yet.
+/// The changes that were not sent to one page yet.
 #[derive(Default)]
 pub(super) struct Pending {
     changes: Changes,
@@ -105,7 +105,7 @@ impl Pending {
         }
     }
 
-    /// What the page is told now.
+    /// The changes to send to the page now.
     pub(super) fn take(&mut self, now: Instant) -> Option<Bytes> {
         let is_time = self.told_at.is_none_or(|told| now.duration_since(told) >= CALLS_EVERY);
         if self.changes.is_empty() || !(is_time || self.changes.is_urgent) {

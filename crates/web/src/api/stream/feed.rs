@@ -24,7 +24,7 @@ const BATCHES: usize = 32;
 /// Watchers write in this many groups, one group after another within the time of a batch.
 const GROUPS: u32 = 8;
 
-/// How often the feed looks whether somebody still watches, while nothing is written.
+/// How often the feed checks for watchers while nothing is written.
 const IDLE_CHECK: Duration = Duration::from_secs(1);
 
 /// Where watchers subscribe.
@@ -51,7 +51,7 @@ pub(super) struct Subscription {
     pub(super) batches: Receiver<Batch>,
     /// How long after a batch is ready this watcher writes it.
     pub(super) delay: Duration,
-    /// The number of the first event that it is told of.
+    /// The number of the first event that it receives.
     pub(super) next: u64,
     /// Counts the watcher until it is dropped.
     pub(super) place: OwnedSemaphorePermit,
@@ -66,7 +66,7 @@ impl Feed {
         Feed { shared: Arc::new(shared), places: Arc::new(Semaphore::new(Feed::MAX)), group: AtomicU32::new(0) }
     }
 
-    /// What is written from now on; `None` if too many watch already.
+    /// Subscribes to what is written from now on; `None` if there are too many watchers.
     pub(super) fn subscribe(&self, recorder: &Recorder) -> Option<Subscription> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
         let group = self.group.fetch_add(1, Ordering::Relaxed) % GROUPS;
@@ -82,7 +82,7 @@ impl Feed {
     }
 }
 
-/// Reads until nobody watches any more or the recorder has ended.
+/// Reads until there are no watchers or the recorder has ended.
 async fn run(shared: Arc<Shared>, mut notices: Receiver<Notice>) {
     loop {
         match timeout(IDLE_CHECK, notices.recv()).await {

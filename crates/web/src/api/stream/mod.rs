@@ -37,18 +37,18 @@ const CHECKS_PER_COMMENT: u32 = 30;
 
 const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
-/// A page is told once in this many checks (5 s) that the server is there: it hears no comments,
-/// and a server that hangs ends no connection.
+/// A page gets a sign of life once in this many checks (5 s): scripts do not see comments, and a
+/// server that hangs ends no connection.
 const CHECKS_PER_ALIVE: u32 = 10;
 
 const ALIVE: Bytes = Bytes::from_static(b"event: alive\ndata: {}\n\n");
 
-/// What is told.
+/// The parameters of the stream.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct StreamQuery {
-    /// Only that something has happened, for pages that ask for the rest themselves.
+    /// Whether to send only that something has changed, for pages that request the rest themselves.
     changes: Option<bool>,
 }
 
@@ -56,13 +56,13 @@ pub(crate) struct StreamQuery {
 /// second at most.
 ///
 /// Events: `call`, `blocked`, `kill`, `activated`, `deactivated` (data: an Event), `incident`
-/// (`id`, `agent_id`), `configured` (`agent_id`, `kill_switch`), and `lagged` (`missed`) for a
-/// client that is too slow, or if more calls are made than a watcher is sent. At most 200 clients
-/// may watch at a time.
+/// (`id`, `agent_id`), `configured` (`agent_id`, `kill_switch`), and `lagged` (`missed`) if a
+/// client is too slow or more calls are made than a batch holds. At most 200 clients may watch at a
+/// time.
 ///
-/// With `changes=true` only that something has happened: `changed` (`agents`, `null` if they are
-/// many, and `urgent` if it was more than calls), once in two seconds at most unless it is urgent,
-/// `kill` (`agent_id`, `incident_id`), and `alive` every five seconds.
+/// With `changes=true` the stream only says that something has changed: `changed` (`agents`, `null`
+/// if there are many, and `urgent` if something other than calls has happened), at most once in two
+/// seconds unless it is urgent; `kill` (`agent_id`, `incident_id`); and `alive` every five seconds.
 #[utoipa::path(get, path = "/api/stream", tag = "stream", operation_id = "stream", params(StreamQuery),
     responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
 pub(crate) async fn get(
@@ -84,7 +84,7 @@ pub(crate) async fn get(
     Ok((headers, body).into_response())
 }
 
-/// The same text, each piece after a look at the sessions that other servers have ended.
+/// The same text; before each piece, checks for sessions that other servers have ended.
 fn refreshing<T>(text: impl Stream<Item = T>, sessions: Sessions) -> impl Stream<Item = T> {
     text.then(move |piece| {
         let sessions = sessions.clone();
@@ -99,7 +99,7 @@ fn body(text: impl Stream<Item = Option<Bytes>> + Send + 'static) -> Body {
     Body::from_stream(text.filter_map(|chunk| Some(Ok::<_, Infallible>(chunk?))))
 }
 
-/// The text for one page; `None` when there is nothing to tell now.
+/// The text for one page; `None` when there is nothing to send now.
 fn watch_changes(subscription: Subscription) -> impl Stream<Item = Option<Bytes>> {
     let Subscription { batches, mut next, place, .. } = subscription;
     let batches = BroadcastStream::new(batches).filter_map(|batch| batch.ok()).map(Some);
@@ -118,7 +118,7 @@ fn watch_changes(subscription: Subscription) -> impl Stream<Item = Option<Bytes>
     })
 }
 
-/// The text for one watcher; `None` when there is only reason to check whether it may go on.
+/// The text for one watcher; `None` if it only has to check whether the watcher is still allowed.
 fn watch(subscription: Subscription) -> impl Stream<Item = Option<Bytes>> {
     let Subscription { batches, delay, mut next, place } = subscription;
     let batches = BroadcastStream::new(batches).then(move |batch| async move {
