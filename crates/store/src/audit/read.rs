@@ -54,9 +54,13 @@ impl Store {
 
     /// At most `limit` rows after the one with this number, oldest first.
     pub async fn audit_after(&self, number: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        Ok(self.audit_rows(number, limit).await?)
+    }
+
+    pub(super) async fn audit_rows(&self, after: u64, limit: u32) -> Result<Vec<AuditRow>, sqlx::Error> {
         let query = database::query("select * from audit where number > $1 order by number limit $2");
-        let query = query.bind(columns::signed(number)).bind(i64::from(limit));
-        Ok(query.try_map(audit_row).fetch_all(&self.readers).await?)
+        let query = query.bind(columns::signed(after)).bind(i64::from(limit));
+        query.try_map(audit_row).fetch_all(&self.readers).await
     }
 }
 

@@ -51,6 +51,8 @@ async fn verify_finds_changed_removed_and_inserted_rows() {
     };
     check(&["update audit set actor_name = 'mallory' where number = 3"], "row 3 was changed").await;
     check(&["update audit set reason = null where number = 5"], "row 5 was changed").await;
+    check(&["update audit set role = 'owner' where number = 3"], "row 3 was changed: it cannot be read").await;
+    check(&["update audit set at = 'noon' where number = 4"], "row 4 was changed: it cannot be read").await;
     check(&["delete from audit where number = 2"], "row 2 is missing").await;
     check(&["delete from audit where number = 1"], "row 1 is missing").await;
     check(&["delete from audit where number >= 4"], "rows 4 to 5 are missing").await;
