@@ -7,12 +7,13 @@ import re
 import signal
 import socket
 import subprocess
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import pytest
-from server import ENVIRONMENT, running_server
+from server import ENVIRONMENT, PATIENCE_SECONDS, running_server
 
 CLIENTS = os.environ["AGENTGAZER_CLIENTS"]
 SECRET = "a-client-secret-of-the-test-with-32-characters"
@@ -96,12 +97,24 @@ class Person(urllib.request.HTTPRedirectHandler):
         return any(cookie.name == "agentgazer_session" for cookie in self.cookies)
 
 
+def audit_row(server, action: str, why: str | None = None) -> dict:
+    """The row of a login in the audit log, which is written after the answer."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        rows = server.api("GET", f"/api/audit?action={action}")["items"]
+        for row in rows:
+            if why is None or row["after"]["why"] == why:
+                return row
+        assert time.monotonic() < end, rows
+        time.sleep(0.1)
+
+
 def test_a_person_logs_in_with_the_role_of_a_group(server):
     ann = Person("ann")
     status, url, _ = ann.log_in(server)
     assert (status, url) == (200, f"{server.dashboard}/agents")
     assert ann.open(f"{server.dashboard}/settings/people")[0] == 403
-    opened = server.api("GET", "/api/audit?action=session.open")["items"][0]["actor"]
+    opened = audit_row(server, "session.open")["actor"]
     assert (opened["id"], opened["name"], opened["role"]) == ("oidc:ann", "ann@example", "operator")
     ann.open(f"{server.dashboard}/logout", {})
     assert ann.open(f"{server.dashboard}/agents")[1].startswith(f"{server.dashboard}/login")
@@ -121,5 +134,4 @@ def test_the_provider_refuses_a_code_that_was_used(server):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(urllib.request.Request(url, headers={"cookie": cookie}))
     assert refused.value.code == 401
-    why = {row["after"]["why"] for row in server.api("GET", "/api/audit?action=session.refuse")["items"]}
-    assert "code" in why, why
+    audit_row(server, "session.refuse", "code")

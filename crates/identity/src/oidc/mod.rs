@@ -5,6 +5,7 @@
 mod attempt;
 mod claims;
 mod provider;
+mod used_logins;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ pub use attempt::LoginAttempt;
 pub use claims::Person;
 
 use self::provider::{Provider, ProviderCache};
+use self::used_logins::UsedLogins;
 use crate::TokenRefusal;
 
 /// The provider, and our registration there.
@@ -66,6 +68,9 @@ pub enum OidcError {
     /// The token belongs to another login.
     #[error("the token belongs to another login")]
     Nonce,
+    /// The login was finished before.
+    #[error("the login was finished before")]
+    Replayed,
 }
 
 /// Logs people in at a provider. Clones share their state.
@@ -76,6 +81,7 @@ pub struct OidcClient(Arc<Inner>);
 struct Inner {
     config: OidcConfig,
     providers: ProviderCache,
+    used: UsedLogins,
 }
 
 /// The provider's answer to the code.
@@ -89,7 +95,7 @@ impl OidcClient {
     /// A client that reads the provider's description at the first login.
     pub fn new(config: OidcConfig, allow_private: bool) -> OidcClient {
         let providers = ProviderCache::new(&config.issuer, &config.client_id, allow_private);
-        OidcClient(Arc::new(Inner { config, providers }))
+        OidcClient(Arc::new(Inner { config, providers, used: UsedLogins::default() }))
     }
 
     /// The issuer URL.
@@ -129,6 +135,9 @@ impl OidcClient {
         let bought = self.buy_tokens(&provider, attempt, &answer.code, redirect_url).await?;
         let claims = provider.tokens.verify(&bought.id_token).await?;
         claims::check(&claims, &self.0.config.client_id, attempt.nonce())?;
+        if !self.0.used.insert(attempt.nonce()) {
+            return Err(OidcError::Replayed);
+        }
         let said = match (&bought.access_token, &provider.userinfo_url) {
             // Many providers return groups only there.
             (Some(token), Some(url)) if claims::lacks_person(&claims, &self.0.config) => {

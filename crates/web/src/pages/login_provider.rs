@@ -138,6 +138,7 @@ fn failure(error: OidcError) -> Failure {
         OidcError::Issuer => (StatusCode::UNAUTHORIZED, labels::PROVIDER_REFUSED, "issuer"),
         OidcError::Token(_) => (StatusCode::UNAUTHORIZED, labels::PROVIDER_REFUSED, "token"),
         OidcError::Nonce => (StatusCode::UNAUTHORIZED, labels::PROVIDER_REFUSED, "nonce"),
+        OidcError::Replayed => (StatusCode::UNAUTHORIZED, labels::LOGIN_NOT_BEGUN, "replayed"),
     };
     Failure { status, message: message.to_owned(), why, account: None }
 }

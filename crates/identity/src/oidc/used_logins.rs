@@ -1,0 +1,44 @@
+//! Logins that were finished. A provider should accept a code once; this server does not depend on
+//! it.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+
+/// More people than this do not log in while a code is valid.
+const MAX_LOGINS: usize = 4096;
+
+/// The newest logins that were finished, as hashes of their nonces. Only a person whom the provider
+/// has logged in adds one.
+#[derive(Debug, Default)]
+pub(super) struct UsedLogins(Mutex<VecDeque<[u8; 32]>>);
+
+impl UsedLogins {
+    /// Adds a login; whether it is new.
+    pub(super) fn insert(&self, nonce: &str) -> bool {
+        let hash = Sha256::digest(nonce).into();
+        let mut used = self.0.lock();
+        if used.contains(&hash) {
+            return false;
+        }
+        if used.len() >= MAX_LOGINS {
+            used.pop_front();
+        }
+        used.push_back(hash);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn login_is_finished_once_and_the_oldest_are_forgotten() {
+        let used = UsedLogins::default();
+        assert!(used.insert("first") && !used.insert("first"));
+        assert!((1..MAX_LOGINS).all(|number| used.insert(&number.to_string())));
+        assert!(!used.insert("first") && used.insert("one more") && used.insert("first"));
+    }
+}
