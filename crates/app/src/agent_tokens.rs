@@ -1,7 +1,8 @@
 //! Extracts the issuer's token from a request, from any place of a provider key.
 
 use http::header::{AUTHORIZATION, HeaderName};
-use http::{HeaderMap, Request};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderValue, Request, Uri};
 use identity::AgentTokens;
 use proxy::AgentToken;
 
@@ -15,7 +16,8 @@ const PLACES: [HeaderName; 4] = [
 
 /// `request` without the token, with the result of its verification.
 pub(crate) async fn admit<B>(tokens: &AgentTokens, mut request: Request<B>) -> Request<B> {
-    if let Some(token) = take(tokens, request.headers_mut()) {
+    let in_query = take_from_query(tokens, request.uri_mut());
+    if let Some(token) = take_from_headers(tokens, request.headers_mut()).or(in_query) {
         let said = match tokens.verify(&token).await {
             Ok(named) => AgentToken::Verified { agent: named.agent, subject: named.subject },
             Err(why) => AgentToken::Refused(why.to_string()),
@@ -25,24 +27,40 @@ pub(crate) async fn admit<B>(tokens: &AgentTokens, mut request: Request<B>) -> R
     request
 }
 
-/// Removes every token of the issuer, and returns the first. If there are two different ones, the
-/// first must be valid.
-fn take(tokens: &AgentTokens, headers: &mut HeaderMap) -> Option<String> {
-    let mut found = None;
-    for place in PLACES {
-        let values = headers.get_all(&place).iter().filter_map(|value| value.to_str().ok());
-        let token = values.map(without_scheme).find(|credential| tokens.is_for(credential)).map(str::to_owned);
-        if token.is_some() {
-            headers.remove(&place);
-        }
-        found = found.or(token);
+/// Removes every token of the issuer, and returns the first that stands for a provider key. If
+/// there are two different ones, the first must be valid.
+fn take_from_headers(tokens: &AgentTokens, headers: &mut HeaderMap) -> Option<String> {
+    let with_token = headers.iter().filter(|(_, value)| token_in(tokens, value).is_some());
+    let names: Vec<HeaderName> = with_token.map(|(name, _)| name.clone()).collect();
+    let mut values = PLACES.into_iter().flat_map(|place| headers.get_all(place));
+    let found = values.find_map(|value| token_in(tokens, value)).map(str::to_owned);
+    for name in names {
+        headers.remove(name);
     }
     found
 }
 
-fn without_scheme(value: &str) -> &str {
-    match value.split_once(' ') {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer") => rest.trim(),
-        _ => value.trim(),
+/// The token in the value of a header, alone or behind a scheme such as `Bearer`.
+fn token_in<'a>(tokens: &AgentTokens, value: &'a HeaderValue) -> Option<&'a str> {
+    value.to_str().ok()?.split_ascii_whitespace().last().filter(|credential| tokens.is_for(credential))
+}
+
+/// The same for the parameters of the query, where a provider key is `key`.
+fn take_from_query(tokens: &AgentTokens, uri: &mut Uri) -> Option<String> {
+    let parameters = || uri.query().into_iter().flat_map(|query| query.split('&'));
+    let is_token = |parameter: &str| parameter.split_once('=').filter(|(_, value)| tokens.is_for(value)).is_some();
+    if !parameters().any(is_token) {
+        return None;
     }
+    let mut keys = parameters().filter_map(|parameter| parameter.strip_prefix("key="));
+    let found = keys.find(|key| tokens.is_for(key)).map(str::to_owned);
+    let kept: Vec<&str> = parameters().filter(|parameter| !is_token(parameter)).collect();
+    let mut target = uri.path().to_owned();
+    if !kept.is_empty() {
+        target = format!("{target}?{}", kept.join("&"));
+    }
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = PathAndQuery::try_from(target).ok();
+    *uri = Uri::from_parts(parts).unwrap_or_default();
+    found
 }

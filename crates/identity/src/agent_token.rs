@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::TokenRefusal;
 use crate::signed_token::SignedTokens;
 
-/// The longest token that is read.
+/// The longest token that is accepted.
 const MAX_LENGTH: usize = 16 << 10;
 
 /// The tokens that are accepted, and their claims.
@@ -66,6 +66,9 @@ impl AgentTokens {
 
     /// The agent that a token names, once it is verified.
     pub async fn verify(&self, token: &str) -> Result<NamedAgent, TokenRefusal> {
+        if token.len() > MAX_LENGTH {
+            return Err(TokenRefusal::TooLong);
+        }
         let claims = self.0.tokens.verify(token).await?;
         let text = |claim: &str| claims.get(claim).and_then(Value::as_str);
         let agent = AgentId::parse(text(&self.0.agent_claim).ok_or(TokenRefusal::Claims)?);
@@ -76,7 +79,7 @@ impl AgentTokens {
 
 /// The issuer that a token names, before verification.
 fn unverified_issuer(credential: &str) -> Option<String> {
-    if !credential.starts_with("eyJ") || credential.len() > MAX_LENGTH {
+    if !credential.starts_with("eyJ") {
         return None;
     }
     let mut parts = credential.split('.');

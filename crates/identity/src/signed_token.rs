@@ -49,6 +49,9 @@ pub enum TokenRefusal {
     /// A claim is missing or has the wrong form.
     #[error("the token lacks a claim, or has one that cannot be read")]
     Claims,
+    /// It is longer than any token has to be.
+    #[error("the token is too long")]
+    TooLong,
     /// No key is known yet, and none can be fetched.
     #[error("the keys of the issuer cannot be fetched at the moment")]
     NoKeys,

@@ -129,6 +129,38 @@ async fn a_good_token_calls_and_never_reaches_the_provider() {
     assert!(other.json()["error"]["message"].as_str().unwrap().contains("another agent"));
 }
 
+/// The token beside a credential of the client's own, where it does not belong.
+#[tokio::test]
+async fn token_in_an_unusual_place_never_reaches_the_provider() {
+    let (provider, key) = (provider().await, Key::new("one"));
+    let server = Issuer::start(&[&key]).await.server(&provider.url());
+    let token = key.sign(&claims("a"));
+    for (query, header, expected) in [
+        (format!("?alt=sse&key={token}"), ("x-note", "kept".to_owned()), "a"),
+        (format!("?trace={token}&alt=sse"), ("x-note", "kept".to_owned()), "b"),
+        ("?alt=sse".to_owned(), ("x-auth-token", token.clone()), "b"),
+        ("?alt=sse".to_owned(), ("x-api-key", format!("Token {token}")), "a"),
+    ] {
+        let request = Request::post(format!("{}/agents/{expected}/openai/v1/chat/completions{query}", server.proxy))
+            .header("content-type", "application/json")
+            .header("authorization", "Bearer sk-own")
+            .header(header.0, header.1)
+            .body(Full::new(Bytes::from(openai_request("Why?").to_string())));
+        assert_eq!(server.http.send(request.unwrap()).await.unwrap().status, 200, "{query} {}", header.0);
+        let seen = provider.seen().last().unwrap();
+        assert_eq!(
+            (seen.uri.to_string(), seen.headers["authorization"].as_bytes()),
+            ("/v1/chat/completions?alt=sse".to_owned(), &b"Bearer sk-own"[..])
+        );
+        assert!(!format!("{:?}", seen.headers).contains(&token), "{:?}", seen.headers);
+    }
+    // One that is too long is refused, and not taken for the key of a provider.
+    let long = key.sign(&changed("a", "note", json!("x".repeat(20_000))));
+    let refused = call(&server, "a", "authorization", &long).await;
+    assert_eq!(refused.status, 401);
+    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("too long"), "{:?}", refused.body);
+}
+
 #[tokio::test]
 async fn bad_tokens_are_refused() {
     let (provider, key, stranger) = (provider().await, Key::new("one"), Key::new("one"));
