@@ -1,7 +1,5 @@
 //! `start`: runs the server until a signal stops it.
 
-use std::path::Path;
-
 use crate::cli::SettingArgs;
 use crate::commands::print::{self, BOLD, DIM, RESET};
 use crate::commands::{on_all_cores, resolve_for_server};
@@ -27,7 +25,7 @@ async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure
     let mut signals = Signals::listen()?;
     let server = Server::start_on(config, sockets).await?;
     let database = config.postgres()?.map(|server| server.address());
-    print::line(&banner(&server, &config.data_dir, database.as_deref()))?;
+    print::line(&banner(&server, config, database.as_deref()))?;
     if server.lacks_agent_keys() {
         tracing::warn!("calls need an agent key, and there is none: make one with `agentgazer keys create AGENT`");
     }
@@ -37,14 +35,19 @@ async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure
     Ok(server.stop(config.drain).await?)
 }
 
-fn banner(server: &Server, data_dir: &Path, database: Option<&str>) -> String {
-    let data = data_dir.display().to_string();
+fn banner(server: &Server, config: &Config, database: Option<&str>) -> String {
+    let data = config.data_dir.display().to_string();
     let data = database.map_or(data.clone(), |database| format!("{database}, files in {data}"));
     let kill_switch = match server.kills_new_agents() {
         true => "on for new agents",
         false => "off for new agents: agentgazer kill-switch my-agent on",
     };
-    let (proxy, dashboard, login) = (server.proxy_url(), server.dashboard_url(), server.login_link("/"));
+    let (proxy, dashboard) = (server.proxy_url(), server.dashboard_url());
+    let login = match &config.token {
+        None => server.login_link("/"),
+        // Whoever set it knows it, and the output of a service is kept and read by many.
+        Some(_) => format!("{dashboard}/login with the configured token"),
+    };
     format!(
         "{BOLD}AgentGazer{RESET} {version}\n\
          \x20 proxy        {proxy}\n\

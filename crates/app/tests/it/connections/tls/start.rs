@@ -16,7 +16,8 @@ async fn both_listeners_speak_tls_and_say_so() {
     let server = certificates.server(&provider, &[]);
     assert!(server.proxy.starts_with("https://") && server.dashboard.starts_with("https://"), "{}", server.proxy);
     let banner = server.banner().await;
-    assert!(banner.contains(&format!("{}/#token=", server.dashboard)), "{banner}");
+    assert!(banner.contains(&format!("{}/login", server.dashboard)), "{banner}");
+    assert!(!banner.contains(&server.token), "a configured token is not printed: {banner}");
     assert_eq!(server.agent("a").ask("Why?").await.status, 200);
     assert_eq!(server.get("/api/agents").await["items"][0]["agent_id"], "a");
     assert_eq!(server.get("/api/status").await["public_url"], server.dashboard.as_str());
