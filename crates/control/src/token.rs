@@ -60,11 +60,18 @@ impl Token {
         Ok(fresh)
     }
 
-    /// Whether `given` is the token. How long it takes depends on the length alone, which is no
-    /// secret.
-    pub fn is(&self, given: &[u8]) -> bool {
-        let Ok(given) = std::str::from_utf8(given) else { return false };
-        self.with(|text| text.len() == given.len() && KeyHash::of(text) == KeyHash::of(given))
+    /// Whether `text` contains the token as a word. How long it takes depends on the length of the
+    /// token, which is no secret, and not on how much of it a wrong one has.
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        self.with(|token| {
+            let length = token.len();
+            let ends_word = |place: usize| text.get(place).is_none_or(|byte| !is_in_word(*byte));
+            let begins_word = |place: usize| place == 0 || ends_word(place - 1);
+            let mut words = (0..(text.len() + 1).saturating_sub(length))
+                .filter(|start| begins_word(*start) && ends_word(start + length))
+                .filter_map(|start| std::str::from_utf8(&text[start..start + length]).ok());
+            length > 0 && words.any(|word| KeyHash::of(word) == KeyHash::of(token))
+        })
     }
 
     /// Calls `look` with its text.
@@ -101,6 +108,10 @@ impl Commands {
     }
 }
 
+fn is_in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_".contains(&byte)
+}
+
 /// 256 random bits in hexadecimal.
 pub fn random_id() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; 32];
@@ -125,10 +136,17 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_token_is_the_token() {
-        let token = Token::configured("secret");
-        let is = [&b"secret"[..], b"Secret", b"secre", b"secret ", b"", b"secre\xff"].map(|given| token.is(given));
-        assert_eq!(is, [true, false, false, false, false, false]);
+    fn token_is_found_as_a_word_of_a_text() {
+        let token = Token::configured("a.sec/ret=");
+        for text in
+            [&b"a.sec/ret="[..], b"Bearer a.sec/ret=", b"t=a.sec/ret=; b", b"\xffa.sec/ret=\xff", b"\"a.sec/ret=\""]
+        {
+            assert!(token.is_in(text), "{text:?}");
+        }
+        for text in [&b""[..], b"a.sec/ret", b"A.sec/ret=", b"xa.sec/ret=", b"a.sec/ret=x", b"a.sec/re\xff="] {
+            assert!(!token.is_in(text), "{text:?}");
+        }
+        assert!(!Token::configured("").is_in(b""));
     }
 
     #[test]

@@ -53,23 +53,22 @@ pub struct ProxyConfig {
     pub shared: Option<Shared>,
 }
 
-type IsToken = dyn Fn(&[u8]) -> bool + Send + Sync;
+type HasToken = dyn Fn(&[u8]) -> bool + Send + Sync;
 
 /// Recognises the token of the first start. Clones are the same one.
 #[derive(Clone)]
-pub struct OwnToken(Arc<IsToken>);
+pub struct OwnToken(Arc<HasToken>);
 
 impl OwnToken {
-    /// `is_token` says whether a text is the token; it must not tell by its time how near it is.
-    pub fn new(is_token: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> OwnToken {
-        OwnToken(Arc::new(is_token))
+    /// `has_token` says whether a text contains the token; its time must not tell how near a wrong
+    /// one is.
+    pub fn new(has_token: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> OwnToken {
+        OwnToken(Arc::new(has_token))
     }
 
-    /// Whether a credential is the token, alone or behind a scheme such as `Bearer`.
-    pub(crate) fn is_in(&self, credential: &[u8]) -> bool {
-        let credential = credential.trim_ascii();
-        let behind_scheme = credential.iter().position(|byte| *byte == b' ').map(|space| &credential[space..]);
-        (self.0)(credential) || behind_scheme.is_some_and(|token| (self.0)(token.trim_ascii()))
+    /// Whether `text` contains the token.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
+        (self.0)(text)
     }
 }
 

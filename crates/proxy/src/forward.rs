@@ -83,9 +83,8 @@ async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
 
     let destination = call.core.destinations.get(provider.take())?;
     call.event.provider = Some(route.provider.to_owned());
-    agent_key::strip_headers(&mut parts.headers);
-    let had_own_token = destination.drop_own_token(&mut parts.headers, route.query, &call.core.config.own_token)?;
-    if call.event.key.is_some() || had_own_token {
+    let had_secret = agent_key::strip_headers(&mut parts.headers, &call.core.config.own_token);
+    if had_secret || destination.drops_from(route.query) {
         destination.check_credential(&parts.headers, route.query)?;
     }
     let policy = CallPolicy::check(call, route.provider)?;

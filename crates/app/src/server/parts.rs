@@ -101,7 +101,7 @@ impl Parts {
             allow_origins: config.allow_origins.clone(),
             key_requirement: self.key_requirement,
             keys: self.agent_keys.clone(),
-            own_token: OwnToken::new(move |given| token.is(given)),
+            own_token: OwnToken::new(move |text| token.is_in(text)),
             refusal_status: config.refusal_status.by_format(),
             max_request_body: limits.max_request_body,
             bodies_in_flight: limits.bodies_in_flight,

@@ -4,6 +4,10 @@
 
 use std::borrow::Cow;
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, PAD};
 use http::HeaderMap;
 use http::header::HeaderName;
 use model::{KeyRefusal, KeyText};
@@ -16,6 +20,12 @@ use crate::headers::CREDENTIALS;
 const PREFIXES: [&str; 2] = [KeyText::PREFIX, "agz_"];
 /// The underscore is the last byte of a prefix.
 const PREFIX_LENGTH: usize = 4;
+
+/// Some clients leave the padding out.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&STANDARD, PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent));
+/// A longer user and password are not searched.
+const MAX_BASIC: usize = 512;
 
 /// The agent key of a request, if any. The same key may appear in several places; two different
 /// ones are refused, because it is ambiguous which one counts.
@@ -33,46 +43,53 @@ pub(crate) fn find<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> Result
     Ok(found)
 }
 
-/// Removes every header that contains an agent key or an API token, whatever its name.
-pub(crate) fn strip_headers(headers: &mut HeaderMap) {
-    let with_key = headers.iter().filter(|(_, value)| key_in(value.as_bytes()).is_some());
-    for name in with_key.map(|(name, _)| name.clone()).collect::<Vec<HeaderName>>() {
+/// Removes every header that contains a secret of ours, whatever its name; whether one of them was
+/// a header for credentials.
+pub(crate) fn strip_headers(headers: &mut HeaderMap, token: &OwnToken) -> bool {
+    let with_secret = headers
+        .iter()
+        .filter(|(_, value)| has_secret(value.as_bytes(), token) || has_secret_in_basic(value.as_bytes(), token));
+    let names: Vec<HeaderName> = with_secret.map(|(name, _)| name.clone()).collect();
+    for name in &names {
         headers.remove(name);
     }
+    names.iter().any(|name| CREDENTIALS.contains(name))
 }
 
-/// Removes the headers for credentials that hold the token of the first start; whether there was
-/// one.
-pub(crate) fn strip_own_token(headers: &mut HeaderMap, token: &OwnToken) -> bool {
-    let mut had_token = false;
-    for name in CREDENTIALS {
-        if headers.get_all(&name).iter().any(|value| token.is_in(value.as_bytes())) {
-            headers.remove(name);
-            had_token = true;
-        }
-    }
-    had_token
+/// Whether a path contains a secret of ours. A word that only begins like a key may be a name; API
+/// tokens have the length of keys.
+pub(crate) fn is_in_path(path: &str, token: &OwnToken) -> bool {
+    let path = percent_decoded(path);
+    keys_in(path.as_bytes()).any(|key| key.len() == KeyText::LENGTH) || token.is_in(path.as_bytes())
 }
 
-/// Whether a `key=…` of the query is the token of the first start.
-pub(crate) fn has_own_token(query: Option<&str>, token: &OwnToken) -> bool {
-    let parameters = query.into_iter().flat_map(|query| query.split('&')).filter_map(|it| it.split_once('='));
-    let mut keys = parameters.filter(|(name, _)| percent_decoded(name) == "key");
-    keys.any(|(_, value)| token.is_in(percent_decoded(value).as_bytes()))
+/// Whether a parameter of the query contains a secret of ours.
+pub(crate) fn is_in_parameter(parameter: &str, token: &OwnToken) -> bool {
+    has_secret(percent_decoded(parameter).as_bytes(), token)
 }
 
-/// Whether a parameter of the query contains an agent key.
-pub(crate) fn is_in_parameter(parameter: &str) -> bool {
-    // Every encoding of the prefix contains one of these.
-    let may_have = PREFIXES.iter().any(|prefix| parameter.contains(prefix)) || parameter.contains('%');
-    may_have && key_in(percent_decoded(parameter).as_bytes()).is_some()
-}
-
-/// Whether a header carries a credential other than an agent key.
-pub(crate) fn has_other_credential(headers: &HeaderMap, query: Option<&str>) -> bool {
+/// Whether a request carries a credential other than a secret of ours; its headers have none.
+pub(crate) fn has_other_credential(headers: &HeaderMap, query: Option<&str>, token: &OwnToken) -> bool {
     let mut parameters = query.into_iter().flat_map(|query| query.split('&'));
     CREDENTIALS.iter().any(|name| headers.contains_key(name))
-        || parameters.any(|parameter| parameter.starts_with("key=") && !is_in_parameter(parameter))
+        || parameters.any(|parameter| parameter.starts_with("key=") && !is_in_parameter(parameter, token))
+}
+
+/// Whether `text` contains an agent key, an API token or the token of the first start.
+fn has_secret(text: &[u8], token: &OwnToken) -> bool {
+    key_in(text).is_some() || token.is_in(text)
+}
+
+/// The same for the user and the password of `Basic`, which are encoded.
+fn has_secret_in_basic(value: &[u8], token: &OwnToken) -> bool {
+    const SCHEME: &[u8] = b"basic ";
+    let Some((scheme, encoded)) = value.split_at_checked(SCHEME.len()) else { return false };
+    if !scheme.eq_ignore_ascii_case(SCHEME) {
+        return false;
+    }
+    let mut decoded = [0; MAX_BASIC];
+    let length = BASE64.decode_slice(encoded.trim_ascii(), &mut decoded).unwrap_or(0);
+    has_secret(&decoded[..length], token)
 }
 
 /// The agent key in a `key=…` of the query.
@@ -87,18 +104,25 @@ fn key_parameter(parameter: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The first agent key in `text`: a word that begins with the prefix.
+/// The first agent key in `text`.
 fn key_in(text: &[u8]) -> Option<&str> {
+    keys_in(text).next()
+}
+
+/// The agent keys in `text`: words that begin with a prefix.
+fn keys_in(text: &[u8]) -> impl Iterator<Item = &str> {
     let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
     // Every header of every call is searched, and few of them contain an underscore.
     let underscores = text.iter().enumerate().filter(|(_, byte)| **byte == b'_');
-    let mut starts = underscores.filter_map(|(place, _)| place.checked_sub(PREFIX_LENGTH - 1));
-    let start = starts.find(|start| {
+    let starts = underscores.filter_map(|(place, _)| place.checked_sub(PREFIX_LENGTH - 1));
+    let words = starts.filter(move |start| {
         PREFIXES.iter().any(|prefix| text[*start..].starts_with(prefix.as_bytes()))
             && !text[..*start].last().is_some_and(is_in_word)
-    })?;
-    let length = text[start..].iter().position(|byte| !is_in_word(byte)).unwrap_or(text.len() - start);
-    std::str::from_utf8(&text[start..start + length]).ok()
+    });
+    words.filter_map(move |start| {
+        let length = text[start..].iter().position(|byte| !is_in_word(byte)).unwrap_or(text.len() - start);
+        std::str::from_utf8(&text[start..start + length]).ok()
+    })
 }
 
 #[cfg(test)]
@@ -115,6 +139,11 @@ mod tests {
             headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value);
         }
         headers
+    }
+
+    /// The first token is `first`.
+    fn first_token() -> OwnToken {
+        OwnToken::new(|text| String::from_utf8_lossy(text).split([' ', ':', '=', '/']).any(|word| word == "first"))
     }
 
     #[test]
@@ -153,47 +182,47 @@ mod tests {
     }
 
     #[test]
-    fn token_of_the_first_start_is_found_where_clients_put_credentials() {
-        let token = OwnToken::new(|given| given == b"first token");
-        for (lines, expected) in [
-            (&[("authorization", "Bearer first token")][..], true),
-            (&[("x-api-key", "first token")], true),
-            (&[("api-key", "sk-own"), ("x-goog-api-key", " first token")], true),
-            (&[("authorization", "Bearer first"), ("x-other", "first token")], false),
-            (&[], false),
+    fn secrets_are_stripped_wherever_they_stand() {
+        let kept = [("authorization", "Basic c2s6"), ("accept", "text/html"), ("x-note", "Basic")];
+        for (name, value, is_credential) in [
+            ("x-api-key", "agk_one", true),
+            ("api-key", "first", true),
+            ("x-goog-api-key", "Token token=first", true),
+            ("cookie", "a=b; key=agk_one", false),
+            ("x-other", "Bearer first", false),
+            // `user:agk_one`, `first:` and `user:first`, the last without padding.
+            ("x-api-key", "Basic dXNlcjphZ2tfb25l", true),
+            ("x-other", "basic  Zmlyc3Q6", false),
+            ("x-api-key", "BASIC dXNlcjpmaXJzdA", true),
         ] {
-            let mut headers = headers(lines);
-            assert_eq!(strip_own_token(&mut headers, &token), expected, "{lines:?}");
-            assert!(!headers.iter().any(|(name, value)| name != "x-other" && token.is_in(value.as_bytes())));
+            let mut all = headers(&kept);
+            all.insert(name, HeaderValue::from_static(value));
+            assert_eq!(strip_headers(&mut all, &first_token()), is_credential, "{name}: {value}");
+            assert_eq!(all, headers(&kept), "{name}: {value}");
         }
-        for (query, expected) in [
-            (Some("alt=sse&key=first%20token"), true),
-            (Some("k%65y=first%20token"), true),
-            (Some("key=sk&token=first%20token"), false),
-            (None, false),
+        for (parameter, expected) in [
+            ("key=agk_one", true),
+            ("token=agz_one", true),
+            ("key=%61gk%5fone", true),
+            ("any=%66irst", true),
+            ("key=sk", false),
+            ("q=100%25", false),
         ] {
-            assert_eq!(has_own_token(query, &token), expected, "{query:?}");
+            assert_eq!(is_in_parameter(parameter, &first_token()), expected, "{parameter}");
         }
     }
 
     #[test]
-    fn keys_are_stripped_wherever_they_stand() {
-        let mut all = headers(&[
-            ("authorization", "Bearer agk_one"),
-            ("x-api-key", "sk-own"),
-            ("cookie", "a=b; key=agk_one"),
-            ("accept", "text/html"),
-        ]);
-        strip_headers(&mut all);
-        assert_eq!(all, headers(&[("x-api-key", "sk-own"), ("accept", "text/html")]));
-        for (parameter, expected) in [
-            ("key=agk_one", true),
-            ("token=agk_one", true),
-            ("key=%61gk%5fone", true),
-            ("key=sk", false),
-            ("q=100%25", false),
+    fn secrets_in_a_path_are_found() {
+        let key = format!("agz_{}", "a".repeat(KeyText::LENGTH - PREFIX_LENGTH));
+        for (path, expected) in [
+            (format!("/agents/{key}/openai"), true),
+            (format!("/agents/a/openai/v1/%61{}/x", &key[1..]), true),
+            ("/openai/first".to_owned(), true),
+            (format!("/agents/agk_bot/openai/{key}"), true),
+            ("/agents/agk_bot/openai/v1/threads/agz_one".to_owned(), false),
         ] {
-            assert_eq!(is_in_parameter(parameter), expected, "{parameter}");
+            assert_eq!(is_in_path(&path, &first_token()), expected, "{path}");
         }
     }
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, header};
-use model::{AgentId, AllowedHosts, CallId, Format, KeyText, Provider};
+use model::{AgentId, AllowedHosts, CallId, Format, Provider};
 use wire::Endpoint;
 
-use super::caller;
 use super::cors::{self, Caller};
 use super::dot_segments::has_dot_segments;
+use super::{agent_key, caller};
 use crate::call::Call;
+use crate::config::OwnToken;
 use crate::core::Core;
 use crate::error::Stop;
 
@@ -54,13 +55,8 @@ impl<'a> Route<'a> {
     /// The agent in the path, if any.
     pub(crate) fn agent(&self) -> Result<Option<AgentId>, Stop> {
         let Some(segment) = self.agent else { return Ok(None) };
-        let name = percent_decoded(segment);
-        if KeyText::is_well_formed(&name) {
-            // The key would be stored and shown as the name of an agent.
-            let message = "an agent key is no agent name: put it where this client has the key of its provider";
-            return Err(Stop::Client(StatusCode::BAD_REQUEST, message.to_owned()));
-        }
-        let agent = AgentId::parse(&name).map_err(|rule| Stop::Client(StatusCode::BAD_REQUEST, rule.to_string()))?;
+        let agent = AgentId::parse(&percent_decoded(segment))
+            .map_err(|rule| Stop::Client(StatusCode::BAD_REQUEST, rule.to_string()))?;
         Ok(Some(agent))
     }
 
@@ -127,6 +123,7 @@ pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts)
     check_method(&parts.method).map_err(refused)?;
     let route = route.and_then(|route| route.known(provider.is_some())).map_err(refused)?;
     check_path(path.unwrap_or_default()).map_err(refused)?;
+    check_secrets(uri.path(), &core.config.own_token).map_err(refused)?;
     let caller = caller::authenticate(core, &route, parts).map_err(refused)?;
     let mut call = Call::new(core, call, caller.agent, caller_format);
     (call.event.key, call.event.token_subject) = (caller.key, caller.token_subject);
@@ -146,6 +143,17 @@ fn check_method(method: &Method) -> Result<(), Stop> {
 fn check_path(path: &str) -> Result<(), Stop> {
     if has_dot_segments(path) {
         let message = "the path must not have the segments . or .., encoded or not: write the path that they lead to";
+        return Err(Stop::Client(StatusCode::BAD_REQUEST, message.to_owned()));
+    }
+    Ok(())
+}
+
+/// A secret of ours in a path would be sent to the provider, or stored and shown as the name of an
+/// agent.
+fn check_secrets(path: &str, token: &OwnToken) -> Result<(), Stop> {
+    if agent_key::is_in_path(path, token) {
+        let message =
+            "the path has an agent key or a token in it: put it where this client has the key of its provider";
         return Err(Stop::Client(StatusCode::BAD_REQUEST, message.to_owned()));
     }
     Ok(())

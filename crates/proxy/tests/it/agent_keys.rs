@@ -277,12 +277,18 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
     let keys = AgentKeys::default();
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
     let key_requirement = KeyRequirement { require: RequireKey::Never, is_exposed: false, allow_open_relay: false };
-    let own_token = proxy::OwnToken::new(|given| given == FIRST.as_bytes());
+    let own_token = proxy::OwnToken::new(|text| String::from_utf8_lossy(text).contains(FIRST));
     let config = proxy::ProxyConfig { keys: keys.clone(), key_requirement, own_token, ..config() };
     let mut rig = Rig::at(&provider, config, KillSwitch::default(), Clock::manual(NOW)).await;
     let of_other = key("other", 9).1;
     let bearer_first = bearer(FIRST);
-    let passes: [(String, &[(&str, &str)]); 5] = [
+    // The user `u` with a password: `first-token-canary-0123456789`, `agz_canary`.
+    let (basic_first, basic_api) = ("Basic dTpmaXJzdC10b2tlbi1jYW5hcnktMDEyMzQ1Njc4OQ==", "basic dTphZ3pfY2FuYXJ5");
+    let passes: [(String, &[(&str, &str)]); 9] = [
+        (CHAT.to_owned(), &[("x-note", &bearer_first), ("authorization", "Bearer sk-own")]),
+        (CHAT.to_owned(), &[("x-api-key", basic_first), ("authorization", "Bearer sk-own")]),
+        (CHAT.to_owned(), &[("x-note", basic_api), ("authorization", "Bearer sk-own")]),
+        (format!("{CHAT}?a=b&k%65y=%66{}", &FIRST[1..]), &[("authorization", "Bearer sk-own")]),
         (CHAT.to_owned(), &[("x-agent-key", &of_other), ("authorization", "Bearer sk-own")]),
         (CHAT.to_owned(), &[("x-note", "see agz_canary"), ("authorization", "Bearer sk-own")]),
         (CHAT.to_owned(), &[("cookie", "agentgazer_session=canary; a=b"), ("authorization", "Bearer sk-own")]),
@@ -293,23 +299,25 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
         assert_eq!(rig.call(with(&path, headers)).await.status(), StatusCode::OK, "{path} {headers:?}");
         let head = provider.received().await.head;
         assert!(head.contains("Bearer sk-own"), "{head}");
-        assert!(!["agk_", "agz_", "canary"].iter().any(|secret| head.contains(secret)), "{head}");
+        let is_clean = !["agk_", "agz_", "canary", "asic"].iter().any(|secret| head.contains(secret));
+        assert!(is_clean, "{head}");
         rig.event().await;
     }
     // Without a credential beside it there is nothing that the provider could be sent.
-    let refused: [(String, &[(&str, &str)]); 5] = [
+    let refused: [(String, &[(&str, &str)]); 6] = [
         (CHAT.to_owned(), &[("authorization", &bearer_first)]),
         (CHAT.to_owned(), &[("x-api-key", FIRST)]),
         (CHAT.to_owned(), &[("x-goog-api-key", FIRST), ("api-key", FIRST)]),
         (format!("{CHAT}?key={FIRST}"), &[]),
-        (format!("{CHAT}?a=b&k%65y=%66{}", &FIRST[1..]), &[("authorization", "Bearer sk-own")]),
+        (CHAT.to_owned(), &[("authorization", basic_first)]),
+        (CHAT.to_owned(), &[("authorization", basic_api)]),
     ];
     for (path, headers) in refused {
         let response = rig.call(with(&path, headers)).await;
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{path} {headers:?}");
         assert!(!String::from_utf8_lossy(response.body()).contains(FIRST));
     }
-    assert_eq!(provider.calls(), 5);
+    assert_eq!(provider.calls(), 9);
     // A stored key replaces it, as it replaces whatever a client has there.
     let stored = Provider::new("openai", &format!("http://{}", provider.address), Format::Openai).unwrap();
     rig.providers.put(Provider { key: Some("sk-stored".into()), ..stored });

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::Full;
@@ -232,6 +234,25 @@ async fn flood_of_wrong_keys_leaves_a_count_and_locks_nobody_out() {
     assert!(server.log().lines().count() < before.1 + 10, "{}", server.log());
 }
 
+/// As the name of an agent it would be stored, and shown to everybody who may look.
+#[tokio::test]
+async fn secret_in_a_path_is_refused_and_stored_nowhere() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    let made = server.api(Method::POST, "/api/tokens", Some(json!({"name": "ci", "role": "admin"}))).await;
+    let api_token = made["token"].as_str().unwrap();
+    let key = server.run(&["keys", "create", "bot"]).stdout.trim().to_owned();
+    for secret in [api_token, &key, &server.token] {
+        for path in [format!("/agents/{secret}/openai/v1/models"), format!("/agents/bot/openai/v1/{secret}")] {
+            let refused = ask(&server, &path, "sk-own").await;
+            assert_eq!(refused.status, 400, "{refused:?}");
+            assert!(!String::from_utf8_lossy(&refused.body).contains(secret));
+        }
+    }
+    assert_eq!(requests(&provider), 0);
+    assert_eq!(server.get("/api/agents").await["items"], json!([]));
+}
+
 #[tokio::test]
 async fn first_token_in_the_place_of_a_provider_key_is_not_sent() {
     let provider = provider().await;
@@ -240,6 +261,18 @@ async fn first_token_in_the_place_of_a_provider_key_is_not_sent() {
     assert_eq!(refused.status, 401, "{refused:?}");
     assert!(!String::from_utf8_lossy(&refused.body).contains(&server.token));
     assert_eq!(requests(&provider), 0);
+    let beside = Request::post(format!("{}/agents/bot/openai/v1/chat/completions?t={}", server.proxy, server.token))
+        .header("authorization", "Bearer sk-own")
+        .header("x-auth-token", &server.token)
+        .header("x-proxy", format!("Basic {}", STANDARD.encode(format!("user:{}", server.token))))
+        .body(Full::new(Bytes::from(openai_request(QUESTION).to_string())));
+    assert_eq!(server.http.send(beside.unwrap()).await.unwrap().status, 200);
+    let seen = provider.seen().last().unwrap();
+    assert_eq!(
+        (seen.uri.to_string(), seen.headers["authorization"].as_bytes()),
+        ("/v1/chat/completions".to_owned(), &b"Bearer sk-own"[..])
+    );
+    assert!(!seen.headers.contains_key("x-auth-token") && !seen.headers.contains_key("x-proxy"), "{:?}", seen.headers);
     store_provider_key(&server).await;
     assert_eq!(ask(&server, "/agents/bot/openai/v1/chat/completions", &server.token).await.status, 200);
     assert_eq!(provider.seen().last().unwrap().headers["authorization"], "Bearer sk-stored");
