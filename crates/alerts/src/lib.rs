@@ -11,6 +11,7 @@ mod message;
 #[path = "../../store/tests/contract/postgres_server.rs"]
 #[allow(dead_code, clippy::expect_used, reason = "tests of other crates use the rest")]
 mod postgres_server;
+mod redact;
 mod retry;
 mod send;
 #[cfg(test)]

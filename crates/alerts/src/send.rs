@@ -11,6 +11,7 @@ use store::{Attempt, DeliveryRow, Outcome};
 use crate::mail_servers::MailServers;
 use crate::mailer::Mailed;
 use crate::message::Message;
+use crate::redact::hide_address;
 use crate::{chat, retry, webhook};
 
 /// How much of an answer the history keeps.
@@ -83,8 +84,12 @@ impl Sender {
     }
 
     async fn call(&self, post: Post, kind: ChannelKind) -> Sent {
+        let address = post.target.path_and_query();
         match self.egress.post(post).await {
-            Ok(reply) => judged(&reply, kind, self.clock.now()),
+            Ok(reply) => {
+                let sent = judged(&reply, kind, self.clock.now());
+                Sent { answer: hide_address(&sent.answer, &address), ..sent }
+            }
             Err(EgressError::Refused(why)) => hopeless(&why),
             Err(EgressError::Failed(answer)) => Sent { status: None, answer, verdict: Verdict::Failed(None) },
         }

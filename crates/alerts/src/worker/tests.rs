@@ -41,11 +41,12 @@ async fn receiver(
                 let (seen, answer, count) = (seen.clone(), answer.clone(), Arc::clone(&count));
                 async move {
                     let id = request.headers()["webhook-id"].to_str().unwrap().to_owned();
+                    let said = format!("said the receiver at {}", request.uri());
                     let body = request.into_body().collect().await.unwrap().to_bytes();
                     let number = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                     seen.send(Got { id, body: serde_json::from_slice(&body).unwrap() }).unwrap();
                     let Some((status, retry_after)) = answer(number) else { std::future::pending().await };
-                    let mut response = Response::new(Full::new(Bytes::from_static(b"said the receiver")));
+                    let mut response = Response::new(Full::new(Bytes::from(said)));
                     *response.status_mut() = status;
                     if let Some(pause) = retry_after {
                         response.headers_mut().insert("retry-after", pause.parse().unwrap());
@@ -99,7 +100,18 @@ async fn kill_is_delivered_and_its_answer_recorded() {
     let history = until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
     assert_eq!(history[0].id.to_string(), heard.id);
     let attempt = &history[0].attempts[0];
-    assert_eq!((attempt.status, attempt.answer.as_str()), (Some(202), "said the receiver"));
+    assert_eq!((attempt.status, attempt.answer.as_str()), (Some(202), "said the receiver at /hook"));
+}
+
+#[tokio::test]
+async fn answer_that_repeats_the_address_is_recorded_without_its_secrets() {
+    let fixture = TestStore::new(Clock::System, Grouping::default()).await;
+    let (url, _got) = receiver(|_| Some((StatusCode::NOT_FOUND, None))).await;
+    let _alerts = start(&fixture);
+    fixture.webhook("ops", &format!("{url}/canary-of-the-path?key=canary-of-the-query")).await;
+    fixture.kill("looper").await;
+    let history = until(&fixture, |history| !history[0].attempts.is_empty()).await;
+    assert_eq!(history[0].attempts[0].answer, "said the receiver at /hook/…?…");
 }
 
 #[tokio::test]
