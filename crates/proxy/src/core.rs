@@ -10,6 +10,7 @@ use wire::Chains;
 use crate::config::ProxyConfig;
 use crate::evidence::cache::EvidenceCache;
 use crate::kills::Kills;
+use crate::policy::budget_clock::BudgetClock;
 use crate::policy::budget_waiters::BudgetWaiters;
 use crate::request::body_budget::BodyBudget;
 use crate::runtime::blocking::Blocking;
@@ -35,6 +36,7 @@ pub(crate) struct Core {
     pub(crate) body_budget: BodyBudget,
     pub(crate) chains: Mutex<Chains>,
     pub(crate) budget_waiters: BudgetWaiters,
+    pub(crate) budget_clock: BudgetClock,
     /// Sorts before the id of every call since the start.
     pub(crate) started: CallId,
 }
@@ -68,6 +70,7 @@ impl Core {
             body_budget: BodyBudget::new(config.bodies_in_flight),
             chains: Mutex::new(Chains::new(CHAINS)),
             budget_waiters: BudgetWaiters::default(),
+            budget_clock: BudgetClock::new(clock.clone()),
             started: CallId::new(),
             config,
             guard,

@@ -128,6 +128,12 @@ impl Proxy {
         }
     }
 
+    /// Compares the clock with the time that has passed, so that no budget begins anew because the
+    /// clock was set. To be called every second; calls that a budget limits do it, too.
+    pub fn check_clock(&self) {
+        self.core.budget_clock.check(self.core.guard.policies());
+    }
+
     /// The count of calls whose reading or scoring failed since the start; each of them was
     /// forwarded.
     pub fn detection_failures(&self) -> Failures {

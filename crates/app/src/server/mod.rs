@@ -102,6 +102,7 @@ impl Server {
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
         let feed = parts.feed.take();
         let replica = feed.map(|feed| Replica::start(feed, &parts, (&control, &proxy), &addresses.dashboard));
+        let clock_watch = clock_watch::start(proxy.clone());
         let proxy = listeners::start_proxy(sockets.proxy, config, tls.as_ref(), proxy);
         let dashboard = listeners::start_dashboard(sockets.dashboard, config, tls.as_ref(), web);
         publish(&addresses, config, &data_dir)?;
@@ -117,7 +118,7 @@ impl Server {
             replica,
             sharing,
             tls_watch: tls.map(|tls| tls.watch()),
-            clock_watch: clock_watch::start(Clock::System, Arc::clone(&parts.guard)),
+            clock_watch,
             restoring: parts.restore_older_agents(config),
             key_uses: key_uses::start(control.clone()),
             control,

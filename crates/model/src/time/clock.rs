@@ -98,6 +98,15 @@ impl Clock {
         }
     }
 
+    /// The same, without the time that the machine slept, and without reading a file.
+    #[allow(clippy::disallowed_methods, reason = "this is where the time comes from")]
+    fn elapsed_awake(&self) -> Duration {
+        match self {
+            Clock::System => STARTED.get_or_init(Instant::now).elapsed(),
+            Clock::Manual(_) => self.elapsed(),
+        }
+    }
+
     /// Advances a manual clock; the system clock ignores it.
     pub fn advance(&self, millis: i64) {
         if let Clock::Manual(clock) = self {
@@ -114,11 +123,13 @@ impl Clock {
     }
 }
 
+/// A fixed moment of this process.
+static STARTED: OnceLock<Instant> = OnceLock::new();
+
 /// How long the machine has been up. On Linux this includes sleep, so that sleep does not look like
 /// a clock that was set; elsewhere sleep is not included.
 #[allow(clippy::disallowed_methods, reason = "this is where the time comes from")]
 fn uptime() -> Duration {
-    static STARTED: OnceLock<Instant> = OnceLock::new();
     let read = std::fs::read_to_string("/proc/uptime").ok();
     let seconds = read.as_deref().and_then(|text| text.split(' ').next()).and_then(|text| text.parse().ok());
     let uptime = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -130,6 +141,7 @@ fn uptime() -> Duration {
 pub struct ClockWatch {
     clock: Clock,
     last: (Timestamp, Duration),
+    last_awake: Duration,
 }
 
 /// A change of the clock.
@@ -142,27 +154,42 @@ pub struct ClockJump {
 }
 
 impl ClockWatch {
-    /// Smaller differences are ordinary clock corrections.
-    const TOLERANCE_MS: i64 = 60_000;
-
     /// Watches `clock` from now on.
     pub fn new(clock: Clock) -> ClockWatch {
-        let last = (clock.now(), clock.elapsed());
-        ClockWatch { clock, last }
+        let (last, last_awake) = ((clock.now(), clock.elapsed()), clock.elapsed_awake());
+        ClockWatch { clock, last, last_awake }
+    }
+
+    /// Whether the clock was set or the machine slept since the last look; cheap enough for every
+    /// call.
+    pub fn needs_look(&self) -> bool {
+        let passed = self.clock.elapsed_awake().saturating_sub(self.last_awake);
+        jump_after(self.last.0, passed, self.clock.now()).is_large()
     }
 
     /// Whether it was set since the last call.
     pub fn look(&mut self) -> Option<ClockJump> {
         let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
         let (before, then) = std::mem::replace(&mut self.last, (now, elapsed));
-        let passed = i64::try_from(elapsed.saturating_sub(then).as_millis()).unwrap_or(i64::MAX);
-        let expected = Timestamp(before.0.saturating_add(passed));
-        let jump = ClockJump { expected, now };
-        (jump.millis().saturating_abs() > Self::TOLERANCE_MS).then_some(jump)
+        self.last_awake = self.clock.elapsed_awake();
+        Some(jump_after(before, elapsed.saturating_sub(then), now)).filter(|jump| jump.is_large())
     }
 }
 
+/// How far the clock is from what it should show at a time that `passed` after `before`.
+fn jump_after(before: Timestamp, passed: Duration, now: Timestamp) -> ClockJump {
+    let passed = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+    ClockJump { expected: Timestamp(before.0.saturating_add(passed)), now }
+}
+
 impl ClockJump {
+    /// Smaller differences are ordinary clock corrections.
+    const TOLERANCE_MS: i64 = 60_000;
+
+    fn is_large(self) -> bool {
+        self.millis().saturating_abs() > Self::TOLERANCE_MS
+    }
+
     /// By how many milliseconds it was set forward; negative if it was set back.
     pub fn millis(self) -> i64 {
         self.now.0.saturating_sub(self.expected.0)
@@ -178,13 +205,17 @@ mod tests {
         let clock = Clock::manual(Timestamp(1_000_000_000));
         let mut watch = ClockWatch::new(clock.clone());
         clock.advance(7 * 86_400_000);
+        assert!(!watch.needs_look());
         assert_eq!(watch.look(), None);
         clock.set_by(30_000);
+        assert!(!watch.needs_look());
         assert_eq!(watch.look(), None, "clocks are corrected all the time");
         clock.set_by(-86_400_000);
         clock.advance(1_000);
+        assert!(watch.needs_look());
         assert_eq!(watch.look().map(ClockJump::millis), Some(-86_400_000));
         assert_eq!(watch.look(), None, "it is told once");
+        assert!(!watch.needs_look());
         clock.set_by(86_400_000);
         assert_eq!(watch.look().map(ClockJump::millis), Some(86_400_000));
         assert_eq!(ClockWatch::new(Clock::System).look(), None);

@@ -1,6 +1,7 @@
 //! The policy of a call's agent: whether the call is allowed, what is reserved for it, and which
 //! model it uses. A call of an agent without a policy takes no lock here.
 
+pub(crate) mod budget_clock;
 pub(crate) mod budget_waiters;
 pub(crate) mod model_override;
 pub(crate) mod spending;
@@ -134,6 +135,7 @@ impl CallPolicy {
             let mut settled = pin!(core.budget_waiters.of_name(&name).notified());
             // Enabled before the attempt, so that no settlement in between is missed.
             settled.as_mut().enable();
+            core.budget_clock.check_for_call(core.guard.policies());
             charge = match Limits::admit_share(&all, charge, core.clock.now(), core.dividing_replicas()) {
                 Ok(mut reservations) => {
                     let charge = reservations.first().map(|reservation| reservation.charge().clone());

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use guard::{Charge, Refused};
-use http::{Request, Response};
-use http_body_util::Full;
-use model::{Action, AgentId, BlockReason, EventType, NanoUsd, Policy, PolicyChange, Timestamp};
+use http::Response;
+use model::{Action, AgentId, BlockReason, Clock, EventType, KillSwitch, NanoUsd, Policy, PolicyChange, Timestamp};
 
 use crate::provider::{FakeProvider, LAST_CHUNK, Received, Step, chat_answer, chat_stream, chunk, stream_head, whole};
 use crate::rig::{CHAT, PROMPT, Rig, armed, begin, collect, config, json, post, question, streamed_question};
@@ -20,7 +19,7 @@ fn bot() -> AgentId {
 }
 
 fn now() -> Timestamp {
-    model::Clock::System.now()
+    Clock::System.now()
 }
 
 fn limit(rig: &Rig, policy: &str) {
@@ -104,6 +103,19 @@ async fn reservation_ends_with_every_outcome_of_a_call() {
         let event = rig.event().await;
         assert!(nothing_is_reserved(&rig), "{name}");
         assert_eq!(spent(&rig), event.cost.map_or(0, NanoUsd::nanos), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn spent_budget_refuses_the_first_call_after_the_clock_was_set() {
+    let provider = FakeProvider::sending(chat_answer("The import is repaired.")).await;
+    let clock = Clock::manual(now());
+    let rig = Rig::at(&provider, config(), KillSwitch::default(), clock.clone()).await;
+    limit(&rig, &budget(1));
+    assert_eq!(rig.ask(PROMPT).await.status(), 200);
+    for hours in [24, -24, -48, 72, 960] {
+        clock.set_by(hours * 3_600_000);
+        check_refusal(&rig.ask(PROMPT).await, 400, "budget_exceeded");
     }
 }
 
@@ -280,8 +292,7 @@ async fn agent_without_a_policy_is_not_limited() {
     let rig = Rig::new(&provider).await;
     let other = AgentId::parse("other").unwrap();
     rig.guard.policies().put(&other, Policy::default(), None, now());
-    let request: Request<Full<Bytes>> = post(CHAT, question(PROMPT));
-    assert_eq!(rig.call(request).await.status(), 200);
+    assert_eq!(rig.ask(PROMPT).await.status(), 200);
     assert!(rig.guard.policies().counted(&bot()).is_none());
     assert_eq!(Arc::strong_count(&rig.guard.policies().counted(&other).unwrap()), 2);
 }
