@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Duration, Instant};
 
 use super::connect;
-use super::error_codes::{damage_reports, in_plain_words, is_damage};
+use super::error_codes::{damage_reports, is_damage};
 use super::files::{DatabaseFiles, Loss, Stamp};
 use crate::tuning::Tuning;
 
@@ -201,7 +201,7 @@ async fn check(database: PathBuf) -> Result<(), Loss> {
     match checked.await {
         Ok(found) if found == "ok" => Ok(()),
         Ok(found) => Err(Loss::Damaged(found)),
-        Err(error) if is_damage(&error) => Err(Loss::Damaged(in_plain_words(&error))),
+        Err(error) if is_damage(&error) => Err(Loss::Damaged(error.to_string())),
         // A lock or a full disk says nothing about the content.
         Err(_) => Ok(()),
     }

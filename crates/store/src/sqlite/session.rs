@@ -118,12 +118,12 @@ impl Session {
         let now = held.now;
         let extent = self.write_copy(held).await?;
         let replaced = rescue::swap(&self.database, now).map_err(|error| StoreError::Setup(error.to_string()))?;
-        let loss = self.watch.loss.as_ref().map(Loss::to_string).unwrap_or_default();
+        let loss = self.watch.loss.clone();
         self.reset().await;
         self.watch.close().await;
         self.generation.advance();
         self.watch.open().await?;
-        Ok(describe_rescue(&loss, extent, replaced))
+        Ok(describe_rescue(loss.as_ref(), extent, replaced))
     }
 
     /// Pauses before the next rescue, because one that began at `began` failed.
@@ -187,12 +187,27 @@ impl DerefMut for WriteTransaction<'_> {
 }
 
 /// Describes a rescue for the log and the status.
-fn describe_rescue(loss: &str, extent: Extent, replaced: Option<PathBuf>) -> String {
-    let content = match extent {
-        Extent::Whole => "with everything that was in it",
-        Extent::Readable => "with every kill and with what could still be read",
+fn describe_rescue(loss: Option<&Loss>, extent: Extent, replaced: Option<PathBuf>) -> String {
+    let content = match (loss, extent) {
+        // Rows that a damaged page or log held may be missing though the rest could be copied.
+        (Some(Loss::Damaged(_)), _) | (_, Extent::Readable) => "with every kill and with what could still be read",
+        (_, Extent::Whole) => "with everything that was in it",
     };
     let kept =
         replaced.map(|path| format!("; what was in its place is kept as {}", path.display())).unwrap_or_default();
+    let loss = loss.map(Loss::to_string).unwrap_or_default();
     format!("{loss}: a new database was written {content}{kept}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rescue_of_a_damaged_database_does_not_promise_everything() {
+        let told = |loss, extent| describe_rescue(Some(&loss), extent, None);
+        assert!(told(Loss::Deleted("agentgazer.db".to_owned()), Extent::Whole).contains("everything"));
+        assert!(!told(Loss::Deleted("agentgazer.db".to_owned()), Extent::Readable).contains("everything"));
+        assert!(!told(Loss::Damaged("disk I/O error".to_owned()), Extent::Whole).contains("everything"));
+    }
 }
