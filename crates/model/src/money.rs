@@ -82,7 +82,7 @@ impl Serialize for NanoUsd {
 impl<'de> Deserialize<'de> for NanoUsd {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let usd = f64::deserialize(deserializer)?;
-        NanoUsd::from_usd(usd).ok_or_else(|| serde::de::Error::custom("too large an amount"))
+        NanoUsd::from_usd(usd).ok_or_else(|| serde::de::Error::custom("must be a smaller amount"))
     }
 }
 

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, BudgetPeriod, ChannelId, FieldError, Group, Groups, NanoUsd, RuleId, Timestamp};
 
+/// A billion dollars.
+const MAX_AMOUNT: NanoUsd = NanoUsd::new(1_000_000_000 * 1_000_000_000);
+
 const SCOPES: &str = "must be the name of an agent, @ and the name of a group, or *";
 
 /// The agents that a rule applies to.
@@ -166,8 +169,10 @@ impl Condition {
             Condition::KillSwitch => Ok(()),
             Condition::AgentDown { minutes } => check_minutes(minutes),
             Condition::ErrorRate { percent, minutes } => check_percent(percent).and_then(|()| check_minutes(minutes)),
-            Condition::Budget(BudgetLimit::Amount { amount_usd, .. }) if amount_usd <= NanoUsd::ZERO => {
-                Err(FieldError::new("amount_usd", "must be an amount of US dollars above 0"))
+            Condition::Budget(BudgetLimit::Amount { amount_usd, .. })
+                if amount_usd <= NanoUsd::ZERO || amount_usd > MAX_AMOUNT =>
+            {
+                Err(FieldError::new("amount_usd", "must be an amount of US dollars above 0, at most 1000000000"))
             }
             Condition::Budget(BudgetLimit::Amount { .. }) => Ok(()),
             Condition::Budget(BudgetLimit::Share { percent }) => check_percent(percent),
@@ -252,6 +257,8 @@ mod tests {
         check(share(100.1), Some("percent"));
         check(budget(1), None);
         check(budget(0), Some("amount_usd"));
+        check(budget(MAX_AMOUNT.nanos()), None);
+        check(budget(MAX_AMOUNT.nanos() + 1), Some("amount_usd"));
         let repeat = AlertRule { repeat_minutes: Some(0), ..rule(Condition::KillSwitch) };
         assert_eq!(repeat.check().unwrap_err().field, "repeat_minutes");
         let cooldown = AlertRule { cooldown_minutes: 10_081, ..rule(Condition::KillSwitch) };

@@ -115,6 +115,8 @@ fn description_says_what_is_refused() {
     }
     let id = &description["paths"]["/api/agents/{id}"]["get"]["parameters"][0];
     assert_eq!(id["schema"]["pattern"], "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$");
+    let scope = schemas["NewAlertRule"]["properties"]["agent_id"]["pattern"].as_str().unwrap();
+    assert!(scope.contains("|@[A-Za-z0-9][A-Za-z0-9._-]{0,63}|"), "a rule may be for a group: {scope}");
     assert_eq!(schemas["NewChannel"]["required"], serde_json::json!(["kind", "name"]));
 }
 

@@ -91,9 +91,12 @@ pub(crate) struct RuleBody {
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = schemas::rule_type)]
     rule_type: Option<RuleType>,
-    /// An agent, or `*` for all.
+    /// An agent, `@` and the name of a group, or `*` for all.
     #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false, pattern = "^([*]|[A-Za-z0-9][A-Za-z0-9._:@-]{0,127})$")]
+    #[schema(
+        nullable = false,
+        pattern = "^([*]|@[A-Za-z0-9][A-Za-z0-9._-]{0,63}|[A-Za-z0-9][A-Za-z0-9._:@-]{0,127})$"
+    )]
     agent_id: Option<String>,
     /// Ids of channels; an empty list means every channel.
     #[serde(default, deserialize_with = "present")]
@@ -119,7 +122,7 @@ pub(crate) struct RuleBody {
     #[schema(nullable = false, exclusive_minimum = 0.0, maximum = 100.0)]
     pub(super) percent: Option<f64>,
     #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<f64>, nullable = false, exclusive_minimum = 0.0)]
+    #[schema(value_type = Option<f64>, nullable = false, exclusive_minimum = 0.0, maximum = 1_000_000_000.0)]
     pub(super) amount_usd: Option<NanoUsd>,
     #[serde(default, deserialize_with = "present")]
     #[schema(schema_with = schemas::budget_period)]
