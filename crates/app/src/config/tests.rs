@@ -129,7 +129,7 @@ fn all_mistakes_are_reported_with_key_and_origin() {
             "  prot is no setting (agentgazer.toml:2)",
             "  providers \"mine\" is no built-in provider, so its format is needed: mine=FORMAT+URL (--providers)",
             "  refusal_status must be a status from 400 to 499, not \"200\" (AGENTGAZER_REFUSAL_STATUS)",
-            "  token must have at least one character, all of A-Z a-z 0-9 - . _ ~ + / = (--token)",
+            "  token must have at least 16 characters, all of A-Z a-z 0-9 - . _ ~ + / = (--token)",
         ]
     );
 }

@@ -80,7 +80,7 @@ pub(super) fn address(text: &str) -> Read<IpAddr> {
 pub(super) fn token(text: &str) -> Read<SecretString> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     if text.is_empty() || !text.bytes().all(fits) {
-        return Err("must have at least one character, all of A-Z a-z 0-9 - . _ ~ + / =".to_owned());
+        return Err("must have at least 16 characters, all of A-Z a-z 0-9 - . _ ~ + / =".to_owned());
     }
     Ok(SecretString::from(text))
 }
