@@ -33,6 +33,8 @@ pub use config::{OwnToken, ProxyConfig};
 pub use request::agent_token::AgentToken;
 #[doc(hidden)]
 pub use request::decode::decode_body as read_body;
+#[doc(hidden)]
+pub use request::dot_segments::has_dot_segments;
 pub use request::origin::Origin;
 pub use shared::{Shared, Stored};
 

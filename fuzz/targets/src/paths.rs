@@ -7,8 +7,9 @@ use wire::{Dialect, Endpoint, PathKind, conversation_of, dialect_of_body, path_w
 
 const FORMATS: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
 
-/// A path is classified, and a model in it can be replaced without changing the rest. The first
-/// line of the input is the path, the others are headers.
+/// A path is classified, a model in it can be replaced without changing the rest, and dot segments
+/// are seen however they are encoded. The first line of the input is the path, the others are
+/// headers.
 pub(crate) fn path(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let mut lines = text.lines();
@@ -24,6 +25,7 @@ pub(crate) fn path(input: &[u8]) {
         }
     }
     Endpoint::embeds(&Method::POST, path);
+    assert!(!climbs_when_decoded(path) || proxy::has_dot_segments(path), "{path:?}");
     let named = lines.filter_map(|line| line.split_once(':'));
     let headers: HeaderMap = named
         .filter_map(|(name, value)| Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value.trim()).ok()?)))
@@ -32,6 +34,38 @@ pub(crate) fn path(input: &[u8]) {
     let asked = model::Asked { prompt: vec![path.into()], ..model::Asked::default() };
     let conversation = conversation_of(&headers, &asked);
     assert!(!conversation.is_empty() && conversation.len() <= 128 && conversation.is_ascii(), "{conversation:?}");
+}
+
+/// Whether a server that decodes a path once, twice or more often finds the segment `..` in it.
+fn climbs_when_decoded(path: &str) -> bool {
+    let mut text = path.as_bytes().to_vec();
+    loop {
+        if text.split(|byte| *byte == b'/').any(|segment| segment == b"..") {
+            return true;
+        }
+        let decoded = decode_once(&text);
+        if decoded == text {
+            return false;
+        }
+        text = decoded;
+    }
+}
+
+fn decode_once(mut text: &[u8]) -> Vec<u8> {
+    let hex = |digit: u8| char::from(digit).to_digit(16);
+    let mut decoded = Vec::new();
+    while let [first, rest @ ..] = text {
+        text = rest;
+        decoded.push(*first);
+        if let (b'%', [high, low, rest @ ..]) = (first, rest)
+            && let (Some(high), Some(low)) = (hex(*high), hex(*low))
+        {
+            text = rest;
+            decoded.pop();
+            decoded.push((high * 16 + low) as u8);
+        }
+    }
+    decoded
 }
 
 /// A body with the shape of a conversation is read as one, a body reported as invalid JSON is

@@ -4,75 +4,41 @@
 
 /// Whether a segment of `path` decodes to `.` or `..`: encoded any number of times, with encoded
 /// slashes and backslashes, before a `;` and between blanks.
-pub(crate) fn has_dot_segments(path: &str) -> bool {
+pub fn has_dot_segments(path: &str) -> bool {
     // Nearly no path has a dot outside of a name.
     if !path.contains('.') && !path.contains('%') {
         return false;
     }
-    let mut segment = Segment::default();
-    let mut rest = path.as_bytes();
-    while let Some((byte, after)) = decoded(rest) {
-        if matches!(byte, b'/' | b'\\') {
-            if segment.is_dots() {
-                return true;
-            }
-            segment = Segment::default();
-        } else {
-            segment.push(byte);
-        }
-        rest = after;
-    }
-    segment.is_dots()
+    fully_decoded(path).split(|byte| matches!(byte, b'/' | b'\\')).any(is_dots)
 }
 
-/// The first byte of `path` with its percent encoding decoded, and the rest. `%252e` is `.` too,
-/// for a server that decodes twice.
-fn decoded(path: &[u8]) -> Option<(u8, &[u8])> {
-    let (&first, after) = path.split_first()?;
-    if first != b'%' {
-        return Some((first, after));
+/// `path` without any percent encoding, for servers that decode more than once: `%252e` and
+/// `%%32e` are `.`, too. In one pass, because a path may be long.
+fn fully_decoded(path: &str) -> Vec<u8> {
+    let mut text = Vec::with_capacity(path.len());
+    for byte in path.bytes() {
+        text.push(byte);
+        // A decoded byte may complete another escape.
+        while let [.., b'%', high, low] = text[..]
+            && let (Some(high), Some(low)) = (hex(high), hex(low))
+        {
+            text.truncate(text.len() - 3);
+            text.push(high << 4 | low);
+        }
     }
-    let mut digits = after;
-    while let Some(nested) = digits.strip_prefix(b"25") {
-        digits = nested;
-    }
-    match digits {
-        [high, low, rest @ ..] => match (hex(*high), hex(*low)) {
-            (Some(high), Some(low)) => Some((high << 4 | low, rest)),
-            _ => Some((first, after)),
-        },
-        _ => Some((first, after)),
-    }
+    text
 }
 
 fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-/// The state of a segment.
-#[derive(Default)]
-struct Segment {
-    dots: usize,
-    has_other: bool,
-    /// After a `;`: servers cut parameters off before they resolve the segment.
-    is_over: bool,
-}
-
-impl Segment {
-    fn push(&mut self, byte: u8) {
-        match byte {
-            _ if self.is_over => {}
-            b';' => self.is_over = true,
-            b'.' => self.dots += 1,
-            // Some servers trim blanks and control characters.
-            0..=b' ' | 0x7f => {}
-            _ => self.has_other = true,
-        }
-    }
-
-    fn is_dots(&self) -> bool {
-        !self.has_other && matches!(self.dots, 1 | 2)
-    }
+fn is_dots(segment: &[u8]) -> bool {
+    // Servers cut parameters off before they resolve a segment, and some trim blanks and control
+    // characters.
+    let name = segment.split(|byte| *byte == b';').next().unwrap_or_default();
+    let visible = || name.iter().filter(|byte| !matches!(byte, 0..=b' ' | 0x7f));
+    visible().all(|byte| *byte == b'.') && matches!(visible().count(), 1 | 2)
 }
 
 #[cfg(test)]
@@ -98,6 +64,10 @@ mod tests {
             "/v1/..%5cx",
             "/v1/%252e%252e/x",
             "/v1/%25252e%25252e%25252fx",
+            "/v1/%2%65%2%65/x",
+            "/v1/%%32e%%32%65/x",
+            "/v1/..%%32fx",
+            "/v1/%25%32%65./x",
             "/v1/..;/x",
             "/v1/..;a=b/x",
             "/v1/%2e%2e%3bx/y",

@@ -7,7 +7,7 @@ mod caller;
 pub(crate) mod conversation;
 pub(crate) mod cors;
 pub(crate) mod decode;
-mod dot_segments;
+pub(crate) mod dot_segments;
 pub(crate) mod origin;
 pub(crate) mod read;
 pub(crate) mod route;
