@@ -1,7 +1,7 @@
 //! Windows as few bytes, without loss: very many agents make a call or two and are never heard of
 //! again, or rest between their tasks.
 
-use model::{CallId, ConversationId, Outcome, Timestamp};
+use model::{CallId, ConversationId, Timestamp};
 
 use super::bytes::{Reader, Writer};
 use super::calls::Calls;
@@ -229,7 +229,6 @@ fn read_call(reader: &mut Reader<'_>, before: &mut Before) -> (Parts, u64, usize
 impl Windows {
     /// Puts a call into the windows that it stood in, behind those that are there.
     fn put_back(&mut self, entry: PackedFingerprint, is_in: u64, conversation: usize) {
-        let is_pending = entry.outcome() == Outcome::Pending;
         let is_sample = entry.is_sample();
         let key = self.slab.insert(entry);
         if is_in & IN_ALL != 0 {
@@ -242,8 +241,6 @@ impl Windows {
             self.slab.get_mut(key).enter_window();
             conversation.calls.push(key, is_sample);
         }
-        if is_pending {
-            self.in_flight.push(key);
-        }
+        self.note_outcome(key);
     }
 }

@@ -2,13 +2,15 @@
 //! stands in two of them is kept once, so that an answer reaches both and its body is let go when
 //! it has left both.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
-use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp, WindowKind};
+use model::{CallId, ConversationId, Fingerprint, Outcome, SavedAgent, Timestamp};
 
 mod bytes;
 mod calls;
 mod compact;
+mod in_flight;
+mod lookup;
 mod packed_fingerprint;
 mod slab;
 mod stored;
@@ -20,6 +22,7 @@ pub(crate) use stored::StoredWindows;
 
 use crate::decision::Decision;
 use calls::Calls;
+use in_flight::InFlight;
 use slab::{Key, Slab};
 
 /// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an
@@ -37,9 +40,10 @@ pub(crate) struct Windows {
     all: Calls,
     /// Least recently used first.
     conversations: Vec<Conversation>,
-    /// Those that have not ended. Few of many: an agent's answers are found without a look at all
-    /// its calls.
-    in_flight: Vec<Key>,
+    /// Those that have not ended.
+    in_flight: InFlight,
+    /// How many of the calls in the windows failed.
+    failed: usize,
     newest: u64,
     floor: u64,
     left: Vec<CallId>,
@@ -114,9 +118,7 @@ impl Windows {
         let entry = self.slab.get_mut(key);
         entry.enter_window();
         entry.enter_window();
-        if print.outcome == Outcome::Pending {
-            self.in_flight.push(key);
-        }
+        self.note_outcome(key);
         all.push(key, print.is_sample);
         self.all = all;
         conversation.calls.push(key, print.is_sample);
@@ -129,73 +131,34 @@ impl Windows {
         self.slab.used() <= SMALL && self.in_flight.is_empty()
     }
 
-    /// The calls of a window, oldest first.
-    pub(crate) fn calls(&self, kind: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
-        let window = match kind {
-            WindowKind::Agent => Some(self.all.keys()),
-            WindowKind::Conversation => self.of_conversation(conversation),
-        };
-        window.map(|keys| keys.iter().map(|key| self.slab.get(*key)).collect()).unwrap_or_default()
-    }
-
-    /// Whether the window of `conversation` and that of the agent hold the same calls.
-    pub(crate) fn are_one(&self, conversation: ConversationId) -> bool {
-        self.of_conversation(conversation) == Some(self.all.keys())
-    }
-
-    /// The calls that `print` can be compared with, oldest first: those of its conversation, and
-    /// newer ones of others that were begun with the same words.
-    pub(crate) fn comparable_calls(
-        &self,
-        print: &Fingerprint,
-    ) -> impl DoubleEndedIterator<Item = &PackedFingerprint> + Clone {
-        let first = self.all.keys().front().map_or(u64::MAX, |key| self.slab.get(*key).number());
-        let own = self.of_conversation(print.conversation).into_iter().flatten().map(|key| self.slab.get(*key));
-        let (conversation, message, is_common) = (print.conversation, print.turn.message, print.prompt_is_common);
-        let is_alike = move |entry: &&PackedFingerprint| {
-            entry.conversation() == conversation || (!is_common && entry.turn().message == message)
-        };
-        let all = self.all.keys().iter().map(|key| self.slab.get(*key)).filter(is_alike);
-        own.filter(move |entry| entry.number() < first).chain(all)
-    }
-
-    fn of_conversation(&self, conversation: ConversationId) -> Option<&VecDeque<Key>> {
-        // The one in use is the last.
-        self.conversations.iter().rev().find(|it| it.id == conversation).map(|it| it.calls.keys())
-    }
-
-    /// The newest call, if it is still held.
-    pub(crate) fn newest(&self) -> Option<Fingerprint> {
-        self.all.keys().back().map(|key| Fingerprint::from(self.slab.get(*key)))
+    /// Counts a call that was added, if it has not ended or has failed.
+    fn note_outcome(&mut self, key: Key) {
+        let entry = self.slab.get(key);
+        match entry.outcome() {
+            Outcome::Pending => self.in_flight.add(key, entry),
+            Outcome::Failed => self.failed += 1,
+            Outcome::Answered | Outcome::Refused => {}
+        }
     }
 
     /// Ends `call`, if it is in flight and still stands in a window: `end` changes what is known of
     /// it.
     pub(crate) fn end(&mut self, call: CallId, end: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
-        let place = self.in_flight.iter().position(|key| self.slab.get(*key).call == call)?;
-        let entry = self.slab.get_mut(self.in_flight[place]);
+        let key = self.in_flight.find(call)?;
+        let entry = self.slab.get_mut(key);
         let mut print = Fingerprint::from(&*entry);
         end(&mut print);
         entry.update(&print);
         if print.outcome != Outcome::Pending {
-            self.in_flight.swap_remove(place);
+            self.in_flight.remove(key);
         }
+        self.failed += usize::from(print.outcome == Outcome::Failed);
         Some(print)
     }
 
     /// How many asks with this body are in flight, and how many samples of them.
     pub(crate) fn in_flight(&self, body: u64) -> (usize, usize) {
-        let in_flight = self.in_flight.iter().map(|key| self.slab.get(*key)).filter(|entry| entry.body == body);
-        in_flight.fold((0, 0), |(asks, samples), entry| match entry.is_sample() {
-            true => (asks, samples + 1),
-            false => (asks + 1, samples),
-        })
-    }
-
-    /// For how many milliseconds nothing has happened in a conversation.
-    pub(crate) fn silence(&self, conversation: ConversationId, now: Timestamp) -> i64 {
-        let known = self.conversations.iter().rev().find(|it| it.id == conversation);
-        known.map_or(0, |it| now.as_millis().saturating_sub(it.last_active.as_millis()))
+        self.in_flight.count(body)
     }
 
     /// Something was answered in a conversation.
@@ -232,7 +195,7 @@ impl Windows {
 
     fn trim(&mut self, window: &mut Calls, window_size: usize) {
         self.release_until(window, self.floor);
-        while window.asks() > window_size {
+        while window.asks().len() > window_size {
             self.release_oldest(window);
         }
     }
@@ -293,7 +256,7 @@ impl Windows {
 
     /// Makes room for `print` in `window`. Samples take none: a round of them would fill it.
     fn make_room(&mut self, window: &mut Calls, print: &Fingerprint, window_size: usize) {
-        while !print.is_sample && window.asks() >= window_size.max(1) {
+        while !print.is_sample && window.asks().len() >= window_size.max(1) {
             self.release_oldest(window);
         }
         window.reserve();
@@ -312,8 +275,9 @@ impl Windows {
         let entry = self.slab.get_mut(key);
         if entry.leave_window() {
             self.left.push(entry.call);
+            self.failed -= usize::from(entry.outcome() == Outcome::Failed);
             self.slab.release(key);
-            self.in_flight.retain(|other| *other != key);
+            self.in_flight.remove(key);
         }
     }
 

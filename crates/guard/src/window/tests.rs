@@ -42,18 +42,18 @@ fn a_full_window_takes_no_more_slots_than_it_has_calls() {
 fn contents(windows: &Windows) -> impl PartialEq + std::fmt::Debug {
     let prints = |calls: &Calls| -> (usize, Vec<Fingerprint>) {
         let prints = calls.keys().iter().map(|key| Fingerprint::from(windows.slab.get(*key)));
-        (calls.asks(), prints.collect())
+        (calls.asks().len(), prints.collect())
     };
-    let mut in_flight: Vec<CallId> = windows.in_flight.iter().map(|key| windows.slab.get(*key).call).collect();
+    let mut in_flight: Vec<CallId> = windows.in_flight.ids().collect();
     in_flight.sort_unstable();
     let conversations: Vec<_> =
         windows.conversations.iter().map(|it| (it.id, it.last_active, prints(&it.calls))).collect();
-    (windows.newest, windows.floor, prints(&windows.all), conversations, in_flight)
+    ((windows.newest, windows.floor, windows.failed), prints(&windows.all), conversations, in_flight)
 }
 
-/// How many of the calls of a window are no samples, counted anew.
-fn count_asks(windows: &Windows, calls: &Calls) -> usize {
-    calls.keys().iter().filter(|key| !windows.slab.get(**key).is_sample()).count()
+/// The calls of a window that are no samples, found anew.
+fn find_asks(windows: &Windows, calls: &Calls) -> Vec<slab::Key> {
+    calls.keys().iter().copied().filter(|key| !windows.slab.get(*key).is_sample()).collect()
 }
 
 proptest! {
@@ -73,8 +73,10 @@ proptest! {
             windows.resize(windows.newest.saturating_sub(9), size);
         }
         for calls in windows.conversations.iter().map(|it| &it.calls).chain([&windows.all]) {
-            prop_assert_eq!(calls.asks(), count_asks(&windows, calls));
+            prop_assert_eq!(calls.asks(), &find_asks(&windows, calls));
         }
+        let failed = windows.slab.in_windows().filter(|entry| entry.outcome() == Outcome::Failed).count();
+        prop_assert_eq!(windows.failed, failed);
         prop_assert!(compact::compact(&windows).is_none() || windows.left.is_empty(), "bodies would never be dropped");
         windows.take_left();
         let mut opened = compact::expand(&compact::compact(&windows).unwrap_or_default());

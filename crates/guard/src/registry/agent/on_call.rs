@@ -78,7 +78,8 @@ impl Agent<'_> {
         };
         let earlier = self.windows.comparable_calls(print);
         // What was sent again after a failure reports nothing that happened since.
-        if earlier.clone().any(|call| call.outcome() == Outcome::Failed && call.body == print.body) {
+        let has_failed = |call: &PackedFingerprint| call.outcome() == Outcome::Failed && call.body == print.body;
+        if self.windows.has_failed() && earlier.clone().any(has_failed) {
             return Novelty::Neutral;
         }
         progress::novelty(earlier.filter(|call| !call.is_sample()), &step, print.turn, print.silence)
@@ -105,7 +106,7 @@ impl Agent<'_> {
     /// window if they are equal.
     pub(super) fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {
-            let calls = self.calls_of(window, print.conversation);
+            let calls = self.considered(window, print.conversation);
             let signals = score::signals(calls, self.state.kill_switch().counting, self.state.exemptions());
             Score { value: signals.score(), signals, window }
         };
@@ -116,6 +117,15 @@ impl Agent<'_> {
         }
         let conversation = score_in(WindowKind::Conversation);
         if conversation.value > agent.value { conversation } else { agent }
+    }
+
+    /// The calls of a window that its last one is compared with, and that one. A window may hold
+    /// many samples, which matter only if a call failed and was sent again.
+    fn considered(&self, window: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
+        if self.state.kill_switch().counting == Counting::Adaptive && !self.windows.has_failed() {
+            return self.windows.asks(window, conversation);
+        }
+        self.calls_of(window, conversation)
     }
 
     /// The calls of a window. By the literal formula samples are calls like any others.

@@ -1,0 +1,56 @@
+//! The calls of one agent that have not ended. Few of many, so an answer is found without a look at
+//! all calls; and what is asked of each stands here, because their fingerprints lie far apart.
+
+use model::CallId;
+
+use super::packed_fingerprint::PackedFingerprint;
+use super::slab::Key;
+
+/// The calls that have not ended, in no order.
+#[derive(Debug, Default)]
+pub(super) struct InFlight(Vec<Call>);
+
+#[derive(Debug)]
+struct Call {
+    key: Key,
+    id: CallId,
+    body: u64,
+    is_sample: bool,
+}
+
+impl InFlight {
+    /// Adds a call.
+    pub(super) fn add(&mut self, key: Key, entry: &PackedFingerprint) {
+        self.0.push(Call { key, id: entry.call, body: entry.body, is_sample: entry.is_sample() });
+    }
+
+    /// Removes a call, if it is there.
+    pub(super) fn remove(&mut self, key: Key) {
+        if let Some(place) = self.0.iter().position(|call| call.key == key) {
+            self.0.swap_remove(place);
+        }
+    }
+
+    /// The key of the call with this id.
+    pub(super) fn find(&self, id: CallId) -> Option<Key> {
+        self.0.iter().find(|call| call.id == id).map(|call| call.key)
+    }
+
+    /// How many of them are asks with this body, and how many samples of them.
+    pub(super) fn count(&self, body: u64) -> (usize, usize) {
+        self.0.iter().filter(|call| call.body == body).fold((0, 0), |(asks, samples), call| match call.is_sample {
+            true => (asks, samples + 1),
+            false => (asks + 1, samples),
+        })
+    }
+
+    /// The ids of all of them.
+    #[cfg(test)]
+    pub(super) fn ids(&self) -> impl Iterator<Item = CallId> {
+        self.0.iter().map(|call| call.id)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
