@@ -93,6 +93,21 @@ impl<'a> Cursor<'a> {
         self.skip(first)
     }
 
+    /// Skips `text` if it stands here; says whether it does.
+    pub(crate) fn pass_text(&mut self, text: &str) -> bool {
+        self.peek();
+        let stands_here = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
+        if stands_here {
+            self.at += text.len();
+        }
+        stands_here
+    }
+
+    /// The number of containers around the cursor.
+    pub(crate) fn depth(&self) -> u16 {
+        self.depth
+    }
+
     /// Reads a value.
     pub(crate) fn value(&mut self) -> Result<Json<'a>> {
         let first = self.peek();

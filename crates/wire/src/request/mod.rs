@@ -4,6 +4,7 @@ mod chain;
 mod client_context;
 mod conversation;
 mod history;
+mod known_values;
 mod message;
 mod session;
 mod step;
@@ -74,6 +75,7 @@ impl<'a> Fields<'a> {
             "inferenceConfig" => self.limit(cursor.value()?.field("maxTokens")),
             "generationConfig" => self.limit(cursor.value()?.field("maxOutputTokens")),
             "options" => self.limit(cursor.value()?.field("num_predict")),
+            "tools" | "functions" | "toolConfig" => known_values::pass(cursor)?,
             _ => self.session.see(key, cursor.value()?),
         }
         Ok(())
