@@ -3,17 +3,10 @@
 
 /// Characters of a model's name: more than any price or policy uses.
 const MODEL: usize = 200;
-/// Characters of a provider's error.
-const ERROR: usize = 1_000;
 
 /// A model's name as it is recorded.
 pub(crate) fn model_name(name: &str) -> String {
     beginning(name, MODEL).to_owned()
-}
-
-/// A provider's error as it is recorded.
-pub(crate) fn error_text(text: &str) -> String {
-    beginning(text, ERROR).to_owned()
 }
 
 /// The first `characters` of `text`.

@@ -13,7 +13,7 @@ mod request;
 mod splice;
 mod tool_call;
 
-pub use answer::{Answer, AnswerReader, read_assistant_message};
+pub use answer::{Answer, AnswerReader, error_excerpt, error_message, read_assistant_message};
 pub use dialect::Dialect;
 pub use endpoint::{Endpoint, PathKind, builtin_providers, chat_path, dialect_of_body};
 pub use json::JsonTotals;

@@ -5,6 +5,7 @@
 pub(crate) mod body;
 mod coalesce;
 mod decoder;
+mod error_body;
 pub(crate) mod expected;
 mod observer;
 pub(crate) mod tee;
@@ -17,6 +18,7 @@ use http::response::Parts;
 use model::Answered;
 use wire::{Answer, Link};
 
+use self::error_body::ErrorBody;
 use self::expected::{Content, Expected};
 use self::observer::Observer;
 use self::usage::note_usage;
@@ -30,6 +32,8 @@ pub(crate) struct Answering {
     expected: Expected,
     /// Reads the answer, until it is complete.
     observer: Option<Observer>,
+    /// Reads the provider's message, if the answer is an error.
+    error_body: Option<Box<ErrorBody>>,
     /// Whether the answer was complete when its last event passed; the end of the body may follow
     /// later.
     is_complete: bool,
@@ -46,11 +50,12 @@ impl Answering {
         if observer.is_some() && !parts.status.is_success() {
             call.report_failure();
         }
-        Answering { call, expected, observer, is_complete: false }
+        Answering { call, expected, observer, error_body: ErrorBody::new(parts), is_complete: false }
     }
 
     /// Reads `data`, which is about to be passed on.
     fn observe(&mut self, data: &Bytes) {
+        self.read_error(data);
         let Some(observer) = &mut self.observer else { return };
         if self.call.core.catch_panic.run(|| observer.read(data)).is_none() {
             observer.stop_reading();
@@ -60,10 +65,26 @@ impl Answering {
         }
     }
 
+    fn read_error(&mut self, data: &Bytes) {
+        let Some(error_body) = &mut self.error_body else { return };
+        if self.call.core.catch_panic.run(|| error_body.read(data)) != Some(true) {
+            self.note_error();
+        }
+    }
+
+    /// Adds the provider's message to the event. It replaces a note on why the call has no score:
+    /// of a call that failed, people ask why it failed.
+    fn note_error(&mut self) {
+        let Some(error_body) = self.error_body.take() else { return };
+        let message = self.call.core.catch_panic.run(|| error_body.message()).flatten();
+        self.call.event.error = message.or(self.call.event.error.take());
+    }
+
     /// Ends the body. Returns `false` if the answer in it is incomplete.
     fn end(&mut self) -> bool {
         let is_broken = self.observer.as_ref().is_some_and(Observer::must_not_end_here);
         if !is_broken {
+            self.note_error();
             self.complete();
             self.call.record();
         }
@@ -126,7 +147,7 @@ impl Answering {
         note_usage(&mut self.call, &self.expected, &answer, is_whole);
         let event = &mut self.call.event;
         event.model = event.model.take().or_else(|| answer.model.as_deref().map(truncate::model_name));
-        event.error = event.error.take().or_else(|| answer.error.as_deref().map(truncate::error_text));
+        event.error = event.error.take().or_else(|| answer.error.as_deref().map(wire::error_excerpt));
         answer
     }
 }
@@ -134,6 +155,7 @@ impl Answering {
 /// The client disconnected in the middle of the answer, unless the answer was complete.
 impl Drop for Answering {
     fn drop(&mut self) {
+        self.note_error();
         if self.is_complete {
             self.call.record();
         } else if self.observer.is_some() {

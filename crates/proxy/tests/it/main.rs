@@ -15,6 +15,7 @@ mod kills;
 mod pages;
 mod policies;
 mod provider;
+mod provider_errors;
 mod reading;
 mod refusals;
 mod rig;

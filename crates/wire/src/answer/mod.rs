@@ -4,6 +4,7 @@ mod accumulator;
 mod assistant_message;
 mod by_dialect;
 mod choices;
+mod error_message;
 mod framing;
 mod stream_error;
 mod usage;
@@ -14,6 +15,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use model::{Answered, Usage};
 
 pub use assistant_message::read_assistant_message;
+pub use error_message::{error_excerpt, error_message};
 
 use crate::Dialect;
 use crate::json::Json;

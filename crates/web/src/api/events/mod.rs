@@ -71,7 +71,8 @@ pub(crate) struct EventDetails {
     window: Option<WindowKind>,
     /// Whether the kill switch would have stopped the call if it were on.
     would_have_stopped: bool,
-    /// What went wrong.
+    /// What went wrong: the provider's own message, at most 300 characters, without keys; what
+    /// happened on the way; or why the call has no score.
     error: Option<String>,
     #[schema(value_type = Option<String>, format = "uuid")]
     incident_id: Option<IncidentId>,
