@@ -1,5 +1,6 @@
 //! Takes part in a shared database: writes heartbeats, and follows the changes of other servers.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use control::Control;
@@ -45,7 +46,7 @@ impl Replica {
         let follow = tokio::spawn(async move { followed.follow(feed).await });
         let engine = parts.sharing.as_ref().map(|sharing| sharing.shared.replica.clone());
         let is_degraded = move || engine.as_ref().is_some_and(|engine| engine.is_degraded());
-        let beats = tokio::spawn(beat(store.clone(), control.clone(), address.to_owned(), is_degraded));
+        let beats = tokio::spawn(beat(store.clone(), control.clone(), name_machine(address), is_degraded));
         let evidence = tokio::spawn(fill_evidence(store.clone(), parts.recorder.subscribe(), proxy.clone()));
         Replica { store: store.clone(), tasks: [follow, beats, evidence] }
     }
@@ -60,6 +61,19 @@ impl Replica {
         if let Err(error) = self.store.leave().await {
             tracing::debug!(%error, "this replica is listed for some seconds more");
         }
+    }
+}
+
+/// The URL of a dashboard with the name of this machine in place of a loopback address, which would
+/// be the same on every machine.
+fn name_machine(url: &str) -> String {
+    let is_loopback = |host: &str| host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    let parts = url.split_once("://").and_then(|(scheme, host)| Some((scheme, host.rsplit_once(':')?)));
+    match (parts, std::fs::read_to_string("/proc/sys/kernel/hostname")) {
+        (Some((scheme, (host, port))), Ok(machine)) if is_loopback(host) => {
+            format!("{scheme}://{}:{port}", machine.trim())
+        }
+        _ => url.to_owned(),
     }
 }
 
@@ -106,6 +120,21 @@ async fn beat(store: Store, control: Control, address: String, is_degraded: impl
         if let Err(error) = store.beat(&replica).await {
             // The writer logs that the database is down.
             tracing::debug!(%error, "a heartbeat could not be written");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn loopback_address_is_replaced_by_the_name_of_the_machine() {
+        assert_eq!(name_machine("https://10.0.0.7:18880"), "https://10.0.0.7:18880");
+        for url in ["http://127.0.0.1:18880", "http://[::1]:18880"] {
+            let named = name_machine(url);
+            assert!(named.starts_with("http://") && named.ends_with(":18880") && named != url, "{named}");
         }
     }
 }

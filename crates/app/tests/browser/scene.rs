@@ -1,7 +1,7 @@
 //! A system with every kind of content: agents that work, rest, repeat themselves, and one that was
 //! stopped.
 
-use fake_provider::{Behaviour, FakeProvider, Script};
+use fake_provider::{Behaviour, FakeProvider, Fault, Script};
 use model::{Clock, Timestamp};
 use serde_json::{Value, json};
 
@@ -12,6 +12,9 @@ pub(crate) const STUCK: &str = "import-fixer";
 
 /// The agent with a full policy.
 pub(crate) const LIMITED: &str = "research-bot";
+
+/// The agent whose calls fail.
+pub(crate) const FAILING: &str = "key-expired";
 
 /// The agent that is only watched.
 pub(crate) const WATCHED: &str = "log-reader";
@@ -115,6 +118,14 @@ pub(crate) async fn kill(server: &Server, agent: &str) -> String {
     incident["id"].as_str().unwrap().to_owned()
 }
 
+/// An agent whose calls the provider refuses, with a message; returns the newest request.
+pub(crate) async fn fail(server: &Server) -> String {
+    for question in QUESTIONS.iter().cycle().take(12) {
+        ask(server, FAILING, &format!("Without a key: {question}")).await;
+    }
+    server.events(FAILING, "llm_call").await[0]["id"].as_str().unwrap().to_owned()
+}
+
 /// Marks the incident of the observed agent as a false alarm and exempts its prompt; returns the
 /// incident.
 pub(crate) async fn false_alarm(server: &Server) -> String {
@@ -135,6 +146,9 @@ fn script() -> Script {
             return Behaviour::text(
                 "The column `country` is missing in the file. Add it to the loader and run the import again.",
             );
+        }
+        if asked.contains("Without a key") {
+            return Behaviour::fault(Fault::Status(http::StatusCode::UNAUTHORIZED));
         }
         if asked.contains("garden chair") {
             return Behaviour::text("The garden chair costs 49 euros on this page.");

@@ -2,6 +2,7 @@
 //! continue when one of them or the engine is gone.
 
 mod drain;
+mod headline;
 mod sessions;
 mod unrecorded_kills;
 

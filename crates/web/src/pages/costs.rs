@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use guard::Limits;
-use model::AgentId;
+use model::{AgentId, NanoUsd};
 use serde::Deserialize;
 use store::{Figures, Period, Tally};
 
@@ -14,6 +14,7 @@ use super::chart::Chart;
 use super::frame::Frame;
 use super::number::{Count, Money};
 use super::plain::cut;
+use super::words::units::percent;
 use super::{Drawn, assets, draw, figures};
 use crate::app::App;
 use crate::input::Filters;
@@ -48,8 +49,8 @@ struct CostLine {
     tokens_in: Count,
     tokens_out: Count,
     cost: Money,
-    /// How many percent of the whole.
-    share: String,
+    /// How many percent of the whole; `None` if its price is not known.
+    share: Option<String>,
 }
 
 /// An agent and the budget of which it has spent most.
@@ -135,7 +136,8 @@ fn models(figures: &Figures, all: f64) -> Vec<CostLine> {
 
 impl CostLine {
     fn new(name: &str, detail: &str, tally: &Tally, all: f64) -> CostLine {
-        let share = if all > 0.0 { tally.cost.usd() / all * 100.0 } else { 0.0 };
+        let is_known = tally.unpriced == 0 || tally.cost > NanoUsd::ZERO;
+        let share = if all > 0.0 { tally.cost.usd() / all } else { 0.0 };
         CostLine {
             name: cut(name, NAME_LENGTH),
             detail: cut(detail, NAME_LENGTH),
@@ -143,7 +145,7 @@ impl CostLine {
             tokens_in: tally.tokens_in.into(),
             tokens_out: tally.tokens_out.into(),
             cost: Money::spent(tally),
-            share: format!("{share:.0} %"),
+            share: is_known.then(|| percent(share)),
         }
     }
 }

@@ -16,8 +16,12 @@ async fn nothing_is_cut_at_any_width() {
     let server = &scene.server;
     scene::kill(server, LONG).await;
     let long = server.incidents(LONG).await[0]["id"].as_str().unwrap().to_owned();
+    let failed = scene::fail(server).await;
     let mut paths = paths(server).await;
     paths.extend([
+        format!("/agents/{}", scene::FAILING),
+        format!("/requests/{failed}"),
+        "/requests?show=failed".to_owned(),
         format!("/agents/{LONG}"),
         format!("/incidents/{long}"),
         "/wall".to_owned(),

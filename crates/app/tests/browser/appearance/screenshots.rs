@@ -77,8 +77,12 @@ async fn pages(scene: &Scene) -> Vec<(&'static str, String)> {
     let false_alarm = scene::false_alarm(server).await;
     let call = server.events(scene::STUCK, "llm_call").await[0]["id"].as_str().unwrap().to_owned();
     let long = scene::kill(server, LONG).await;
+    let failed = scene::fail(server).await;
     access(server).await;
     vec![
+        ("agent-failing", format!("/agents/{}", scene::FAILING)),
+        ("request-failed", format!("/requests/{failed}")),
+        ("requests-failed", "/requests?show=failed".to_owned()),
         ("long-agent", format!("/agents/{LONG}")),
         ("long-incident", format!("/incidents/{long}")),
         ("wall", "/wall".to_owned()),

@@ -53,7 +53,7 @@ async fn requests_are_found_by_part_of_a_word_and_by_what_became_of_them() {
     assert!(path.contains("text=weath") && path.contains("show=failed"), "{path}");
 
     browser.go("/requests?show=blocked").await;
-    browser.wait_for_text("#summary", "No calls went through.").await;
+    browser.wait_for_text("#summary", "refused.").await;
     browser.wait_for_text("#requests", "stuck-bot").await;
     browser.go("/requests?show=slow").await;
     browser.wait_for_text("#requests", "No request matches.").await;

@@ -115,6 +115,26 @@ async fn agents_that_fail_or_are_refused_most_of_the_time_lead_to_their_requests
 }
 
 #[tokio::test]
+async fn provider_s_own_message_is_the_cause_of_a_failing_agent() {
+    let broken = Script::chosen(|_| Behaviour::fault(Fault::Status(StatusCode::UNAUTHORIZED)));
+    let upstream = FakeProvider::start(0, broken).await.unwrap();
+    let server = ServerBuilder::new(&upstream.url()).start();
+    for number in 0..12 {
+        server.agent("failing").ask(&format!("Question {number} about the weather in town {number}?")).await;
+    }
+    let browser = Browser::logged_in(&server, Kind::PHONE).await;
+    both_say(&browser, "Most calls of 1 agent fail or are refused.").await;
+    for path in ["/", "/agents/failing"] {
+        browser.go(path).await;
+        browser.wait_for_text(".needs", "Newest error: 401, The built-in provider was told to answer 401").await;
+    }
+    browser.click(".needs a[href^='/requests?agent=failing&show=failed']").await;
+    browser.wait_for_text("#requests tbody tr:first-child .event", "told to answer 401").await;
+    browser.click("#requests tbody tr:first-child .when a").await;
+    browser.wait_for_text("#error", "told to answer 401").await;
+}
+
+#[tokio::test]
 async fn agent_whose_calls_succeed_again_needs_no_one() {
     let script = Script::chosen(|asking| match asking.last_user_text() {
         asked if asked.contains("weather") => Behaviour::fault(Fault::Status(StatusCode::INTERNAL_SERVER_ERROR)),
@@ -151,6 +171,25 @@ async fn kills_reach_someone_as_soon_as_a_channel_delivers() {
     server.api(Method::POST, "/api/channels", Some(channel)).await;
     both_say(&browser, "No one was told of 1 kill.").await;
     assert!(!browser.text(".needs").await.contains("Kills reach no one"), "the next kill is told");
+}
+
+/// Every agent that is counted has a line or is counted in one.
+#[tokio::test]
+async fn more_agents_than_are_listed_are_counted() {
+    let upstream = provider().await;
+    let server = ServerBuilder::new(&upstream.url()).start();
+    for number in 0..7 {
+        let agent = format!("looper-{number}");
+        server.kill_switch(&agent, json!({"enabled": true})).await;
+        repeat(&server, &agent).await;
+    }
+    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
+    both_say(&browser, "7 of 7 agents are stopped.").await;
+    let said = browser.text(".needs").await;
+    assert_eq!(said.matches(" is stopped by the kill switch.").count(), 5, "{said}");
+    assert!(said.contains("2 more agents are stopped by the kill switch."), "{said}");
+    browser.click(".needs a[href='/agents?state=stopped']").await;
+    browser.wait_for("tr[data-key=looper-6]").await;
 }
 
 #[tokio::test]

@@ -9,20 +9,20 @@ use super::{Cluster, Engine};
 use crate::support::{Answer, Server};
 
 /// A browser without a home: each request may go to another server.
-struct Browser {
+pub(super) struct Browser {
     cookie: String,
 }
 
 impl Browser {
     /// Logs in at `server` with a form.
-    async fn log_in(server: &Server, form: &str) -> Browser {
+    pub(super) async fn log_in(server: &Server, form: &str) -> Browser {
         let answer = Browser { cookie: String::new() }.send(server, Method::POST, "/login", form).await;
         let cookie = answer.header("set-cookie").split(';').next().unwrap_or_default().to_owned();
         assert!(cookie.starts_with("agentgazer_session="), "{answer:?}");
         Browser { cookie }
     }
 
-    async fn send(&self, server: &Server, method: Method, path: &str, form: &str) -> Answer {
+    pub(super) async fn send(&self, server: &Server, method: Method, path: &str, form: &str) -> Answer {
         let request = Request::builder().method(method).uri(format!("{}{path}", server.dashboard));
         let request = request.header("cookie", &self.cookie).header("origin", &server.dashboard);
         let request = request.header("content-type", "application/x-www-form-urlencoded");

@@ -21,7 +21,7 @@ pub(crate) struct ReplicaView {
     pub(crate) is_this: bool,
     /// The version of AgentGazer.
     pub(crate) version: String,
-    /// The address of its dashboard.
+    /// The machine and the port of its dashboard.
     pub(crate) address: String,
     /// `shared`, or `degraded` while it cannot agree with the others.
     pub(crate) mode: String,
@@ -34,6 +34,23 @@ pub(crate) struct ReplicaView {
     pub(crate) silent_ms: u64,
     /// Time from its last read of other replicas' changes to that report, in milliseconds.
     pub(crate) lag_ms: u64,
+}
+
+/// The mode of a server that cannot agree with the others.
+pub(crate) const DEGRADED: &str = "degraded";
+
+impl ReplicaView {
+    /// When it was last heard of.
+    pub(crate) fn heard_at(&self, now: Timestamp) -> Timestamp {
+        Timestamp::from_millis(now.as_millis().saturating_sub_unsigned(self.silent_ms))
+    }
+
+    /// Whether it is silent because it was started again: one of `all` is newer, lives and has its
+    /// address.
+    pub(crate) fn is_replaced(&self, all: &[ReplicaView]) -> bool {
+        let replaces = |it: &ReplicaView| it.is_alive && it.address == self.address && it.started_at > self.started_at;
+        !self.is_alive && all.iter().any(replaces)
+    }
 }
 
 /// The servers on this database, oldest first. Empty unless it is shared.

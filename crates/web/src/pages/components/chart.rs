@@ -23,8 +23,8 @@ pub(in crate::pages) struct Chart {
     pub(in crate::pages) unit: &'static str,
     /// `hour` or `day`.
     pub(in crate::pages) span: &'static str,
-    /// Whether all values are zero, so that there is nothing to draw.
-    pub(in crate::pages) is_empty: bool,
+    /// What is said instead of drawing it, if all values are zero.
+    pub(in crate::pages) nothing: Option<String>,
     /// What the values leave out.
     pub(in crate::pages) left_out: Option<String>,
     pub(in crate::pages) bars: Vec<ChartBar>,
@@ -91,7 +91,7 @@ impl Series {
             bars: self.points.iter().enumerate().map(|(place, point)| self.bar(place, *point, (step, top))).collect(),
             lines: [0.0, 0.5, 1.0].map(|share| self.line(share, top)).into(),
             times: self.times(step),
-            is_empty: most <= 0.0,
+            nothing: (most <= 0.0).then(|| labels::nothing_drawn(&(self.write)(0.0))),
             left_out: None,
             title: self.title,
             unit: self.unit,

@@ -158,7 +158,9 @@ fn latency_chart(figures: &Figures, name: &'static str, millis: fn(&Tally) -> Op
     let write = |millis: f64| duration(millis.round() as u64);
     let latency = series(figures, (name, figure::TOOK), |tally| millis(tally).unwrap_or(0) as f64, write);
     // There is no half of a millisecond for the line in the middle.
-    Series { adds_up: false, least_top: 2.0, ..latency }.chart()
+    let chart = Series { adds_up: false, least_top: 2.0, ..latency }.chart();
+    let has_calls = figures.series.iter().any(|(_, tally)| millis(tally).is_some());
+    if has_calls { chart } else { Chart { nothing: Some(labels::NO_CALLS.to_owned()), ..chart } }
 }
 
 /// What was spent over time, and how many calls that leaves out.

@@ -24,6 +24,8 @@ use crate::problem::Problem;
 
 /// Longer names are cut in the table.
 const NAME_LENGTH: usize = 40;
+/// The page of the request has more of an error.
+const ERROR_LENGTH: usize = 80;
 /// How many colours there are for prompts that repeat.
 const COLOURS: usize = 6;
 
@@ -54,6 +56,8 @@ pub(super) struct RequestLine {
     pub(super) model: String,
     pub(super) status: Option<u16>,
     pub(super) reason: Option<&'static str>,
+    /// Why it failed, if it did.
+    pub(super) error: Option<String>,
     pub(super) count: u64,
     pub(super) latency: Option<String>,
     pub(super) tokens: Option<(Count, Count)>,
@@ -131,12 +135,13 @@ impl RequestLine {
             at: Moment::new(event.time, now),
             agent: event.agent.to_string(),
             what: words::event(event.event_type),
-            tone: tone(event.event_type, event.status),
+            tone: tone(event),
             provider: name(&event.provider),
             model: name(&event.model),
             status: event.status,
             // Of a kill, the reason is the kill.
             reason: event.block_reason.filter(|_| event.event_type == EventType::Blocked).map(words::refusal),
+            error: event.error.as_deref().filter(|_| event.is_error()).map(|error| cut(error, ERROR_LENGTH)),
             count: row.count,
             latency: event.latency_ms.map(duration),
             tokens: event.usage.input.zip(event.usage.output).map(|(input, output)| (input.into(), output.into())),
@@ -154,11 +159,11 @@ fn is_unpriced(event: &Event) -> bool {
     event.cost.is_none() && event.usage.input.or(event.usage.output).is_some()
 }
 
-fn tone(event_type: EventType, status: Option<u16>) -> &'static str {
-    match event_type {
+fn tone(event: &Event) -> &'static str {
+    match event.event_type {
         EventType::KillSwitch => "red",
         EventType::Blocked => "amber",
-        EventType::LlmCall if status.is_none_or(|status| status >= 400) => "amber",
+        EventType::LlmCall if event.is_error() || event.status.is_none_or(|status| status >= 400) => "amber",
         EventType::LlmCall => "",
         EventType::AgentActivated => "green",
         EventType::AgentDeactivated => "grey",

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use axum::extract::State;
-use model::Timestamp;
 
 use crate::api::replicas::{self, ReplicaView};
 use crate::app::App;
@@ -16,7 +15,7 @@ use crate::pages::{Drawn, assets, draw};
 struct ReplicasPage {
     frame: Frame,
     summary: String,
-    /// Whether a server is silent.
+    /// Whether a server is silent or decides alone.
     is_alarming: bool,
     replicas: Vec<ReplicaLine>,
     /// Whether this server shares its database.
@@ -24,25 +23,28 @@ struct ReplicasPage {
 }
 
 struct ReplicaLine {
-    view: ReplicaView,
+    /// Whether it is silent because it was started again.
+    is_replaced: bool,
     started: Moment,
     heard: Moment,
-}
-
-fn before(now: Timestamp, millis: u64) -> Timestamp {
-    Timestamp::from_millis(now.as_millis().saturating_sub_unsigned(millis))
+    view: ReplicaView,
 }
 
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
     let now = app.web().clock.now();
-    let line = |view: ReplicaView| ReplicaLine {
+    let all = replicas::read(&app).await?;
+    let replaced: Vec<bool> = all.iter().map(|view| view.is_replaced(&all)).collect();
+    let line = |(view, is_replaced): (ReplicaView, bool)| ReplicaLine {
+        is_replaced,
         started: Moment::new(view.started_at, now),
-        heard: Moment::new(before(now, view.silent_ms), now),
+        heard: Moment::new(view.heard_at(now), now),
         view,
     };
-    let replicas: Vec<ReplicaLine> = replicas::read(&app).await?.into_iter().map(line).collect();
+    let replicas: Vec<ReplicaLine> = all.into_iter().zip(replaced).map(line).collect();
+    let expected = replicas.iter().filter(|replica| !replica.is_replaced).count();
     let alive = replicas.iter().filter(|replica| replica.view.is_alive).count();
-    let (summary, is_alarming) = (words::replicas(alive, replicas.len()), alive < replicas.len());
+    let alone = replicas.iter().filter(|it| it.view.is_alive && it.view.mode == replicas::DEGRADED).count();
+    let (summary, is_alarming) = (words::replicas(alive, expected, alone), alive < expected || alone > 0);
     draw(&ReplicasPage { frame, summary, is_alarming, replicas, is_shared: app.web().store.is_shared() })
 }

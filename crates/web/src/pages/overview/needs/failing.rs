@@ -1,11 +1,12 @@
 //! Which agents fail: most of their calls of the last hours, and of the newest ones, failed or were
 //! refused.
 
-use model::{AgentId, EventType, Timestamp};
-use store::{EventFilter, PageRequest, Period, Tally};
+use model::{AgentId, Event, EventType, Timestamp};
+use store::{EventFilter, EventRow, PageRequest, Period, Tally};
 
 use super::{is_active, is_spent};
 use crate::app::App;
+use crate::pages::plain::plain;
 use crate::problem::Problem;
 
 /// The hour that runs and the one before it.
@@ -17,27 +18,46 @@ const NEWEST_READ: u32 = 10;
 /// How many agents with calls are looked at.
 const CALLERS_READ: u32 = 500;
 
+/// An agent most of whose calls fail or are refused.
+pub(super) struct FailingAgent {
+    pub(super) id: AgentId,
+    /// Its calls of the last hours.
+    pub(super) tally: Tally,
+    pub(super) cause: Cause,
+}
+
+/// What the newest call that failed was answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::pages) struct Cause {
+    pub(in crate::pages) status: Option<u16>,
+    /// The provider's message, or what went wrong on the way.
+    pub(in crate::pages) error: Option<String>,
+}
+
 /// Active agents most of whose calls fail or are refused, those with a spent budget apart.
-pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<(AgentId, Tally)>, Problem> {
+pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<FailingAgent>, Problem> {
     let figures = app.web().store.agent_figures(Period::last_hours(FAILING_HOURS, now), CALLERS_READ).await?;
     let mut found = Vec::new();
     for (id, tally) in figures {
-        if let Some(tally) = failing_tally(app, &id, tally, now).await? {
-            found.push((id, tally));
-        }
+        found.extend(failing_agent(app, &id, tally, now).await?);
     }
     Ok(found)
 }
 
-/// The calls of one agent, if it fails.
-pub(super) async fn of_agent(app: &App, id: &AgentId, now: Timestamp) -> Result<Option<Tally>, Problem> {
+/// One agent, if it fails.
+pub(super) async fn of_agent(app: &App, id: &AgentId, now: Timestamp) -> Result<Option<FailingAgent>, Problem> {
     let period = Period::last_hours(FAILING_HOURS, now);
     let tally = app.web().store.figures_of(std::iter::once(id), period).await?.remove(id).unwrap_or_default();
-    failing_tally(app, id, tally, now).await
+    failing_agent(app, id, tally, now).await
 }
 
-/// The calls of the last hours, if most of them and of the newest ones failed or were refused.
-async fn failing_tally(app: &App, id: &AgentId, mut tally: Tally, now: Timestamp) -> Result<Option<Tally>, Problem> {
+/// The agent, if most of its calls of the last hours and of the newest ones failed or were refused.
+async fn failing_agent(
+    app: &App,
+    id: &AgentId,
+    mut tally: Tally,
+    now: Timestamp,
+) -> Result<Option<FailingAgent>, Problem> {
     if !is_failing(&tally) || !is_active(app, id) || is_spent(app, id, now) {
         return Ok(None);
     }
@@ -45,16 +65,25 @@ async fn failing_tally(app: &App, id: &AgentId, mut tally: Tally, now: Timestamp
     let from = Period::last_hours(FAILING_HOURS, now).from();
     let while_inactive = app.web().store.refused_while_inactive(id, from).await?;
     tally.blocked = tally.blocked.saturating_sub(while_inactive);
-    Ok((is_failing(&tally) && still_fails(app, id).await?).then_some(tally))
+    if !is_failing(&tally) {
+        return Ok(None);
+    }
+    let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
+    let newest = app.web().store.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?.items;
+    Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), tally, cause: cause_of(newest) }))
+}
+
+/// Of the newest of these events that is a call that failed.
+fn cause_of(newest: Vec<EventRow>) -> Cause {
+    let failed = newest.into_iter().map(|row| row.event).find(Event::is_error);
+    failed.map_or_else(Cause::default, |event| Cause { status: event.status, error: event.error.as_deref().map(plain) })
 }
 
 /// Whether most of an agent's newest calls failed or were refused: an agent whose provider works
 /// again no longer needs anybody.
-async fn still_fails(app: &App, id: &AgentId) -> Result<bool, Problem> {
-    let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
-    let newest = app.web().store.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?;
+fn still_fails(newest: &[EventRow]) -> bool {
     let (mut calls, mut lost) = (0, 0);
-    for row in &newest.items {
+    for row in newest {
         let is_lost = match row.event.event_type {
             EventType::LlmCall => row.event.is_error(),
             EventType::Blocked | EventType::KillSwitch => true,
@@ -63,7 +92,7 @@ async fn still_fails(app: &App, id: &AgentId) -> Result<bool, Problem> {
         calls += row.count;
         lost += if is_lost { row.count } else { 0 };
     }
-    Ok(2 * lost > calls)
+    2 * lost > calls
 }
 
 /// Whether most of these calls failed or were refused.

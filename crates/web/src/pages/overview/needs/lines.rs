@@ -1,9 +1,10 @@
 //! What is said of each thing that needs somebody, where it leads, and its button.
 
 use model::{Action, AgentId, IncidentId, Role};
-use store::Tally;
 
-use super::{Button, Need};
+use super::failing::FailingAgent;
+use super::replicas::ReplicaTrouble;
+use super::{Button, Need, SHOWN};
 use crate::api::agents::AgentView;
 use crate::api::kill_switch::SettingsView;
 use crate::pages::alerts::health::FailingChannel;
@@ -66,10 +67,27 @@ pub(super) fn untold_need() -> Need {
     }
 }
 
-pub(super) fn failing_need(id: &AgentId, tally: &Tally) -> Need {
+pub(super) fn failing_need(agent: &FailingAgent) -> Need {
+    let FailingAgent { id, tally, cause } = agent;
     let which = if tally.errors > tally.blocked { "failed" } else { "blocked" };
     let link = Some((format!("/requests?agent={id}&show={which}&range=24h"), words::SEE_REQUESTS));
-    Need { who: id.to_string(), what: words::failing(tally), link, button: None }
+    Need { who: id.to_string(), what: words::failing(tally, cause), link, button: None }
+}
+
+pub(super) fn replica_need(replica: &ReplicaTrouble) -> Need {
+    let what = match &replica.silent_since {
+        Some(since) => words::silent(&since.ago),
+        None => words::ALONE.to_owned(),
+    };
+    let link = Some(("/settings/replicas".to_owned(), words::SEE_REPLICAS));
+    Need { who: replica.address.clone(), what, link, button: None }
+}
+
+/// That there are `all` of a kind, of which only the first have a line.
+pub(super) fn more_need(all: u64, what: (&'static str, &'static str), page: &str) -> Option<Need> {
+    let more = all.checked_sub(SHOWN as u64).filter(|more| *more > 0)?;
+    let what = if more == 1 { what.0 } else { what.1 }.to_owned();
+    Some(Need { who: words::more_agents(more), what, link: Some((page.to_owned(), words::SEE_AGENTS)), button: None })
 }
 
 pub(super) fn spent_need(id: &AgentId) -> Need {

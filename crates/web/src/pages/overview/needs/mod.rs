@@ -3,20 +3,25 @@
 
 mod failing;
 mod lines;
+mod replicas;
 
 use std::collections::HashSet;
 
 use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Role, Timestamp};
 use store::{AgentCounts, AgentFilter, DeliveryFilter, DeliveryRow, PageRequest};
 
+pub(in crate::pages) use self::failing::Cause;
+use self::failing::FailingAgent;
 use self::lines::{
-    channel_need, failing_need, not_recording_need, spent_need, stopped_need, unguarded_need, untold_need,
+    channel_need, failing_need, more_need, not_recording_need, replica_need, spent_need, stopped_need, unguarded_need,
+    untold_need,
 };
+use self::replicas::ReplicaTrouble;
 use crate::api::agents::{self, AgentView};
 use crate::api::kill_switch::SettingsView;
 use crate::api::status;
 use crate::app::App;
-use crate::pages::alerts::health;
+use crate::pages::alerts::health::{self, FailingChannel};
 use crate::pages::words::needs as words;
 use crate::problem::Problem;
 
@@ -43,6 +48,10 @@ pub(in crate::pages) struct NeedCounts {
     pub(in crate::pages) channels: usize,
     /// Kills that no one was told of, of those that were looked at.
     pub(in crate::pages) untold: usize,
+    /// Replicas that went silent without leaving.
+    pub(in crate::pages) silent_replicas: usize,
+    /// Replicas that decide alone because the engine they share is out of reach.
+    pub(in crate::pages) lone_replicas: usize,
     /// Whether nothing can be recorded.
     pub(in crate::pages) not_recording: bool,
 }
@@ -50,8 +59,9 @@ pub(in crate::pages) struct NeedCounts {
 impl NeedCounts {
     /// Whether anything needs somebody.
     pub(in crate::pages) fn is_alarming(&self) -> bool {
-        let counted = [self.unguarded, self.failing, self.spent, self.channels, self.untold];
-        self.agents.stopped > 0 || self.not_recording || counted.iter().any(|count| *count > 0)
+        let of_agents = [self.unguarded, self.failing, self.spent];
+        let counted = [self.channels, self.untold, self.silent_replicas, self.lone_replicas];
+        self.agents.stopped > 0 || self.not_recording || of_agents.iter().chain(&counted).any(|count| *count > 0)
     }
 }
 
@@ -91,34 +101,74 @@ pub(in crate::pages) struct Needs {
     pub(in crate::pages) failing: HashSet<AgentId>,
 }
 
+/// Everything that needs somebody, by its kind.
+struct Found {
+    /// Why nothing is recorded.
+    trouble: Option<String>,
+    replicas: Vec<ReplicaTrouble>,
+    unguarded: Vec<(AgentId, SettingsView)>,
+    /// The first of the stopped agents.
+    stopped: Vec<AgentView>,
+    /// Those of their incidents that no one was told of.
+    untold: Vec<IncidentId>,
+    failing: Vec<FailingAgent>,
+    spent: Vec<AgentId>,
+    channels: Vec<FailingChannel>,
+}
+
 /// Collects everything that needs somebody now.
 pub(in crate::pages) async fn collect(app: &App) -> Result<Needs, Problem> {
     let now = app.web().clock.now();
     let (stopped, untold) = stopped(app).await?;
-    let unguarded = unguarded(app, now);
-    let failing = failing::of_all(app, now).await?;
-    let spent = spent(app, now);
-    let channels = health::failing_channels(app).await?;
-    let trouble = status::read(app).database_trouble;
-    let counts = NeedCounts {
-        agents: app.web().store.agent_counts().await?,
-        unguarded: unguarded.len(),
-        failing: failing.len(),
-        spent: spent.len(),
-        channels: channels.len(),
-        untold: untold.len(),
-        not_recording: trouble.is_some(),
+    let found = Found {
+        trouble: status::read(app).database_trouble,
+        replicas: replicas::of_all(app, now).await?,
+        unguarded: unguarded(app, now),
+        stopped,
+        untold,
+        failing: failing::of_all(app, now).await?,
+        spent: spent(app, now),
+        channels: health::failing_channels(app).await?,
     };
-    let mut lines: Vec<Need> = trouble.iter().map(|trouble| not_recording_need(trouble)).collect();
-    lines.extend(unguarded.iter().take(SHOWN).map(|(id, settings)| unguarded_need(id, settings)));
-    lines.extend(stopped.iter().take(SHOWN).map(|agent| stopped_need(agent, &untold)));
-    lines.extend(failing.iter().take(SHOWN).map(|(id, tally)| failing_need(id, tally)));
-    lines.extend(spent.iter().take(SHOWN).map(spent_need));
-    lines.extend(channels.iter().take(SHOWN).map(channel_need));
-    let no_one_is_told = !untold.is_empty() && !health::reaches_anyone(app, &channels).await?;
+    let counts = found.counts(app.web().store.agent_counts().await?);
+    let mut lines = found.lines(counts.agents.stopped);
+    let no_one_is_told = counts.untold > 0 && !health::reaches_anyone(app, &found.channels).await?;
     lines.extend(no_one_is_told.then(untold_need));
-    let failing = failing.into_iter().map(|(id, _)| id).collect();
+    let failing = found.failing.into_iter().map(|it| it.id).collect();
     Ok(Needs { summary: words::summary(&counts), counts, lines, failing })
+}
+
+impl Found {
+    fn counts(&self, agents: AgentCounts) -> NeedCounts {
+        let silent_replicas = self.replicas.iter().filter(|it| it.silent_since.is_some()).count();
+        NeedCounts {
+            agents,
+            unguarded: self.unguarded.len(),
+            failing: self.failing.len(),
+            spent: self.spent.len(),
+            channels: self.channels.len(),
+            untold: self.untold.len(),
+            silent_replicas,
+            lone_replicas: self.replicas.len() - silent_replicas,
+            not_recording: self.trouble.is_some(),
+        }
+    }
+
+    /// A line for the first of each kind, and one that counts the others.
+    fn lines(&self, stopped: u64) -> Vec<Need> {
+        let mut lines: Vec<Need> = self.trouble.iter().map(|trouble| not_recording_need(trouble)).collect();
+        lines.extend(self.replicas.iter().take(SHOWN).map(replica_need));
+        lines.extend(self.unguarded.iter().take(SHOWN).map(|(id, settings)| unguarded_need(id, settings)));
+        lines.extend(more_need(self.unguarded.len() as u64, words::MORE_UNGUARDED, "/agents"));
+        lines.extend(self.stopped.iter().take(SHOWN).map(|agent| stopped_need(agent, &self.untold)));
+        lines.extend(more_need(stopped, words::MORE_STOPPED, "/agents?state=stopped"));
+        lines.extend(self.failing.iter().take(SHOWN).map(failing_need));
+        lines.extend(more_need(self.failing.len() as u64, words::MORE_FAILING, "/agents"));
+        lines.extend(self.spent.iter().take(SHOWN).map(spent_need));
+        lines.extend(more_need(self.spent.len() as u64, words::MORE_SPENT, "/agents"));
+        lines.extend(self.channels.iter().take(SHOWN).map(channel_need));
+        lines
+    }
 }
 
 /// What needs somebody on the page of one agent. That the kill switch stopped it is said there by
@@ -138,9 +188,7 @@ pub(in crate::pages) async fn of_agent(app: &App, id: &AgentId) -> Result<AgentN
     if is_spent(app, id, now) {
         lines.push(spent_need(id));
     }
-    if let Some(tally) = failing::of_agent(app, id, now).await? {
-        lines.push(failing_need(id, &tally));
-    }
+    lines.extend(failing::of_agent(app, id, now).await?.iter().map(failing_need));
     Ok(AgentNeeds { lines })
 }
 

@@ -95,18 +95,30 @@ pub(in crate::pages) fn score(score: f64, threshold: f64, percent: &str, signals
     )
 }
 
+/// What is said of a chart without a bar.
+pub(in crate::pages) fn nothing_drawn(zero: &str) -> String {
+    format!("{zero} in this time.")
+}
+
+pub(in crate::pages) const NO_CALLS: &str = "No calls in this time.";
+
 /// A call of the what-if, on hover.
 pub(in crate::pages) fn scored(time: Timestamp, score: f64) -> String {
     format!("{time}: score {score:.1}")
 }
 
-/// How many of the servers on one database report.
-pub(in crate::pages) fn replicas(alive: usize, all: usize) -> String {
-    match (alive, all) {
+/// How many of the servers on one database report, and how many of them decide alone.
+pub(in crate::pages) fn replicas(alive: usize, all: usize, alone: usize) -> String {
+    let said = match (alive, all) {
         (1, 1) => "1 replica is alive.".to_owned(),
         (alive, all) if alive == all => format!("All {all} replicas are alive."),
         (1, all) => format!("1 of {all} replicas is alive."),
         (alive, all) => format!("{alive} of {all} replicas are alive."),
+    };
+    match alone {
+        0 => said,
+        1 => format!("{said} 1 decides alone."),
+        alone => format!("{said} {alone} decide alone."),
     }
 }
 

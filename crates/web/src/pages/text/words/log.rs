@@ -39,7 +39,13 @@ pub(in crate::pages) fn summary(part: Part, counts: Counts) -> String {
     };
     match (calls_said, refused_said) {
         (None, None) => "No calls.".to_owned(),
-        (None, Some(refused)) => format!("No calls went through. {refused}"),
+        // Others may have gone through: the page may show only those that were refused.
+        (None, Some(_)) => match part {
+            Part::All if refused == 1 => "1 call was refused.".to_owned(),
+            Part::All => format!("{} calls were refused.", grouped(refused)),
+            Part::Newest => format!("The newest {} refused calls.", grouped(refused)),
+            Part::Older => format!("{} older refused calls.", grouped(refused)),
+        },
         (Some(calls), refused) => {
             let failed = if failed == 0 { "none failed".to_owned() } else { format!("{} failed", grouped(failed)) };
             [Some(format!("{calls}: {failed}.")), refused].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -107,6 +113,7 @@ mod tests {
         check(Part::All, (12, 0, 0), "12 calls: none failed.");
         check(Part::Newest, (48, 3, 12), "The newest 48 calls: 3 failed. 12 were refused.");
         check(Part::Older, (50, 1, 0), "50 older calls: 1 failed.");
-        check(Part::All, (0, 0, 1), "No calls went through. 1 was refused.");
+        check(Part::All, (0, 0, 1), "1 call was refused.");
+        check(Part::Newest, (0, 0, 222), "The newest 222 refused calls.");
     }
 }

@@ -2,7 +2,7 @@
 
 use store::{AgentCounts, Tally};
 
-use crate::pages::needs::{NeedCounts, STOPPED_READ};
+use crate::pages::needs::{Cause, NeedCounts, STOPPED_READ};
 
 pub(in crate::pages) const SEE_AGENT: &str = "See the agent";
 pub(in crate::pages) const SEE_INCIDENT: &str = "See the incident";
@@ -18,7 +18,24 @@ pub(in crate::pages) const SEE_SERVER: &str = "See the server";
 pub(in crate::pages) const KILLS: &str = "Kills";
 pub(in crate::pages) const UNTOLD: &str = "reach no one until a channel is on and delivers.";
 pub(in crate::pages) const SET_ALERTS: &str = "Say who is told";
+pub(in crate::pages) const SEE_REPLICAS: &str = "See the replicas";
+pub(in crate::pages) const ALONE: &str = "decides alone: this replica cannot reach the engine that all of them share. Calls go through and kills hold here, \
+     but a loop that is spread over replicas scores lower.";
 pub(in crate::pages) const SPENT: &str = "has spent its budget: its calls are refused.";
+
+pub(in crate::pages) const SEE_AGENTS: &str = "See all of them";
+/// What is said of one more agent, and of several.
+pub(in crate::pages) const MORE_UNGUARDED: (&str, &str) =
+    ("is looping and nothing stops it.", "are looping and nothing stops them.");
+pub(in crate::pages) const MORE_STOPPED: (&str, &str) =
+    ("is stopped by the kill switch.", "are stopped by the kill switch.");
+pub(in crate::pages) const MORE_FAILING: (&str, &str) =
+    ("fails or is refused most of the time.", "fail or are refused most of the time.");
+pub(in crate::pages) const MORE_SPENT: (&str, &str) = ("has spent its budget.", "have spent their budgets.");
+
+pub(in crate::pages) fn more_agents(count: u64) -> String {
+    format!("{count} more {}", plural(count, "agent"))
+}
 
 /// What needs someone, in one line.
 pub(in crate::pages) fn summary(counts: &NeedCounts) -> String {
@@ -26,6 +43,12 @@ pub(in crate::pages) fn summary(counts: &NeedCounts) -> String {
     let mut said = Vec::new();
     if counts.not_recording {
         said.push("Nothing is recorded.".to_owned());
+    }
+    if counts.silent_replicas > 0 {
+        said.push(format!("{} silent.", subject(counts.silent_replicas, "replica", ("is", "are"))));
+    }
+    if counts.lone_replicas > 0 {
+        said.push(format!("{} alone.", subject(counts.lone_replicas, "replica", ("decides", "decide"))));
     }
     if counts.unguarded > 0 {
         said.push(format!("{} unguarded.", subject(counts.unguarded, "agent", ("loops", "loop"))));
@@ -87,10 +110,23 @@ pub(in crate::pages) fn mostly(are_refused: bool) -> &'static str {
     if are_refused { "Most calls are refused" } else { "Most calls fail" }
 }
 
-pub(in crate::pages) fn failing(tally: &Tally) -> String {
+/// How many calls were lost, and what the newest of them that failed was answered.
+pub(in crate::pages) fn failing(tally: &Tally, cause: &Cause) -> String {
     let calls = tally.requests + tally.blocked;
     let lost = tally.errors + tally.blocked;
-    format!("made {calls} calls in the last two hours: {lost} failed or were refused.")
+    let said = format!("made {calls} calls in this hour and the last: {lost} failed or were refused.");
+    let error = cause.error.as_deref().map(|error| error.trim_end_matches('.'));
+    match (cause.status.filter(|status| *status >= 400), error) {
+        (None, None) => said,
+        (Some(status), None) => format!("{said} Newest error: {status}."),
+        (None, Some(error)) => format!("{said} Newest error: {error}."),
+        (Some(status), Some(error)) => format!("{said} Newest error: {status}, {error}."),
+    }
+}
+
+/// A replica that was last heard of at this time.
+pub(in crate::pages) fn silent(since: &str) -> String {
+    format!("is silent: this replica was last heard of {since}.")
 }
 
 pub(in crate::pages) fn channel(why: &str) -> String {
@@ -115,6 +151,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn failing_agent_says_what_its_newest_error_was() {
+        let tally = Tally { requests: 12, errors: 9, blocked: 1, ..Tally::default() };
+        let check = |status, error: Option<&str>, expected: &str| {
+            let said = failing(&tally, &Cause { status, error: error.map(str::to_owned) });
+            assert_eq!(said, format!("made 13 calls in this hour and the last: 10 failed or were refused.{expected}"));
+        };
+        check(None, None, "");
+        check(Some(500), None, " Newest error: 500.");
+        check(Some(401), Some("Incorrect API key provided."), " Newest error: 401, Incorrect API key provided.");
+        check(Some(200), Some("the provider went silent"), " Newest error: the provider went silent.");
+    }
+
+    #[test]
     fn headline_counts_what_needs_someone() {
         let agents = |all, inactive, stopped| AgentCounts { all, inactive, stopped };
         let none = NeedCounts::default;
@@ -132,6 +181,10 @@ mod tests {
             (
                 NeedCounts { agents: agents(2, 1, 1), untold: 1, not_recording: true, ..none() },
                 "Nothing is recorded. 1 of 2 agents is stopped. No one was told of 1 kill.",
+            ),
+            (
+                NeedCounts { agents: agents(2, 0, 0), silent_replicas: 1, lone_replicas: 2, ..none() },
+                "1 replica is silent. 2 replicas decide alone.",
             ),
             (
                 NeedCounts { agents: agents(50, 40, 40), untold: 20, ..none() },

@@ -53,6 +53,11 @@ pub(in crate::pages) fn with_unpriced(known: Option<&str>) -> String {
     known.map_or_else(|| "unpriced".to_owned(), |known| format!("{known} + unpriced"))
 }
 
+/// A part of the whole. What is not nothing is not written as nothing.
+pub(in crate::pages) fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.005 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
+}
+
 /// What the costs of a chart leave out.
 pub(in crate::pages) fn unpriced_left_out(calls: u64) -> String {
     match calls {
@@ -76,6 +81,13 @@ mod tests {
             [(0, "just now"), (12, "12 s ago"), (190, "3 min ago"), (7_300, "2 h ago"), (200_000, "2 d ago")]
         {
             assert_eq!(ago(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn small_share_is_not_nothing() {
+        for (share, expected) in [(0.0, "0 %"), (0.001, "< 1 %"), (0.006, "1 %"), (0.534, "53 %"), (1.0, "100 %")] {
+            assert_eq!(percent(share), expected);
         }
     }
 
