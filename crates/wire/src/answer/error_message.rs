@@ -115,7 +115,7 @@ mod tests {
         );
         check("invalid key \"0f47ac10b58cc4372a5670e02b2c3d479\" (401)", "invalid key \"***\" (401)");
         check("Bearer eyJhbGciOi.eyJzdWIi.sig-na_ture", "Bearer ***");
-        check("Get https://x.example/v1?key=AIzaSy-0 failed", "Get https://x.example/v1?key=*** failed");
+        check("Get https://x.example/v1?key=AIzaSy-0123 failed", "Get https://x.example/v1?key=*** failed");
         for plain in [
             "model: claude-sonnet-4-5-20250929 is not available in eu-central-1",
             "Limit 30000, Used 29854, Requested 1200. Please try again in 2.1s.",
