@@ -1,5 +1,5 @@
 //! The words of statements that PostgreSQL spells differently. Statements use these names, which
-//! expand to what SQLite takes; `postgres::dialect` knows the other spelling of each.
+//! expand to what SQLite takes; `postgres::statements::dialect` knows the other spelling of each.
 
 /// The sum of a column as an integer. In SQLite `sum` fails where the result is too large for a
 /// column; `total` does not, and the cast ends at the largest number.

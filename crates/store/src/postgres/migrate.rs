@@ -3,7 +3,8 @@
 use sqlx::migrate::MigrateError;
 use sqlx::{Connection, PgConnection};
 
-use super::{PostgresConfig, in_plain_words, in_time, pooler};
+use super::connection::pooler;
+use super::{PostgresConfig, in_plain_words, in_time};
 use crate::StoreError;
 use crate::migrations::{self, migrator};
 

@@ -1,46 +1,28 @@
-//! What only PostgreSQL needs: how connections are opened, its dialect, bulk inserts by arrays, the
-//! days of the events, its error codes.
+//! What only PostgreSQL needs: `connection/` opens connections and knows their errors, `statements/`
+//! translates the shared SQL, `servers/` coordinates several servers; and the days of the events.
 
-mod bulk_insert;
-mod claim;
-mod connect;
+mod connection;
 mod days;
-pub(crate) mod dialect;
-mod error_codes;
-mod feed;
-mod key_check;
-mod leases;
-mod locks;
 mod migrate;
-mod pooler;
-mod query;
-mod replicas;
+mod servers;
 mod session;
-mod sessions;
 mod size;
-mod unrecorded_kills;
+mod statements;
 
 use sqlx::Connection;
 use sqlx::postgres::PgPool;
 
-pub(crate) use self::bulk_insert::BulkInsert;
-pub use self::claim::WriterClaim;
-pub(crate) use self::claim::WriterName;
-pub use self::connect::PostgresConfig;
-pub(crate) use self::connect::in_time;
+pub use self::connection::{PostgresConfig, refuse_pooler};
+pub(crate) use self::connection::{in_plain_words, in_time, is_contention, is_full, may_pass};
 pub(crate) use self::days::{add_days, drop_days_before, drop_oldest_day};
-pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
-pub use self::feed::ChangeFeed;
-pub(crate) use self::feed::{sweep_changes, tell};
-pub(crate) use self::key_check::check_key;
-pub(crate) use self::leases::{claim as claim_work, lease_deliveries};
-pub(crate) use self::locks::{Lock, lock, lock_shared, try_lock};
 pub(crate) use self::migrate::migrate;
-pub use self::pooler::refuse_pooler;
-pub(crate) use self::query::{Query, query};
-pub use self::replicas::ReplicaRow;
+pub use self::servers::{ChangeFeed, ReplicaRow, WriterClaim};
+pub(crate) use self::servers::{
+    Lock, WriterName, check_key, claim_work, lease_deliveries, lock, lock_shared, sweep_changes, tell, try_lock,
+};
 pub(crate) use self::session::{Session, WriteTransaction};
 pub(crate) use self::size::used_bytes;
+pub(crate) use self::statements::{BulkInsert, Query, query};
 
 use crate::StoreError;
 
@@ -67,6 +49,6 @@ pub(crate) async fn open(config: &PostgresConfig) -> Result<PgPool, StoreError> 
     migrate(config).await?;
     refuse_unfinished_move(config).await?;
     let options = config.options().map_err(StoreError::Setup)?;
-    let pool = crate::database::pool_options().max_connections(READERS).acquire_timeout(connect::PATIENCE);
+    let pool = crate::database::pool_options().max_connections(READERS).acquire_timeout(connection::PATIENCE);
     Ok(pool.connect_lazy_with(options))
 }

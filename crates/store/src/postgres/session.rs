@@ -5,7 +5,7 @@ use std::io;
 use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::{ConnectOptions, Connection as _, Transaction};
 
-use super::{PostgresConfig, WriterClaim, WriterName, claim, connect, in_time};
+use super::{PostgresConfig, WriterClaim, WriterName, connection, in_time, servers};
 use crate::database::Durability;
 
 /// The connection that writes.
@@ -52,10 +52,10 @@ impl Session {
             return Ok(());
         }
         let options = self.config.options().map_err(|why| sqlx::Error::Configuration(why.into()))?;
-        let connecting = tokio::time::timeout(connect::PATIENCE, options.connect()).await;
+        let connecting = tokio::time::timeout(connection::PATIENCE, options.connect()).await;
         let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer"));
         let mut connection = connecting.map_err(late)??;
-        in_time(claim::claim(&mut connection, &self.writer)).await?;
+        in_time(servers::claim(&mut connection, &self.writer)).await?;
         self.use_connection(connection);
         Ok(())
     }

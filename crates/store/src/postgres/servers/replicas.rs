@@ -3,9 +3,9 @@
 use model::Timestamp;
 use sqlx::{PgPool, Row};
 
-use super::in_time;
 use crate::columns::unsigned;
 use crate::database::Pool;
+use crate::postgres::in_time;
 use crate::{Store, StoreError};
 
 /// A server that was silent for this long is deleted.

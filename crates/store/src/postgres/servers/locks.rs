@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::in_time;
+use crate::postgres::in_time;
 
 /// What is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

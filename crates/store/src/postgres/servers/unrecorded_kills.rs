@@ -3,14 +3,14 @@
 use model::{AgreedKill, IncidentId, UnrecordedKill};
 use sqlx::PgPool;
 
-use super::in_time;
 use crate::columns::signed;
 use crate::database::Pool;
+use crate::postgres::in_time;
 use crate::{Store, StoreError};
 
 impl Store {
     /// Those of `kills` that are not stored, although nothing ended the epoch of the agent in
-    /// another way. An incident that people deleted is none of them.
+    /// another way. An incident that people deleted does not count as missing.
     pub async fn unrecorded_kills(&self, kills: &[AgreedKill]) -> Result<Vec<UnrecordedKill>, StoreError> {
         match &self.readers {
             Pool::Postgres(pool) if !kills.is_empty() => Ok(read(pool, kills).await?),

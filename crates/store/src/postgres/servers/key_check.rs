@@ -2,9 +2,9 @@
 
 use sqlx::PgPool;
 
-use super::in_time;
 use crate::StoreError;
 use crate::key_file::KeyFile;
+use crate::postgres::in_time;
 
 /// Compares the key with the one that the database was last used with. A single server may start
 /// with a new key, because the old one may be lost. A replica that cannot read what the others

@@ -3,7 +3,7 @@
 
 use sqlx::PgPool;
 
-use super::in_time;
+use crate::postgres::in_time;
 
 /// Leases the deliveries in `ids` to `holder`, and returns those that no one else holds.
 pub(crate) async fn lease_deliveries(

@@ -17,7 +17,7 @@ pub async fn refuse_pooler(config: &StoreConfig) -> Result<(), StoreError> {
     }
 }
 
-pub(super) async fn refuse(config: &PostgresConfig) -> Result<(), StoreError> {
+pub(in crate::postgres) async fn refuse(config: &PostgresConfig) -> Result<(), StoreError> {
     let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", config.address()));
     let (mut one, mut other) = (config.connect().await?, config.connect().await?);
     let pooled = in_time(is_pooled(&mut one, &mut other)).await.map_err(|error| failed(in_plain_words(&error)))?;

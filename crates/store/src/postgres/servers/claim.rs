@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use sqlx::PgConnection;
 
-use super::in_time;
+use crate::postgres::in_time;
 use crate::{StoreConfig, StoreError};
 
 /// How long a server that was just stopped may still have the lock.
@@ -54,7 +54,7 @@ impl WriterClaim {
     }
 
     /// The connection that has the lock, for the writer.
-    pub(super) fn connection(&self) -> Option<PgConnection> {
+    pub(in crate::postgres) fn connection(&self) -> Option<PgConnection> {
         self.0.lock().take()
     }
 }
@@ -68,7 +68,7 @@ const SHARED: &str =
     "select pg_advisory_lock_shared(hashtext('agentgazer.writer'), hashtext(current_schema() || '/' || $1))";
 
 /// Takes the lock on a connection of the writer.
-pub(super) async fn claim(connection: &mut PgConnection, writer: &WriterName) -> Result<(), sqlx::Error> {
+pub(in crate::postgres) async fn claim(connection: &mut PgConnection, writer: &WriterName) -> Result<(), sqlx::Error> {
     set_keepalives(connection).await?;
     sqlx::query(LOCK_TIMEOUT).execute(&mut *connection).await?;
     let query = sqlx::query(if writer.is_shared { SHARED } else { ALONE }).bind(writer.key().to_owned());

@@ -1,5 +1,8 @@
 //! The address of the server, and limits on how long it may take to answer.
 
+mod error_codes;
+pub(super) mod pooler;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,7 +12,8 @@ use secrecy::{ExposeSecret, SecretString};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection};
 
-use super::in_plain_words;
+pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
+pub use self::pooler::refuse_pooler;
 use crate::StoreError;
 
 /// How long to wait for a connection.

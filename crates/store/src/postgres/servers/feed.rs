@@ -9,9 +9,9 @@ use sqlx::postgres::{PgListener, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::{PostgresConfig, connect, in_time};
 use crate::StoreError;
 use crate::feed::{ChangedKind, ChangedRow};
+use crate::postgres::{PostgresConfig, connection, in_time};
 
 const CHANNEL: &str = "agentgazer_changes";
 
@@ -62,7 +62,7 @@ impl ChangeFeed {
     pub(crate) async fn open(config: &PostgresConfig, replica: &str) -> Result<ChangeFeed, StoreError> {
         let options = config.options().map_err(StoreError::Setup)?;
         // One connection listens, one reads.
-        let pool = crate::database::pool_options().max_connections(2).acquire_timeout(connect::PATIENCE);
+        let pool = crate::database::pool_options().max_connections(2).acquire_timeout(connection::PATIENCE);
         let pool = pool.connect_lazy_with(options);
         // Transactions in progress may still add rows with lower ids.
         let query = sqlx::query_scalar("select coalesce(max(id), 0) from changes where at < now_ms() - 20000");

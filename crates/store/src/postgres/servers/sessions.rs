@@ -2,8 +2,8 @@
 
 use model::Timestamp;
 
-use super::in_time;
 use crate::database::Pool;
+use crate::postgres::in_time;
 use crate::{Store, StoreError};
 
 /// More than the dashboard ever keeps.
