@@ -32,7 +32,7 @@ pub(crate) struct Evaluator {
 }
 
 impl Evaluator {
-    /// Evaluates the rules every minute until it is told to stop.
+    /// Evaluates the rules every minute until the server stops.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut started = self.clock.now();
         let mut clock_watch = ClockWatch::new(self.clock.clone());

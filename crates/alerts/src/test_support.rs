@@ -155,7 +155,7 @@ impl TestStore {
     }
 
     /// The type and agent of every alert that was queued, oldest first.
-    pub(crate) async fn told(&self) -> Vec<String> {
+    pub(crate) async fn sent_alerts(&self) -> Vec<String> {
         let name = |row: &DeliveryRow| row.agent.as_ref().map(AgentId::to_string).unwrap_or_default();
         self.history().await.iter().map(|row| format!("{} {}", row.alert_type.as_str(), name(row))).collect()
     }

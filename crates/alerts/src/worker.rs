@@ -39,7 +39,7 @@ impl Worker {
         Worker { store, recorder, sender, clock, tasks, under_way, clock_watch, set_back_ms: 0 }
     }
 
-    /// Delivers until it is told to stop, then waits for running deliveries.
+    /// Delivers until the server stops, then waits for running deliveries.
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut outbox = self.recorder.outbox();
         let mut well = true;

@@ -7,7 +7,7 @@ use store::{Change, Changed};
 
 use crate::{Control, ControlError, State};
 
-/// The part of a change that other replicas are told.
+/// The part of a change that other replicas are notified of.
 pub(crate) enum Told {
     Activated(AgentId),
     Deactivated(AgentId, Timestamp),

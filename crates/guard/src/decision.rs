@@ -1,4 +1,4 @@
-//! What the guard is told of a call and what it decides.
+//! The guard's input for a call, and its decision.
 
 use model::{
     AgentId, Asked, CallId, ConversationId, Deactivation, Epoch, Fingerprint, Kill, KillSwitch, Score, Timestamp,

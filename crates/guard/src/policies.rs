@@ -142,7 +142,7 @@ impl Policies {
         shards.flat_map(|shard| shard.iter().map(|(id, it)| (id.clone(), Arc::clone(it))).collect::<Vec<_>>()).collect()
     }
 
-    /// The clock of the machine was set: no budget begins anew because of that.
+    /// The machine's clock was set. That does not renew any budget.
     pub fn set_clock(&self, jump: ClockJump) {
         self.all().iter().for_each(|(_, limits)| limits.set_clock(jump));
         self.groups.load().iter().for_each(|group| group.limits.set_clock(jump));

@@ -30,7 +30,7 @@ pub struct DrillReport {
     pub activated: bool,
     /// Every channel.
     pub channels: Vec<DrillLine>,
-    /// What is wrong: who was not reached, or that no one was told.
+    /// What is wrong: who was not reached, or that no one was notified.
     pub failure: Option<String>,
 }
 

@@ -67,12 +67,12 @@ async fn silent_agent_alerts_once_and_its_recovery_once() {
     minutes.fixture.rule("*", Condition::AgentDown { minutes: 5 }).await;
     minutes.fixture.calls("quiet", &[200]).await;
     minutes.pass(4).await;
-    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.pass(10).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.down quiet"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.down quiet"]);
     minutes.fixture.calls("quiet", &[200]).await;
     minutes.pass(2).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.down quiet", "agent.recovered quiet"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.down quiet", "agent.recovered quiet"]);
 }
 
 #[tokio::test]
@@ -82,11 +82,11 @@ async fn inactive_agents_are_not_down() {
     minutes.fixture.calls("stopped", &[200]).await;
     minutes.set_active("stopped", false).await;
     minutes.pass(10).await;
-    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
 
     minutes.set_active("stopped", true).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.down stopped"], "active again, and silent");
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.down stopped"], "active again, and silent");
     minutes
         .fixture
         .recorder
@@ -94,7 +94,11 @@ async fn inactive_agents_are_not_down() {
         .await
         .unwrap();
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await.len(), 1, "no return is told of one that was switched off");
+    assert_eq!(
+        minutes.fixture.sent_alerts().await.len(),
+        1,
+        "no recovery is announced for an agent that was switched off"
+    );
 }
 
 #[tokio::test]
@@ -104,10 +108,10 @@ async fn rule_for_all_ignores_agents_that_were_already_silent() {
     minutes.pass(60).await;
     minutes.fixture.rule("*", Condition::AgentDown { minutes: 5 }).await;
     minutes.pass(10).await;
-    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.fixture.rule("old", Condition::AgentDown { minutes: 5 }).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.down old"], "a rule of its own is");
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.down old"], "a rule of its own is");
 }
 
 #[tokio::test]
@@ -118,13 +122,13 @@ async fn the_time_while_the_server_was_down_does_not_count() {
     minutes.fixture.clock.advance(3_600_000);
     minutes.started = minutes.fixture.clock.now();
     minutes.pass(4).await;
-    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.down patient"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.down patient"]);
     minutes.fixture.clock.advance(3_600_000);
     minutes.started = minutes.fixture.clock.now();
     minutes.pass(10).await;
-    assert_eq!(minutes.fixture.told().await.len(), 1, "a restart neither repeats nor forgets");
+    assert_eq!(minutes.fixture.sent_alerts().await.len(), 1, "a restart neither repeats nor forgets");
 }
 
 #[tokio::test]
@@ -134,26 +138,26 @@ async fn error_rate_needs_ten_calls() {
     minutes.fixture.calls("flaky", &[500; 9]).await;
     minutes.fixture.calls("other", &[500; 20]).await;
     minutes.look().await;
-    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.fixture.calls("flaky", &[200]).await;
     minutes.look().await;
     minutes.look().await;
-    assert_eq!(minutes.fixture.told().await, ["agent.error_rate flaky"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.error_rate flaky"]);
     let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "flaky: 90% of its calls failed (9 of 10 in 5 minutes)");
 
     minutes.fixture.calls("flaky", &[200; 9]).await;
     minutes.look().await;
-    assert_eq!(minutes.fixture.told().await, ["agent.error_rate flaky", "agent.recovered flaky"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.error_rate flaky", "agent.recovered flaky"]);
     minutes.fixture.calls("flaky", &[500; 20]).await;
     minutes.look().await;
-    assert_eq!(minutes.fixture.told().await.len(), 2, "it cools down");
+    assert_eq!(minutes.fixture.sent_alerts().await.len(), 2, "it cools down");
     for _ in 0..15 {
         minutes.pass(1).await;
         minutes.fixture.calls("flaky", &[500; 20]).await;
     }
-    assert_eq!(minutes.fixture.told().await.last().unwrap(), "agent.error_rate flaky");
-    assert_eq!(minutes.fixture.told().await.len(), 3);
+    assert_eq!(minutes.fixture.sent_alerts().await.last().unwrap(), "agent.error_rate flaky");
+    assert_eq!(minutes.fixture.sent_alerts().await.len(), 3);
 }
 
 /// Calls with their statuses, at some seconds.
@@ -176,7 +180,7 @@ async fn error_rate_alerts(calls: Calls<'_>, second: i64) -> usize {
         go_to(look);
         minutes.look().await;
     }
-    minutes.fixture.told().await.iter().filter(|it| *it == "agent.error_rate flaky").count()
+    minutes.fixture.sent_alerts().await.iter().filter(|it| *it == "agent.error_rate flaky").count()
 }
 
 #[tokio::test]
@@ -201,9 +205,9 @@ async fn agent_without_calls_does_not_recover() {
     minutes.fixture.rule("*", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
     minutes.fixture.calls("flaky", &[500; 10]).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.error_rate flaky"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.error_rate flaky"]);
     minutes.pass(10).await;
-    assert_eq!(minutes.fixture.told().await.len(), 1);
+    assert_eq!(minutes.fixture.sent_alerts().await.len(), 1);
     assert!(!minutes.fixture.store.alert_states().await.unwrap()[0].firing);
 }
 
@@ -218,13 +222,14 @@ async fn lasting_condition_reminds_if_the_rule_asks_for_it() {
     minutes.fixture.calls("quiet", &[200]).await;
     minutes.fixture.kill("killed").await;
     minutes.pass(5).await;
-    let killed = || async { minutes.fixture.told().await.iter().filter(|it| *it == "agent.killed killed").count() };
-    let down = || async { minutes.fixture.told().await.iter().filter(|it| *it == "agent.down quiet").count() };
+    let killed =
+        || async { minutes.fixture.sent_alerts().await.iter().filter(|it| *it == "agent.killed killed").count() };
+    let down = || async { minutes.fixture.sent_alerts().await.iter().filter(|it| *it == "agent.down quiet").count() };
     assert_eq!((killed().await, down().await), (1, 1));
     minutes.pass(10).await;
     assert_eq!((killed().await, down().await), (2, 2));
     minutes.set_active("killed", true).await;
     minutes.pass(20).await;
     assert_eq!(killed().await, 2, "it is over");
-    assert_eq!(minutes.fixture.told().await.iter().filter(|it| *it == "agent.recovered killed").count(), 1);
+    assert_eq!(minutes.fixture.sent_alerts().await.iter().filter(|it| *it == "agent.recovered killed").count(), 1);
 }

@@ -66,7 +66,7 @@ pub(super) fn contradictions(access: &Access) -> Vec<Contradiction> {
         let message = "must be set: without it anybody could send the header of auth.forward.user_header";
         add("auth.trusted_proxies", USER, message);
     }
-    if access.proxies.trust_everybody() {
+    if access.proxies.trust_every_address() {
         let message = "must name the proxies and not all addresses: anybody could send the header of \
                        auth.forward.user_header";
         add("auth.trusted_proxies", USER, message);

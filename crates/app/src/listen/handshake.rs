@@ -1,5 +1,5 @@
-//! The TLS handshake of a connection, with a time limit. A client that sends plain HTTP is told to
-//! use https.
+//! The TLS handshake of a connection, with a time limit. A client that sends plain HTTP gets an
+//! answer that says to use https.
 
 use std::io;
 use std::sync::Arc;

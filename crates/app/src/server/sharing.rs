@@ -87,7 +87,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Hands in the last tickets and says that it is gone, so that nobody waits for it.
+    /// Closes the last tickets and leaves the list, so that no other replica waits for this one.
     pub(super) async fn stop(self) {
         self.following.abort();
         // A heartbeat that is under way would bring it back.

@@ -25,7 +25,8 @@ const WAITS: &str = "standby: another server writes to the database; this one ta
 /// Takes the right to write. While another server has it, `dashboard` answers that this one is not
 /// ready. The answer is unencrypted even if TLS is configured, because it contains nothing else.
 pub(super) async fn wait(config: &StoreConfig, dashboard: &TcpListener) -> anyhow::Result<WriterClaim> {
-    // Before the lock is taken: such a pooler would hold it for ever, and nobody could start again.
+    // Before the lock is taken: such a pooler would hold it forever, and no server could start
+    // again.
     store::refuse_pooler(config).await?;
     if let Some(claim) = WriterClaim::take(config).await? {
         return Ok(claim);

@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 
 use super::digest::fold;
 
-/// Texts come from outside: nobody can know which have the same hash.
+/// Random, so that a client cannot craft two texts with the same hash.
 static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
 
 /// The newest prints; a new one takes the place of another.

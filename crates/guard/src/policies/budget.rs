@@ -37,8 +37,7 @@ struct Tab {
 struct Period {
     period: BudgetPeriod,
     range: Range<Timestamp>,
-    /// Counts how often it began anew, so that what was reserved in an earlier one is not taken
-    /// from this.
+    /// Counts renewals, so that what was reserved in an earlier period is not taken from this.
     number: u64,
     tab: Tab,
     /// What was spent in the one before.
@@ -224,7 +223,7 @@ impl Budgets {
                 period.tab = Tab::default();
                 period.number += 1;
             }
-            // A clock that was set back makes no budget anew: what was spent counts on.
+            // A clock that was set back does not renew a budget: what was spent still counts.
             period.range = zone.period(period.period, now);
         }
     }
@@ -256,7 +255,7 @@ struct Against {
     limit: NanoUsd,
     /// Otherwise its rest is reserved for calls in flight.
     is_spent: bool,
-    /// When it begins anew; `None`: never.
+    /// When it is renewed; `None` means never.
     until: Option<Timestamp>,
 }
 
@@ -277,7 +276,7 @@ impl Tab {
         if self.spent + self.reserved < limit {
             return None;
         }
-        // A budget of nothing is none the day after, either.
+        // A budget of 0 stays 0 on the next day.
         let until = until.filter(|_| limit > NanoUsd::ZERO);
         Some(Against { budget, limit, is_spent: self.spent >= limit, until })
     }

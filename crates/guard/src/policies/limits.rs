@@ -112,14 +112,13 @@ pub enum Refused {
         budget: Budget,
         /// How much it was.
         limit: NanoUsd,
-        /// After so many seconds it begins anew; never, if there are none.
+        /// Seconds until it is renewed; `None` means never.
         renewed_in_seconds: Option<u64>,
     },
     /// What is left of a budget is reserved for calls in flight: it is open until those are
     /// settled.
     BudgetHeld {
-        /// After so many seconds the budget begins anew, whatever they do; never, if there are
-        /// none.
+        /// Seconds until the budget is renewed, whatever they do; `None` means never.
         renewed_in_seconds: Option<u64>,
     },
 }

@@ -1,5 +1,5 @@
-//! Windows as few bytes, without loss: very many agents make a call or two and are never heard of
-//! again, or rest between their tasks.
+//! Windows as few bytes, without loss: very many agents make a call or two and never call again, or
+//! rest between their tasks.
 
 use model::{CallId, ConversationId, Timestamp};
 

@@ -59,7 +59,7 @@ pub(crate) struct FollowedLog {
     pub(crate) seen: u64,
     /// Calls in the windows that the log does not hold: they came while it was out of reach.
     pub(crate) unshared: Vec<CallId>,
-    /// Calls of this replica that were judged before anybody asked.
+    /// Calls of this replica that were judged before their verdict was requested.
     pub(crate) decided: Vec<(CallId, Decision)>,
 }
 
@@ -200,7 +200,7 @@ impl Windows {
         }
     }
 
-    /// Starts again with nothing; numbers start anew.
+    /// Empties the windows and restarts their numbering.
     pub(crate) fn clear(&mut self) {
         let mut left = std::mem::take(&mut self.left);
         left.extend(self.slab.in_windows().map(|entry| entry.call));

@@ -51,7 +51,7 @@ fn contents(windows: &Windows) -> impl PartialEq + std::fmt::Debug {
     ((windows.newest, windows.floor, windows.failed), prints(&windows.all), conversations, in_flight)
 }
 
-/// The calls of a window that are no samples, found anew.
+/// The calls of a window that are not samples, found from scratch.
 fn find_asks(windows: &Windows, calls: &Calls) -> Vec<slab::Key> {
     calls.keys().iter().copied().filter(|key| !windows.slab.get(*key).is_sample()).collect()
 }

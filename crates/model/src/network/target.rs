@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use crate::{FieldError, is_global};
 
-/// A URL that the server may be told to call.
+/// A URL that the server may be configured to call.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target(Url);
 

@@ -214,7 +214,7 @@ mod tests {
         clock.advance(1_000);
         assert!(watch.needs_look());
         assert_eq!(watch.look().map(ClockJump::millis), Some(-86_400_000));
-        assert_eq!(watch.look(), None, "it is told once");
+        assert_eq!(watch.look(), None, "it is reported once");
         assert!(!watch.needs_look());
         clock.set_by(86_400_000);
         assert_eq!(watch.look().map(ClockJump::millis), Some(86_400_000));

@@ -168,7 +168,7 @@ impl Agreement<'_> {
     /// Registers the agent with the engine, with its known window.
     async fn open(&self, call: &Call) -> Option<bool> {
         let (guard, agent) = (&self.core.guard, &call.event.agent);
-        // An engine that lost its data may have held a kill that this replica has not heard of.
+        // An engine that lost its data may have held a kill that this replica does not know.
         if !timeout(LOAD_TIMEOUT, (self.shared.stored.reload)(agent.clone())).await.unwrap_or(false) {
             return None;
         }

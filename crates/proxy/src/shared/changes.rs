@@ -24,11 +24,11 @@ const OVERLAP_MS: i64 = 10_000;
 pub(crate) async fn follow_changes(shared: Shared, core: Arc<Core>) {
     let (kills, agreed) = mpsc::unbounded_channel();
     let follow = follow(&shared, &core.guard, &kills);
-    // Beside each other: a database that hangs must not keep kills from being heard of.
+    // Concurrently: a database that hangs must not delay news of kills.
     tokio::join!(follow, record_unrecorded(&shared, &core, agreed));
 }
 
-/// Tells `kills` of every kill it hears of.
+/// Sends every kill that the engine announces to `kills`.
 async fn follow(shared: &Shared, guard: &Guard, kills: &mpsc::UnboundedSender<AgreedKill>) {
     let mut since = Timestamp::from_millis(0);
     let mut ticks = interval(POLL);

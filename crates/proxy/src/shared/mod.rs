@@ -31,7 +31,7 @@ pub struct Stored {
     pub calls: Load<AgentId, Vec<Fingerprint>>,
     /// Reads the kill and the settings of an agent again; `false` if that fails.
     pub reload: Load<AgentId, bool>,
-    /// Those of these kills that are not stored; `None` if that cannot be told now.
+    /// The kills among these that are not stored; `None` if that is unknown at the moment.
     pub unrecorded: Load<Vec<AgreedKill>, Option<Vec<UnrecordedKill>>>,
 }
 

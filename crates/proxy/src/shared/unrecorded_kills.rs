@@ -26,7 +26,7 @@ const LOG_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many kills are remembered as recorded here. Replicas seldom die at that moment.
 const REMEMBERED: usize = 1_000;
 
-/// Kills that were heard of, until it is known that they are in the database.
+/// Announced kills, until they are known to be in the database.
 #[derive(Default)]
 struct Unconfirmed {
     waiting: HashMap<IncidentId, (AgreedKill, Instant)>,
@@ -34,7 +34,7 @@ struct Unconfirmed {
     recorded: HashSet<IncidentId>,
 }
 
-/// Records the kills in `agreed` that nobody else records, until the channel is closed.
+/// Records the kills in `agreed` that no other replica records, until the channel is closed.
 pub(super) async fn record_unrecorded(
     shared: &Shared,
     core: &Arc<Core>,
@@ -55,7 +55,7 @@ pub(super) async fn record_unrecorded(
 }
 
 impl Unconfirmed {
-    /// A kill is heard of several times.
+    /// A kill is announced several times.
     fn add(&mut self, kill: AgreedKill) {
         if !self.recorded.contains(&kill.incident) {
             self.waiting.entry(kill.incident).or_insert_with(|| (kill, Instant::now()));
@@ -68,7 +68,7 @@ impl Unconfirmed {
         if due.is_empty() {
             return;
         }
-        // If that cannot be told now, they are due again with the next tick.
+        // If that is unknown at the moment, they are due again with the next tick.
         let Some(unrecorded) = (shared.stored.unrecorded)(due.clone()).await else { return };
         due.iter().for_each(|kill| drop(self.waiting.remove(&kill.incident)));
         for unrecorded in unrecorded {

@@ -52,7 +52,7 @@ pub(crate) async fn killed_agent_is_refused_until_a_newer_epoch(case: Case) {
     assert!(case.open_agent(1).await);
     assert_eq!(case.share.admit(&case.admission(0)).await.unwrap(), Admitted::Epoch(Epoch(1)));
     let grant = case.grant(&Admission { epoch: Epoch(1), ..case.admission(0) }).await;
-    assert_eq!(grant.log.entries.len(), 1, "the log begins anew");
+    assert_eq!(grant.log.entries.len(), 1, "the log starts empty");
     assert_eq!(case.share.kill(&case.agent, Epoch(0), kill).await.unwrap(), Takeover::Epoch(Epoch(1)));
 }
 

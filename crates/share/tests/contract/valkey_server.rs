@@ -33,7 +33,7 @@ async fn certificate_of_the_server_is_verified() {
     works(&signed_by(made.cert.pem(), "127.0.0.1")).await.unwrap();
     works(&signed_by(other.cert.pem(), "127.0.0.1")).await.expect_err("another authority");
     works(&signed_by(made.cert.pem(), "localhost")).await.expect_err("another name");
-    works(&at(format!("rediss://127.0.0.1:{port}"))).await.expect_err("an authority that nobody trusts");
+    works(&at(format!("rediss://127.0.0.1:{port}"))).await.expect_err("an authority that is not trusted");
     works(&at(format!("redis://127.0.0.1:{port}"))).await.expect_err("without TLS");
 }
 

@@ -87,7 +87,7 @@ impl Cluster {
         }
     }
 
-    /// A replica that does not hear from the engine, which may have admitted the call.
+    /// A replica that gets no answer from the engine, which may have admitted the call.
     async fn decide_alone(&mut self, place: usize) {
         let (call, words) = (CallId::new(), self.choose(3));
         if self.choose(2) == 0 {

@@ -65,7 +65,7 @@ async fn kill_and_events_are_written_when_the_server_is_back() {
     assert_eq!((total.requests, total.blocked), (21, 1), "no sum is added twice");
 }
 
-/// Passes bytes on to the server, and loses the answer to the next commit when told to.
+/// Relays bytes to the server, and drops the answer to the next commit on request.
 async fn start_lossy_proxy(server_port: u16) -> (u16, Arc<AtomicBool>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (port, lose) = (listener.local_addr().unwrap().port(), Arc::new(AtomicBool::new(false)));

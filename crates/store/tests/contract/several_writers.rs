@@ -110,7 +110,10 @@ async fn delivery_is_leased_by_one_server_and_again_after_its_time() {
     let (first, second) = tokio::join!(lease(&one), lease(&two));
     let ids: HashSet<_> = first.iter().chain(&second).map(|delivery| delivery.id).collect();
     assert_eq!((ids.len(), first.len() + second.len()), (3, 3), "each is leased once");
-    assert!(two.store.due(channel, hours_later(), 10).await.unwrap().is_empty(), "nobody else sees them as due");
+    assert!(
+        two.store.due(channel, hours_later(), 10).await.unwrap().is_empty(),
+        "the other server does not see them as due"
+    );
 
     drop(one);
     Postgres::end_leases(&two.config.postgres.as_ref().unwrap().address()).await;

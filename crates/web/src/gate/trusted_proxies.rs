@@ -61,7 +61,7 @@ impl TrustedProxies {
     }
 
     /// Whether a range holds all addresses, so that every client counts as a proxy.
-    pub fn trust_everybody(&self) -> bool {
+    pub fn trust_every_address(&self) -> bool {
         self.0.iter().any(|range| range.bits == 0)
     }
 

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_for_the_proxy_are_told_from_pages_and_forms() {
+    fn calls_for_the_proxy_are_distinguished_from_pages_and_forms() {
         let check = |method: Method, path: &'static str, content_type: &'static str, expected: bool| {
             let headers =
                 HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap_or_else(|_| unreachable!()))]);

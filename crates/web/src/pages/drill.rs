@@ -1,4 +1,4 @@
-//! A drill, started from the dashboard: does a kill happen, and who is told?
+//! A drill, started from the dashboard: does a kill happen, and who is notified?
 
 use askama::Template;
 use axum::extract::State;

@@ -27,7 +27,7 @@ struct LoginPage<'a> {
     theme: Theme,
     next: &'a str,
     error: Option<&'a str>,
-    /// Whether anybody logs in with a name. Without users there is only the token.
+    /// Whether there are users. Without them people log in with the token only.
     has_users: bool,
     /// Whether people log in at an identity provider.
     has_provider: bool,
@@ -93,7 +93,7 @@ pub(crate) async fn form(
     draw(&LoginPage::new(&app, &headers, next))
 }
 
-/// Opens a session for whoever knows the token, or a name and its password.
+/// Opens a session for a person who knows the token, or a name and its password.
 pub(crate) async fn submit(
     State(app): State<App>,
     client: Client,
@@ -127,7 +127,7 @@ fn note_failure(app: &App, client: &Client, form: &LoginForm, refused: &Refused)
 }
 
 fn check_token(app: &App, client: &Client, form: &LoginForm) -> Result<Owner, Refused> {
-    // The right token always passes: nobody can lock the operator out.
+    // The right token is always accepted, so that an attacker cannot lock the operator out.
     if is_token(app, form.token.trim()) {
         return Ok(Owner::FirstToken);
     }
@@ -193,7 +193,7 @@ pub(crate) async fn logout(State(app): State<App>, Caller(actor): Caller, header
     with_cookie(see_other("/login"), &clear_cookie())
 }
 
-/// Ends every session of a user; with the token of the first start, that of everybody.
+/// Ends every session of a user; with the first token, every session.
 pub(crate) async fn logout_everywhere(State(app): State<App>, Caller(actor): Caller) -> Response {
     match (actor.kind, &actor.id) {
         (ActorKind::User, Some(id)) => app.sessions.close_of_user(id).await,

@@ -28,7 +28,7 @@ pub(crate) struct CallbackQuery {
     error: Option<String>,
 }
 
-/// Why nobody is logged in.
+/// Why the login failed.
 struct Failure {
     status: StatusCode,
     /// For the person.
@@ -53,7 +53,7 @@ pub(crate) async fn begin(State(app): State<App>, headers: HeaderMap, Query(quer
     }
 }
 
-/// Opens a session for whoever the provider has logged in.
+/// Opens a session for the person that the provider has logged in.
 pub(crate) async fn finish(
     State(app): State<App>,
     client: Client,
@@ -81,7 +81,7 @@ async fn identify(
     (pending, query): (Option<PendingLogin>, CallbackQuery),
 ) -> Result<FederatedPerson, Failure> {
     let now = Instant::now();
-    // Before the provider is called, which anybody could have us do.
+    // Before the provider is called: anyone could make the server call it.
     app.guesses.check(client.address(), now).map_err(too_many)?;
     let checked = match answer(pending, query) {
         Ok((attempt, answer)) => {

@@ -1,4 +1,4 @@
-//! What happens is told as it happens.
+//! The event stream.
 
 use std::sync::atomic::Ordering;
 

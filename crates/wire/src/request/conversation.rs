@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 128;
 
 const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// How the name of a conversation begins that is told apart by a person and first words.
+/// The prefix of the names of conversations that are identified by a person and their first words.
 const BY_PERSON: &str = "user-";
 
 /// Codex' header on calls of sub-agents and of its own housekeeping.

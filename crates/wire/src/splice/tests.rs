@@ -122,7 +122,7 @@ fn the_extra_event_may_be_the_last_and_lack_its_end() {
 
 #[test]
 fn usage_beside_an_answer_stays() {
-    // Some providers send it unasked, which cannot be told apart.
+    // Some providers send it unasked; the two cases cannot be distinguished.
     let stream = "data: {\"choices\":[{\"delta\":{}}],\"usage\":{\"prompt_tokens\":1}}\n\n";
     assert_eq!(filtered(stream.as_bytes(), stream.len()), stream);
 }

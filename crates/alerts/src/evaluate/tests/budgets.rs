@@ -8,11 +8,11 @@ async fn budget_alerts_once_per_period() {
     minutes.fixture.rule("*", Condition::Budget(amount)).await;
     minutes.fixture.spend("dear", 999_999_999).await;
     minutes.look().await;
-    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.fixture.spend("dear", 1).await;
     minutes.look().await;
     minutes.pass(30).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.budget dear"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget dear"]);
     let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "dear has spent $1.00 today; the limit is $1.00");
     minutes.fixture.clock.advance(24 * 3_600_000);
@@ -20,7 +20,7 @@ async fn budget_alerts_once_per_period() {
     minutes.fixture.spend("dear", 2_000_000_000).await;
     minutes.look().await;
     assert_eq!(
-        minutes.fixture.told().await,
+        minutes.fixture.sent_alerts().await,
         ["agent.budget dear"; 2],
         "the next day is another one, and its start is no news"
     );
@@ -48,14 +48,14 @@ async fn spending_at_the_end_of_a_period_alerts_and_the_next_period_separately()
     clock.advance(30_000);
     minutes.look().await;
     assert_eq!(
-        minutes.fixture.told().await,
+        minutes.fixture.sent_alerts().await,
         ["agent.budget late"],
         "neither a rule of today, nor what today cost, is about yesterday"
     );
 
     minutes.fixture.spend("late", 1_000_000_000).await;
     minutes.pass(10).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.budget late"; 3], "of today, by both rules");
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget late"; 3], "of today, by both rules");
 }
 
 /// Adds a rule at 80 % of a budget.
@@ -71,21 +71,21 @@ async fn share_of_a_budget_alerts_once_and_recovers_when_raised() {
     minutes.fixture.spend("saver", 799_999_999).await;
     minutes.fixture.spend("free", 999_000_000_000).await;
     minutes.look().await;
-    assert_eq!(minutes.fixture.told().await, [""; 0]);
+    assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.fixture.spend("saver", 50_000_001).await;
     minutes.look().await;
     minutes.pass(30).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.budget saver"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget saver"]);
     let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "saver has spent 85% of its budget of $1.00 for the day");
 
     minutes.set_policy("saver", r#"{"budget_daily_usd":2}"#).await;
     minutes.pass(2).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.budget saver", "agent.recovered saver"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget saver", "agent.recovered saver"]);
     minutes.fixture.spend("saver", 900_000_000).await;
     minutes.pass(15).await;
-    assert_eq!(minutes.fixture.told().await.last().unwrap(), "agent.budget saver");
-    assert_eq!(minutes.fixture.told().await.len(), 3);
+    assert_eq!(minutes.fixture.sent_alerts().await.last().unwrap(), "agent.budget saver");
+    assert_eq!(minutes.fixture.sent_alerts().await.len(), 3);
 }
 
 #[tokio::test]
@@ -100,10 +100,10 @@ async fn restart_neither_repeats_nor_forgets_a_budget_alert() {
         minutes.started = minutes.fixture.clock.now();
         minutes.pass(1).await;
     }
-    assert_eq!(minutes.fixture.told().await, ["agent.budget saver"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget saver"]);
     minutes.set_policy("saver", r#"{"budget_weekly_usd":5}"#).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.budget saver", "agent.recovered saver"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget saver", "agent.recovered saver"]);
 }
 
 #[tokio::test]
@@ -117,12 +117,12 @@ async fn default_budgets_alert_and_a_new_day_does_not() {
     minutes.set_policy("free", "{}").await;
     minutes.fixture.spend("free", 1_000_000_000).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.budget anyone"]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget anyone"]);
     minutes.fixture.clock.advance(24 * 3_600_000);
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await.len(), 1);
+    assert_eq!(minutes.fixture.sent_alerts().await.len(), 1);
     assert!(!minutes.fixture.store.alert_states().await.unwrap()[0].firing);
     minutes.fixture.spend("anyone", 2_000_000_000).await;
     minutes.pass(1).await;
-    assert_eq!(minutes.fixture.told().await, ["agent.budget anyone"; 2]);
+    assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget anyone"; 2]);
 }

@@ -60,7 +60,7 @@ async fn loop_that_nothing_stops_has_a_button_that_guards_it() {
 }
 
 #[tokio::test]
-async fn stopped_agent_of_whose_kill_no_one_was_told_is_activated_where_it_is_listed() {
+async fn stopped_agent_without_notification_is_activated_from_the_list() {
     let upstream = provider().await;
     let server = ServerBuilder::new(&upstream.url()).start();
     scene::kill(&server, scene::STUCK).await;

@@ -50,7 +50,7 @@ async fn kill_of_a_server_that_died_is_recorded(engine: Engine, agent: &str) {
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
-/// A table that nobody else can write to.
+/// A table that no one else can write to.
 struct TableLock {
     connection: PgConnection,
     table: &'static str,
@@ -65,7 +65,7 @@ impl TableLock {
         TableLock { connection, table }
     }
 
-    /// Waits until somebody else waits for it.
+    /// Waits until another session waits for it.
     async fn wait_for_another(&mut self) {
         let sql = "select exists (select from pg_locks where relation = $1::regclass and not granted)";
         loop {

@@ -16,7 +16,7 @@ pub(crate) async fn check_history(site: &Site, outages: usize) {
     check_budget(site, outages);
 }
 
-/// Every kill that a client was told of is stored, once per epoch.
+/// Every kill that a response named is stored, once per epoch.
 async fn check_incidents(site: &Site) {
     let told = site.load.history.told_incidents();
     let stored = || -> BTreeSet<String> {
@@ -33,7 +33,7 @@ async fn check_incidents(site: &Site) {
     }
 }
 
-/// Every incident is told at least once, under one id.
+/// Every incident is sent at least once, under one id.
 async fn check_alerts(site: &Site) {
     let stored: BTreeSet<String> =
         site.query("select id from incidents").iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect();

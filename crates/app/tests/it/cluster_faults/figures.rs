@@ -152,7 +152,7 @@ async fn cost_of_replicas() {
 }
 
 /// From the acknowledgement of a stop on one replica until all others refuse the agent, whose calls
-/// wait for nobody.
+/// do not wait for the engine.
 async fn times_until_seen(site: &Replicas, rounds: usize) -> Vec<Duration> {
     let mut times = Vec::new();
     for round in 0..rounds {

@@ -30,7 +30,7 @@ pub(crate) enum Happening {
         is_degraded: bool,
         response: Value,
     },
-    /// The client was told that its agent is inactive.
+    /// The response said that the agent is inactive.
     Refused {
         call: u64,
         id: String,
@@ -82,8 +82,8 @@ impl History {
         self.all().into_iter().filter_map(agent).collect()
     }
 
-    /// Incidents that clients were told of between two activations without a call that a replica
-    /// decided by itself: with one, replicas may have made several, of which one is stored.
+    /// Incidents that responses named between two activations without a call that a replica decided
+    /// by itself: with one, replicas may have made several, of which one is stored.
     pub(crate) fn told_incidents(&self) -> BTreeSet<String> {
         let (agents, modes) = (self.agents(), self.modes());
         let mut epochs: BTreeMap<String, (bool, BTreeSet<String>)> = BTreeMap::new();

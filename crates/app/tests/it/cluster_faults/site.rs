@@ -124,7 +124,8 @@ impl Site {
         server.kill_switch(SPENDER, json!({"enabled": false})).await;
         let (policy, path) = (json!({"budget_daily_usd": BUDGET_USD}), format!("/api/agents/{SPENDER}/policy"));
         server.api(Method::PUT, &path, Some(policy)).await;
-        // An agent without a policy waits for nobody, so others hear of its first one by push.
+        // Calls of an agent without a policy do not wait for the engine, so other replicas learn of
+        // its first one by push.
         for server in self.replicas.iter().flatten() {
             eventually("the policy holds everywhere", async || {
                 (server.get(&path).await["budget_daily_usd"] == BUDGET_USD).then_some(())
@@ -159,7 +160,7 @@ impl Site {
     }
 
     pub(crate) async fn start_replica(&mut self, number: usize) {
-        // A server does not start without its database: whoever supervises it waits.
+        // A server does not start without its database: its supervisor waits.
         let is_ready = async || self.postgres.is_ready().then_some(());
         eventually("the database is back", is_ready).await;
         let builder = self.builders[number].clone();

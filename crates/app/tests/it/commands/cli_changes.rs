@@ -44,7 +44,7 @@ async fn channels_are_added_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn client_at_the_dashboards_port_is_told_where_the_proxy_is() {
+async fn client_at_the_dashboards_port_gets_the_address_of_the_proxy() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     let url = format!("{}/agents/lost/openai/v1/chat/completions", server.dashboard);

@@ -76,7 +76,7 @@ impl Manager {
     }
 }
 
-/// Makes calls until it is told to end, on one connection where possible, and never retries a call.
+/// Makes calls until it is stopped, on one connection where possible, and never retries a call.
 async fn work(url: String, number: u64, answered: Arc<AtomicU64>, is_over: Arc<AtomicBool>) -> Vec<String> {
     let client: Client<HttpConnector, Full<Bytes>> =
         Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build_http();

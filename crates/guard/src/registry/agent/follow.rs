@@ -100,7 +100,7 @@ impl Agent<'_> {
             let bounds = self.bounds();
             return self.windows.push(&Fingerprint { number: entry.number, ..*print }, bounds);
         }
-        // The engine admitted the call, although its replica did not hear of it and decided alone.
+        // The engine admitted the call, although its replica got no answer and decided alone.
         if print.outcome != Outcome::Pending {
             self.windows.end(print.call, |known| {
                 known.outcome = print.outcome;

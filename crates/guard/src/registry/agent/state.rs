@@ -79,7 +79,7 @@ impl AgentState {
         }
     }
 
-    /// It was heard of.
+    /// The agent was seen.
     pub(crate) fn on_sight(&mut self, now: Timestamp) {
         self.last_seen = self.last_seen.max(now.as_millis());
     }

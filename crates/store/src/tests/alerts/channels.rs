@@ -80,5 +80,5 @@ async fn deleting_the_only_channel_of_a_rule_restores_the_built_in_rule() {
     fixture.channel("new").await;
     assert!(fixture.store.tells_of_kills(&id("looper")).await.unwrap());
     fixture.kill_at("looper", 0, 0).await;
-    assert_eq!(fixture.told().await, [("new".to_owned(), "agent.killed")]);
+    assert_eq!(fixture.sent_alerts().await, [("new".to_owned(), "agent.killed")]);
 }

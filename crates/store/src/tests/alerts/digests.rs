@@ -16,7 +16,7 @@ async fn ten_kills_within_a_minute_are_one_alert_and_one_digest() {
         fixture.kill_at(&format!("agent-{agent}"), 0, agent * 4).await;
     }
     let due: Vec<_> = fixture.store.due(channel, NOON, 100).await.unwrap();
-    assert_eq!(due.len(), 1, "the first is told at once");
+    assert_eq!(due.len(), 1, "the first is due at once");
     assert!(due[0].waits_in.is_none());
     assert_eq!(fixture.store.next_due(NOON).await.unwrap(), Some(after(41)), "five quiet seconds after the last");
 
@@ -42,7 +42,7 @@ async fn single_waiting_alert_is_sent_without_a_digest() {
     fixture.kill_at("one", 0, 0).await;
     fixture.kill_at("two", 0, 10).await;
     fixture.digest(channel, NOON, after(15)).await;
-    assert_eq!(fixture.told().await.len(), 2, "one that waits makes no digest");
+    assert_eq!(fixture.sent_alerts().await.len(), 2, "one that waits makes no digest");
     fixture.attempted(fixture.queued().await[1].id, Outcome::Delivered).await;
 
     fixture.kill_at("three", 0, 20).await;
@@ -61,5 +61,5 @@ async fn channels_do_not_share_their_windows() {
     fixture.kill_at("both", 0, 10).await;
     let due = |channel| fixture.store.due(channel, after(10), 10);
     assert_eq!(due(a).await.unwrap().len(), 1);
-    assert_eq!(due(b).await.unwrap().len(), 1, "the first that b hears of");
+    assert_eq!(due(b).await.unwrap().len(), 1, "the first alert of b");
 }

@@ -40,7 +40,7 @@ impl Fixture {
     }
 
     /// The channels that were notified, and of what.
-    async fn told(&self) -> Vec<(String, &'static str)> {
+    async fn sent_alerts(&self) -> Vec<(String, &'static str)> {
         self.queued().await.into_iter().map(|it| (it.channel_name, it.alert_type.as_str())).collect()
     }
 

@@ -10,7 +10,7 @@ async fn a_kill_is_queued_for_every_channel_without_any_rule() {
     assert!(fixture.store.tells_of_kills(&id("looper")).await.unwrap());
 
     fixture.kill_at("looper", 0, 0).await;
-    assert_eq!(fixture.told().await, [("ops".to_owned(), "agent.killed"), ("dev".to_owned(), "agent.killed")]);
+    assert_eq!(fixture.sent_alerts().await, [("ops".to_owned(), "agent.killed"), ("dev".to_owned(), "agent.killed")]);
     let delivery = &fixture.queued().await[0];
     assert_eq!((delivery.state, delivery.due_at, delivery.rule), (DeliveryState::Queued, NOON, None));
     assert_eq!(delivery.agent.as_ref().unwrap().as_str(), "looper");
@@ -40,13 +40,13 @@ async fn own_rules_replace_the_built_in_rule() {
     fixture.rule(rule("quiet", Condition::AgentDown { minutes: 5 }, &[])).await;
 
     fixture.kill_at("quiet", 0, 0).await;
-    assert_eq!(fixture.told().await, []);
+    assert_eq!(fixture.sent_alerts().await, []);
     assert!(!fixture.store.tells_of_kills(&id("quiet")).await.unwrap());
     fixture.kill_at("routed", 0, 3600).await;
     let told = [("a".to_owned(), "agent.killed"), ("b".to_owned(), "agent.killed")];
-    assert_eq!(fixture.told().await, told, "two rules name a, and it is told once");
+    assert_eq!(fixture.sent_alerts().await, told, "two rules name a, which gets one alert");
     fixture.kill_at("other", 0, 7200).await;
-    assert_eq!(fixture.queued().await.len(), 4, "others are told by default");
+    assert_eq!(fixture.queued().await.len(), 4, "channels without a rule get alerts by default");
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn channel_that_is_off_gets_no_alerts() {
     let channel = Channel { enabled: false, ..webhook("ops") };
     fixture.alerts(AlertChange::PutChannel { channel: channel.into() }).await.unwrap();
     fixture.kill_at("looper", 0, 0).await;
-    assert_eq!(fixture.told().await, []);
+    assert_eq!(fixture.sent_alerts().await, []);
     assert!(!fixture.store.tells_of_kills(&id("looper")).await.unwrap());
 }
 
@@ -66,11 +66,11 @@ async fn kills_always_alert_and_observed_loops_once_per_cooldown() {
     for seconds in [0, 60, 899, 900] {
         fixture.observe_at("watched", seconds).await;
     }
-    assert_eq!(fixture.told().await.len(), 2, "at once, and after fifteen minutes");
+    assert_eq!(fixture.sent_alerts().await.len(), 2, "at once, and after fifteen minutes");
     fixture.kill_at("looper", 0, 5000).await;
     fixture.activate("looper", 0).await.unwrap();
     fixture.kill_at("looper", 1, 5100).await;
-    let killed = fixture.told().await.into_iter().filter(|(_, kind)| *kind == "agent.killed").count();
+    let killed = fixture.sent_alerts().await.into_iter().filter(|(_, kind)| *kind == "agent.killed").count();
     assert_eq!(killed, 2);
 }
 

@@ -32,7 +32,7 @@ async fn alert_state_notifies_once_when_it_begins_lasts_and_ends() {
         fixture.alerts(AlertChange::Turns { turns, at: after(minute * 120) }).await.unwrap();
         fixture = fixture.restart().await;
     }
-    let told: Vec<_> = fixture.told().await.into_iter().map(|(_, kind)| kind).collect();
+    let told: Vec<_> = fixture.sent_alerts().await.into_iter().map(|(_, kind)| kind).collect();
     assert_eq!(told, ["agent.down", "agent.down", "agent.recovered", "agent.down"]);
     let states = fixture.store.alert_states().await.unwrap();
     assert_eq!((states.len(), states[0].firing, states[0].since), (1, false, after(8 * 120)));
@@ -47,7 +47,7 @@ async fn deleted_or_disabled_rule_does_not_alert() {
     let turn = |rule| AlertTurn { rule, agent: id("quiet"), turn: Turn::Begins(silence()) };
     let turns = vec![turn(off), turn(RuleId::new())];
     fixture.alerts(AlertChange::Turns { turns, at: NOON }).await.unwrap();
-    assert_eq!(fixture.told().await, []);
+    assert_eq!(fixture.sent_alerts().await, []);
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ async fn one_kill_makes_one_incident_however_many_are_reported() {
     let fixture = Fixture::new().await;
     let commits: Vec<KillCommit> = (0..200).map(|_| fixture.send_kill(incident("looper", 0))).collect();
     for commit in commits {
-        assert!(commit.wait().await, "whoever lost the race is told as well");
+        assert!(commit.wait().await, "the loser of the race gets an answer as well");
     }
     assert_eq!(fixture.count("select count(*) from incidents").await, 1);
     assert_eq!(fixture.count("select count(*) from evidence").await, 2);

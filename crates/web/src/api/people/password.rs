@@ -1,4 +1,4 @@
-//! The password of whoever asks.
+//! The caller's own password.
 
 use std::time::Instant;
 

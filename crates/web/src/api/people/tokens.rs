@@ -16,7 +16,7 @@ use crate::gate::ByCaller;
 use crate::input::{Body, IdPath, present};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// An API token without its text, which nobody can see again.
+/// An API token without its text, which is not stored.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ApiToken)]
 pub(crate) struct TokenView {

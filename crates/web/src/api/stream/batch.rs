@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn watcher_that_fell_behind_is_told_first() {
+    fn lagged_watcher_gets_the_missed_count_first() {
         let mut builder = BatchBuilder::default();
         builder.push(call(EventType::LlmCall));
         let batch = builder.finish(10);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_of_every_two_seconds_and_kills_at_once() {
+    fn calls_are_announced_every_two_seconds_and_kills_at_once() {
         let (mut pending, start) = (Pending::default(), Instant::now());
         let text = |bytes: Option<Bytes>| bytes.map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
         pending.add(&changes("a", EventType::LlmCall), false);

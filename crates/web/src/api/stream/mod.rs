@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn slow_watcher_is_told_how_many_events_it_missed() {
+    async fn slow_watcher_gets_the_number_of_missed_events() {
         let (sender, batches) = broadcast::channel(2);
         let place = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
         let watcher = watch(Subscription { batches, delay: Duration::ZERO, next: 0, place });

@@ -83,7 +83,7 @@ struct Today {
 /// What the kill switch did to the agent.
 struct Stop {
     incident: Option<StopIncident>,
-    /// Whether no one was told of it.
+    /// Whether no one was notified of it.
     is_untold: bool,
     refused: Count,
 }

@@ -1,5 +1,5 @@
 //! The forms of an agent's kill switch: the switch itself, which holds at once, and its settings.
-//! Turning it on while no one would be told of a kill asks once.
+//! Turning it on while no one would be notified of a kill asks once.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -26,7 +26,7 @@ pub(in crate::pages) struct SettingsForm {
     pub(in crate::pages) counting: Counting,
     /// What is wrong with what was sent.
     pub(in crate::pages) error: Option<String>,
-    /// Whether to ask if it is to be turned on although nobody would hear of it.
+    /// Whether to ask for confirmation, because no one would be notified of a kill.
     pub(in crate::pages) asks: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) const PRESETS: [Preset; 3] = [
 pub(crate) struct SettingsFields {
     /// A checkbox is sent only if it is on.
     enabled: Option<String>,
-    /// Sent by forms that leave the switch as it is, whoever has changed it meanwhile.
+    /// Sent by forms that leave the switch as it is, even if it has changed meanwhile.
     switch: Option<String>,
     window_size: String,
     threshold: String,

@@ -59,7 +59,7 @@ pub(super) struct AgentLine {
     pub(super) incident: Option<String>,
     /// Calls and cost of today, where they are shown.
     pub(super) today: Option<(Count, Money)>,
-    /// How much it needs somebody: 0 the most.
+    /// How urgently it needs attention; 0 is the most urgent.
     rank: u8,
     /// The score as a share of the threshold.
     share: f64,
@@ -173,7 +173,7 @@ pub(super) struct Reading<'a> {
     pub(super) needs: &'a Needs,
 }
 
-/// The agents that need somebody most, as many as `count`.
+/// The `count` agents that need attention most.
 pub(super) async fn most_needing(app: &App, reading: Reading<'_>, count: usize) -> Result<Vec<AgentLine>, Problem> {
     let page = PageRequest { limit: SORTED, cursor: None };
     let agents = agents::read_page(app, &AgentFilter::default(), &page).await?.items;
@@ -229,7 +229,7 @@ async fn read_lines(app: &App, agents: &[AgentView], reading: Reading<'_>) -> Re
     Ok(lines.collect())
 }
 
-/// How much an agent needs somebody, by its state and its score.
+/// How urgently an agent needs attention, by its state and its score.
 fn rank(agent: &AgentView, share: f64) -> u8 {
     match (agent.active, agent.deactivated_by) {
         (false, Some(DeactivatedBy::KillSwitch)) => 0,

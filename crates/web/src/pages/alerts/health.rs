@@ -57,7 +57,8 @@ pub(in crate::pages) async fn failing_channels(app: &App) -> Result<Vec<FailingC
     Ok(failing.collect())
 }
 
-/// Whether somebody would be told of a kill: a channel is on and delivers, and rules let it.
+/// Whether anyone would be notified of a kill: a channel is on and delivers, and the rules allow
+/// it.
 pub(in crate::pages) async fn reaches_anyone(app: &App, failing: &[FailingChannel]) -> Result<bool, Problem> {
     let enabled = app.web().store.channels().await?.into_iter().filter(|channel| channel.enabled);
     let working = working(enabled.map(|channel| channel.id), failing);
@@ -78,7 +79,8 @@ pub(super) fn kill_rules(rules: &[RuleView], channels: &[ChannelId]) -> KillRule
     if about_kills().next().is_none() {
         return KillRules::None;
     }
-    // Agents that no rule is about are told of; a rule for all leaves none of those.
+    // Kills of agents without a rule are sent to every channel; with a rule for all agents there
+    // are no such agents.
     let some_are_told = about_kills().any(|rule| rule.enabled && tells(rule)) || !about_kills().any(is_for_all);
     if some_are_told { KillRules::Some } else { KillRules::Silence }
 }

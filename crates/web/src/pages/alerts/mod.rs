@@ -1,4 +1,4 @@
-//! Who is told of what: channels, rules, and the history of what was really delivered.
+//! Alerts: channels, rules, and the history of deliveries.
 
 pub(crate) mod actions;
 pub(in crate::pages) mod health;
@@ -188,7 +188,7 @@ async fn read(
     let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
     let failing = health::failing_channels(app).await?;
-    // A line of a digest is told in the digest's own line, unless it is asked for.
+    // An alert in a digest is shown in the digest's row, unless it is asked for.
     let is_shown = |row: &DeliveryRow| query.state.is_some() || row.state != DeliveryState::Digested;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
     let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_amounts_are_told_apart() {
+    fn small_amounts_stay_distinguishable() {
         for (usd, expected) in [(0.0, "$0"), (0.002, "$0.002"), (0.00005, "$0.00005"), (0.5, "$0.50"), (20.0, "$20.00")]
         {
             assert_eq!(axis_money(usd), expected);

@@ -51,7 +51,7 @@ fn settings(path: &str, before: &str) -> Option<Undo> {
         ("counting", counting.to_owned()),
     ];
     if enabled == "on" {
-        // It was on: nobody has to be asked again.
+        // It was on before, so no confirmation is needed.
         fields.extend([("enabled", "on".to_owned()), ("anyway", "yes".to_owned())]);
     }
     Some(Undo { action: format!("{path}/kill-switch"), fields })

@@ -1,5 +1,5 @@
 //! The calls that made the score: the beginning of what was asked, reported and answered, with what
-//! repeats and what changed told apart. Whole bodies come on demand, since they may be as long as a
+//! repeats and what changed marked. Whole bodies come on demand, since they may be as long as a
 //! book.
 
 use model::{CallId, IncidentState, Matched, Timestamp};

@@ -1,4 +1,4 @@
-//! Who was told of an incident: through which channel, when, and whether it arrived.
+//! Who was notified of an incident: through which channel, when, and whether it arrived.
 
 use model::{DeliveryState, IncidentId, Timestamp};
 use store::{DeliveryFilter, DeliveryRow, PageRequest};
@@ -39,7 +39,7 @@ pub(super) async fn read(app: &App, incident: IncidentId, now: Timestamp) -> Res
     Ok(lines)
 }
 
-/// Whether somebody was told by one of these alerts.
+/// Whether one of these alerts reached anyone.
 pub(super) fn arrived(lines: &[ToldLine]) -> bool {
     lines.iter().any(|line| line.has_arrived)
 }

@@ -1,4 +1,4 @@
-//! The first steps of somebody new: they stay on the first page until each of them is done.
+//! The first steps after a start: they stay on the first page until each of them is done.
 
 use store::{AgentFilter, PageRequest};
 

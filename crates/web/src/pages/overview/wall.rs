@@ -14,7 +14,7 @@ use crate::pages::frame::Frame;
 use crate::pages::incidents::IncidentLine;
 use crate::pages::{Drawn, assets, draw};
 
-/// How many agents are shown, those that need somebody first.
+/// How many agents are shown, those that need attention first.
 const AGENTS_SHOWN: usize = 12;
 const INCIDENTS_SHOWN: u32 = 5;
 

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_told_field_by_field() {
+    fn changes_are_listed_field_by_field() {
         let told = changes(Some(json!({"active": false, "name": null})), Some(json!({"active": true, "key": "new"})));
         assert_eq!(told, ["Active: false → true", "Key: new"]);
         let policy =

@@ -36,7 +36,7 @@ impl From<Retention> for RetentionForm {
 
 impl RetentionForm {
     fn change(&self) -> RetentionChange {
-        // What is no number is none that is allowed: the answer then names the field.
+        // A text that is not a number is refused like a number out of range, with the field's name.
         let days = |text: &str| Some(text.trim().parse().unwrap_or(0));
         RetentionChange {
             event_days: days(&self.event_days),

@@ -1,4 +1,4 @@
-//! The password of whoever looks.
+//! The page on which people change their own password.
 
 use askama::Template;
 use axum::extract::State;

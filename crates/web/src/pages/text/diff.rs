@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_and_what_changed_is_told_apart() {
+    fn repeated_and_changed_parts_are_marked() {
         check("fix order 17 now", "fix order 18 now", "fix order [17 ]now");
         check("the same", "the same", "the same");
         check("a b c d", "x b y d", "[a ]b [c ]d");

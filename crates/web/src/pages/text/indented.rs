@@ -52,7 +52,7 @@ impl Indented {
     }
 
     fn end_line(&mut self) {
-        // Deeper than this nobody reads, and every line would be mostly white.
+        // Deeper levels are unreadable: every line would be mostly white space.
         let depth = self.depth.min(20);
         self.text.push('\n');
         (0..depth).for_each(|_| self.text.push_str("  "));

@@ -80,7 +80,7 @@ async fn channels_and_rules_are_switched_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_rule_says_how_often_it_tells_and_whether_its_end_is_told() {
+async fn rule_shows_its_repeat_and_recovery() {
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
     let fields = "rule_type=agent_down&agent_id=&minutes=5&cooldown_minutes=30&repeat_minutes=60&notify_recovery=on";
@@ -120,10 +120,10 @@ async fn what_was_switched_off_is_switched_on_again_from_the_notice() {
     assert_eq!(server.json("/api/alerts").await["items"][0]["enabled"], true);
 }
 
-/// Who hears of a kill, as the page says it, with these rules about kills and a channel that is on
-/// and one that is off.
+/// Who is notified of a kill, as the page says it, with these rules about kills and a channel that
+/// is on and one that is off.
 #[tokio::test]
-async fn the_page_says_who_really_hears_of_a_kill() {
+async fn page_says_who_is_notified_of_a_kill() {
     const NOBODY: &str = "No one is notified of kills: the rules are off, or their channels are off or fail.";
     let server = Server::start().await;
     let browser = Browser::new(&server).await;

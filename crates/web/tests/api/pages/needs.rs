@@ -49,7 +49,7 @@ async fn loop_that_nothing_stops_is_in_the_headline_with_its_button() {
 }
 
 #[tokio::test]
-async fn kill_that_no_one_was_told_of_is_said() {
+async fn kill_without_notification_is_listed() {
     let server = Server::start().await;
     server.kill("looper").await;
     let browser = Browser::new(&server).await;
@@ -91,7 +91,7 @@ async fn digest_of_two_kills(server: &Server) -> DeliveryId {
 }
 
 #[tokio::test]
-async fn kills_in_a_digest_that_failed_are_told_to_no_one() {
+async fn failed_digest_notifies_no_one() {
     let server = Server::start().await;
     let digest = digest_of_two_kills(&server).await;
     let browser = Browser::new(&server).await;
@@ -197,7 +197,7 @@ async fn agents_are_sorted_by_need_or_as_asked() {
 }
 
 #[tokio::test]
-async fn incident_says_who_was_told() {
+async fn incident_says_who_was_notified() {
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
     let untold = server.kill("first").await;

@@ -49,7 +49,7 @@ fn words_stand_where_a_translator_looks() {
 }
 
 #[test]
-fn words_are_told_from_code() {
+fn text_is_distinguished_from_code() {
     let check = |source: &str, expected: &[&str]| {
         let words: Vec<String> = literals(source).into_iter().filter(|text| is_words(text)).collect();
         assert_eq!(words, expected, "{source}");

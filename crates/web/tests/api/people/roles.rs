@@ -88,7 +88,7 @@ const PAGES: [&str; 13] = [
     "/wall",
 ];
 
-/// Links in alerts lead to pages: whoever follows one, once or again, changes nothing by that.
+/// Links in alerts lead to pages: following one, once or again, changes nothing.
 #[tokio::test]
 async fn following_a_link_changes_nothing() {
     let (server, incident) = with_a_kill().await;

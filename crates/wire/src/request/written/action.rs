@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use model::ToolCall;
 
 /// The names of browser and search actions. Without a label only these names make an action: a line
-/// like `see [1]` is none.
+/// like `see [1]` is not an action.
 const BRACKET_ACTIONS: [&str; 24] = [
     "click",
     "type",

@@ -173,7 +173,7 @@ async fn session_of_a_provider_survives_a_restart_and_ends_with_the_provider() {
 }
 
 #[tokio::test]
-async fn person_without_a_role_is_told_and_gets_no_session() {
+async fn person_without_a_role_gets_a_page_and_no_session() {
     let login = IdentityProvider::start().await;
     let server = start(&login).await;
     let mut browser = Browser::new(&server);

@@ -24,7 +24,7 @@ async fn both_listeners_speak_tls_and_say_so() {
 }
 
 #[tokio::test]
-async fn a_client_without_tls_is_told_to_use_https() {
+async fn client_without_tls_gets_an_answer_that_names_https() {
     let (provider, certificates) = (provider().await, Certificates::new());
     let server = certificates.server(&provider, &[]);
     for url in [&server.proxy, &server.dashboard] {
@@ -134,7 +134,7 @@ fn refused(certificates: &Certificates, settings: &[(&str, &str)]) -> Run {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_told_with_their_setting() {
+fn unusable_files_are_reported_with_their_setting() {
     let certificates = Certificates::new();
     let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
     std::fs::write(certificates.file("encrypted.pem"), encrypted).unwrap();

@@ -1,5 +1,5 @@
 //! The fields of a policy's form: as they are shown, as they are sent, and the change that they ask
-//! for. A line that is left empty is none; there is always one to add.
+//! for. A line that is left empty is ignored; there is always one to add.
 
 mod lines;
 

@@ -80,7 +80,7 @@ fn cause_of(newest: Vec<EventRow>) -> Cause {
 }
 
 /// Whether most of an agent's newest calls failed or were refused: an agent whose provider works
-/// again no longer needs anybody.
+/// again no longer needs attention.
 fn still_fails(newest: &[EventRow]) -> bool {
     let (mut calls, mut lost) = (0, 0);
     for row in newest {

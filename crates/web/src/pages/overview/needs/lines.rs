@@ -1,4 +1,4 @@
-//! What is said of each thing that needs somebody, where it leads, and its button.
+//! The sentence, link and button of each thing that needs attention.
 
 use model::{Action, AgentId, IncidentId, Role};
 
@@ -48,7 +48,7 @@ pub(super) fn stopped_need(agent: &AgentView, untold: &[IncidentId]) -> Need {
     Need { who: id.to_string(), what: words::stopped(is_untold), link: Some(link), button: Some(button) }
 }
 
-/// A server that records nothing: calls go through, but nobody will know of them.
+/// A server that records nothing: calls are forwarded, but not recorded.
 pub(super) fn not_recording_need(trouble: &str) -> Need {
     Need {
         who: words::SERVER.to_owned(),

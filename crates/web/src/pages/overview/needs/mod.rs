@@ -57,7 +57,7 @@ pub(in crate::pages) struct NeedCounts {
 }
 
 impl NeedCounts {
-    /// Whether anything needs somebody.
+    /// Whether anything needs attention.
     pub(in crate::pages) fn is_alarming(&self) -> bool {
         let of_agents = [self.unguarded, self.failing, self.spent];
         let counted = [self.channels, self.untold, self.silent_replicas, self.lone_replicas];
@@ -101,7 +101,7 @@ pub(in crate::pages) struct Needs {
     pub(in crate::pages) failing: HashSet<AgentId>,
 }
 
-/// Everything that needs somebody, by its kind.
+/// Everything that needs attention, by its kind.
 struct Found {
     /// Why nothing is recorded.
     trouble: Option<String>,
@@ -116,7 +116,7 @@ struct Found {
     channels: Vec<FailingChannel>,
 }
 
-/// Collects everything that needs somebody now.
+/// Collects everything that needs attention now.
 pub(in crate::pages) async fn collect(app: &App) -> Result<Needs, Problem> {
     let now = app.web().clock.now();
     let (stopped, untold) = stopped(app).await?;

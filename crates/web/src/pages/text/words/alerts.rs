@@ -12,25 +12,25 @@ pub(in crate::pages) const EVERY_CHANNEL: &str = "every channel";
 /// What the rules say of kills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pages) enum KillRules {
-    /// There are none: every channel is told.
+    /// There are none: every channel is notified.
     None,
-    /// Some say who is told.
+    /// Some name who is notified.
     Some,
-    /// They leave nobody who is told, of whatever agent.
+    /// No one is notified, about any agent.
     Silence,
 }
 
-/// The channels through which kills are told.
+/// The channels that kills are sent to.
 pub(in crate::pages) struct Told {
     /// How many are on.
     pub(in crate::pages) on: usize,
-    /// How many of those deliver.
+    /// How many of them deliver.
     pub(in crate::pages) working: usize,
-    /// What the rules say of those that deliver.
+    /// What the rules say about the channels that deliver.
     pub(in crate::pages) rules: KillRules,
 }
 
-/// Who is told of a kill, and how many channels do not deliver.
+/// Who is notified of a kill, and how many channels do not deliver.
 pub(in crate::pages) fn summary(channels: &Told, failing: usize) -> String {
     let told = told(channels);
     match failing {

@@ -25,7 +25,7 @@ mod tests {
     use crate::drill::DrillLine;
 
     #[test]
-    fn summary_says_who_was_told_or_what_is_missing() {
+    fn summary_says_who_was_notified_or_what_is_missing() {
         let line = |is_delivered| DrillLine {
             channel: "ops".to_owned(),
             kind: "webhook".to_owned(),

@@ -125,7 +125,7 @@ pub(in crate::pages) fn replicas(alive: usize, all: usize, alone: usize) -> Stri
 /// The token is wrong.
 pub(in crate::pages) const WRONG_TOKEN: &str = "This is not the token.";
 
-/// It does not say which, so that nobody learns which names exist.
+/// It does not say which, so that an attacker does not learn which names exist.
 pub(in crate::pages) const WRONG_PASSWORD: &str = "The name or the password is wrong.";
 
 /// The answer of the identity provider belongs to no login of this browser.

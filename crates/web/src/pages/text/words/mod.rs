@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_are_told_in_words() {
+    fn signals_are_described_in_words() {
         let check = |(similar_prompts, similar_responses, repeated_tool_calls), expected: &str| {
             let counts = SignalCounts { similar_prompts, similar_responses, repeated_tool_calls };
             assert_eq!(why(&counts.into()), expected);

@@ -67,7 +67,7 @@ pub(in crate::pages) fn summary(counts: &NeedCounts) -> String {
         said.push(format!("{}.", subject(counts.channels, "channel", ("fails", "fail"))));
     }
     if counts.untold > 0 {
-        // Beyond those, it was not looked whether somebody was told.
+        // The page did not check further ones.
         let least = if stopped > STOPPED_READ.into() { "at least " } else { "" };
         said.push(format!("No one was told of {least}{} {}.", counts.untold, plural(counts.untold as u64, "kill")));
     }

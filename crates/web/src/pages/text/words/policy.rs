@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_told_in_sentences() {
+    fn policy_is_described_in_sentences() {
         let check = |json: &str, expected: &[&str]| {
             let policy = policy(json);
             assert_eq!([budgets(&policy), other_limits(&policy)].concat(), expected, "{json}");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_are_told_shortly() {
+    fn hours_are_abbreviated() {
         let check = |days: &str, expected: &str| {
             let days = days.split(' ').map(|day| Weekday::parse(day).unwrap()).collect();
             let time = |text| model::TimeOfDay::parse(text).unwrap();
