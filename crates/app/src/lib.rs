@@ -3,17 +3,21 @@
 
 mod agent_tokens;
 pub mod allocator;
+mod atomic_file;
 pub mod cli;
 mod client;
 pub mod commands;
 pub mod config;
 mod data_dir;
 mod demo;
+mod drill;
 pub mod exit;
 mod listen;
 mod log;
 mod policy_text;
+mod print;
 mod replay;
+mod runtime;
 mod server;
 mod signals;
 mod text;

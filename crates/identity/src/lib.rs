@@ -4,11 +4,12 @@
 mod agent_token;
 mod key_set;
 mod oidc;
+mod refusal;
 mod signed_token;
 
 pub use agent_token::{AgentTokenConfig, AgentTokens, NamedAgent};
 pub use oidc::{AuthorizationAnswer, LoginAttempt, OidcClient, OidcConfig, OidcError, Person};
-pub use signed_token::TokenRefusal;
+pub use refusal::TokenRefusal;
 
 use model::{Target, TargetHost};
 

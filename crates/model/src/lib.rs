@@ -44,9 +44,7 @@ pub use incident::{
 };
 pub use money::NanoUsd;
 pub use network::{AllowedHosts, Target, TargetHost, is_global};
-pub use policy::{
-    ANY, AllowedHours, BudgetPeriod, ModelOverride, Policy, PolicyChange, RateLimit, Spending, TimeOfDay, Weekday,
-};
+pub use policy::{ANY, AllowedHours, ModelOverride, Policy, PolicyChange, RateLimit, Spending, TimeOfDay};
 pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
-pub use time::{Clock, ClockJump, ClockWatch, ManualClock, Timestamp, Zone};
+pub use time::{BudgetPeriod, Clock, ClockJump, ClockWatch, ManualClock, Timestamp, Weekday, Zone};

@@ -1,7 +1,5 @@
 //! Errors of the store.
 
-use crate::database::{in_plain_words, report_damage};
-
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -17,13 +15,6 @@ pub enum StoreError {
     /// The data directory or the key file cannot be used.
     #[error("{0}")]
     Setup(String),
-}
-
-impl From<sqlx::Error> for StoreError {
-    fn from(error: sqlx::Error) -> StoreError {
-        report_damage(&error);
-        StoreError::Unavailable(in_plain_words(&error))
-    }
 }
 
 /// Why a change was not made.

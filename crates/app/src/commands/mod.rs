@@ -1,4 +1,4 @@
-//! The commands, one file per group, and their shared code: settings, runtimes and output.
+//! The commands, one file per group, and how they find the server.
 
 mod agents;
 mod alerts;
@@ -6,8 +6,7 @@ mod data;
 mod figures;
 mod incidents;
 mod people;
-pub(crate) mod print;
-pub(crate) mod server;
+mod server;
 mod top;
 
 use std::path::PathBuf;
@@ -20,7 +19,6 @@ pub use alerts::alerts;
 pub use data::{costs, export, migrate, move_database};
 pub use incidents::incidents;
 pub use people::{audit, tokens, users};
-pub(crate) use server::DRILL_MODEL;
 pub use server::{drill, provider, start, tls, token};
 pub use top::top;
 
@@ -29,9 +27,10 @@ pub use crate::replay::replay;
 
 use crate::cli::{Cli, ServerArgs};
 use crate::client::Client;
-use crate::config::{self, Config, Entry, Sources};
+use crate::config::{self, Config, Entry};
 use crate::data_dir::{self, Addresses};
 use crate::exit::{Exit, Failure};
+use crate::print;
 use crate::tls::Trust;
 
 /// `completions SHELL`.
@@ -41,39 +40,11 @@ pub fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
     print::raw(&script)
 }
 
-/// Resolves the settings of all layers for a command.
-pub(crate) fn resolve(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config, Failure> {
-    resolve_layers(file, flags, false)
-}
-
-/// Resolves the settings of all layers for a server.
-pub(crate) fn resolve_for_server(file: Option<PathBuf>, flags: Vec<Entry>) -> Result<Config, Failure> {
-    resolve_layers(file, flags, true)
-}
-
-fn resolve_layers(file: Option<PathBuf>, flags: Vec<Entry>, for_server: bool) -> Result<Config, Failure> {
-    let text = |value: std::ffi::OsString| value.into_string().ok();
-    let environment = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
-    let default_data_dir = config::default_data_dir(|name| std::env::var(name).ok());
-    let known = wire::builtin_providers();
-    config::resolve(Sources {
-        file,
-        environment: environment.collect(),
-        flags,
-        known: &known,
-        // Only a process without a home directory has none, such as a service: the current
-        // directory is then the expected place.
-        default_data_dir: default_data_dir.unwrap_or_else(|| PathBuf::from("agentgazer-data")),
-        for_server,
-    })
-    .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))
-}
-
 /// The settings that locate a server.
 fn resolve_for_client(args: &ServerArgs) -> Result<Config, Failure> {
     let flags = [("--token", "token", &args.token), ("--data-dir", "data_dir", &args.data_dir)];
     let flags = flags.into_iter().filter_map(|(flag, key, value)| Some(Entry::flag(flag, key, value.as_ref()?)));
-    resolve(args.config.clone(), flags.collect())
+    config::load(args.config.clone(), flags.collect())
 }
 
 /// A client of the server that `args` specify.
@@ -124,17 +95,4 @@ pub(crate) fn known_token(config: &Config) -> Result<SecretString, Failure> {
         let message = format!("there is no token in {place}: `agentgazer start` makes one, or use --token");
         Failure::new(Exit::NotFound, message)
     })
-}
-
-/// Runs a command that only makes requests to a server.
-pub(crate) fn on_one_thread<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
-}
-
-/// Runs a command that serves. On one core a multi-threaded runtime gains nothing and costs time.
-pub(crate) fn on_all_cores<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1) {
-        return on_one_thread(work);
-    }
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }

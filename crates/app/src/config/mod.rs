@@ -9,6 +9,7 @@ mod environment;
 mod file;
 mod identity;
 mod layer;
+mod load;
 mod price_file;
 mod resolve;
 mod sections;
@@ -31,11 +32,12 @@ use wire::{Price, Prices};
 pub use alerting::Alerting;
 pub use identity::{JwtSettings, OidcSettings};
 pub use layer::{Entry, Mistake, Mistakes, Origin};
+pub(crate) use load::{load, load_for_server};
 pub use resolve::{Sources, count_mistakes, resolve};
 pub use sections::{Database, Limits, Log, LogFormat, RecordingConfig, RefusalStatuses};
 pub use shared::{Engine, SharedConfig};
 
-use crate::commands::DRILL_MODEL;
+use crate::drill;
 pub use crate::tls::TlsConfig;
 
 /// The resolved configuration.
@@ -187,7 +189,7 @@ impl Config {
 /// name each time, and counts as a gateway.
 fn prices() -> Prices {
     let mut prices = Prices::builtin();
-    prices.put("openai", DRILL_MODEL, Price::default());
+    prices.put("openai", drill::MODEL, Price::default());
     prices
 }
 

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{SERVER, write_atomically};
+use super::SERVER;
+use crate::atomic_file::write_atomically;
 use crate::tls::Trust;
 
 /// The addresses of a running server, as written to `server.json` and to the ready file.

@@ -7,9 +7,7 @@ mod private;
 #[cfg(test)]
 mod tests;
 
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +19,7 @@ pub(crate) use self::addresses::Addresses;
 use self::locks::Locks;
 use self::private::make_private;
 pub(crate) use self::private::repair_mode;
+use crate::atomic_file::write_atomically;
 
 const TOKEN: &str = "token";
 const SERVER: &str = "server.json";
@@ -127,25 +126,4 @@ pub(crate) fn read_token(path: &Path) -> anyhow::Result<Option<SecretString>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("the token file {} cannot be read", file.display())),
     }
-}
-
-/// Writes a file that only its user can read. A reader sees the old file, none, or the complete new
-/// one.
-pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let fresh = path.with_file_name(name);
-    let write = || {
-        // A leftover of a crash may have other permissions.
-        let _ = std::fs::remove_file(&fresh);
-        let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&fresh)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&fresh, path)
-    };
-    let written = write();
-    if written.is_err() {
-        let _ = std::fs::remove_file(&fresh);
-    }
-    written.with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -14,10 +14,12 @@ use serde::Deserialize;
 
 use crate::cli::DemoArgs;
 use crate::client::{self, Client, Http};
-use crate::commands::{on_all_cores, print, resolve_for_server};
+use crate::config;
 use crate::config::{Config, Entry};
 use crate::exit::{Exit, Failure};
 use crate::log;
+use crate::print;
+use crate::runtime::on_all_cores;
 use crate::server::Server;
 use crate::signals::Signals;
 use crate::text;
@@ -81,7 +83,7 @@ fn settings(args: &DemoArgs, directory: &Path, provider: &str) -> Result<Config,
     entries.extend(args.settings.entries());
     let providers = ["openai", "anthropic"].map(|name| format!("{name}={provider}"));
     entries.extend(providers.iter().map(|provider| Entry::flag("demo", "providers", provider)));
-    resolve_for_server(args.settings.config.clone(), entries)
+    config::load_for_server(args.settings.config.clone(), entries)
 }
 
 /// The next steps. The command in the refusal is for the user's own server; this one is for the

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::Incident;
 use super::cast::{Actor, Heard, STUCK};
-use crate::commands::print::{self, BOLD, DIM, GREEN, RED, RESET, YELLOW};
 use crate::exit::Failure;
+use crate::print::{self, BOLD, DIM, GREEN, RED, RESET, YELLOW};
 use crate::server::Server;
 use crate::text;
 

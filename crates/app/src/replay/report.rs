@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::judged::JudgedRun;
 use super::run::{Kind, Run};
 use super::totals::{Shown, Totals};
-use crate::commands::print;
 use crate::exit::Failure;
+use crate::print;
 use crate::text;
 
 /// Collects and prints results.

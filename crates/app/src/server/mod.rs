@@ -29,9 +29,9 @@ use web::{OpeningWords, SessionStorage, TestMails, Warnings, Web};
 use self::evidence_keeper::EvidenceKeeper;
 use self::parts::Parts;
 use self::replica::Replica;
-use crate::commands::server::drill;
 use crate::config::Config;
 use crate::data_dir::{Addresses, DataDir, repair_mode};
+use crate::drill;
 use crate::listen::{InheritedSockets, Listener};
 use crate::tls::Tls;
 

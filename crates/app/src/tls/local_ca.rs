@@ -11,7 +11,7 @@ use rcgen::{
     date_time_ymd,
 };
 
-use crate::data_dir::write_atomically;
+use crate::atomic_file::write_atomically;
 
 /// Browsers refuse certificates that are valid for more than 398 days.
 const DAYS: u32 = 397;

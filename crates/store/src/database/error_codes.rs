@@ -2,7 +2,14 @@
 
 use sqlx::postgres::PgDatabaseError;
 
-use crate::{postgres, sqlite};
+use crate::{StoreError, postgres, sqlite};
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> StoreError {
+        report_damage(&error);
+        StoreError::Unavailable(in_plain_words(&error))
+    }
+}
 
 /// Describes a database error for the person who runs the server.
 pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
@@ -26,7 +33,7 @@ pub(crate) fn is_full(error: &sqlx::Error) -> bool {
 }
 
 /// Counts an error that says a file is damaged, so that the writer checks it.
-pub(crate) fn report_damage(error: &sqlx::Error) {
+fn report_damage(error: &sqlx::Error) {
     if !is_of_postgres(error) {
         sqlite::report_damage(error);
     }

@@ -14,7 +14,7 @@ mod value;
 
 pub(crate) use self::bulk_insert::{BulkInsert, Merge, OnConflict};
 pub(crate) use self::connection::{Connection, Pool, Source, pool_options};
-pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass, report_damage};
+pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
 pub(crate) use self::query::{Query, query, query_as, query_scalar, query_with};
 pub(crate) use self::query_builder::QueryBuilder;
 pub(crate) use self::row::Row;

@@ -9,8 +9,10 @@ use serde_json::json;
 
 use crate::cli::{AgentArgs, ServerArgs};
 use crate::client;
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The fields of an agent that are shown.
 #[derive(Deserialize)]

@@ -8,9 +8,11 @@ use serde_json::json;
 use super::activation::agent_id;
 use crate::cli::{ExemptArg, ExemptionsArgs};
 use crate::client;
+use crate::commands::client;
 use crate::commands::incidents::incident_id;
-use crate::commands::{client, on_one_thread, print};
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 use crate::text;
 
 /// How much of a text fits in a row.

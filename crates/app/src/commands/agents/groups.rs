@@ -6,8 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::{GroupArgs, GroupsArgs, GroupsCommand, OnOff, ServerArgs, SetGroupArgs, SwitchGroupArgs};
 use crate::client;
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The fields of a group that are shown.
 #[derive(Deserialize)]

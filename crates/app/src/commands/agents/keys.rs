@@ -7,8 +7,10 @@ use serde_json::json;
 
 use crate::cli::{CreateKeyArgs, KeysArgs, KeysCommand, RevokeKeyArgs, ServerArgs};
 use crate::client;
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 use crate::text::end_of_day;
 
 const PATH: &str = "/api/agent-keys";

@@ -9,8 +9,10 @@ use super::activation::agent_id;
 use super::new_agent::ensure_meant;
 use crate::cli::{KillSwitchArgs, OnOff};
 use crate::client;
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::Failure;
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The fields of a kill switch that are shown.
 #[derive(Deserialize)]

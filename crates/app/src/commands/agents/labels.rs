@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use crate::cli::LabelsArgs;
 use crate::client;
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::Failure;
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// `labels AGENT`.
 pub fn labels(args: &LabelsArgs) -> Result<(), Failure> {

@@ -8,10 +8,12 @@ use super::activation::agent_id;
 use super::new_agent::ensure_meant;
 use crate::cli::PolicyArgs;
 use crate::client;
+use crate::commands::client;
 use crate::commands::figures::dollars;
-use crate::commands::{client, on_one_thread, print};
 use crate::exit::{Exit, Failure};
 use crate::policy_text;
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// Removes a limit.
 const NONE: &str = "none";

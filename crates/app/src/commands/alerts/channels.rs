@@ -6,8 +6,10 @@ use serde_json::{Map, Value};
 use super::{Channel, channel_row, channels};
 use crate::cli::{AddChannelArgs, ChangeChannelArgs, ChannelTarget, OnOff, ServerArgs};
 use crate::client::{self, Client};
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// `alerts add KIND NAME …`.
 pub(super) fn add(args: &AddChannelArgs) -> Result<(), Failure> {

@@ -6,23 +6,13 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{client, on_one_thread, print};
+use super::client;
 use crate::cli::{AlertsArgs, AlertsCommand, ServerArgs};
-use crate::client::{self, Client};
+use crate::client;
+use crate::client::alerts::{Attempt, Channel, Delivery, channels};
 use crate::exit::{Exit, Failure};
-
-/// The fields of a channel that are shown.
-#[derive(Deserialize)]
-pub(super) struct Channel {
-    pub(super) id: String,
-    pub(super) kind: String,
-    pub(super) name: String,
-    pub(super) enabled: bool,
-    disabled_reason: Option<String>,
-    url: Option<String>,
-    to: Option<Vec<String>>,
-    chat_id: Option<String>,
-}
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The fields of a rule that are shown.
 #[derive(Deserialize)]
@@ -37,37 +27,6 @@ struct Rule {
     period: Option<String>,
 }
 
-/// The fields of a delivery that are shown.
-#[derive(Deserialize)]
-pub(super) struct Delivery {
-    pub(super) channel: String,
-    pub(super) kind: String,
-    pub(super) state: String,
-    pub(super) timestamp: model::Timestamp,
-    pub(super) reason: Option<String>,
-    pub(super) digest_id: Option<String>,
-    pub(super) attempts: Vec<Attempt>,
-}
-
-/// One attempt.
-#[derive(Deserialize)]
-pub(super) struct Attempt {
-    pub(super) timestamp: model::Timestamp,
-    pub(super) took_ms: u64,
-    pub(super) status_code: Option<u16>,
-    pub(super) answer: String,
-}
-
-impl Attempt {
-    /// The answer in one line.
-    pub(super) fn words(&self) -> String {
-        match self.status_code {
-            Some(status) => format!("{status} {}", self.answer).trim_end().to_owned(),
-            None => self.answer.clone(),
-        }
-    }
-}
-
 pub(super) const CHANNEL_HEADER: [&str; 5] = ["CHANNEL", "KIND", "STATE", "TO", "ID"];
 
 /// `alerts [list]`, `alerts test CHANNEL`, and the changes of channels.
@@ -80,12 +39,6 @@ pub fn alerts(args: &AlertsArgs) -> Result<(), Failure> {
         Some(AlertsCommand::Delete { channel, server }) => channels::delete(channel, server),
         Some(AlertsCommand::Test { channel, server }) => test(channel, server),
     }
-}
-
-/// All channels of the server.
-pub(super) async fn channels(client: &Client) -> Result<Vec<Channel>, Failure> {
-    let items = client.items("/api/channels").await?;
-    items.iter().map(|item| client::read(item.get())).collect()
 }
 
 fn list(args: &ServerArgs) -> Result<(), Failure> {

@@ -5,9 +5,11 @@ use serde::Deserialize;
 use crate::cli::{CostsArgs, CostsBy};
 use crate::client;
 use crate::commands::agents::agent_id;
+use crate::commands::client;
 use crate::commands::figures::{Sums, count};
-use crate::commands::{client, on_one_thread, print};
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The statistics of the API.
 #[derive(Deserialize)]

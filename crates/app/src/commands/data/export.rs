@@ -11,9 +11,10 @@ use store::{EvidenceRow, Feedback, IncidentFilter, IncidentRow, PageRequest, Sto
 use super::recorded_body;
 use crate::cli::ExportArgs;
 use crate::commands::agents::agent_id;
-use crate::commands::{on_one_thread, resolve};
+use crate::config;
 use crate::config::Entry;
 use crate::exit::{Exit, Failure};
+use crate::runtime::on_one_thread;
 
 /// An incident as a run.
 #[derive(Serialize)]
@@ -56,7 +57,7 @@ struct EpochRun {
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let agent = args.agent.as_deref().map(agent_id).transpose()?;
     let flags = args.data_dir.iter().map(|place| Entry::flag("--data-dir", "data_dir", place));
-    let config = resolve(args.config.clone(), flags.collect())?;
+    let config = config::load(args.config.clone(), flags.collect())?;
     let postgres = config.postgres()?;
     let database = config.data_dir.join("agentgazer.db");
     if postgres.is_none() && !database.exists() {

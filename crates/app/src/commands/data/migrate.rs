@@ -3,12 +3,14 @@
 use store::{Store, StoreConfig};
 
 use crate::cli::SettingArgs;
-use crate::commands::{on_one_thread, print, resolve};
+use crate::config;
 use crate::exit::Failure;
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// `migrate`.
 pub fn migrate(args: &SettingArgs) -> Result<(), Failure> {
-    let config = resolve(args.config.clone(), args.entries())?;
+    let config = config::load(args.config.clone(), args.entries())?;
     let postgres = config.postgres()?;
     let place = postgres.as_ref().map_or_else(|| config.data_dir.display().to_string(), |server| server.address());
     let store_config = StoreConfig { postgres, ..StoreConfig::new(&config.data_dir, config.key_file()) };

@@ -6,9 +6,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use store::{PostgresConfig, StoreConfig, move_data};
 
 use crate::cli::MoveArgs;
-use crate::commands::{on_one_thread, print};
 use crate::data_dir::DataDir;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// `move --from sqlite:DIR --to postgres://…`.
 pub fn move_database(args: &MoveArgs) -> Result<(), Failure> {

@@ -8,10 +8,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::agents::agent_id;
-use super::{client, on_one_thread, print};
+use super::client;
 use crate::cli::{FeedbackArg, IncidentsArgs};
 use crate::client;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The fields of an incident that are shown.
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use model::{ActivatedBy, Cycle};
 
 use super::{Evidence, Incident, Signal};
 use crate::commands::figures::dollars;
-use crate::commands::print;
+use crate::print;
 use crate::text;
 
 /// The incident without its evidence.

@@ -8,9 +8,12 @@ use store::{AuditRow, Store, StoreConfig};
 
 use crate::cli::{AuditArgs, AuditCommand, AuditFileArgs};
 use crate::client::{self, percent_encoded};
-use crate::commands::{client, on_one_thread, print, resolve};
+use crate::commands::client;
+use crate::config;
 use crate::config::Entry;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The number of rows to list, and to read at a time.
 const NEWEST: usize = 50;
@@ -117,7 +120,7 @@ fn line(row: &AuditRow) -> Value {
 
 async fn open(place: &AuditFileArgs) -> Result<Store, Failure> {
     let flags = place.data_dir.iter().map(|place| Entry::flag("--data-dir", "data_dir", place));
-    let config = resolve(place.config.clone(), flags.collect())?;
+    let config = config::load(place.config.clone(), flags.collect())?;
     let postgres = config.postgres()?;
     if postgres.is_none() && !config.data_dir.join("agentgazer.db").exists() {
         let message = format!("there is no audit log in {}: say where with --data-dir", config.data_dir.display());

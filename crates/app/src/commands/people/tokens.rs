@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use super::{find, role};
 use crate::cli::{RoleArg, ServerArgs, TokensArgs, TokensCommand};
 use crate::client;
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 use crate::text::printable;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;

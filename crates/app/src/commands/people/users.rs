@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 use super::{find, role};
 use crate::cli::{RoleArg, ServerArgs, UsersArgs, UsersCommand};
 use crate::client;
-use crate::commands::{client, on_one_thread, print};
+use crate::commands::client;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 use crate::text::printable;
 
 /// The fields of a user that are shown.

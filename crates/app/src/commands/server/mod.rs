@@ -1,12 +1,11 @@
 //! Commands about the server itself: start, demo provider, drill, token and TLS.
 
-pub(crate) mod drill;
+mod drill;
 mod provider;
 mod start;
 mod tls;
 mod token;
 
-pub(crate) use drill::MODEL as DRILL_MODEL;
 pub use drill::drill;
 pub use provider::provider;
 pub use start::start;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::atomic_file::write_atomically;
 use crate::cli::ProviderArgs;
-use crate::commands::{on_all_cores, print};
-use crate::data_dir;
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_all_cores;
 use crate::signals::Signals;
 use fake_provider::{Answer, Behaviour, FakeProvider, Fault};
 
@@ -19,7 +20,7 @@ pub fn provider(args: &ProviderArgs) -> Result<(), Failure> {
         let provider = FakeProvider::start(args.port, behaviour).await?;
         if let Some(path) = &args.ready_file {
             let addresses = serde_json::json!({ "provider": provider.url() });
-            data_dir::write_atomically(path, addresses.to_string().as_bytes())?;
+            write_atomically(path, addresses.to_string().as_bytes())?;
         }
         print::line(&provider.url())?;
         signals.next().await;

@@ -1,18 +1,19 @@
 //! `start`: runs the server until a signal stops it.
 
 use crate::cli::SettingArgs;
-use crate::commands::print::{self, BOLD, DIM, RESET};
-use crate::commands::{on_all_cores, resolve_for_server};
+use crate::config;
 use crate::config::Config;
 use crate::exit::Failure;
 use crate::listen::InheritedSockets;
 use crate::log;
+use crate::print::{self, BOLD, DIM, RESET};
+use crate::runtime::on_all_cores;
 use crate::server::Server;
 use crate::signals::Signals;
 
 /// `start`.
 pub fn start(args: &SettingArgs) -> Result<(), Failure> {
-    let config = resolve_for_server(args.config.clone(), args.entries())?;
+    let config = config::load_for_server(args.config.clone(), args.entries())?;
     log::start(&config.log);
     for variable in &config.ignored_variables {
         tracing::warn!("{variable} is no setting and is ignored");

@@ -7,10 +7,11 @@ use std::path::Path;
 use anyhow::Context;
 
 use crate::cli::{TlsArgs, TlsCommand, TlsDevArgs};
-use crate::commands::{print, resolve};
+use crate::config;
 use crate::config::Entry;
 use crate::data_dir;
 use crate::exit::{Exit, Failure};
+use crate::print;
 use crate::text::shell_word;
 use crate::tls::local_ca;
 
@@ -25,7 +26,7 @@ fn dev(args: &TlsDevArgs) -> Result<(), Failure> {
     let flags = args.data_dir.iter().map(|directory| Entry::flag("--data-dir", "data_dir", directory)).collect();
     let place = match &args.out {
         Some(place) => place.clone(),
-        None => resolve(args.config.clone(), flags)?.data_dir.join(data_dir::TLS),
+        None => config::load(args.config.clone(), flags)?.data_dir.join(data_dir::TLS),
     };
     let place = std::path::absolute(&place)?;
     if place.join(local_ca::AUTHORITY).exists() {

@@ -15,11 +15,13 @@ use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
 use self::view::Screen;
+use super::client;
 use super::figures::Sums;
-use super::{client, on_one_thread, print};
 use crate::cli::TopArgs;
 use crate::client::{self, Client};
 use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::runtime::on_one_thread;
 
 /// The data on the screen.
 #[derive(Default)]

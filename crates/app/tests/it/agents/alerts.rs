@@ -92,7 +92,7 @@ async fn drill_reports_every_channel_and_cleans_up() {
     let server = ServerBuilder::new(&provider.url()).arguments(&["--allow-private-targets"]).start();
     let alone = server.run(&["drill"]);
     assert_eq!(alone.code, Some(1), "{alone:?}");
-    assert!(alone.stderr.contains("nobody would be told"), "{alone:?}");
+    assert!(alone.stderr.contains("no one would be notified"), "{alone:?}");
 
     let receiver = Receiver::start(StatusCode::OK, Duration::ZERO).await;
     channel(&server, "ops", &receiver.url).await;

@@ -28,7 +28,7 @@ async fn kill_of_a_server_that_died_is_recorded(engine: Engine, agent: &str) {
     let call = tokio::spawn(async move { trigger.try_chat(&openai_request(QUESTION)).await });
     lock.wait_for_another().await;
     let _dead = dying.kill();
-    assert!(call.await.unwrap().is_err(), "nobody was told of the kill");
+    assert!(call.await.unwrap().is_err(), "no response named the kill");
     lock.release().await;
     for number in 0..2 {
         assert!(cluster.ask(agent, number).await.is_inactive_response());

@@ -1,5 +1,7 @@
 //! The client of the API: commands use it to talk to a running server.
 
+pub(crate) mod alerts;
+
 use std::time::Duration;
 
 use bytes::Bytes;
