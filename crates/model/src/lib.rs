@@ -34,7 +34,7 @@ pub use alert::{
 pub use call::{
     Answered, Asked, BlockReason, CLIENT_WENT_AWAY, Continues, Event, EventType, Fingerprint, KeptBody, KeptCall,
     KeptCalls, KeptResponse, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash, ToolCall,
-    ToolStep, Turn, Unread, Unscored, Usage, WordSet,
+    ToolStep, Turn, Unread, Unscored, Usage, WordSet, is_thought,
 };
 pub use failures::Failures;
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};

@@ -1,33 +1,14 @@
 //! Answers that are a JSON object with an action in it, as browser and terminal agents write them.
-//! What is thought beside the action is worded anew every time and says nothing about it.
+//! The thoughts beside the action are reworded every time and say nothing about it.
 
-use serde_json::{Map, Value};
+use model::is_thought;
+use serde_json::Value;
 
 /// A longer answer is content, not an action.
 const LONGEST: usize = 8 * 1024;
 
 /// Fields that make an object an action.
 const ACTS: [&str; 6] = ["action", "actions", "next_action", "action_type", "commands", "tool"];
-
-/// Parts of the names of fields in which models think.
-const THINKS: [&str; 16] = [
-    "thought",
-    "think",
-    "reason",
-    "rationale",
-    "analysis",
-    "plan",
-    "explanation",
-    "evaluation",
-    "memory",
-    "goal",
-    "state",
-    "summary",
-    "reflection",
-    "observation",
-    "comment",
-    "note",
-];
 
 /// The action in an answer, without the thoughts; `None` if the answer is no such object.
 pub(super) fn action_in(text: &str) -> Option<String> {
@@ -37,7 +18,7 @@ pub(super) fn action_in(text: &str) -> Option<String> {
     if !ACTS.iter().any(|name| fields.contains_key(*name)) {
         return None;
     }
-    drop_thoughts(&mut fields);
+    fields.retain(|key, _| !is_thought(key));
     Some(Value::Object(fields).to_string())
 }
 
@@ -57,13 +38,6 @@ fn object_of(text: &str) -> Option<&str> {
     Some(text).filter(is_object).or_else(|| fenced().filter(is_object))
 }
 
-fn drop_thoughts(fields: &mut Map<String, Value>) {
-    fields.retain(|key, _| {
-        let key = key.to_ascii_lowercase();
-        !THINKS.iter().any(|word| key.contains(word))
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +47,7 @@ mod tests {
         let expected = r#"{"action":"click","index":5}"#;
         for text in [
             r#"{"thought": "so", "action": "click", "index": 5}"#,
+            r#"{"action": "click", "index": 5, "confidence": 0.8, "intent": "to open it"}"#,
             "I go on.\n```json\n{\"reasoning\": \"hm\", \"action\": \"click\", \"index\": 5}\n```",
         ] {
             let found = action_in(text).map(|action| serde_json::from_str::<Value>(&action).ok());

@@ -4,6 +4,7 @@ mod content;
 mod event;
 mod fingerprint;
 mod kept_call;
+mod thought;
 mod unscored;
 
 pub use content::{Answered, Asked, Continues, ToolCall, Usage};
@@ -12,4 +13,5 @@ pub use fingerprint::{
     Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash, ToolStep, Turn, WordSet,
 };
 pub use kept_call::{KeptBody, KeptCall, KeptCalls, KeptResponse};
+pub use thought::is_thought;
 pub use unscored::{Unread, Unscored};

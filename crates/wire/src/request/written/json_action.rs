@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use model::ToolCall;
+use model::{ToolCall, is_thought};
 
 use super::action::{announced, call};
 use crate::json::Json;
@@ -11,28 +11,6 @@ use crate::json::Json;
 /// Fields that make an object an action, the most specific first.
 const ACTS: [&str; 9] =
     ["action", "actions", "next_action", "action_type", "action_name", "tool", "tool_name", "commands", "keystrokes"];
-
-/// Parts of the names of fields in which models think: they are worded anew every time.
-const THINKS: [&str; 18] = [
-    "thought",
-    "think",
-    "reason",
-    "rationale",
-    "analysis",
-    "plan",
-    "explanation",
-    "evaluation",
-    "memory",
-    "goal",
-    "state",
-    "summary",
-    "reflection",
-    "observation",
-    "confidence",
-    "comment",
-    "note",
-    "intent",
-];
 
 /// Fields that name what an action object does.
 const NAMES: [&str; 6] = ["type", "name", "action", "action_type", "function", "tool"];
@@ -116,11 +94,6 @@ fn with_fields(called: ToolCall<'static>, others: &str) -> ToolCall<'static> {
 
 fn field(key: &str, value: Json<'_>) -> String {
     format!("\"{key}\":{}", value.raw())
-}
-
-fn is_thought(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    THINKS.iter().any(|word| key.contains(word))
 }
 
 #[cfg(test)]
