@@ -71,6 +71,11 @@ impl Digest {
     /// Text without spaces (minified JSON, a path) can be long in one word.
     const SHORT_BYTES: usize = 64;
 
+    /// A prompt with fewer words and bytes than these may only ask to go on: a harness says “Please
+    /// continue. If the task is complete, reply with DONE.”
+    const BRIEF_WORDS: u64 = 14;
+    const BRIEF_BYTES: usize = 96;
+
     /// Buttons and first questions have fewer words than this; tasks that agents are given have
     /// more.
     const COMMON_WORDS: u64 = 20;
@@ -79,6 +84,11 @@ impl Digest {
     /// Whether the text says too little to be strong evidence when it comes again.
     pub(crate) fn is_short(&self) -> bool {
         self.similar.words() < Self::SHORT_WORDS && self.bytes < Self::SHORT_BYTES
+    }
+
+    /// The same of a prompt.
+    pub(crate) fn is_brief(&self) -> bool {
+        self.similar.words() < Self::BRIEF_WORDS && self.bytes < Self::BRIEF_BYTES
     }
 
     /// Whether the text is so short that different users may well say the same.

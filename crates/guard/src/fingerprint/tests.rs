@@ -54,11 +54,14 @@ fn a_turn_is_known_by_its_own_message() {
 #[test]
 fn short_texts() {
     let is_short = |text: &'static str| of(&Asked { prompt: vec![text.into()], ..Asked::default() }).prompt_is_short;
-    for short in ["continue", "<returncode>0</returncode>\n<output>\n</output>", "yes, go on please", "请继续"] {
+    let done = "Please continue. If the task is complete, reply with DONE.";
+    for short in ["continue", "<returncode>0</returncode>\n<output>\n</output>", "yes, go on please", "请继续", done]
+    {
         assert!(is_short(short), "{short}");
     }
-    for long in ["one two three four five six seven eight", &"x".repeat(64).leak()[..], "请继续完成这个任务吧"]
-    {
+    let fourteen = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
+    let complaint = "Error: your patch is empty, so nothing was applied. Try again.";
+    for long in [fourteen, &"x".repeat(96).leak()[..], "请继续完成这个任务吧,不要停下来", complaint] {
         assert!(!is_short(long), "{long}");
     }
 }

@@ -49,6 +49,14 @@ fn reading_a_stream_in_pages_with_the_same_arguments() {
 }
 
 #[test]
+fn a_harness_that_asks_to_go_on() {
+    check(|client, round| {
+        client.hear(&words(round, 30));
+        client.say("Please continue. If the task is complete, reply with DONE.");
+    });
+}
+
+#[test]
 fn exploring() {
     check(|client, round| client.tool("read_file", &json!({"path": words(round, 1)}), &words(round, 60)));
 }

@@ -39,7 +39,7 @@ fn make_print(asked: &Asked<'_>) -> PromptPrint {
     }
     let attachments = attachments_hash(&asked.attachments);
     PromptPrint {
-        is_short: asked.attachments.is_empty() && digest.is_short(),
+        is_short: asked.attachments.is_empty() && if is_error { digest.is_short() } else { digest.is_brief() },
         is_common: asked.attachments.is_empty() && digest.is_common(),
         is_error,
         similar: with_attachments(digest.finish(), attachments),
