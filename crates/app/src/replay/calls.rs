@@ -96,11 +96,12 @@ impl Recorded<'_> {
 /// No model answers within this many milliseconds.
 const AT_ONCE_MS: i64 = 100;
 
-/// Whether the same request came so shortly before that it could not be answered yet: recordings do
+/// Whether the same was asked so shortly before that it could not be answered yet: recordings do
 /// not say which calls were in flight together.
 fn is_sample(calls: &[Fingerprint], call: &Fingerprint) -> bool {
     let is_at_once = |other: &&Fingerprint| call.time.as_millis() - other.time.as_millis() <= AT_ONCE_MS;
-    calls.iter().rev().take_while(is_at_once).any(|other| other.body == call.body)
+    let place = |call: &Fingerprint| (call.conversation, call.turn, call.step);
+    calls.iter().rev().take_while(is_at_once).any(|other| other.body == call.body || place(other) == place(call))
 }
 
 /// The fields that distinguish endpoints.

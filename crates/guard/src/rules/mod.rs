@@ -28,7 +28,7 @@ pub use rest::REST;
 pub(crate) use rest::{is_after_rest, is_schedule, may_be_scheduled};
 pub(crate) use retry::leave_out_retried;
 pub(crate) use same_words::{is_comparable, is_same_question};
-pub(crate) use sampling::{is_sample, leave_out_samples};
+pub(crate) use sampling::{is_same_ask, is_sample, leave_out_samples};
 pub(crate) use short_text::{prompt_has_weight, response_has_weight};
 pub(crate) use small_talk::{SmallTalk, small_talk};
 pub(crate) use standstill::{Standstill, standstill};

@@ -53,10 +53,10 @@ fn is_alive(calls: &[&PackedFingerprint], place: usize) -> bool {
     same().filter(|call| call.novelty() == Novelty::Found).count() * 3 > same().count()
 }
 
-/// Whether the call at `place` took something new from a source, and the last of `calls` did not
-/// fail at it.
+/// Whether the call at `place` took something new from a source, and the last of `calls` does not
+/// fail at all of it.
 pub(crate) fn is_supplied(calls: &[&PackedFingerprint], place: usize) -> bool {
-    !calls.last().is_some_and(|current| fails(current)) && is_source(calls, place)
+    !calls.last().is_some_and(|current| always_fails(calls, current)) && is_source(calls, place)
 }
 
 /// Whether the call at `place` did what the failed ones around it had tried with something else:
@@ -70,8 +70,11 @@ fn is_done_right(calls: &[&PackedFingerprint], place: usize, later: usize, earli
     have_failed && !done.is_error && done.kind == later.kind && done.kind == earlier.kind
 }
 
-fn fails(call: &PackedFingerprint) -> bool {
-    call.tools().is_some_and(|step| step.is_error)
+/// Whether `call` failed, and never succeeds. What fails now and then tells something of each thing
+/// that comes from a source: the test of a bisection.
+fn always_fails(calls: &[&PackedFingerprint], call: &PackedFingerprint) -> bool {
+    let fails = |call: &PackedFingerprint| call.tools().is_some_and(|step| step.is_error);
+    fails(call) && calls.iter().filter(|other| is_same_call(other, call)).all(|other| fails(other))
 }
 
 /// Whether progress lies between the calls at two places, in the conversations of both, so that the
@@ -95,7 +98,7 @@ pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earl
             Novelty::Found if place < later && is_same_call(call, calls[later]) && is_alive(calls, later) => {
                 return true;
             }
-            Novelty::Found if !fails(calls[later]) && is_source(calls, place) => return true,
+            Novelty::Found if is_source(calls, place) && !always_fails(calls, calls[later]) => return true,
             Novelty::Found if is_done_right(calls, place, later, earlier) => return true,
             Novelty::Found => found += 1,
             _ => {}

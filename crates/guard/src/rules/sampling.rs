@@ -1,13 +1,19 @@
 //! The same request several times at once is one ask: best-of-n and self-consistency sample one
-//! question on purpose. The next round of the same is asked again.
+//! question on purpose, also of several models. The next round of the same is asked again.
 
+use super::asked_again::is_resent;
 use crate::window::PackedFingerprint;
 
 /// More than this at once is no sampling any more but an agent that runs wild.
 const MAX_SAMPLES: usize = 16;
 
-/// Whether a request that comes while so many asks with its body, and so many samples of them, are
-/// in flight is a sample.
+/// Whether both calls ask the same at the same point of a conversation, whatever model they ask.
+pub(crate) fn is_same_ask(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
+    one.body == other.body || is_resent(one, other)
+}
+
+/// Whether a request that comes while so many of the same asks, and so many samples of them, are in
+/// flight is a sample.
 pub(crate) fn is_sample((asks, samples): (usize, usize)) -> bool {
     // Of a storm, what came after the samples are asks: one more is one more of them.
     asks == 1 && samples < MAX_SAMPLES
@@ -20,7 +26,7 @@ pub(crate) fn leave_out_samples(calls: &mut Vec<&PackedFingerprint>, current: &P
     if !current.is_sample() {
         return;
     }
-    if let Some(place) = calls.iter().rposition(|call| call.body == current.body) {
+    if let Some(place) = calls.iter().rposition(|call| is_same_ask(call, current)) {
         calls.remove(place);
     }
 }

@@ -1,5 +1,5 @@
 //! The calls of one agent that have not ended. Few of many, so an answer is found without a look at
-//! all calls; and what is asked of each stands here, because their fingerprints lie far apart.
+//! all calls.
 
 use model::CallId;
 
@@ -14,14 +14,13 @@ pub(super) struct InFlight(Vec<Call>);
 struct Call {
     key: Key,
     id: CallId,
-    body: u64,
     is_sample: bool,
 }
 
 impl InFlight {
     /// Adds a call.
     pub(super) fn add(&mut self, key: Key, entry: &PackedFingerprint) {
-        self.0.push(Call { key, id: entry.call, body: entry.body, is_sample: entry.is_sample() });
+        self.0.push(Call { key, id: entry.call, is_sample: entry.is_sample() });
     }
 
     /// Removes a call, if it is there.
@@ -36,9 +35,9 @@ impl InFlight {
         self.0.iter().find(|call| call.id == id).map(|call| call.key)
     }
 
-    /// How many of them are asks with this body, and how many samples of them.
-    pub(super) fn count(&self, body: u64) -> (usize, usize) {
-        self.0.iter().filter(|call| call.body == body).fold((0, 0), |(asks, samples), call| match call.is_sample {
+    /// How many of them are the same asks, and how many samples of them.
+    pub(super) fn count(&self, is_same: impl Fn(Key) -> bool) -> (usize, usize) {
+        self.0.iter().filter(|call| is_same(call.key)).fold((0, 0), |(asks, samples), call| match call.is_sample {
             true => (asks, samples + 1),
             false => (asks + 1, samples),
         })

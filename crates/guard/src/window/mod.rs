@@ -156,9 +156,9 @@ impl Windows {
         Some(print)
     }
 
-    /// How many asks with this body are in flight, and how many samples of them.
-    pub(crate) fn in_flight(&self, body: u64) -> (usize, usize) {
-        self.in_flight.count(body)
+    /// How many of the same asks are in flight, and how many samples of them.
+    pub(crate) fn in_flight(&self, is_same: impl Fn(&PackedFingerprint) -> bool) -> (usize, usize) {
+        self.in_flight.count(|key| is_same(self.slab.get(key)))
     }
 
     /// Something was answered in a conversation.

@@ -55,7 +55,7 @@ impl Naive {
     /// Takes a call; says what is expected of it and which calls have left.
     pub(crate) fn call(&mut self, print: Fingerprint) -> (Expected, Vec<CallId>) {
         self.newest = print.number;
-        assert_eq!(print.is_sample, self.is_sample(print.body));
+        assert_eq!(print.is_sample, self.is_sample(&print));
         assert_eq!(print.novelty, self.novelty(&print));
         self.held.push(print.call);
         self.log.push(Fingerprint { outcome: Outcome::Pending, ..print });
@@ -67,9 +67,9 @@ impl Naive {
         (expected, self.take_left())
     }
 
-    fn is_sample(&self, body: u64) -> bool {
+    fn is_sample(&self, asked: &Fingerprint) -> bool {
         let held = self.in_windows();
-        let in_flight = |print: &&Fingerprint| print.outcome == Outcome::Pending && print.body == body;
+        let in_flight = |print: &&Fingerprint| print.outcome == Outcome::Pending && same_ask(print, asked);
         let in_flight: Vec<_> = self.log.iter().filter(|print| held.contains(&print.call)).filter(in_flight).collect();
         let samples = in_flight.iter().filter(|print| print.is_sample).count();
         in_flight.len() == samples + 1 && samples < 16
@@ -393,11 +393,11 @@ fn considered(window: &[Fingerprint]) -> Vec<Fingerprint> {
         let before = (index + 1..window.len() - 1).filter(|other| window[*other].body == call.body && retried(*other));
         let is_free = retried(index) && before.count() < 8;
         let is_sampled = current.is_sample
-            && call.body == current.body
+            && same_ask(call, current)
             && !call.is_sample
             && !later[..later.len() - 1]
                 .iter()
-                .any(|other| other.body == call.body && !other.is_sample && kept.contains(other));
+                .any(|other| same_ask(other, current) && !other.is_sample && kept.contains(other));
         if !is_free && !call.is_sample && !is_sampled {
             kept.insert(0, *call);
         }
@@ -555,8 +555,7 @@ impl View<'_> {
                 (index + 1..=later).filter(|at| ends.contains(&self.at(*at).conversation)).collect();
             let found = |at: &&usize| self.at(**at).novelty == Novelty::Found;
             let is_alive = between.iter().filter(found).any(|at| *at < later && self.gives_new(*at, later));
-            let fails = |at: usize| self.at(at).tools.is_some_and(|step| step.is_error);
-            let is_source = !fails(later) && between.iter().filter(found).any(|at| self.is_source(*at));
+            let is_source = !self.always_fails(later) && between.iter().filter(found).any(|at| self.is_source(*at));
             let is_right = between.iter().filter(found).any(|at| self.is_done_right(*at, index, later));
             let is_done = is_source || is_right || between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
             if most < usize::MAX && (is_done || is_alive || between.iter().filter(found).count() > most) {
@@ -574,6 +573,13 @@ impl View<'_> {
         let [Some(one), Some(other), Some(done)] = steps else { return false };
         let have_failed = one.is_error && other.is_error && one.adaptive != other.adaptive;
         have_failed && !done.is_error && done.kind == one.kind && done.kind == other.kind
+    }
+
+    /// Whether the call at a place failed, as it does every time.
+    fn always_fails(&self, place: usize) -> bool {
+        let signature = |at: usize| self.at(at).tools.map(|step| step.adaptive);
+        let fails = |at: usize| self.at(at).tools.is_some_and(|step| step.is_error);
+        fails(place) && (0..=self.calls.len()).filter(|at| signature(*at) == signature(place)).all(fails)
     }
 
     /// Whether the same call gave other words nearly each time.
@@ -607,8 +613,8 @@ impl View<'_> {
                 continue;
             }
             found += usize::from(call.novelty == Novelty::Found);
-            let fails = self.current.tools.is_some_and(|step| step.is_error);
-            let is_source = !fails && call.novelty == Novelty::Found && self.is_source(at);
+            let is_source =
+                !self.always_fails(self.calls.len()) && call.novelty == Novelty::Found && self.is_source(at);
             let more = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
             if call.novelty == Novelty::Changed || is_source || found > more + steps.len() / 3 {
                 break;
@@ -794,6 +800,11 @@ fn same_words(one: &Fingerprint, other: &Fingerprint) -> bool {
 
 fn same_turn(one: &Fingerprint, other: &Fingerprint) -> bool {
     (one.conversation, one.turn) == (other.conversation, other.turn)
+}
+
+/// Whether both ask the same at the same point of a conversation.
+fn same_ask(one: &Fingerprint, other: &Fingerprint) -> bool {
+    one.body == other.body || (same_turn(one, other) && one.step == other.step)
 }
 
 fn same_step(one: &Fingerprint, other: &Fingerprint) -> bool {

@@ -17,6 +17,8 @@ pub(crate) struct Client {
     agent: AgentId,
     now: i64,
     messages: Vec<Value>,
+    model: &'static str,
+    session: Option<String>,
     calls: usize,
     killed_at: Option<usize>,
 }
@@ -29,6 +31,8 @@ pub(crate) fn killed_at(mut round: impl FnMut(&mut Client, usize)) -> Option<usi
         agent: AgentId::parse("my-agent").unwrap(),
         now: 1_700_000_000_000,
         messages: Vec::new(),
+        model: "any",
+        session: None,
         calls: 0,
         killed_at: None,
     };
@@ -53,6 +57,12 @@ impl Client {
         self.say(text);
     }
 
+    /// Another session begins, which the client names.
+    pub(crate) fn start_session(&mut self, session: usize, text: &str) {
+        self.session = Some(format!("session {session}"));
+        self.start_over(text);
+    }
+
     /// Time passes.
     pub(crate) fn wait(&mut self, seconds: i64) {
         self.now += seconds * 1_000;
@@ -66,6 +76,13 @@ impl Client {
     /// The model calls a tool without a word, and the tool gives `result`.
     pub(crate) fn tool(&mut self, name: &str, arguments: &Value, result: &str) {
         self.tools(&[(name, arguments.clone(), result)]);
+    }
+
+    /// The model calls a tool, which gives an image.
+    pub(crate) fn tool_with_image(&mut self, name: &str, arguments: &Value, data: &str) {
+        self.tool(name, arguments, "");
+        let url = format!("data:image/png;base64,{data}");
+        self.messages.last_mut().unwrap()["content"] = json!([{"type": "image_url", "image_url": {"url": url}}]);
     }
 
     /// The model says `text` and calls a tool, which gives `result`.
@@ -116,8 +133,18 @@ impl Client {
 
     /// The request is sent `answers` times at once.
     pub(crate) fn sample(&mut self, answers: &[&str]) {
-        let tickets: Vec<Option<Ticket>> = answers.iter().map(|_| self.send()).collect();
-        for (ticket, text) in tickets.into_iter().zip(answers) {
+        let asked: Vec<(&'static str, &str)> = answers.iter().map(|answer| ("any", *answer)).collect();
+        self.sample_models(&asked);
+    }
+
+    /// The request is sent to several models at once.
+    pub(crate) fn sample_models(&mut self, asked: &[(&'static str, &str)]) {
+        let mut send_to = |model| {
+            self.model = model;
+            self.send()
+        };
+        let tickets: Vec<Option<Ticket>> = asked.iter().map(|(model, _)| send_to(model)).collect();
+        for (ticket, (_, text)) in tickets.into_iter().zip(asked) {
             let answered = model::Answered { text: (*text).to_owned(), tool_calls: Vec::new() };
             ticket.map(|ticket| self.guard.on_answer(&ticket, &answered, Timestamp::from_millis(self.now)));
         }
@@ -130,7 +157,7 @@ impl Client {
         }
         self.calls += 1;
         self.wait(1);
-        let body = json!({"model": "any", "messages": self.messages}).to_string();
+        let body = json!({"model": self.model, "session_id": self.session, "messages": self.messages}).to_string();
         let asked = wire::read_request(Dialect::ChatCompletions, body.as_bytes()).unwrap();
         let call = NewCall {
             agent: &self.agent,

@@ -2,6 +2,7 @@
 //! a client: real bodies, read by `wire`, judged with the default settings.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on should say where")]
 
+mod asides;
 mod batches;
 mod client;
 mod disguised;

@@ -17,15 +17,15 @@ const SHORTEST_WORD: usize = 3;
 /// Words that begin with so many letters alike are forms of one word.
 const STEM: usize = 6;
 
-/// The words of the texts in `canonical` JSON; of what is no JSON, its words.
+/// The words of the texts in `canonical` JSON; of what is no JSON, its words. None if there is a
+/// command: the texts beside it only say what it does.
 pub(crate) fn wording(canonical: &str) -> WordSet {
     let mut words = WordSet::default();
-    let mut is_code = false;
     for token in Tokens(canonical) {
         match token {
-            Token::Key(key) => is_code = CODE.contains(&key.trim_matches('"')),
-            Token::Value(text) if !is_code && is_text(text) => add_words(text, &mut words),
-            Token::Value(_) => {}
+            Token::Key(key) if CODE.contains(&key.trim_matches('"')) => return WordSet::default(),
+            Token::Value(text) if is_text(text) => add_words(text, &mut words),
+            Token::Key(_) | Token::Value(_) => {}
         }
     }
     words
@@ -85,6 +85,7 @@ mod tests {
         for none in [
             r#"{"path":"src/main.rs","limit":20}"#,
             r#"{"command":"grep -rn foo src"}"#,
+            r#"{"command":"git bisect good","description":"Mark the commit as good"}"#,
             r#"{"sql":"select 1 from t"}"#,
             r#"{"id":"T-4411","deep":true}"#,
             "{}",

@@ -60,8 +60,9 @@ impl Agent<'_> {
         let number = arrival.number.unwrap_or_else(|| self.windows.next_number(arrival.now));
         let arrived = request.arrived(arrival.call, number, arrival.now);
         let silence = self.windows.silence(request.conversation, arrival.now);
+        let asked = PackedFingerprint::from(&arrived);
         let print = Fingerprint {
-            is_sample: rules::is_sample(self.windows.in_flight(request.body)),
+            is_sample: rules::is_sample(self.windows.in_flight(|call| rules::is_same_ask(call, &asked))),
             silence: arrived.silence.max(seconds(silence)),
             ..arrived
         };
