@@ -10,6 +10,7 @@ use super::digest::{ExactHash, fold};
 use super::kind;
 use super::normalise::{Numbers, words_of};
 use super::print_cache::{self, PrintCache};
+use super::result::client_header::{has_failed, without_header};
 use super::result::error_text::{says_error, says_error_at_once};
 use super::result::{self, gist, nothing};
 
@@ -72,17 +73,18 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     };
     // A file that was changed may well speak of errors: only the head of the result tells whether
     // it was.
-    let says = |result: &str| match kind {
-        StepKind::Change => says_error_at_once(result),
+    let says = |result: &str| match (kind, without_header(result)) {
+        // A search that finds nothing and tests that fail end with a code, too, and still tell more.
+        (StepKind::Change, output) => has_failed(result).unwrap_or_else(|| says_error_at_once(output)),
         // So may a file that is read.
-        StepKind::Look if result.len() > LONGEST_MESSAGE => says_error_at_once(result),
-        _ => says_error(result),
+        (StepKind::Look, output) if output.len() > LONGEST_MESSAGE => says_error_at_once(output),
+        (_, output) => says_error(output),
     };
     let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
     let is_patch = asked.calls_are_written && asked.tool_calls.iter().all(kind::is_patch);
     let says_error = |result: &Cow<'_, str>| says(result) && (!is_patch || kind::is_about_patch(result));
     let is_error = asked.has_failed_results || asked.tool_results.iter().any(says_error);
-    let results = asked.tool_results.iter().map(Cow::as_ref);
+    let results = asked.tool_results.iter().map(|result| without_header(result));
     if is_error {
         result.gist = gist::of_error(asked.tool_calls, results.clone()).unwrap_or(result.gist);
     } else if let Some(gist) = nothing::gist_of_nothing(asked.tool_calls, results.clone()) {

@@ -37,28 +37,55 @@ pub(crate) fn targets(canonical: &str) -> u64 {
 const VOLATILE: [&str; 9] =
     ["idempot", "nonce", "timestamp", "request_id", "requestid", "trace", "correlation", "cache_bust", "client_token"];
 
-fn is_volatile(key: &str) -> bool {
-    VOLATILE.iter().any(|name| key.contains(name))
+/// Parts of the names of arguments that, beside a command, say why it runs, how long it may take and
+/// how much it may print: models change them from one try to the next.
+const ASIDE: [&str; 6] = ["timeout", "yield_time", "max_output", "description", "explanation", "justification"];
+
+/// Arguments that hold a command.
+const COMMAND: [&str; 3] = ["command", "cmd", "commands"];
+
+fn has_part(key: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| key.contains(part))
 }
 
-/// `canonical` JSON without the values of arguments that are made anew for every call.
+/// `canonical` JSON without the values of arguments that choose nothing.
 pub(crate) fn without_volatile(canonical: &str) -> Cow<'_, str> {
-    if !is_volatile(canonical) {
+    let (mut has_command, mut has_aside, mut has_volatile) = (false, false, false);
+    for token in Tokens(canonical) {
+        if let Token::Key(key) = token {
+            has_command |= COMMAND.contains(&key.trim_matches('"'));
+            has_aside |= has_part(key, &ASIDE);
+            has_volatile |= has_part(key, &VOLATILE);
+        }
+    }
+    if !has_volatile && !(has_command && has_aside) {
         return Cow::Borrowed(canonical);
     }
+    let is_dropped = |key: &str| has_part(key, &VOLATILE) || (has_command && has_part(key, &ASIDE));
+    Cow::Owned(without_values(canonical, is_dropped))
+}
+
+/// `canonical` JSON without the values of the keys that `is_dropped` names.
+fn without_values(canonical: &str, is_dropped: impl Fn(&str) -> bool) -> String {
     let mut kept = String::with_capacity(canonical.len());
-    let mut is_dropped = false;
-    for token in Tokens(canonical) {
-        match token {
-            Token::Key(name) => is_dropped = is_volatile(name),
-            Token::Value(_) if is_dropped => continue,
-            Token::Value(_) => {}
-        }
-        let (Token::Key(text) | Token::Value(text)) = token;
-        kept.push_str(text);
-        kept.push(' ');
+    let (mut tokens, mut drops) = (Tokens(canonical), false);
+    loop {
+        let before = tokens.0;
+        let token = tokens.next();
+        let read = &before[..before.len() - tokens.0.len()];
+        let dropped = match token {
+            None => break,
+            Some(Token::Key(key)) => {
+                drops = is_dropped(key);
+                0
+            }
+            Some(Token::Value(value)) if drops => value.len(),
+            Some(Token::Value(_)) => 0,
+        };
+        // What stands before a value separates it from the others.
+        kept.push_str(&read[..read.len() - dropped]);
     }
-    Cow::Owned(kept)
+    kept
 }
 
 /// One hash of the ids and times among the arguments: what the model chose to work on. 0 if there
@@ -154,6 +181,21 @@ mod tests {
         same(r#"{"a":true}"#, r#"{"b":true}"#, false);
         same(r#"{"at":"2024-01-15T10:30:00Z"}"#, r#"{"at":"2025-02-16T11:31:01Z"}"#, true);
         same(r#"{"text":"say \"yes\" now"}"#, r#"{"text":"say \"no\" now"}"#, true);
+    }
+
+    #[test]
+    fn what_chooses_nothing_is_dropped() {
+        let check = |one: &str, other: &str, expected: bool| {
+            assert_eq!(without_volatile(one) == without_volatile(other), expected, "{one} {other}");
+        };
+        check(r#"{"a":1,"nonce":"x1"}"#, r#"{"a":1,"nonce":"x2"}"#, true);
+        check(r#"{"a":1,"nonce":"x1"}"#, r#"{"a":2,"nonce":"x1"}"#, false);
+        check(r#"{"cmd":"ls","yield_time_ms":1000}"#, r#"{"cmd":"ls","yield_time_ms":30000}"#, true);
+        check(r#"{"command":"ls","description":"List"}"#, r#"{"command":"ls","description":"Look again"}"#, true);
+        check(r#"{"command":"ls a","timeout":10}"#, r#"{"command":"ls b","timeout":10}"#, false);
+        check(r#"{"name":"x","timeout":10}"#, r#"{"name":"x","timeout":20}"#, false);
+        check(r#"{"description":"a b","title":"x"}"#, r#"{"description":"c d","title":"x"}"#, false);
+        assert_eq!(without_volatile(r#"{"nonce":[1,2],"path":"a"}"#), r#"{"nonce":[,],"path":"a""#);
     }
 
     #[test]

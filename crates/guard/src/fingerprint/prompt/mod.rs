@@ -6,6 +6,7 @@ use model::{Asked, TextHash};
 use twox_hash::XxHash3_64;
 
 mod cache;
+mod stamp;
 
 use super::digest::{Digest, ExactHash, fold};
 use super::normalise::{Numbers, words_of};
@@ -40,7 +41,7 @@ fn make_print(asked: &Asked<'_>) -> PromptPrint {
     let attachments = attachments_hash(&asked.attachments);
     PromptPrint {
         is_short: asked.attachments.is_empty() && if is_error { digest.is_short() } else { digest.is_brief() },
-        is_common: asked.attachments.is_empty() && digest.is_common(),
+        is_common: asked.attachments.is_empty() && digest.is_common() && !stamp::is_stamped(&asked.prompt),
         is_error,
         similar: with_attachments(digest.finish(), attachments),
         exact: match &asked.turn_message {

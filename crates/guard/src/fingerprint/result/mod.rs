@@ -7,6 +7,7 @@ use model::ResultPrint;
 use crate::fingerprint::digest::fold;
 use crate::fingerprint::normalise::{Numbers, words_of};
 
+pub(super) mod client_header;
 pub(super) mod error_text;
 pub(super) mod gist;
 mod keywords;

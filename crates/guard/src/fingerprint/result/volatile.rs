@@ -4,7 +4,7 @@
 use crate::fingerprint::normalise::{ID_MASK, TIME_MASK};
 
 /// Words whose number is volatile: what a run was called, counted or took.
-pub(super) const KEYS: [&str; 30] = [
+pub(super) const KEYS: [&str; 31] = [
     "pid",
     "ppid",
     "pgid",
@@ -23,6 +23,8 @@ pub(super) const KEYS: [&str; 30] = [
     "duration",
     "attempt",
     "retry",
+    // How often a game was played on, which it is by every try.
+    "turn",
     "nonce",
     "timestamp",
     "ts",
