@@ -176,17 +176,20 @@ impl<'a> Content<'a> {
         if self.attachments.is_empty() && self.texts.len() < 2 {
             return self.texts.pop().unwrap_or_default();
         }
-        let attachments = self.attachments.iter().map(|data| Cow::Owned(attachment_word(data)));
+        let attachments = self.attachments.iter().map(|data| attachment_text(data));
         Cow::Owned(self.texts.into_iter().chain(attachments).collect::<Vec<_>>().join("\n"))
     }
 }
 
-/// A word that stands for the data of an attachment. It has letters only: the data itself, or its
-/// hash in digits, would pass for an id, which says nothing.
-pub(crate) fn attachment_word(data: &str) -> String {
-    let hash = XxHash3_64::oneshot(data.as_bytes());
+/// An attachment as it is written; for encoded data a word that stands for it. The word has letters
+/// only: the data itself, or its hash in digits, would pass for an id, which says nothing.
+pub(crate) fn attachment_text(raw: &str) -> Cow<'_, str> {
+    if !["base64", "\"bytes\""].iter().any(|mark| raw.contains(mark)) {
+        return Cow::Borrowed(raw);
+    }
+    let hash = XxHash3_64::oneshot(raw.as_bytes());
     let letter = |place: u32| char::from(b'g' + (hash >> (place * 4) & 15) as u8);
-    (0..u64::BITS / 4).map(letter).collect()
+    Cow::Owned((0..u64::BITS / 4).map(letter).collect())
 }
 
 /// Visits the values of an attachment. Skips its type and the cache marker, which clients move from

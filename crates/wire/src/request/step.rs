@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use model::ToolCall;
 
 use super::message::Message;
-use crate::content::{Content, Part, attachment_word, parts};
+use crate::content::{Content, Part, attachment_text, parts};
 use crate::json::{Cursor, Json, Malformed};
 use crate::tool_call::{CallWithId, read_item, read_named, read_value};
 
@@ -150,13 +150,12 @@ fn answer<'a>(result: Json<'a>, id_key: &str, text_key: &str) -> Answer<'a> {
 /// The text of a tool's output: a string, the texts of its parts, or raw JSON. Another screenshot is
 /// another text.
 fn text_of(given: Option<Json<'_>>) -> Cow<'_, str> {
-    let image = |given: Json<'_>| given.field("image_url").map(|image| attachment_word(image.raw()));
     match given {
         None => Cow::default(),
-        Some(given) if given.raw().starts_with('{') && image(given).is_some() => {
-            image(given).map(Cow::Owned).unwrap_or_default()
-        }
-        Some(given) if given.raw().starts_with('{') => Cow::Borrowed(given.raw()),
+        Some(given) if given.raw().starts_with('{') => match given.field("image_url") {
+            Some(_) => attachment_text(given.raw()),
+            None => Cow::Borrowed(given.raw()),
+        },
         Some(given) => given.text().unwrap_or_else(|| Content::read(given).joined()),
     }
 }

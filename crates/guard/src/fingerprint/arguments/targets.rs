@@ -58,7 +58,8 @@ pub(crate) fn without_volatile(canonical: &str) -> Cow<'_, str> {
             has_volatile |= has_part(key, &VOLATILE);
         }
     }
-    if !has_volatile && !(has_command && has_aside) {
+    let drops = has_volatile || (has_command && has_aside);
+    if !drops {
         return Cow::Borrowed(canonical);
     }
     let is_dropped = |key: &str| has_part(key, &VOLATILE) || (has_command && has_part(key, &ASIDE));

@@ -76,17 +76,24 @@ fn the_newest_step_has_all_its_parallel_calls() {
 }
 
 #[test]
-fn output_of_built_in_tools_is_raw() {
-    let shot = json!({ "type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA" });
-    let list = json!([
-        { "role": "user", "content": "Look" },
-        { "type": "computer_call", "call_id": "a", "action": { "type": "screenshot" } },
-        { "type": "computer_call_output", "call_id": "a", "output": shot },
-    ]);
-    items(list, |asked| {
-        assert_eq!(calls(asked), [("computer_call", r#"{"type":"screenshot"}"#)]);
-        assert_eq!(asked.tool_results, [shot.to_string()]);
-    });
+fn a_screenshot_is_a_word_of_its_own() {
+    let seen = |data: &str| {
+        let shot = json!({ "type": "computer_screenshot", "image_url": format!("data:image/png;base64,{data}") });
+        let list = json!([
+            { "role": "user", "content": "Look" },
+            { "type": "computer_call", "call_id": "a", "action": { "type": "screenshot" } },
+            { "type": "computer_call_output", "call_id": "a", "output": shot },
+        ]);
+        let mut result = String::new();
+        items(list, |asked| {
+            assert_eq!(calls(asked), [("computer_call", r#"{"type":"screenshot"}"#)]);
+            result = asked.tool_results.concat();
+        });
+        assert!(result.bytes().all(|byte| byte.is_ascii_lowercase()), "{result}");
+        result
+    };
+    assert_eq!(seen("AAAA"), seen("AAAA"));
+    assert_ne!(seen("AAAA"), seen("AAAB"));
 }
 
 #[test]
