@@ -57,6 +57,16 @@ fn a_harness_that_asks_to_go_on() {
 }
 
 #[test]
+fn a_form_that_is_filled_in_again_and_again() {
+    let page = "- textbox \"Name\" [ref=e14]\n- button \"Save and add another\" [ref=e22]";
+    check(|client, round| match round % 3 {
+        0 => client.tool("browser_snapshot", &json!({}), page),
+        1 => client.tool("browser_type", &json!({"ref": "e14", "text": words(round, 2)}), "typed"),
+        _ => client.tool("browser_click", &json!({"ref": "e22"}), "- alert: Saved"),
+    });
+}
+
+#[test]
 fn exploring() {
     check(|client, round| client.tool("read_file", &json!({"path": words(round, 1)}), &words(round, 60)));
 }

@@ -171,6 +171,7 @@ mod tests {
                 ("create_issue", "{}"),
                 ("send_message", "{}"),
                 ("replace", "{}"),
+                ("browser_type", "{}"),
             ],
         );
         check(

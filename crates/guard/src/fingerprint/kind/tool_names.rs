@@ -20,7 +20,7 @@ pub(super) const PLAN: [&str; 12] = [
 pub(super) const CHANGE_ANYWHERE: [&str; 8] =
     ["edit", "multiedit", "write", "patch", "replace", "insert", "append", "apply"];
 
-pub(super) const CHANGE: [&str; 47] = [
+pub(super) const CHANGE: [&str; 51] = [
     "create",
     "delete",
     "remove",
@@ -68,6 +68,11 @@ pub(super) const CHANGE: [&str; 47] = [
     "approve",
     "archive",
     "refund",
+    // Into a form.
+    "type",
+    "fill",
+    "input",
+    "drag",
 ];
 
 pub(super) const LOOK: [&str; 58] = [
