@@ -118,11 +118,30 @@ fn decide_alone(call: &mut Call, request: ReadRequest<'_>) -> Decision {
 /// Records the kill and waits until it is on disk. The call is answered after that.
 async fn carry_out(call: &mut Call, kill: Kill) -> Stop {
     let deactivation = Deactivation { by: DeactivatedBy::KillSwitch, at: kill.at, incident: Some(kill.incident) };
-    if let Some(earlier) = shared::kill(&call.core, &kill).await {
-        call.core.kills.done(kill.incident);
+    let core = Arc::clone(&call.core);
+    let mut pending = PendingKill { call, kill: Some(kill.clone()) };
+    if let Some(earlier) = shared::kill(&core, &kill).await {
+        pending.kill = None;
+        drop(pending);
+        core.kills.done(kill.incident);
         return Stop::Inactive(earlier, call.refusal_status());
     }
-    let event = call.kill_event(kill.incident);
-    incident::record_kill(&call.core, kill, event);
+    drop(pending);
     call.inactive(deactivation).await
+}
+
+/// A kill that is recorded when this is dropped, even if the client leaves while other replicas are
+/// notified.
+struct PendingKill<'a> {
+    call: &'a mut Call,
+    kill: Option<Kill>,
+}
+
+impl Drop for PendingKill<'_> {
+    fn drop(&mut self) {
+        if let Some(kill) = self.kill.take() {
+            let event = self.call.kill_event(kill.incident);
+            incident::record_kill(&self.call.core, kill, event);
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod checks;
 mod figures;
 mod history;
 mod load;
+mod lost_answers;
 mod relay;
 mod replay_check;
 mod site;

@@ -1,0 +1,67 @@
+//! Clients that do not wait while the engine does not answer: a kill is stored all the same.
+
+use fake_provider::FakeProvider;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::relay::{Fault, Relay};
+use super::site::{Engine, address_of, arguments};
+use crate::postgres_server::PostgresServer;
+use crate::redis_server::RedisServer;
+use crate::support::{Server, ServerBuilder, eventually, openai_request, provider};
+
+const AGENT: &str = "looper";
+
+/// A replica with its engine at the end of a wire.
+struct Site {
+    server: Server,
+    wire: Relay,
+    _redis: RedisServer,
+    _postgres: PostgresServer,
+    _provider: FakeProvider,
+    _keys: TempDir,
+}
+
+impl Site {
+    async fn start() -> Site {
+        let (provider, keys) = (provider().await, tempfile::tempdir().unwrap());
+        let postgres = tokio::task::spawn_blocking(PostgresServer::start).await.unwrap();
+        let redis = RedisServer::start();
+        let (database, key_file) = (postgres.create_database(), keys.path().join("key"));
+        let wire = Relay::start(vec![address_of(&redis.url())]).await;
+        let settings = arguments(Engine::Valkey, &database, wire.address(), key_file.to_str().unwrap());
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        let server = ServerBuilder::new(&provider.url()).arguments(&settings).start();
+        Site { server, wire, _redis: redis, _postgres: postgres, _provider: provider, _keys: keys }
+    }
+}
+
+/// The client leaves while its replica tells the engine of the kill.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_is_stored_although_its_client_has_left() {
+    let site = Site::start().await;
+    let request = openai_request("Why does the import of customer records fail?");
+    for _ in 0..3 {
+        assert_eq!(site.server.agent(AGENT).chat(&request).await.status, 200);
+    }
+    // The fourth call has a score of 4 if its replica decides alone: it has not heard of the end of
+    // the third.
+    site.server.kill_switch(AGENT, json!({"enabled": true, "threshold": 3.5})).await;
+    site.wire.set(Fault::AnswersHeld);
+    let caller = site.server.agent(AGENT);
+    let call = tokio::spawn(async move { caller.chat(&request).await });
+    let is_active = async || site.server.get(&format!("/api/agents/{AGENT}")).await["active"] == true;
+    eventually("the kill is decided", async || {
+        assert!(!call.is_finished() || !is_active().await, "the call passed");
+        (!is_active().await).then_some(())
+    })
+    .await;
+    call.abort();
+    eventually("its incident is stored", async || {
+        let incidents = site.server.incidents(AGENT).await;
+        (incidents.len() == 1).then_some(())
+    })
+    .await;
+    site.wire.set(Fault::None);
+    site.server.activate(AGENT).await;
+}
