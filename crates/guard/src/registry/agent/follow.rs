@@ -158,10 +158,12 @@ impl Agent<'_> {
 
     /// Lets the next part of the log replace the windows, now that it holds `shared`.
     pub(crate) fn leave_log(&mut self, shared: &[Fingerprint]) {
-        let held: HashSet<CallId> = self.windows.in_windows().collect();
-        let is_shared = |call: &CallId| shared.iter().any(|print| print.call == *call);
+        // A call that has ended since is added once more, with its end.
+        let shared: HashSet<(CallId, Outcome)> = shared.iter().map(|print| (print.call, print.outcome)).collect();
+        let held = self.windows.held_calls().into_iter().map(|print| (print.call, print.outcome));
+        let unshared: HashSet<CallId> = held.filter(|call| !shared.contains(call)).map(|(call, _)| call).collect();
         let followed = &mut self.windows.followed;
-        followed.unshared.retain(|call| held.contains(call) && !is_shared(call));
+        followed.unshared.retain(|call| unshared.contains(call));
         followed.seen = 0;
     }
 
