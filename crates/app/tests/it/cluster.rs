@@ -146,7 +146,10 @@ mod cases {
             request
         };
         probe.servers[0].agent(agent).chat(&request(0)).await;
-        let cost = probe.servers[0].events(agent, "llm_call").await[0]["cost_usd"].as_f64().unwrap();
+        let event = eventually("the event of the call is stored", async || {
+            probe.servers[0].events(agent, "llm_call").await.into_iter().next()
+        });
+        let cost = event.await["cost_usd"].as_f64().unwrap();
         let budget = format!("policy.budget_daily_usd={:.9}", cost * 5.5);
         let cluster = Cluster::start(engine, &["kill_switch.enabled=false", &budget]).await;
         let agent = format!("{agent}-spender");
