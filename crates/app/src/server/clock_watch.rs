@@ -1,4 +1,4 @@
-//! Has the proxy compare the machine's clock with the time that has passed, also while no call comes.
+//! Has the proxy compare the machine's clock with the time that has passed, even if no call comes.
 
 use std::time::Duration;
 

@@ -74,7 +74,7 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     // A file that was changed may well speak of errors: only the head of the result tells whether
     // it was.
     let says = |result: &str| match (kind, without_header(result)) {
-        // A search that finds nothing and tests that fail end with a code, too, and still tell more.
+        // Only of a change: a search in vain and a failing test end with a code, too.
         (StepKind::Change, output) => has_failed(result).unwrap_or_else(|| says_error_at_once(output)),
         // So may a file that is read.
         (StepKind::Look, output) if output.len() > LONGEST_MESSAGE => says_error_at_once(output),

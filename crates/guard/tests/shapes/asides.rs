@@ -1,5 +1,5 @@
-//! What stands beside a call, a result or a prompt and says nothing of it, each loop with the healthy
-//! work that is most like it.
+//! What stands beside a call, a result or a prompt and says nothing of it: each loop with the
+//! healthy work that is most like it.
 
 use serde_json::json;
 

@@ -1,5 +1,6 @@
-//! What only PostgreSQL needs: `connection/` opens connections and knows their errors, `statements/`
-//! translates the shared SQL, `servers/` coordinates several servers; and the days of the events.
+//! What only PostgreSQL needs: `connection/` opens connections and knows their errors,
+//! `statements/` translates the shared SQL, `servers/` coordinates several servers; and the days of
+//! the events.
 
 mod connection;
 mod days;

@@ -147,8 +147,8 @@ fn answer<'a>(result: Json<'a>, id_key: &str, text_key: &str) -> Answer<'a> {
     Answer { id, text: text_of(text), has_failed }
 }
 
-/// The text of a tool's output: a string, the texts of its parts, or raw JSON. Another screenshot is
-/// another text.
+/// The text of a tool's output: a string, the texts of its parts, or raw JSON. Another screenshot
+/// is another text.
 fn text_of(given: Option<Json<'_>>) -> Cow<'_, str> {
     match given {
         None => Cow::default(),

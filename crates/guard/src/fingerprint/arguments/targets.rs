@@ -37,8 +37,8 @@ pub(crate) fn targets(canonical: &str) -> u64 {
 const VOLATILE: [&str; 9] =
     ["idempot", "nonce", "timestamp", "request_id", "requestid", "trace", "correlation", "cache_bust", "client_token"];
 
-/// Parts of the names of arguments that, beside a command, say why it runs, how long it may take and
-/// how much it may print: models change them from one try to the next.
+/// Parts of the names of arguments that, beside a command, say why it runs, how long it may take
+/// and how much it may print: models change them from one try to the next.
 const ASIDE: [&str; 6] = ["timeout", "yield_time", "max_output", "description", "explanation", "justification"];
 
 /// Arguments that hold a command.
