@@ -101,6 +101,18 @@ fn aborted_results_that_are_replayed() {
 }
 
 #[test]
+fn a_file_that_is_read_beyond_its_end() {
+    check(9, |client, round| {
+        let offset = 200 + 40 * round;
+        let warning = format!(
+            "<system-reminder>Warning: the file exists but is shorter than the provided offset ({offset}). \
+            The file has 160 lines.</system-reminder>"
+        );
+        client.tool("Read", &json!({"file_path": "docs/spec.md", "offset": offset, "limit": 40}), &warning);
+    });
+}
+
+#[test]
 fn narration_without_a_tool_call() {
     check(6, |client, _| {
         client.hear("I have everything that I need now. Let me write the document with all of the findings.");

@@ -10,7 +10,7 @@ use super::phrases::Phrases;
 use crate::fingerprint::digest::fold;
 
 /// What tools say that found nothing, in lower case.
-static PHRASES: Phrases<34> = Phrases::new([
+static PHRASES: Phrases<37> = Phrases::new([
     "no results",
     "no result ",
     "no matches",
@@ -31,6 +31,10 @@ static PHRASES: Phrases<34> = Phrases::new([
     "0 matches",
     "0 rows",
     "found 0 ",
+    // A file that is read beyond its end.
+    "is shorter than",
+    "past the end of",
+    "beyond the end of",
     "keine ergebnisse",
     "keine treffer",
     "nichts gefunden",
