@@ -143,12 +143,16 @@ impl<'w> Judge<'w> {
     }
 
     /// The places of the calls whose answers led to the steps of `standstill` and are like earlier
-    /// answers.
+    /// answers. After a lap and some more it does not matter what an agent says.
     fn similar_answers(&self, standstill: &Standstill) -> impl Iterator<Item = usize> {
+        let is_long = standstill.is_long();
         let before = |step: &usize| {
             (0..*step).rev().find(|place| self.calls[*place].conversation() == self.calls[*step].conversation())
         };
-        standstill.all_steps().filter_map(move |step| before(&step)).filter(|place| self.answers_like_before(*place))
+        standstill
+            .all_steps()
+            .filter_map(move |step| before(&step))
+            .filter(move |place| is_long || self.answers_like_before(*place))
     }
 
     fn answers_like_before(&self, place: usize) -> bool {
@@ -213,7 +217,7 @@ impl<'w> Judge<'w> {
             let repeated = rules::repeated(&self.calls, outgrowth);
             let counts = |place, call: &PackedFingerprint| {
                 self.response_counts(place, call, newest_call, outgrowth)
-                    || (rules::is_comparable(call, newest_call) && rules::made_same_call(&self.calls, place, repeated))
+                    || (rules::is_comparable(call, newest_call) && rules::came_to_same(&self.calls, place, repeated))
             };
             self.trace(newest, Until::Work, counts, |place| mark(place, Signal::Response));
         }
@@ -278,7 +282,7 @@ impl<'w> Judge<'w> {
         place: usize,
         call: &PackedFingerprint,
         newest: &PackedFingerprint,
-        outgrowth: Option<Outgrowth>,
+        outgrowth: Option<Outgrowth<'_>>,
     ) -> bool {
         let (Some(one), Some(other)) = (call.response(), newest.response()) else {
             return false;
@@ -290,10 +294,7 @@ impl<'w> Judge<'w> {
     }
 
     fn tool_calls_count(&self, call: &PackedFingerprint) -> bool {
-        let current = self.current;
-        let is_same_step = || rules::is_same_tool_step(call, current) && rules::is_comparable(call, current);
-        let is_same = is_same_step() || rules::is_same_error(call, current) || rules::is_same_nothing(call, current);
-        is_same && call.novelty() != Novelty::Waited
+        rules::is_same_outcome(call, self.current) && call.novelty() != Novelty::Waited
     }
 }
 

@@ -26,4 +26,4 @@ pub use follow::{Followed, ended_call};
 pub use guard::{Guard, GuardConfig};
 pub use policies::{Budget, Charge, GroupLimits, LimitCharge, Limits, Policies, Refused, Reservation, Unit};
 pub use replay::{BodyHash, GrowingBody, Judged, PastCall, PastCalls, Replay, what_if};
-pub use rules::REST;
+pub use rules::{REST, is_later_round};

@@ -21,6 +21,7 @@ mod written_action;
 
 pub(crate) use answer::of_answer;
 pub(crate) use prompt::{PromptPrint, of_prompt};
+pub(crate) use result::lines::have_most_in_common;
 
 use digest::fold;
 use tool_step::tool_step;

@@ -60,10 +60,17 @@ fn short_texts() {
         assert!(is_short(short), "{short}");
     }
     let fourteen = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
-    let complaint = "Error: your patch is empty, so nothing was applied. Try again.";
-    for long in [fourteen, &"x".repeat(96).leak()[..], "请继续完成这个任务吧,不要停下来", complaint] {
+    for long in [fourteen, &"x".repeat(96).leak()[..], "请继续完成这个任务吧,不要停下来"] {
         assert!(!is_short(long), "{long}");
     }
+}
+
+#[test]
+fn a_complaint_is_not_short_and_the_first_message_is_no_complaint() {
+    let complaint = "Error: your patch is empty, so nothing was applied. Try again.";
+    let at = |turn_position| of(&Asked { prompt: vec![complaint.into()], turn_position, ..Asked::default() });
+    assert!(at(1).prompt_is_error && !at(1).prompt_is_short);
+    assert!(!at(0).prompt_is_error && at(0).prompt_is_short);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::normalise::{Numbers, words_of};
 use super::print_cache::{self, PrintCache};
 use super::result::client_header::{has_failed, without_header};
 use super::result::error_text::{says_error, says_error_at_once};
-use super::result::{self, gist, nothing};
+use super::result::{self, gist, lines, nothing};
 
 /// A longer result of a look is content, in which any word may stand.
 const LONGEST_MESSAGE: usize = 600;
@@ -87,12 +87,16 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     let results = asked.tool_results.iter().map(|result| without_header(result));
     if is_error {
         result.gist = gist::of_error(asked.tool_calls, results.clone()).unwrap_or(result.gist);
+    } else if asked.tool_calls.iter().all(kind::is_verdict) {
+        result.is_short = true;
     } else if let Some(gist) = nothing::gist_of_nothing(asked.tool_calls, results.clone()) {
         result = ResultPrint { gist, is_empty: true, ..result };
     }
     let wording = if kind == StepKind::Look && !is_error { wording_of(asked.tool_calls) } else { WordSet::default() };
     if wording != WordSet::default() && !result.is_empty {
         result.gist = gist::of_finding(asked.tool_calls, results).map_or(result.gist, |words| words.0);
+    } else if kind == StepKind::Look && !is_error && !result.is_empty && has_numbers(asked.tool_calls) {
+        result.gist = lines::sample(results).unwrap_or(result.gist);
     }
     // A batch over temporary files is one thing done to each of them. Where more came of it than a
     // word, that tells whether it was the same.
@@ -114,6 +118,11 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
 fn wording_of(calls: &[ToolCall<'_>]) -> WordSet {
     let words = calls.iter().map(|call| wording(&canonical(&call.arguments)));
     WordSet(words.fold(0, |all, words| all | words.0))
+}
+
+/// Whether there are numbers among the arguments, which may choose a part of something.
+fn has_numbers(calls: &[ToolCall<'_>]) -> bool {
+    calls.iter().any(|call| call.arguments.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// Hashes of the name and the arguments of a tool call.

@@ -5,10 +5,12 @@
 use model::{Novelty, ResultPrint, StepKind, ToolStep, Turn};
 
 mod movement;
+mod parts;
 mod rewording;
 
 use crate::window::PackedFingerprint;
-use movement::{Series, all_series, counts_tries, movement};
+use movement::{Series, all_series, are_drawn, counts_tries, movement};
+pub(crate) use parts::{are_parts_of_one, is_same_part};
 use rewording::rewords;
 pub(crate) use rewording::{gave_alike, is_reworded};
 
@@ -48,9 +50,11 @@ fn against_earlier<'e>(
     // Another question of the user may well have the same answer.
     let is_same_question = |call: &PackedFingerprint| step.is_written || call.turn() == turn;
     let has_rewordings = || rewords(steps().filter(|(call, _)| is_same_question(call)), step);
-    if !steps().any(|(_, other)| is_same_call(&other)) {
+    if !earlier.clone().any(|call| call.tool_signature() == Some(step.adaptive)) {
         let brought = of_new_call(steps().map(|(call, other)| (is_same_question(call), other)), step);
-        return if brought == Novelty::Found && has_rewordings() { Novelty::Barren } else { brought };
+        let is_known =
+            || has_rewordings() || steps().any(|(call, other)| is_same_question(call) && is_same_part(&other, step));
+        return if brought == Novelty::Found && is_known() { Novelty::Barren } else { brought };
     }
     let same = || steps().map(|(_, other)| other).filter(|other| is_same_call(other));
     if matches!(step.kind, StepKind::Look | StepKind::Plan)
@@ -72,7 +76,9 @@ fn against_earlier<'e>(
         // What is done again gets another number, and is still the same.
         StepKind::Change if is_alike => return Novelty::Jitter,
         // What failed before and succeeds now is done.
-        StepKind::Change if !step.is_error && same().all(|other| other.is_error) => return Novelty::Changed,
+        StepKind::Change | StepKind::Run | StepKind::Other if is_done_at_last(same(), step) => return Novelty::Changed,
+        // The same step again led somewhere else: the next commit of a bisection.
+        StepKind::Change if !step.is_error && leads_on(same(), step) => return Novelty::Changed,
         StepKind::Change => return Novelty::Neutral,
         _ if has_rewordings() => return Novelty::Barren,
         _ if !is_alike && step.is_error => return Novelty::Neutral,
@@ -81,11 +87,26 @@ fn against_earlier<'e>(
     }
     let all = all_series(alike, step.result);
     match movement(&all) {
-        _ if step.is_error && counts_tries(&all) => Novelty::Jitter,
+        _ if step.is_error && (counts_tries(&all) || are_drawn(&all)) => Novelty::Jitter,
         // Numbers that go back and forth within wide bounds may be those of something that lives.
         Novelty::Jitter if !step.is_error && all.iter().any(Series::is_lively) => Novelty::Neutral,
         brought => brought,
     }
+}
+
+/// Whether `step` succeeds with what failed every time before.
+fn is_done_at_last(mut same: impl Iterator<Item = ToolStep>, step: &ToolStep) -> bool {
+    !step.is_error && !says_nothing(step) && same.all(|other| other.is_error)
+}
+
+/// Whether `step` gave other words than the times before, each of which did, too.
+fn leads_on(same: impl Iterator<Item = ToolStep>, step: &ToolStep) -> bool {
+    let mut shapes = vec![step.result.shape];
+    same.map(|other| other.result.shape).all(|shape| {
+        let is_new = !shapes.contains(&shape);
+        shapes.push(shape);
+        is_new
+    })
 }
 
 /// Whether the user asked for something else before each of the same looks, and got it: a customer
@@ -177,7 +198,7 @@ fn is_poll<'e>(
     };
     let mut longest = silence;
     for call in earlier.clone().rev() {
-        if call.tools().is_some_and(|other| other.adaptive == step.adaptive) {
+        if call.tool_signature() == Some(step.adaptive) {
             return longest >= enough && !(step.is_error && is_given_up(earlier, step));
         }
         longest = longest.max(call.silence());

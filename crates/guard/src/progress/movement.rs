@@ -30,11 +30,23 @@ pub(super) fn counts_tries(all: &[Series; 3]) -> bool {
     changes().any(|series| series.changes >= 2) && changes().all(Series::is_counter)
 }
 
+/// Whether the numbers of a failure say nothing: those that change are drawn anew each time.
+pub(super) fn are_drawn(all: &[Series; 3]) -> bool {
+    let mut changes = all.iter().filter(|series| series.changes > 0).peekable();
+    changes.peek().is_some() && changes.all(Series::is_drawn)
+}
+
 /// By how much the number of the try rises from one result to the next: others may try, too.
 const MOST_TRIES: f32 = 4.0;
 
 /// So many times a number may go back and forth within wide bounds before it says nothing.
 const WIDE_CHANGES: u32 = 6;
+
+/// So often a number must have changed to be one that is drawn: a port, a process.
+const DRAWN_CHANGES: u32 = 4;
+
+/// So often a number must have changed for its gain to say something.
+const SURE_CHANGES: u32 = 6;
 
 /// One number from result to result.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +59,9 @@ pub(super) struct Series {
     most: f32,
     /// Whether it did anything else than rise by a little.
     jumps: bool,
+    /// How far it is from where it began, and how far it went for that.
+    gain: f32,
+    path: f32,
 }
 
 impl Series {
@@ -63,18 +78,27 @@ impl Series {
         self.jumps |= !(0.0..=MOST_TRIES).contains(&(value - last));
         self.turns += u32::from(self.rises.replace(rises).is_some_and(|before| before != rises));
         self.changes += 1;
+        self.gain += value - last;
+        self.path += (value - last).abs();
     }
 
     pub(super) fn moves(&self) -> bool {
         // As often back as forth is no direction; two steps one way may be chance.
         let has_direction = self.changes > 2 && self.turns * 2 < self.changes - 1;
+        // A number that gets somewhere may take a step back now and then.
+        let gets_on = self.changes >= SURE_CHANGES && self.gain.abs() > self.path * 0.6;
         let goes_far = self.most - self.least > self.most.abs().max(self.least.abs()) / 2.0;
-        self.changes > 0 && (has_direction || goes_far)
+        self.changes > 0 && (has_direction || gets_on || goes_far)
     }
 
-    /// Whether it is too early to tell.
+    /// Whether it is too early to tell: a number that falls in the end may rise at first.
     fn may_move(&self) -> bool {
-        (1..=2).contains(&self.changes) && self.turns == 0
+        matches!((self.changes, self.turns), (1 | 2, _) | (3, 0 | 1))
+    }
+
+    /// Whether it jumps back and forth again and again, as numbers that are drawn do.
+    fn is_drawn(&self) -> bool {
+        self.changes >= DRAWN_CHANGES && self.turns * 2 >= self.changes - 1
     }
 
     /// Whether it goes back and forth within wide bounds, and has not done so for long.
@@ -106,6 +130,7 @@ mod tests {
         check(&[12.0, 870.0, 33.0, 5.0], true);
         check(&[4.1, 4.2, 4.1, 4.2], false);
         check(&[512.0, 530.0, 518.0, 525.0, 511.0], false);
+        check(&[58.9, 59.3, 58.7, 57.9, 54.8, 53.7, 54.2, 52.3, 52.7], true);
         check(&[7.0, 7.0, 7.0], false);
     }
 }

@@ -4,7 +4,7 @@
 
 use model::Novelty;
 
-use crate::progress::{gave_alike, is_reworded, is_same_finding};
+use crate::progress::{are_parts_of_one, gave_alike, is_reworded, is_same_finding, is_same_part};
 use crate::window::PackedFingerprint;
 
 /// Whether both calls report the same error, in one conversation.
@@ -24,7 +24,11 @@ pub(crate) fn is_same_nothing(call: &PackedFingerprint, current: &PackedFingerpr
     };
     // Both were found to be rewordings of others: they need not share words with each other.
     let are_reworded = || call.novelty() == Novelty::Barren && gave_alike(&first, &second);
+    // So it is with parts of one thing, of which each was seen in others.
+    let are_parts =
+        || is_same_part(&first, &second) || (call.novelty() == Novelty::Barren && are_parts_of_one(&first, &second));
+    let is_same = || is_reworded(&first, &second) || are_reworded() || are_parts();
     current.novelty() == Novelty::Barren
-        && (is_same_finding(&first, &second) || is_reworded(&first, &second) || are_reworded())
+        && (is_same_finding(&first, &second) || is_same())
         && call.conversation() == current.conversation()
 }

@@ -18,16 +18,16 @@ mod small_talk;
 mod standstill;
 
 pub(crate) use asked_again::{has_moved_on, is_asked_again};
-pub(crate) use error_streak::{is_same_error, is_same_nothing};
 pub(crate) use idle_talk::idle_talk;
 pub(crate) use in_vain::in_vain;
 pub(crate) use narration::narration;
-pub(crate) use new_result::{Outgrowth, gave_something_new, is_same_tool_step, made_same_call, outgrowth, repeated};
+pub(crate) use new_result::{Outgrowth, came_to_same, gave_something_new, is_same_outcome, outgrowth, repeated};
 pub(crate) use new_work::{Until, is_after_progress};
 pub use rest::REST;
 pub(crate) use rest::{is_after_rest, is_schedule, may_be_scheduled};
 pub(crate) use retry::leave_out_retried;
 pub(crate) use same_words::{is_comparable, is_same_question};
+pub use sampling::is_later_round;
 pub(crate) use sampling::{is_same_ask, is_sample, leave_out_samples};
 pub(crate) use short_text::{prompt_has_weight, response_has_weight};
 pub(crate) use small_talk::{SmallTalk, small_talk};

@@ -4,6 +4,8 @@
 use model::{Novelty, ResultPrint, ToolStep};
 
 use super::asked_again::is_same_turn;
+use super::error_streak::{is_same_error, is_same_nothing};
+use super::same_words::is_comparable;
 use crate::window::PackedFingerprint;
 
 /// Whether both calls report the same tool calls with the same results.
@@ -21,77 +23,99 @@ fn is_same_result(one: (ResultPrint, Novelty), other: (ResultPrint, Novelty)) ->
     one.0.kept == other.0.kept || one.0.is_same_nothing(other.0) || (jitters && one.0.shape == other.0.shape)
 }
 
-/// What came of a response: the tool step that the next call of its conversation reports.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgrowth {
-    step: ToolStep,
-    novelty: Novelty,
+/// Whether both calls report that the same came of what was tried: the same calls with the same
+/// results, the same error, or as little.
+pub(crate) fn is_same_outcome(call: &PackedFingerprint, current: &PackedFingerprint) -> bool {
+    (is_same_tool_step(call, current) && is_comparable(call, current))
+        || is_same_error(call, current)
+        || is_same_nothing(call, current)
 }
 
-impl Outgrowth {
-    fn has_result_of(&self, other: &Outgrowth) -> bool {
-        is_same_result((self.step.result, self.novelty), (other.step.result, other.novelty))
+/// What came of a response: the tool step that the next call of its conversation reports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgrowth<'w> {
+    reported: &'w PackedFingerprint,
+    step: ToolStep,
+}
+
+impl<'w> Outgrowth<'w> {
+    fn of(reported: &'w PackedFingerprint) -> Option<Outgrowth<'w>> {
+        reported.tools().map(|step| Outgrowth { reported, step })
+    }
+
+    fn novelty(&self) -> Novelty {
+        self.reported.novelty()
+    }
+
+    fn has_result_of(&self, other: &Outgrowth<'_>) -> bool {
+        is_same_result((self.step.result, self.novelty()), (other.step.result, other.novelty()))
     }
 
     /// Whether the agent got further by it, or waited for it.
     pub(crate) fn is_new(&self) -> bool {
-        self.novelty.is_progress() || self.novelty == Novelty::Waited
+        self.novelty().is_progress() || self.novelty() == Novelty::Waited
     }
 }
 
 /// Whether the tool calls that two like responses made gave different results, or were waited for:
 /// that of the call at `place`, and the one that `newest` came of. The same words that ask for the
 /// same thing are no repetition then.
-pub(crate) fn gave_something_new(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth>) -> bool {
+pub(crate) fn gave_something_new(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth<'_>>) -> bool {
     let Some(newest) = newest else { return false };
     if newest.is_new() {
         return true;
     }
     let Some(earlier) = outgrowth(calls, place) else { return false };
-    !newest.has_result_of(&earlier) || earlier.novelty == Novelty::Waited
+    !newest.has_result_of(&earlier) || earlier.novelty() == Novelty::Waited
 }
 
-/// So often the same call must have given the same before the words around it say nothing any more.
-const SAME_CALLS: usize = 4;
+/// So often the same call must have given the same before the words around it say nothing any more,
+/// and so often in a row the same must have come of any calls: some tries are how one finds out.
+const SAME_CALLS: usize = 5;
+const SAME_OUTCOMES: usize = 6;
 
-/// What came of the response of the call at `newest`, if the same call gave the same often enough
-/// that its words say nothing.
-pub(crate) fn repeated(calls: &[&PackedFingerprint], newest: Option<Outgrowth>) -> Option<Outgrowth> {
-    let newest = newest.filter(|newest| matches!(newest.novelty, Novelty::Stale | Novelty::Jitter))?;
-    let is_same = |call: &&&PackedFingerprint| {
-        let step = call.tools().filter(|step| step.adaptive == newest.step.adaptive);
-        step.is_some_and(|step| newest.has_result_of(&Outgrowth { step, novelty: call.novelty() }))
+/// The `newest` outgrowth if the same came of what was tried so often that its words say nothing.
+pub(crate) fn repeated<'w>(calls: &[&'w PackedFingerprint], newest: Option<Outgrowth<'w>>) -> Option<Outgrowth<'w>> {
+    let newest = newest.filter(|newest| newest.novelty().is_repetition())?;
+    let is_same = |call: &&&PackedFingerprint| is_same_outcome(call, newest.reported);
+    let is_same_call = |call: &&&PackedFingerprint| call.tool_signature() == newest.reported.tool_signature();
+    let is_own = |call: &&&PackedFingerprint| call.conversation() == newest.reported.conversation();
+    let in_a_row = || calls.iter().rev().filter(is_own).take_while(|call| !call.novelty().is_progress());
+    let repeats = calls.iter().filter(is_same_call).filter(is_same).count() >= SAME_CALLS
+        || in_a_row().filter(is_same).count() >= SAME_OUTCOMES;
+    repeats.then_some(newest)
+}
+
+/// Whether the response of the call at `place` came to what the `newest` came to, which is
+/// [repeated]: agents say in ever other words what they do again. Other calls that came to the same
+/// are no repetition where something new was seen since.
+pub(crate) fn came_to_same(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth<'_>>) -> bool {
+    let (Some(newest), Some(earlier)) = (newest, outgrowth(calls, place).filter(|_| newest.is_some())) else {
+        return false;
     };
-    (calls.iter().filter(is_same).count() > SAME_CALLS).then_some(newest)
-}
-
-/// Whether the response of the call at `place` made the call that came to `newest`, which is
-/// [repeated]: agents say in ever other words what they do again.
-pub(crate) fn made_same_call(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth>) -> bool {
-    let Some(newest) = newest else { return false };
-    let is_same = |earlier: Outgrowth| newest.step.adaptive == earlier.step.adaptive && newest.has_result_of(&earlier);
-    outgrowth(calls, place).is_some_and(|earlier| earlier.novelty != Novelty::Waited && is_same(earlier))
+    let is_same_call = earlier.step.adaptive == newest.step.adaptive;
+    let is_own = |call: &&&PackedFingerprint| call.conversation() == newest.reported.conversation();
+    let has_progress = || calls[place + 1..].iter().filter(is_own).any(|call| call.novelty().is_progress());
+    earlier.novelty() != Novelty::Waited
+        && is_same_outcome(earlier.reported, newest.reported)
+        && (is_same_call || !has_progress())
 }
 
 /// What came of the response of the call at `place`.
 // Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
 #[inline(never)]
-pub(crate) fn outgrowth(calls: &[&PackedFingerprint], place: usize) -> Option<Outgrowth> {
+pub(crate) fn outgrowth<'w>(calls: &[&'w PackedFingerprint], place: usize) -> Option<Outgrowth<'w>> {
     let (call, later) = (calls[place], &calls[place + 1..]);
     let next = later.iter().find(|other| other.conversation() == call.conversation())?;
     // A command that was written as text is answered with the next user message, which is another
     // turn.
     let is_written = next.tools().is_some_and(|step| step.is_written);
     if is_written && next.turn().position > call.turn().position {
-        return of(next);
+        return Outgrowth::of(next);
     }
     let next = later.iter().find(|other| is_same_turn(other, call))?;
     // A prompt that is rebuilt at every step may show the last action only: then its depth does not
     // grow.
     let is_later = next.step().depth > call.step().depth || (is_written && next.step() != call.step());
-    if is_later { of(next) } else { None }
-}
-
-fn of(next: &PackedFingerprint) -> Option<Outgrowth> {
-    next.tools().map(|step| Outgrowth { step, novelty: next.novelty() })
+    if is_later { Outgrowth::of(next) } else { None }
 }

@@ -1,5 +1,8 @@
 //! The same request several times at once is one ask: best-of-n and self-consistency sample one
-//! question on purpose, also of several models. The next round of the same is asked again.
+//! question on purpose, also of several models. The next round of the same is asked again, and each
+//! of its requests is: sampling is one round.
+
+use model::Fingerprint;
 
 use super::asked_again::is_resent;
 use crate::window::PackedFingerprint;
@@ -17,6 +20,15 @@ pub(crate) fn is_same_ask(one: &PackedFingerprint, other: &PackedFingerprint) ->
 pub(crate) fn is_sample((asks, samples): (usize, usize)) -> bool {
     // Of a storm, what came after the samples are asks: one more is one more of them.
     asks == 1 && samples < MAX_SAMPLES
+}
+
+/// So many seconds after the last answer another round begins.
+const ROUND_PAUSE_S: u16 = 2;
+
+/// Whether a round of asks is not the first of them, whose samples are what they are for: it began
+/// with `first`, after something like it had been `answered_before`.
+pub fn is_later_round(first: &Fingerprint, answered_before: bool) -> bool {
+    answered_before && first.silence >= ROUND_PAUSE_S
 }
 
 /// Leaves out the samples of other asks. If `current` is one itself, what it is a sample of is left

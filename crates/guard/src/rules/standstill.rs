@@ -15,6 +15,9 @@ fn fillers(current: &PackedFingerprint, repetitions: usize) -> usize {
     more + repetitions / 3
 }
 
+/// So many repetitions beyond one lap are no second look at a few things.
+const MORE_THAN_A_LAP: usize = 2;
+
 /// The repetitions in the conversation of the last of `calls` since it got any further.
 pub(crate) struct Standstill {
     /// The places of the calls whose steps brought nothing, newest first: the current call is the
@@ -22,39 +25,64 @@ pub(crate) struct Standstill {
     steps: Vec<usize>,
     /// How many different steps they are.
     distinct: usize,
+    /// How many new things were seen between them.
+    found: usize,
 }
 
-/// The standstill that the last of `calls` is part of. `None`: it brought something, or there was
-/// one lap at most.
+/// The standstill that the last of `calls` is part of: that of its conversation, or of all of them
+/// where none gets any further. `None`: it brought something, or there was one lap at most.
 pub(crate) fn standstill(calls: &[&PackedFingerprint]) -> Option<Standstill> {
     let current = calls.last().filter(|call| call.novelty().is_repetition())?;
-    let (mut steps, mut keys, mut found) = (Vec::new(), Vec::new(), 0);
-    for (place, call) in
-        calls.iter().enumerate().rev().filter(|(_, call)| call.conversation() == current.conversation())
-    {
-        match call.novelty() {
-            Novelty::Changed => break,
-            Novelty::Found if is_supplied(calls, place) => break,
-            Novelty::Found => {
-                found += 1;
-                if found > fillers(current, steps.len()) {
-                    break;
-                }
-            }
-            Novelty::Stale | Novelty::Barren | Novelty::Jitter => {
-                steps.push(place);
-                keys.push(key(call));
-            }
-            Novelty::Neutral | Novelty::Waited | Novelty::Idle => {}
-        }
+    let is_own = |call: &PackedFingerprint| call.conversation() == current.conversation();
+    let own = Standstill::find(calls, is_own, |repetitions| fillers(current, repetitions));
+    if calls.iter().all(|call| is_own(call)) {
+        return own;
     }
-    keys.sort_unstable();
-    keys.dedup();
-    // Of one step alone, the call by itself counts as much.
-    (keys.len() > 1 && steps.len() > keys.len()).then_some(Standstill { distinct: keys.len(), steps })
+    let of_all = Standstill::find(calls, |_| true, |_| 0);
+    [of_all, own].into_iter().flatten().max_by_key(Standstill::excess)
 }
 
 impl Standstill {
+    /// The repetitions at the end of `calls`, among the calls for which `is_part` holds. Between so
+    /// many repetitions, `free` new things are allowed.
+    fn find(
+        calls: &[&PackedFingerprint],
+        is_part: impl Fn(&PackedFingerprint) -> bool,
+        free: impl Fn(usize) -> usize,
+    ) -> Option<Standstill> {
+        // Asked of nearly every call that repeats a step: one allocation each is enough.
+        let (mut steps, mut keys) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
+        let (mut found, mut found_between) = (0, 0);
+        for (place, call) in calls.iter().enumerate().rev().filter(|(_, call)| is_part(call)) {
+            match call.novelty() {
+                Novelty::Changed => break,
+                Novelty::Found if is_supplied(calls, place) => break,
+                Novelty::Found => {
+                    found += 1;
+                    if found > free(steps.len()) {
+                        break;
+                    }
+                }
+                Novelty::Stale | Novelty::Barren | Novelty::Jitter => {
+                    steps.push(place);
+                    keys.push((call.conversation().0, key(call)));
+                    found_between = found;
+                }
+                Novelty::Neutral | Novelty::Waited | Novelty::Idle => {}
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        // Of one step alone, the call by itself counts as much.
+        let has_laps = keys.len() > 1 && steps.len() > keys.len();
+        has_laps.then_some(Standstill { distinct: keys.len(), steps, found: found_between })
+    }
+
+    /// How many steps there are beyond one lap.
+    fn excess(&self) -> usize {
+        self.steps.len() - self.distinct
+    }
+
     /// The places of all its steps, that of the current call included.
     pub(crate) fn all_steps(&self) -> impl Iterator<Item = usize> {
         self.steps.iter().copied()
@@ -63,6 +91,11 @@ impl Standstill {
     /// The places of its steps before the current call.
     pub(crate) fn steps(&self) -> impl Iterator<Item = usize> {
         self.steps.iter().copied().skip(1)
+    }
+
+    /// Whether nothing new was seen for so long that the words between its steps say nothing.
+    pub(crate) fn is_long(&self) -> bool {
+        self.found == 0 && self.steps.len() >= self.distinct + MORE_THAN_A_LAP
     }
 
     /// Those of `places`, newest first, that count: all but those of one lap.

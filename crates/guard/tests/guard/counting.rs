@@ -96,6 +96,13 @@ fn a_conversation_started_over_counts_however_short() {
 }
 
 #[test]
+fn a_first_message_about_errors_with_another_number_is_the_same_question() {
+    let ask = |run| Ask::new(&format!("Read the log again and summarise the errors, attempt {run}"));
+    let runs = (0..8).map(|run| (ask(run), said(LONG)));
+    assert!(highest(Counting::Adaptive, runs) > 10.0);
+}
+
+#[test]
 fn saying_continue_in_a_conversation_that_moves_on_is_no_loop() {
     let turns = (0..30).map(|turn| {
         let word = letter(turn);

@@ -20,17 +20,19 @@ const PROMPTS: [&str; 5] = [
 const ANSWERS: [&str; 4] =
     ["done", "I found the order in the archive and it was paid on the day it was made", "", "no 5"];
 const ANNOUNCED: &str = "I look up the order in the archive first and then tell you whether it was paid";
-const CALLS: [&str; 6] = [
+const CALLS: [&str; 8] = [
     r#"{"n":1}"#,
     r#"{"n":2}"#,
     r#"{"command":"ls"}"#,
     r#"{"command":"sed -i s/one/two/ a.rs"}"#,
     r#"{"query":"paid orders archive"}"#,
     r#"{"query":"archive of orders"}"#,
+    r#"{"command":"sed -n 1,20p orders"}"#,
+    r#"{"command":"sed -n 4,24p orders"}"#,
 ];
 /// What was said before, and whether it leaves anything new to say.
 const TALKS: [&[&str]; 2] = [&[], &["Thank you, see you soon", "See you", "Thank you", "See you soon"]];
-const RESULTS: [&str; 12] = [
+const RESULTS: [&str; 14] = [
     "ok",
     "failed",
     "10 rows",
@@ -43,7 +45,22 @@ const RESULTS: [&str; 12] = [
     "",
     "No results found.",
     "one two three four five six seven eight",
+    LINES,
+    // All but its first line.
+    LINES.split_at(23).1,
 ];
+const LINES: &str = "order 1: twelve candles
+order 2: eleven pipers at work
+order 3: ten lords in a row
+order 4: nine ladies at a ball
+order 5: eight maids in a barn
+order 6: seven swans on a lake
+order 7: six geese on a meadow
+order 8: five golden rings
+order 9: four birds that call
+order 10: three french hens
+order 11: two turtle doves here
+order 12: one partridge alone";
 const MAX_CONVERSATIONS: usize = 2;
 
 #[derive(Clone, Debug)]

@@ -72,7 +72,18 @@ impl Naive {
         let in_flight = |print: &&Fingerprint| print.outcome == Outcome::Pending && same_ask(print, asked);
         let in_flight: Vec<_> = self.log.iter().filter(|print| held.contains(&print.call)).filter(in_flight).collect();
         let samples = in_flight.iter().filter(|print| print.is_sample).count();
-        in_flight.len() == samples + 1 && samples < 16
+        in_flight.len() == samples + 1 && samples < 16 && !self.is_later_round(asked)
+    }
+
+    /// Whether the round that `asked` would be a sample of began after a pause, and the same had
+    /// been answered before.
+    fn is_later_round(&self, asked: &Fingerprint) -> bool {
+        let same: Vec<Fingerprint> = self.agent_window().into_iter().filter(|call| same_ask(call, asked)).collect();
+        let first = same.iter().rposition(|call| !call.is_sample);
+        first.is_some_and(|first| {
+            let is_answered = same[..first].iter().any(|call| call.outcome == Outcome::Answered);
+            is_answered && same[first].silence >= 2
+        })
     }
 
     /// What the step of a call brought, compared with the calls that it can be compared with.
@@ -94,7 +105,8 @@ impl Naive {
             steps.iter().filter(|(call, _)| call.turn == print.turn).copied().collect();
         if same.is_empty() {
             let brought = new_call(&steps, &step, print);
-            let is_barren = brought == Novelty::Found && rewords(&of_question, &step);
+            let is_seen = || of_question.iter().any(|(_, other)| same_part(other, &step));
+            let is_barren = brought == Novelty::Found && (rewords(&of_question, &step) || is_seen());
             return if is_barren { Novelty::Barren } else { brought };
         }
         let is_other_question =
@@ -111,10 +123,17 @@ impl Naive {
             return if !step.result.is_empty && stands_still(&of_shape) { Novelty::Waited } else { Novelty::Stale };
         }
         let alike: Vec<f32> = of_shape[..of_shape.len() - 1].iter().map(|other| other.result.numbers[0]).collect();
+        let is_done = !says_nothing(&step) && same.iter().all(|other| other.is_error);
         match (step.kind, alike.is_empty(), step.is_error) {
             (StepKind::Change, false, _) => Novelty::Jitter,
-            (StepKind::Change, true, false) if same.iter().all(|other| other.is_error) => Novelty::Changed,
-            (StepKind::Change, true, _) => Novelty::Neutral,
+            (StepKind::Change | StepKind::Run | StepKind::Other, _, false) if is_done => Novelty::Changed,
+            (StepKind::Change, true, is_error) => {
+                let mut shapes: Vec<u32> = same.iter().map(|other| other.result.shape).collect();
+                let count = shapes.len();
+                shapes.sort_unstable();
+                shapes.dedup();
+                if !is_error && shapes.len() == count { Novelty::Changed } else { Novelty::Neutral }
+            }
             _ if rewords(&of_question, &step) => Novelty::Barren,
             (_, true, true) => Novelty::Neutral,
             (_, true, false) => Novelty::Found,
@@ -290,7 +309,6 @@ fn new_call(steps: &[(Fingerprint, ToolStep)], step: &ToolStep, print: &Fingerpr
     let is_same = |other: &ToolStep| other.result.gist == step.result.gist || other.result.shape == step.result.shape;
     let fails_alike = steps.iter().any(|(_, other)| other.is_error && is_same(other));
     let finds_alike = steps.iter().any(|(call, other)| call.turn == print.turn && same_finding(other, step));
-    let says_nothing = |step: &ToolStep| step.result.is_empty && step.result.gist != step.result.shape;
     let misses_alike = says_nothing(step)
         && steps
             .iter()
@@ -303,6 +321,11 @@ fn new_call(steps: &[(Fingerprint, ToolStep)], step: &ToolStep, print: &Fingerpr
         (_, StepKind::Run | StepKind::Other) if misses_alike => Novelty::Barren,
         _ => Novelty::Found,
     }
+}
+
+/// Whether the result says in words that nothing was found.
+fn says_nothing(step: &ToolStep) -> bool {
+    step.result.is_empty && step.result.gist != step.result.shape
 }
 
 /// Whether both found the same, and it says something: two things may be in the same state.
@@ -338,6 +361,22 @@ fn rewords(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
     step.kind == StepKind::Look && step.wording.0 != 0 && steps.iter().filter(is_rewording).count() >= enough
 }
 
+/// Whether two looks differ in numbers only, and showed lines.
+fn parts_of_one(one: &ToolStep, other: &ToolStep) -> bool {
+    let has_lines = |step: &ToolStep| {
+        let result = step.result;
+        let is_look = step.kind == StepKind::Look && step.wording.0 == 0 && !step.is_error;
+        is_look && !result.is_empty && result.gist != result.shape
+    };
+    one.literal == other.literal && one.adaptive != other.adaptive && has_lines(one) && has_lines(other)
+}
+
+/// Whether they showed mostly the same: three of four lines that stand for all.
+fn same_part(one: &ToolStep, other: &ToolStep) -> bool {
+    let [one_lines, other_lines] = [one.result.gist, other.result.gist].map(u32::to_le_bytes);
+    parts_of_one(one, other) && (0..4).filter(|at| one_lines[*at] == other_lines[*at]).count() > 2
+}
+
 /// What the numbers of the same call say, the newest last: those of a failure may count the tries,
 /// others may be those of something that lives.
 fn of_numbers(numbers: &[f32], is_error: bool) -> Novelty {
@@ -346,8 +385,10 @@ fn of_numbers(numbers: &[f32], is_error: bool) -> Novelty {
     let least = numbers.iter().copied().fold(f32::MAX, f32::min);
     let is_lively = (1..=6).contains(&changes.len()) && most - least > most / 5.0;
     let counts_tries = changes.len() >= 2 && changes.iter().all(|change| (0.0..=4.0).contains(change));
+    let turns = changes.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count();
+    let is_drawn = changes.len() >= 4 && turns * 2 >= changes.len() - 1;
     match movement(numbers) {
-        _ if is_error && counts_tries => Novelty::Jitter,
+        _ if is_error && (counts_tries || is_drawn) => Novelty::Jitter,
         Novelty::Jitter if !is_error && is_lively => Novelty::Neutral,
         brought => brought,
     }
@@ -369,9 +410,11 @@ fn movement(numbers: &[f32]) -> Novelty {
     let most = numbers.iter().copied().fold(f32::MIN, f32::max);
     let least = numbers.iter().copied().fold(f32::MAX, f32::min);
     let goes_far = !changes.is_empty() && most - least > most / 2.0;
-    if goes_far || (changes.len() > 2 && turns * 2 < changes.len() - 1) {
+    let (gain, path) = (changes.iter().sum::<f32>(), changes.iter().map(|change| change.abs()).sum::<f32>());
+    let gets_on = changes.len() >= 6 && gain.abs() > path * 0.6;
+    if goes_far || gets_on || (changes.len() > 2 && turns * 2 < changes.len() - 1) {
         Novelty::Found
-    } else if (1..=2).contains(&changes.len()) && turns == 0 {
+    } else if !changes.is_empty() && (changes.len() < 3 || changes.len() == 3 && turns < 2) {
         Novelty::Neutral
     } else {
         Novelty::Jitter
@@ -382,22 +425,18 @@ fn movement(numbers: &[f32]) -> Novelty {
 /// the newest first.
 fn considered(window: &[Fingerprint]) -> Vec<Fingerprint> {
     let current = window.last().unwrap();
-    let mut kept = Vec::new();
+    let (mut kept, mut has_sampled) = (Vec::new(), false);
     for index in (0..window.len() - 1).rev() {
         let call = &window[index];
-        let later = &window[index + 1..];
         let retried = |index: usize| {
             let call = &window[index];
             call.outcome == Outcome::Failed && window[index + 1..].iter().any(|later| later.body == call.body)
         };
         let before = (index + 1..window.len() - 1).filter(|other| window[*other].body == call.body && retried(*other));
         let is_free = retried(index) && before.count() < 8;
-        let is_sampled = current.is_sample
-            && same_ask(call, current)
-            && !call.is_sample
-            && !later[..later.len() - 1]
-                .iter()
-                .any(|other| same_ask(other, current) && !other.is_sample && kept.contains(other));
+        // Only the newest of those that it may be a sample of.
+        let may_be_sampled = current.is_sample && same_ask(call, current) && !call.is_sample && !is_free;
+        let is_sampled = may_be_sampled && !std::mem::replace(&mut has_sampled, may_be_sampled);
         if !is_free && !call.is_sample && !is_sampled {
             kept.insert(0, *call);
         }
@@ -460,7 +499,7 @@ impl View<'_> {
             self.laps(all, most, |index| self.prompt(index)).into_iter().for_each(|at| marks[at][0] = true);
         }
         if let Some(newest) = self.newest {
-            let counts = |index: usize| self.response(index) || self.made_same_call(index);
+            let counts = |index: usize| self.response(index) || self.came_to_same(index);
             self.laps(newest, 2, counts).into_iter().for_each(|at| marks[at][1] = true);
         }
         if self.current.novelty.is_repetition() {
@@ -531,18 +570,27 @@ impl View<'_> {
         places.iter().rev().skip(4).for_each(|at| marks[*at][1] = true);
     }
 
-    /// Whether the response at a place made the call that the newest one made, if that call gave
-    /// the same five times.
-    fn made_same_call(&self, index: usize) -> bool {
+    /// Whether the response at a place came to the same as the newest one, if that came of five
+    /// calls alike, or of six. Where other calls did, nothing new may have been seen since.
+    fn came_to_same(&self, index: usize) -> bool {
         let Some(newest) = self.newest else { return false };
-        let Some((step, novelty)) = self.after(newest) else { return false };
-        let is_same =
-            |other: (ToolStep, Novelty)| other.0.adaptive == step.adaptive && same_result(other, (step, novelty));
-        let all = self.calls.iter().chain([self.current]);
-        let count = all.filter_map(|call| Some((call.tools?, call.novelty))).filter(|other| is_same(*other)).count();
-        let repeats = matches!(novelty, Novelty::Stale | Novelty::Jitter) && count > 4;
-        let earlier = self.after(index).filter(|earlier| earlier.1 != Novelty::Waited);
-        repeats && comparable(&self.calls[index], &self.calls[newest]) && earlier.is_some_and(is_same)
+        let (Some(last), Some(earlier)) = (self.reported(newest), self.reported(index)) else { return false };
+        let is_same = |call: &Fingerprint| self.same_outcome(call, &last);
+        let signature = |call: &Fingerprint| call.tools.map(|step| step.adaptive);
+        let calls = self.all().filter(|call| signature(call) == signature(&last) && is_same(call)).count();
+        let is_own = |call: &&Fingerprint| call.conversation == last.conversation;
+        let own: Vec<&Fingerprint> = self.all().filter(is_own).collect();
+        let in_a_row = own.iter().rev().take_while(|call| !call.novelty.is_progress());
+        let tries = in_a_row.filter(|call| is_same(call)).count();
+        let repeats = last.novelty.is_repetition() && (calls >= 5 || tries >= 6);
+        let progress = self.all().skip(index + 1).filter(is_own).any(|call| call.novelty.is_progress());
+        let same_call = earlier.tools.unwrap().adaptive == last.tools.unwrap().adaptive;
+        let like = comparable(&self.calls[index], &self.calls[newest]) && (same_call || !progress);
+        repeats && like && earlier.novelty != Novelty::Waited && is_same(&earlier)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Fingerprint> {
+        self.calls.iter().chain([self.current])
     }
 
     /// Which calls before `from` count, back to where more than `most` that is new lies between two
@@ -601,42 +649,62 @@ impl View<'_> {
         signature(one).is_some() && signature(one) == signature(other) && found * 3 > same.len()
     }
 
-    /// All repetitions of the conversation since it got further count, less one lap.
+    /// All repetitions since anything got further count, less one lap: those of the conversation,
+    /// or those of all conversations if they are more.
     fn standstill(&self, marks: &mut [[bool; 3]]) {
-        if !self.current.novelty.is_repetition() {
-            return;
-        }
-        let (mut steps, mut found) = (Vec::new(), 0);
-        for at in (0..=self.calls.len()).rev() {
-            let call = self.at(at);
-            if call.conversation != self.current.conversation {
-                continue;
-            }
-            found += usize::from(call.novelty == Novelty::Found);
-            let is_source =
-                !self.always_fails(self.calls.len()) && call.novelty == Novelty::Found && self.is_source(at);
-            let more = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
-            if call.novelty == Novelty::Changed || is_source || found > more + steps.len() / 3 {
-                break;
-            }
-            if call.novelty.is_repetition() {
-                steps.push(at);
-            }
-        }
-        let mut kinds: Vec<u64> = steps.iter().map(|at| key(self.at(*at))).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        if kinds.len() < 2 || steps.len() <= kinds.len() {
+        let own = |call: &Fingerprint| call.conversation == self.current.conversation;
+        let more = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
+        let of_own = self.standing(own, |steps| more + steps / 3);
+        let of_all = self.standing(|_| true, |_| 0);
+        let excess = |(steps, kinds, _): &(Vec<usize>, usize, usize)| steps.len() - kinds;
+        let (steps, kinds, found) = if excess(&of_own) >= excess(&of_all) { of_own } else { of_all };
+        if steps.is_empty() {
             return;
         }
         let mark = |places: Vec<usize>, signal: usize, marks: &mut [[bool; 3]]| {
-            let count = (places.len() + 2).saturating_sub(kinds.len());
+            let count = (places.len() + 2).saturating_sub(kinds);
             places.into_iter().take(count).for_each(|at| marks[at][signal] = true);
         };
         mark(steps[1..].to_vec(), 2, marks);
         let asked = |step: usize| (0..step).rev().find(|at| self.at(*at).conversation == self.at(step).conversation);
-        let answers = steps.iter().filter_map(|step| asked(*step)).filter(|at| self.answered_before(*at));
+        let is_long = found == 0 && steps.len() >= kinds + 2;
+        let answers = steps.iter().filter_map(|step| asked(*step)).filter(|at| is_long || self.answered_before(*at));
         mark(answers.collect(), 1, marks);
+    }
+
+    /// The repetitions since something got further, the newest first, and how many different ones
+    /// they are, and how many new things were between. None if all are different, or all the same.
+    fn standing(
+        &self,
+        is_part: impl Fn(&Fingerprint) -> bool,
+        free: impl Fn(usize) -> usize,
+    ) -> (Vec<usize>, usize, usize) {
+        let (mut steps, mut found, mut found_between) = (Vec::new(), 0, 0);
+        if !self.current.novelty.is_repetition() {
+            return (steps, 0, 0);
+        }
+        for at in (0..=self.calls.len()).rev().filter(|at| is_part(self.at(*at))) {
+            let call = self.at(at);
+            found += usize::from(call.novelty == Novelty::Found);
+            let is_source =
+                !self.always_fails(self.calls.len()) && call.novelty == Novelty::Found && self.is_source(at);
+            if call.novelty == Novelty::Changed || is_source || found > free(steps.len()) {
+                break;
+            }
+            if call.novelty.is_repetition() {
+                steps.push(at);
+                found_between = found;
+            }
+        }
+        let mut kinds: Vec<(u64, u64)> =
+            steps.iter().map(|at| (self.at(*at).conversation.0, key(self.at(*at)))).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if kinds.len() < 2 || steps.len() <= kinds.len() {
+            (Vec::new(), 0, 0)
+        } else {
+            (steps, kinds.len(), found_between)
+        }
     }
 
     fn answered_before(&self, at: usize) -> bool {
@@ -742,11 +810,15 @@ impl View<'_> {
 
     /// The step that a response led to, and what it brought.
     fn after(&self, index: usize) -> Option<(ToolStep, Novelty)> {
+        self.reported(index).and_then(|next| Some((next.tools?, next.novelty)))
+    }
+
+    /// The call that reports the step that a response led to.
+    fn reported(&self, index: usize) -> Option<Fingerprint> {
         let call = self.calls[index];
         let mut later = self.calls[index + 1..].iter().chain([self.current]);
         let next = later.find(|next| same_turn(next, &call));
-        let next = next.filter(|next| next.step.depth > call.step.depth);
-        next.and_then(|next| Some((next.tools?, next.novelty)))
+        next.filter(|next| next.step.depth > call.step.depth && next.tools.is_some()).copied()
     }
 
     /// Whether both responses led to tool steps with different results.
@@ -760,15 +832,20 @@ impl View<'_> {
 
     fn tools(&self, index: usize) -> bool {
         let call = &self.calls[index];
-        let (Some(one), Some(other)) = (call.tools, self.current.tools) else { return false };
-        let same_conversation = call.conversation == self.current.conversation;
+        self.same_outcome(call, self.current) && call.novelty != Novelty::Waited
+    }
+
+    /// Whether both calls report that the same came of what was tried.
+    fn same_outcome(&self, call: &Fingerprint, last: &Fingerprint) -> bool {
+        let (Some(one), Some(other)) = (call.tools, last.tools) else { return false };
+        let same_conversation = call.conversation == last.conversation;
         let same_result = one.result.gist == other.result.gist || one.result.shape == other.result.shape;
         let same_error = one.is_error && other.is_error && same_result;
         let is_rewording = reworded(&one, &other) || call.novelty == Novelty::Barren && gave_alike(&one, &other);
-        let same_nothing = self.current.novelty == Novelty::Barren && (same_finding(&one, &other) || is_rewording);
-        let is_same = comparable(call, self.current) && same_step(call, self.current)
-            || same_conversation && (same_error || same_nothing);
-        is_same && call.novelty != Novelty::Waited
+        let is_part = same_part(&one, &other) || call.novelty == Novelty::Barren && parts_of_one(&one, &other);
+        let is_same = same_finding(&one, &other) || is_rewording || is_part;
+        let same_nothing = last.novelty == Novelty::Barren && is_same;
+        comparable(call, last) && same_step(call, last) || same_conversation && (same_error || same_nothing)
     }
 }
 

@@ -50,7 +50,7 @@ fn other_commands_described_in_the_same_words() {
 
 #[test]
 fn an_installation_with_other_flags_that_fails_behind_a_header() {
-    check(Some(9), |client, round| {
+    check(Some(7), |client, round| {
         let arguments = json!({"cmd": format!("npm install --{}", words(round, 1))});
         let output = "npm says that the tree of packages is what it is: ERESOLVE";
         client.tool("exec_command", &arguments, &headed(round, 1, output));

@@ -29,7 +29,7 @@ fn the_same_call_whose_output_has_a_clock_and_an_id() {
 
 #[test]
 fn a_tiny_change_of_the_arguments_and_the_same_error() {
-    check(9, |client, round| {
+    check(7, |client, round| {
         let code = format!("import pandas; frame = pandas.read_csv('data.csv'); print(frame.{})", words(round, 1));
         let error = "FileNotFoundError: [Errno 2] No such file or directory: 'data.csv'";
         client.tool("python", &json!({ "code": code }), error);
@@ -38,7 +38,7 @@ fn a_tiny_change_of_the_arguments_and_the_same_error() {
 
 #[test]
 fn one_error_across_tools() {
-    check(9, |client, round| {
+    check(7, |client, round| {
         let tool = ["read", "write", "list", "search"][round % 4];
         client.tool(tool, &json!({"path": words(round, 1)}), "Error: the sandbox is not available");
     });
@@ -102,7 +102,7 @@ fn aborted_results_that_are_replayed() {
 
 #[test]
 fn a_file_that_is_read_beyond_its_end() {
-    check(9, |client, round| {
+    check(8, |client, round| {
         let offset = 200 + 40 * round;
         let warning = format!(
             "<system-reminder>Warning: the file exists but is shorter than the provided offset ({offset}). \
@@ -213,7 +213,7 @@ fn the_same_result_behind_a_header_of_its_client() {
 
 #[test]
 fn the_same_refusal_for_another_path() {
-    check(9, |client, round| {
+    check(7, |client, round| {
         let path = format!("{}/{}", words(round, 1), words(round + 100, 1));
         let error = format!("ls: cannot access '{path}': No such file or directory");
         client.tool("bash", &json!({"command": format!("ls {path}")}), &error);
@@ -222,7 +222,7 @@ fn the_same_refusal_for_another_path() {
 
 #[test]
 fn a_search_in_other_words_that_finds_nothing() {
-    check(9, |client, round| client.tool("search", &json!({"query": words(round, 3)}), "[]"));
+    check(8, |client, round| client.tool("search", &json!({"query": words(round, 3)}), "[]"));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn the_same_message_sent_again_under_another_number() {
 
 #[test]
 fn a_search_that_repeats_its_query_and_finds_nothing() {
-    check(9, |client, round| {
+    check(8, |client, round| {
         let query = words(round, 3);
         client.tool("search", &json!({ "query": query }), &format!("No results found for \"{query}\"."));
     });
@@ -268,7 +268,7 @@ fn a_search_that_repeats_its_query_and_finds_nothing() {
 
 #[test]
 fn an_empty_page_that_repeats_its_number() {
-    check(9, |client, round| {
+    check(8, |client, round| {
         let result = format!(r#"{{"page": {round}, "items": []}}"#);
         client.tool("list_orders", &json!({ "page": round }), &result);
     });
@@ -284,7 +284,7 @@ fn answers_that_are_empty() {
 
 #[test]
 fn the_report_of_one_sub_agent_after_the_other() {
-    check(9, |client, round| {
+    check(8, |client, round| {
         let report = "I was not able to find a leak in the code that you gave me.";
         client.tool("Task", &json!({"prompt": words(round, 9)}), report);
     });

@@ -8,5 +8,6 @@ mod client;
 mod disguised;
 mod healthy;
 mod loops;
+mod outcomes;
 mod reworded;
 mod written;

@@ -9,7 +9,7 @@ mod shell;
 mod tool_names;
 
 use tool_names::{
-    CHANGE, CHANGE_ANYWHERE, DELEGATION, HOLDS, LOOK, PLAN, RUN, SHELL, STRIDE, TAKES_COMMAND, TELLS, WAIT,
+    CHANGE, CHANGE_ANYWHERE, DELEGATION, HOLDS, LOOK, PLAN, RUN, SHELL, STRIDE, TAKES_COMMAND, TELLS, VERDICT, WAIT,
 };
 
 /// What the calls of one step are for: if one of them changes something, the step does.
@@ -68,6 +68,12 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
 pub(super) fn is_delegation(call: &ToolCall<'_>) -> bool {
     let hands_over = [r#""prompt""#, r#""task""#, r#""instructions""#, r#""message""#, r#""question""#];
     Words::of(&call.name).any(&DELEGATION) && hands_over.iter().any(|key| call.arguments.contains(key))
+}
+
+/// Whether a call asks whether something is right: many things may well be, and nothing to complain
+/// of is good news.
+pub(super) fn is_verdict(call: &ToolCall<'_>) -> bool {
+    Words::of(&call.name).any(&VERDICT)
 }
 
 /// Whether a call is a patch that was written as text, whatever the language of its block.

@@ -61,6 +61,7 @@ pub(super) const CHANGE_WITH: [(&str, &[&str]); 11] = [
             "init",
             "tag",
             "revert",
+            "bisect",
         ],
     ),
     ("sed", &["-i", "-i.bak", "-i''", "--in-place"]),

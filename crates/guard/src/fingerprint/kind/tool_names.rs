@@ -178,6 +178,9 @@ pub(super) const SHELL: [&str; 14] = [
     "commands",
 ];
 
+/// Names of tools that say whether something is right.
+pub(super) const VERDICT: [&str; 7] = ["validate", "verify", "lint", "scan", "audit", "typecheck", "review"];
+
 /// Arguments that hold a command.
 pub(super) const HOLDS: [&str; 5] = [r#""command""#, r#""cmd""#, r#""script""#, r#""code""#, r#""commands""#];
 

@@ -1,4 +1,4 @@
-//! The prints of the newest long prompts.
+//! The prints of the newest prompts: an agent sends the same one with every step of its work on it.
 
 use model::Asked;
 
@@ -7,8 +7,8 @@ use crate::fingerprint::print_cache::{self, PrintCache};
 
 /// How many prints a thread keeps.
 const PLACES: usize = 128;
-/// A shorter prompt is soon taken apart.
-const SHORTEST: usize = 128;
+/// A shorter prompt is soon taken apart: this many bytes cost as much as a search in vain.
+const SHORTEST: usize = 16;
 
 thread_local! {
     static PRINTS: PrintCache<PromptPrint, PLACES> = const { PrintCache::new() };
@@ -27,8 +27,12 @@ fn key_of(asked: &Asked<'_>) -> u64 {
     let turn_message = asked.turn_message.as_deref().unwrap_or_default();
     let texts = asked.prompt.iter().chain(turn_message).map(|text| text.as_bytes());
     let attachments = asked.attachments.iter().map(|attachment| attachment.as_bytes());
-    let counts =
-        [asked.prompt.len(), asked.attachments.len(), asked.turn_message.as_ref().map_or(0, |it| 1 + it.len())];
+    let counts = [
+        asked.prompt.len(),
+        asked.attachments.len(),
+        asked.turn_message.as_ref().map_or(0, |it| 1 + it.len()),
+        usize::from(asked.turn_position > 0),
+    ];
     print_cache::key_of(&counts, texts.chain(attachments))
 }
 

@@ -32,7 +32,8 @@ fn make_print(asked: &Asked<'_>) -> PromptPrint {
     let mut prompt = (ExactHash::default(), Digest::default());
     words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut prompt);
     let (exact, digest) = &mut prompt;
-    let is_error = asked.prompt.first().is_some_and(|text| says_error_at_once(text));
+    // Nothing went wrong before the first prompt: one that speaks of errors is a task.
+    let is_error = asked.turn_position > 0 && asked.prompt.first().is_some_and(|text| says_error_at_once(text));
     if is_error {
         // Fewer failures than before are another complaint.
         *exact = ExactHash::default();

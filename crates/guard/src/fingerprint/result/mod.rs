@@ -12,6 +12,7 @@ pub(super) mod error_text;
 pub(super) mod gist;
 mod keywords;
 mod lights;
+pub(super) mod lines;
 pub(super) mod nothing;
 mod phrases;
 mod tokens;

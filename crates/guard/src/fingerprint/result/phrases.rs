@@ -1,46 +1,37 @@
 //! Finds any of a few dozen phrases in a text, in whichever case, in one pass over it.
 
-/// By how many bytes phrases are recognised at first: those of all phrases fit into one number.
-const FIRST: usize = 3;
-
-/// The most phrases of one set.
-const MOST: usize = u128::BITS as usize / FIRST;
+/// The most phrases of one set: a bit for each fits into one number.
+const MOST: usize = u64::BITS as usize;
 
 /// A set of phrases in lower case, each of them three bytes or longer.
 pub(super) struct Phrases<const N: usize> {
     pub(super) phrases: [&'static str; N],
-    /// For each byte, in which phrases and where in their first bytes it stands: a bit for each of
-    /// those places.
-    places: [u128; 256],
-    /// The places where phrases begin.
-    beginnings: u128,
+    /// For the first three bytes of a phrase: which phrases have this byte there, a bit for each.
+    first: [[u64; 256]; 3],
 }
 
 impl<const N: usize> Phrases<N> {
     pub(super) const fn new(phrases: [&'static str; N]) -> Phrases<N> {
-        assert!(N <= MOST, "the first bytes of so many phrases do not fit into one number");
-        let (mut places, mut beginnings, mut place) = ([0; 256], 0, 0);
-        while place < N * FIRST {
-            let byte = phrases[place / FIRST].as_bytes()[place % FIRST];
-            places[byte as usize] |= 1 << place;
-            places[byte.to_ascii_uppercase() as usize] |= 1 << place;
-            if place.is_multiple_of(FIRST) {
-                beginnings |= 1 << place;
-            }
+        assert!(N <= MOST, "so many phrases do not fit into one number");
+        let (mut first, mut place) = ([[0; 256]; 3], 0);
+        while place < N * 3 {
+            let (phrase, at) = (place / 3, place % 3);
+            let byte = phrases[phrase].as_bytes()[at];
+            first[at][byte as usize] |= 1 << phrase;
+            first[at][byte.to_ascii_uppercase() as usize] |= 1 << phrase;
             place += 1;
         }
-        Phrases { phrases, places, beginnings }
+        Phrases { phrases, first }
     }
 
     /// Whether one of them stands in `text` where `counts` accepts what is before and behind it.
     #[inline]
     pub(super) fn any(&self, text: &[u8], counts: impl Fn(&[u8], &[u8]) -> bool) -> bool {
-        // A bit for each place that what was read last fits up to.
-        let mut reached = 0;
-        for (at, byte) in text.iter().enumerate() {
-            reached = (reached << 1 | self.beginnings) & self.places[usize::from(*byte)];
-            let begun = reached & (self.beginnings << (FIRST - 1));
-            if begun != 0 && self.starts_with_one(text, at + 1 - FIRST, begun, &counts) {
+        let [one, two, three] = &self.first;
+        for (at, bytes) in text.array_windows().enumerate() {
+            let [a, b, c]: &[u8; 3] = bytes;
+            let begun = one[usize::from(*a)] & two[usize::from(*b)] & three[usize::from(*c)];
+            if begun != 0 && self.starts_with_one(text, at, begun, &counts) {
                 return true;
             }
         }
@@ -49,10 +40,10 @@ impl<const N: usize> Phrases<N> {
 
     /// Whether one of those that have a bit in `begun` stands in `text` at `at` and counts.
     #[cold]
-    fn starts_with_one(&self, text: &[u8], at: usize, mut begun: u128, counts: &impl Fn(&[u8], &[u8]) -> bool) -> bool {
+    fn starts_with_one(&self, text: &[u8], at: usize, mut begun: u64, counts: &impl Fn(&[u8], &[u8]) -> bool) -> bool {
         let (before, text) = text.split_at(at);
         while begun != 0 {
-            let phrase = self.phrases[begun.trailing_zeros() as usize / FIRST].as_bytes();
+            let phrase = self.phrases[begun.trailing_zeros() as usize].as_bytes();
             let is_whole = text.get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase));
             if is_whole && counts(before, &text[phrase.len()..]) {
                 return true;

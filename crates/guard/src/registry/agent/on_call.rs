@@ -62,13 +62,26 @@ impl Agent<'_> {
         let silence = self.windows.silence(request.conversation, arrival.now);
         let asked = PackedFingerprint::from(&arrived);
         let print = Fingerprint {
-            is_sample: rules::is_sample(self.windows.in_flight(|call| rules::is_same_ask(call, &asked))),
+            is_sample: self.is_sample(&asked),
             silence: arrived.silence.max(seconds(silence)),
             ..arrived
         };
         let print = Fingerprint { novelty: self.novelty(&print), ..print };
         self.windows.push(&print, self.bounds());
         print
+    }
+
+    /// Whether `asked` is one of several samples: not in a later round of the same.
+    fn is_sample(&self, asked: &PackedFingerprint) -> bool {
+        let is_same = |call: &PackedFingerprint| rules::is_same_ask(call, asked);
+        if !rules::is_sample(self.windows.in_flight(is_same)) {
+            return false;
+        }
+        let mut same = self.windows.calls(WindowKind::Agent, asked.conversation());
+        same.retain(|call| is_same(call));
+        let Some(first) = same.iter().rposition(|call| !call.is_sample()) else { return true };
+        let answered_before = same[..first].iter().any(|call| call.outcome() == Outcome::Answered);
+        !rules::is_later_round(&Fingerprint::from(same[first]), answered_before)
     }
 
     /// What the step that a call reports brought, compared with the calls before it.
