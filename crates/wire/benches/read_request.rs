@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use wire::{AnswerReader, Dialect, read_request};
 
-/// The tools on offer: part of every request, never read.
+/// The definitions of the tools: every request has them, and they are never read.
 fn tools() -> Value {
     let tool = |number: usize| {
         json!({ "type": "function", "function": {
@@ -20,7 +20,7 @@ fn tools() -> Value {
     (0..12).map(tool).collect()
 }
 
-/// What a tool gives: code, with the quotes and line ends that JSON escapes.
+/// The result of a tool: code, with the quotes and line ends that JSON escapes.
 fn result(step: usize) -> String {
     (0..30).map(|line| format!("{line:4}\tlet value_{line} = lookup(\"key_{step}\", {line})?;\n")).collect()
 }
@@ -72,7 +72,8 @@ fn requests(criterion: &mut Criterion) {
             group.bench_function(format!("{name}/{}KB", size >> 10), |bencher| {
                 bencher.iter(|| read_request(dialect, black_box(&body)).unwrap().depth);
             });
-            // The measure of a noisy machine: how long it takes only to check the same bytes.
+            // The time that serde_json needs only to validate the same bytes, to judge a noisy
+            // machine by.
             group.bench_function(format!("{name}/{}KB/serde_json_skip", size >> 10), |bencher| {
                 bencher.iter(|| serde_json::from_slice::<serde::de::IgnoredAny>(black_box(&body)).unwrap());
             });

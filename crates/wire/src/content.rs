@@ -33,22 +33,39 @@ impl PartKind {
 struct Marks<'a> {
     kind: Option<Json<'a>>,
     text: Option<Json<'a>>,
-    /// Gemini and Bedrock have no `type`, but a field for each kind.
-    function: Option<PartKind>,
+    wrapped: Option<Wrapped<'a>>,
+}
+
+/// Gemini and Bedrock have no `type`, but a field for each kind, which holds the rest of the part.
+#[derive(Clone, Copy, Debug)]
+enum Wrapped<'a> {
+    Call(Json<'a>),
+    Result(ToolResult<'a>),
+    /// Bedrock's cache marker, which clients move from message to message, counts as an empty text.
+    CacheMarker,
+}
+
+impl Wrapped<'_> {
+    fn part_kind(self) -> PartKind {
+        match self {
+            Wrapped::Call(_) => PartKind::ToolUse,
+            Wrapped::Result(_) => PartKind::ToolResult,
+            Wrapped::CacheMarker => PartKind::Text,
+        }
+    }
 }
 
 impl<'a> Marks<'a> {
-    fn see(&mut self, key: &str, value: Json<'a>) {
+    fn read_field(&mut self, key: &str, value: Json<'a>) {
         match key {
             "type" => self.kind = Some(value),
             "text" => self.text = Some(value),
-            "functionCall" | "function_call" => self.function = Some(PartKind::ToolUse),
-            "functionResponse" | "function_response" => self.function = Some(PartKind::ToolResult),
-            "toolUse" => self.function = Some(PartKind::ToolUse),
-            "toolResult" => self.function = Some(PartKind::ToolResult),
-            // Bedrock's cache marker, which clients move from message to message, counts as an
-            // empty text.
-            "cachePoint" => self.function = Some(PartKind::Text),
+            "functionCall" | "function_call" | "toolUse" => self.wrapped = Some(Wrapped::Call(value)),
+            "functionResponse" | "function_response" => {
+                self.wrapped = Some(Wrapped::Result(ToolResult::Gemini(value)));
+            }
+            "toolResult" => self.wrapped = Some(Wrapped::Result(ToolResult::Bedrock(value))),
+            "cachePoint" => self.wrapped = Some(Wrapped::CacheMarker),
             _ => {}
         }
     }
@@ -57,41 +74,57 @@ impl<'a> Marks<'a> {
     fn part_kind(self) -> PartKind {
         match self.kind.and_then(Json::text) {
             Some(kind) => PartKind::of_type(&kind),
-            None => self.function.unwrap_or(if self.text.is_some() { PartKind::Text } else { PartKind::Attachment }),
+            None => match self.wrapped {
+                Some(wrapped) => wrapped.part_kind(),
+                None if self.text.is_some() => PartKind::Text,
+                None => PartKind::Attachment,
+            },
         }
+    }
+
+    /// `part` with these marks; `None` if it has no content.
+    fn read(self, part: Json<'a>) -> Option<Part<'a>> {
+        Some(match (self.part_kind(), self.wrapped) {
+            (PartKind::Text, _) => Part::Text(self.text?),
+            (PartKind::Attachment, _) => Part::Attachment(part),
+            (PartKind::ToolUse, Some(Wrapped::Call(call))) => Part::ToolUse(call),
+            (PartKind::ToolUse, _) => Part::ToolUse(part),
+            (PartKind::ToolResult, Some(Wrapped::Result(result))) => Part::ToolResult(result),
+            (PartKind::ToolResult, _) => Part::ToolResult(ToolResult::Anthropic(part)),
+        })
     }
 }
 
 /// The set of kinds of a content's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Holds(u8);
+pub(crate) struct PartKinds(u8);
 
-impl Holds {
+impl PartKinds {
     /// Whether there is a part of this kind. An empty text does not count.
     pub(crate) fn has(self, kind: PartKind) -> bool {
         self.0 & kind as u8 != 0
     }
 
-    /// The kinds in a prompt that is no message. A prompt of unknown form (tokens, a template's
+    /// The kinds in a prompt that is not a message. A prompt of unknown form (tokens, a template's
     /// name and variables) counts as one attachment.
-    pub(crate) fn of_prompt(prompt: Json<'_>) -> Holds {
-        let holds = Holds::look(&mut Cursor::new(prompt.raw())).unwrap_or_default();
-        let is_unknown = holds.0 == 0 && matches!(prompt.raw().as_bytes(), [b'[' | b'{', _, _, ..]);
-        if is_unknown { Holds(PartKind::Attachment as u8) } else { holds }
+    pub(crate) fn of_prompt(prompt: Json<'_>) -> PartKinds {
+        let kinds = PartKinds::read(&mut Cursor::new(prompt.raw())).unwrap_or_default();
+        let is_unknown = kinds.0 == 0 && matches!(prompt.raw().as_bytes(), [b'[' | b'{', _, _, ..]);
+        if is_unknown { PartKinds(PartKind::Attachment as u8) } else { kinds }
     }
 
     /// Reads the kinds of a content's parts from the cursor.
-    pub(crate) fn look(cursor: &mut Cursor<'_>) -> Result<Holds, Malformed> {
-        let mut holds = Holds::default();
+    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<PartKinds, Malformed> {
+        let mut kinds = PartKinds::default();
         if cursor.peek() == b'[' {
-            cursor.array(|cursor| holds.look_at_part(cursor))?;
+            cursor.array(|cursor| kinds.read_part(cursor))?;
         } else if is_filled(cursor.value()?) {
-            holds.0 |= PartKind::Text as u8;
+            kinds.0 |= PartKind::Text as u8;
         }
-        Ok(holds)
+        Ok(kinds)
     }
 
-    fn look_at_part(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+    fn read_part(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         if cursor.peek() != b'{' {
             if is_filled(cursor.value()?) {
                 self.0 |= PartKind::Text as u8;
@@ -100,7 +133,7 @@ impl Holds {
         }
         let mut marks = Marks::default();
         cursor.object(|cursor, key| {
-            marks.see(key, cursor.value()?);
+            marks.read_field(key, cursor.value()?);
             Ok(())
         })?;
         let kind = marks.part_kind();
@@ -122,30 +155,32 @@ pub(crate) enum Part<'a> {
     Text(Json<'a>),
     /// An image, audio, a file, a document.
     Attachment(Json<'a>),
-    /// A tool call.
+    /// A tool call: the object with its name and arguments.
     ToolUse(Json<'a>),
     /// A tool's result.
-    ToolResult(Json<'a>),
+    ToolResult(ToolResult<'a>),
+}
+
+/// A tool's result, by the provider whose form it has: the object with its id and content.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ToolResult<'a> {
+    Anthropic(Json<'a>),
+    Gemini(Json<'a>),
+    Bedrock(Json<'a>),
 }
 
 /// Visits the parts of a content; a string is one part.
-pub(crate) fn parts<'a>(content: Json<'a>, mut each: impl FnMut(Part<'a>)) {
+pub(crate) fn parts<'a>(content: Json<'a>, mut visit: impl FnMut(Part<'a>)) {
     if content.is_text() {
-        return each(Part::Text(content));
+        return visit(Part::Text(content));
     }
     content.items(|part| {
         if part.is_text() {
-            return each(Part::Text(part));
+            return visit(Part::Text(part));
         }
         let mut marks = Marks::default();
-        part.fields(|key, value| marks.see(key, value));
-        match (marks.part_kind(), marks.text) {
-            (PartKind::Text, Some(text)) => each(Part::Text(text)),
-            (PartKind::Text, None) => {}
-            (PartKind::Attachment, _) => each(Part::Attachment(part)),
-            (PartKind::ToolUse, _) => each(Part::ToolUse(part)),
-            (PartKind::ToolResult, _) => each(Part::ToolResult(part)),
-        }
+        part.fields(|key, value| marks.read_field(key, value));
+        marks.read(part).into_iter().for_each(&mut visit);
     });
 }
 
@@ -181,8 +216,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// An attachment as it is written; for encoded data a word that stands for it. The word has letters
-/// only: the data itself, or its hash in digits, would pass for an id, which says nothing.
+/// An attachment as it is written, with encoded data replaced by a word of letters. The data
+/// itself, or digits of its hash, would be masked as an id.
 pub(crate) fn attachment_text(raw: &str) -> Cow<'_, str> {
     if !["base64", "\"bytes\""].iter().any(|mark| raw.contains(mark)) {
         return Cow::Borrowed(raw);
@@ -194,10 +229,10 @@ pub(crate) fn attachment_text(raw: &str) -> Cow<'_, str> {
 
 /// Visits the values of an attachment. Skips its type and the cache marker, which clients move from
 /// message to message.
-fn attached<'a>(part: Json<'a>, mut each: impl FnMut(&'a str)) {
+fn attached<'a>(part: Json<'a>, mut visit: impl FnMut(&'a str)) {
     part.fields(|key, value| {
         if key != "type" && key != "cache_control" {
-            each(value.raw());
+            visit(value.raw());
         }
     });
 }

@@ -14,21 +14,29 @@ pub(crate) struct CallWithId<'a> {
     pub(crate) call: ToolCall<'a>,
 }
 
-/// Reads a name and its arguments from the cursor. Each dialect has its own key for the arguments.
+/// A call of which nothing is read yet.
+pub(crate) const NO_CALL: ToolCall<'static> = ToolCall { name: Cow::Borrowed(""), arguments: Cow::Borrowed("") };
+
+/// Reads a name and its arguments from the cursor.
 pub(crate) fn read_named<'a>(cursor: &mut Cursor<'a>) -> Result<ToolCall<'a>, Malformed> {
-    let mut call = ToolCall { name: Cow::default(), arguments: Cow::default() };
-    cursor.fields(|key, value| match key {
+    let mut call = NO_CALL;
+    cursor.fields(|key, value| read_field(&mut call, key, value))?;
+    Ok(call)
+}
+
+/// Reads one field of a call. Each dialect has its own key for the arguments.
+pub(crate) fn read_field<'a>(call: &mut ToolCall<'a>, key: &str, value: Json<'a>) {
+    match key {
         "name" => call.name = value.text().unwrap_or_default(),
         "arguments" | "input" | "args" => call.arguments = value.text().unwrap_or(Cow::Borrowed(value.raw())),
         _ => {}
-    })?;
-    Ok(call)
+    }
 }
 
 /// Reads a name and its arguments from a value.
 pub(crate) fn read_value(value: Json<'_>) -> ToolCall<'_> {
     // Cannot fail: a `Json` is valid by construction.
-    read_named(&mut value.cursor()).unwrap_or(ToolCall { name: Cow::default(), arguments: Cow::default() })
+    read_named(&mut value.cursor()).unwrap_or(NO_CALL)
 }
 
 /// Reads an item of Responses: `{"type":"function_call","call_id","name","arguments":"…"}`. A

@@ -24,7 +24,7 @@ pub fn error_message(body: &[u8]) -> Option<String> {
     // Gemini wraps the error of a stream in an array.
     let object = text.strip_prefix('[').unwrap_or(text);
     let (mut error, mut message) = (None, None);
-    // What stands before the cut is visited all the same.
+    // Fields before the cut are visited although the text as a whole is invalid.
     let _ = Json::parse_fields(object, |name, value| match name.to_ascii_lowercase().as_str() {
         "error" => error = value.field("message").and_then(Json::filled_text).or_else(|| value.filled_text()),
         "message" | "detail" => message = value.filled_text().or(message.take()),
@@ -46,9 +46,9 @@ pub fn error_excerpt(text: &str) -> String {
 /// A word in which every part that may be a key is hidden.
 fn hide_keys(word: &str) -> String {
     let mut shown = String::with_capacity(word.len());
-    for part in word.split_inclusive(|it| !is_of_key(it)) {
+    for part in word.split_inclusive(|it| !is_key_character(it)) {
         // A dot at its end belongs to the sentence.
-        let key = part.trim_end_matches(|it| !is_of_key(it) || it == '.');
+        let key = part.trim_end_matches(|it| !is_key_character(it) || it == '.');
         if may_be_key(key) {
             shown.push_str(HIDDEN);
             shown.push_str(&part[key.len()..]);
@@ -60,7 +60,7 @@ fn hide_keys(word: &str) -> String {
 }
 
 /// Whether a character may be part of a key, or of one that the provider has masked.
-fn is_of_key(it: char) -> bool {
+fn is_key_character(it: char) -> bool {
     it.is_ascii_alphanumeric() || "-_.+/*".contains(it)
 }
 

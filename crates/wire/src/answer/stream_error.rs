@@ -30,7 +30,7 @@ pub(crate) fn object(dialect: Dialect, message: &str) -> Value {
         Dialect::Gemini => json!({ "error": { "code": 503, "message": message, "status": "UNAVAILABLE" } }),
         Dialect::Ollama => json!({ "error": message }),
         Dialect::Converse => json!({ "error": { "message": message } }),
-        // The error stands at the top as well, where every dialect's reader looks for it.
+        // The error is at the top as well, where every dialect's reader looks for it.
         Dialect::Cohere => json!({
             "type": "message-end",
             "delta": { "finish_reason": "ERROR", "error": message },

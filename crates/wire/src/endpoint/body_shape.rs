@@ -6,7 +6,7 @@ use crate::Dialect;
 use crate::json::{Cursor, Json, Malformed};
 
 /// Fields of requests to Responses that requests for embeddings, moderation or speech lack.
-const OF_RESPONSES: [&str; 9] = [
+const RESPONSES_FIELDS: [&str; 9] = [
     "instructions",
     "tools",
     "max_output_tokens",
@@ -19,7 +19,7 @@ const OF_RESPONSES: [&str; 9] = [
 ];
 
 /// Fields of requests for text that requests for images, video and sound lack.
-const OF_COMPLETIONS: [&str; 9] =
+const COMPLETIONS_FIELDS: [&str; 9] =
     ["max_tokens", "max_tokens_to_sample", "temperature", "top_p", "stop", "best_of", "echo", "options", "keep_alive"];
 
 /// The dialect of a request's body. `None` if it carries no conversation. The provider's `format`
@@ -30,8 +30,8 @@ pub fn dialect_of_body(format: Format, body: &[u8]) -> Result<Option<Dialect>, U
     let mut cursor = Cursor::new(text);
     cursor.object(|cursor, key| match key {
         // Google's own clients send the request inside an envelope.
-        "request" => cursor.object(|cursor, key| shape.see(cursor, key)).map(drop),
-        _ => shape.see(cursor, key),
+        "request" => cursor.object(|cursor, key| shape.read_field(cursor, key)).map(drop),
+        _ => shape.read_field(cursor, key),
     })?;
     cursor.end()?;
     Ok(shape.dialect(format))
@@ -50,7 +50,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn see(&mut self, cursor: &mut Cursor<'_>, key: &str) -> Result<(), Malformed> {
+    fn read_field(&mut self, cursor: &mut Cursor<'_>, key: &str) -> Result<(), Malformed> {
         match key {
             "messages" => self.has_messages = has_item(cursor, &["role"])?,
             "contents" => self.has_contents = has_item(cursor, &["parts"])?,
@@ -61,8 +61,8 @@ impl Shape {
             "prompt" => self.has_prompt = is_filled(cursor.value()?),
             _ => {
                 cursor.pass()?;
-                self.is_of_responses |= OF_RESPONSES.contains(&key);
-                self.is_of_completions |= OF_COMPLETIONS.contains(&key);
+                self.is_of_responses |= RESPONSES_FIELDS.contains(&key);
+                self.is_of_completions |= COMPLETIONS_FIELDS.contains(&key);
             }
         }
         Ok(())

@@ -86,7 +86,7 @@ impl<'a> PathKind<'a> {
         if let Some(dialect) = dialect_at(format, &plain) {
             return PathKind::Conversation(Endpoint { dialect, model: None, streams: false });
         }
-        let endpoint = of_model(path, &plain).or_else(|| of_bedrock(path, &plain));
+        let endpoint = google_endpoint(path, &plain).or_else(|| bedrock_endpoint(path, &plain));
         endpoint.map_or(PathKind::Unknown, PathKind::Conversation)
     }
 }
@@ -177,7 +177,7 @@ fn is_thread(path: &str) -> bool {
 
 /// Google's paths end with the model and an action: `…/models/{model}:generateContent`. Vertex AI
 /// serves Claude in the same way.
-fn of_model<'a>(path: &'a str, plain: &str) -> Option<Endpoint<'a>> {
+fn google_endpoint<'a>(path: &'a str, plain: &str) -> Option<Endpoint<'a>> {
     let (named, action) = plain.rsplit_once(':')?;
     let (dialect, streams) = match action {
         "generatecontent" => (Dialect::Gemini, false),
@@ -211,7 +211,7 @@ fn last_of(text: &str, plain: char, encoded: &str) -> Option<(usize, usize)> {
 }
 
 /// Bedrock's paths: `/model/{model}/converse`, and `invoke` with a body of the model's own dialect.
-fn of_bedrock<'a>(path: &'a str, plain: &str) -> Option<Endpoint<'a>> {
+fn bedrock_endpoint<'a>(path: &'a str, plain: &str) -> Option<Endpoint<'a>> {
     let (before, action) = plain.rsplit_once('/')?;
     let (dialect, streams) = match action {
         "converse" => (Dialect::Converse, false),

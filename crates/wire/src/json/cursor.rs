@@ -25,9 +25,9 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0, depth: 0 }
     }
 
-    /// Visits the fields of an object. `each` reads the field's value from the cursor, or ends the
+    /// Visits the fields of an object. `visit` reads the field's value from the cursor, or ends the
     /// visit with an error. Any other value is skipped and gives `false`.
-    pub(crate) fn object(&mut self, mut each: impl FnMut(&mut Self, &str) -> Result<()>) -> Result<bool> {
+    pub(crate) fn object(&mut self, mut visit: impl FnMut(&mut Self, &str) -> Result<()>) -> Result<bool> {
         let first = self.peek();
         if first != b'{' {
             return self.skip(first).map(|()| false);
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
                 unescaped = text(written);
                 &unescaped
             };
-            each(self, key)?;
+            visit(self, key)?;
             match self.peek() {
                 b',' => self.at += 1,
                 b'}' => break self.close(),
@@ -58,15 +58,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// Visits the fields of an object with their values.
-    pub(crate) fn fields(&mut self, mut each: impl FnMut(&str, Json<'a>)) -> Result<bool> {
+    pub(crate) fn fields(&mut self, mut visit: impl FnMut(&str, Json<'a>)) -> Result<bool> {
         self.object(|cursor, key| {
-            each(key, cursor.value()?);
+            visit(key, cursor.value()?);
             Ok(())
         })
     }
 
     /// Visits the items of an array, as [`Cursor::object`] does with fields.
-    pub(crate) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<bool> {
+    pub(crate) fn array(&mut self, mut visit: impl FnMut(&mut Self) -> Result<()>) -> Result<bool> {
         let first = self.peek();
         if first != b'[' {
             return self.skip(first).map(|()| false);
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
             return Ok(true);
         }
         loop {
-            each(self)?;
+            visit(self)?;
             match self.peek() {
                 b',' => self.at += 1,
                 b']' => break self.close(),
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
         self.skip(first)
     }
 
-    /// Skips `text` if it stands here; says whether it does.
+    /// Skips `text` if it comes next, and returns whether it did.
     pub(crate) fn pass_text(&mut self, text: &str) -> bool {
         self.peek();
         let stands_here = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
@@ -124,7 +124,7 @@ impl<'a> Cursor<'a> {
         Ok((Json(&self.text[start..self.at]), seen))
     }
 
-    /// The next byte that is no white space; 0 at the end of input.
+    /// The next byte that is not white space; 0 at the end of input.
     #[inline(always)]
     pub(crate) fn peek(&mut self) -> u8 {
         let bytes = self.text.as_bytes();
@@ -181,8 +181,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// After a value inside [`Cursor::skip_container`]: closes the containers that end here, and
-    /// says whether another value follows.
+    /// Closes the containers that end after a value inside [`Cursor::skip_container`], and returns
+    /// whether another value follows.
     #[inline(always)]
     fn advance(&mut self, outer: u16, kinds: &mut OpenKinds) -> Result<bool> {
         while self.depth > outer {
@@ -239,7 +239,7 @@ impl<'a> Cursor<'a> {
         self.expect(b':')
     }
 
-    /// Skips this one character.
+    /// Skips `character`, and fails if another one comes next.
     #[inline(always)]
     fn expect(&mut self, character: u8) -> Result<()> {
         if self.peek() != character {

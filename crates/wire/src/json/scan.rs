@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::swar::{equal, no_digit, place, word_at};
+use super::swar::{equal, match_index, no_digit, word_at};
 
 /// Keys and most values are shorter; a wide search would not pay off for them.
 const SHORT: usize = 32;
@@ -21,7 +21,7 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     if is_escaped(bytes, quote) { long_string_end(bytes, quote + 1) } else { Some(quote) }
 }
 
-/// The same from a position inside the string.
+/// The position of the closing quote, searched from a position inside the string.
 #[inline(never)]
 fn long_string_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut quote = next_quote(bytes, from, WORD)?;
@@ -39,7 +39,7 @@ fn next_quote(bytes: &[u8], from: usize, near: usize) -> Option<usize> {
     for word in words.iter().take(near / 8) {
         let found = equal(u64::from_le_bytes(*word), b'"');
         if found != 0 {
-            return Some(at + place(found));
+            return Some(at + match_index(found));
         }
         at += 8;
     }
@@ -75,8 +75,8 @@ pub(super) fn key_end(bytes: &[u8], start: usize) -> Option<KeyEnd> {
         let (quote, backslash) = (equal(word, b'"'), equal(word, b'\\'));
         if quote | backslash == 0 {
             at += 8;
-        } else if place(quote) < place(backslash) {
-            return Some(KeyEnd { at: at + place(quote), is_plain: true });
+        } else if match_index(quote) < match_index(backslash) {
+            return Some(KeyEnd { at: at + match_index(quote), is_plain: true });
         } else {
             break;
         }
@@ -134,7 +134,7 @@ fn digits_end(bytes: &[u8], start: usize) -> Option<usize> {
     loop {
         match no_digit(word_at(bytes, end)?) {
             0 => end += 8,
-            found => break end += place(found),
+            found => break end += match_index(found),
         }
     }
     (end > start).then_some(end)

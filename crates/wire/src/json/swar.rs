@@ -16,7 +16,7 @@ pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
     }
 }
 
-/// The same for the last bytes, of which there are fewer than eight.
+/// Like [`word_at`] for the last bytes, of which there are fewer than eight.
 #[inline(never)]
 fn last_word(bytes: &[u8], at: usize) -> u64 {
     if let Some(chunk) = bytes.last_chunk() {
@@ -33,7 +33,7 @@ pub(crate) fn equal(word: u64, byte: u8) -> u64 {
     zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7)
 }
 
-/// Matches every byte that is no ASCII digit.
+/// Matches every byte that is not an ASCII digit.
 #[inline(always)]
 pub(crate) fn no_digit(word: u64) -> u64 {
     let value = word ^ (ONES * u64::from(b'0'));
@@ -55,8 +55,8 @@ pub(crate) fn short_contains(bytes: &[u8], byte: u8) -> bool {
 
 /// The index of the lowest match in its word.
 #[inline(always)]
-pub(crate) fn place(found: u64) -> usize {
-    found.trailing_zeros() as usize / 8
+pub(crate) fn match_index(matches: u64) -> usize {
+    matches.trailing_zeros() as usize / 8
 }
 
 #[cfg(test)]
@@ -68,8 +68,8 @@ mod tests {
     /// The first position of the byte, searched by words from `start` on.
     fn find(bytes: &[u8], start: usize, byte: u8) -> Option<usize> {
         (start..=bytes.len()).step_by(8).find_map(|at| {
-            let found = equal(word_at(bytes, at)?, byte);
-            (found != 0).then(|| at + place(found))
+            let matches = equal(word_at(bytes, at)?, byte);
+            (matches != 0).then(|| at + match_index(matches))
         })
     }
 
@@ -89,8 +89,8 @@ mod tests {
         fn digits_end_where_a_plain_search_ends_them(digits in "[0-9]{0,8}", rest: [u8; 8]) {
             let bytes = [digits.as_bytes(), &rest].concat();
             let expected = bytes.iter().take(8).position(|byte| !byte.is_ascii_digit());
-            let found = word_at(&bytes, 0).map(no_digit).filter(|found| *found != 0);
-            prop_assert_eq!(found.map(place), expected);
+            let matches = word_at(&bytes, 0).map(no_digit).filter(|matches| *matches != 0);
+            prop_assert_eq!(matches.map(match_index), expected);
         }
     }
 

@@ -22,9 +22,9 @@ impl<'a> Json<'a> {
 
     /// Validates all of `text` and visits its fields in the same pass. Fields before an error are
     /// visited too.
-    pub(crate) fn parse_fields(text: &'a str, each: impl FnMut(&str, Json<'a>)) -> Result<(), Malformed> {
+    pub(crate) fn parse_fields(text: &'a str, visit: impl FnMut(&str, Json<'a>)) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(text);
-        cursor.fields(each)?;
+        cursor.fields(visit)?;
         cursor.end()
     }
 
@@ -69,23 +69,23 @@ impl<'a> Json<'a> {
     }
 
     /// Visits the fields of an object. Other values have none.
-    pub(crate) fn fields(self, each: impl FnMut(&str, Json<'a>)) {
+    pub(crate) fn fields(self, visit: impl FnMut(&str, Json<'a>)) {
         // Cannot fail: a `Json` is valid by construction.
-        let _ = Json::parse_fields(self.0, each);
+        let _ = Json::parse_fields(self.0, visit);
     }
 
     /// Visits the items of an array. Other values have none.
-    pub(crate) fn items(self, mut each: impl FnMut(Json<'a>)) {
-        self.each(|cursor| {
-            each(cursor.value()?);
+    pub(crate) fn items(self, mut visit: impl FnMut(Json<'a>)) {
+        self.visit(|cursor| {
+            visit(cursor.value()?);
             Ok(())
         });
     }
 
     /// Visits the items of an array through a cursor.
-    pub(crate) fn each(self, each: impl FnMut(&mut Cursor<'a>) -> Result<(), Malformed>) {
+    pub(crate) fn visit(self, visit: impl FnMut(&mut Cursor<'a>) -> Result<(), Malformed>) {
         // Cannot fail: a `Json` is valid by construction.
-        let _ = Cursor::new(self.0).array(each);
+        let _ = Cursor::new(self.0).array(visit);
     }
 
     /// The value of one field of an object.

@@ -37,7 +37,7 @@ impl Book {
         self.get(&key).or_else(|| self.get(name::undated(&key)))
     }
 
-    pub(super) fn of_any_model(&self) -> Option<Price> {
+    pub(super) fn price_of_any_model(&self) -> Option<Price> {
         self.models.get(ANY).copied()
     }
 

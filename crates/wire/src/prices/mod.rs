@@ -21,7 +21,7 @@ use book::Book;
 /// The longest name of a model that is looked up.
 const LONGEST_NAME: usize = 256;
 /// The number of cached lookups. Names come from clients, so the cache must be bounded.
-const REMEMBERED: usize = 4096;
+const MAX_LOOKUPS: usize = 4096;
 
 /// Resellers, which name models `vendor/model`. The vendor's price applies if they have none of
 /// their own.
@@ -51,7 +51,7 @@ pub struct Prices {
     books: HashMap<String, Book>,
     unpriced: Unpriced,
     /// Cached lookups by provider and model.
-    found: RwLock<HashMap<String, HashMap<String, Option<Price>>>>,
+    lookups: RwLock<HashMap<String, HashMap<String, Option<Price>>>>,
 }
 
 impl Prices {
@@ -67,8 +67,8 @@ impl Prices {
     /// Adds or replaces a price. `*` stands for every model of the provider without a price.
     pub fn put(&mut self, provider: &str, model: &str, price: Price) {
         self.books.entry(provider.to_owned()).or_default().put(model, price);
-        if let Ok(found) = self.found.get_mut() {
-            found.clear();
+        if let Ok(lookups) = self.lookups.get_mut() {
+            lookups.clear();
         }
     }
 
@@ -82,17 +82,17 @@ impl Prices {
         if model.len() > LONGEST_NAME {
             return None;
         }
-        if let Ok(found) = self.found.read()
-            && let Some(price) = found.get(provider).and_then(|models| models.get(model))
+        if let Ok(lookups) = self.lookups.read()
+            && let Some(price) = lookups.get(provider).and_then(|models| models.get(model))
         {
             return *price;
         }
         let price = self.look_up(provider, model);
-        if let Ok(mut found) = self.found.write() {
-            if found.values().map(HashMap::len).sum::<usize>() >= REMEMBERED {
-                found.clear();
+        if let Ok(mut lookups) = self.lookups.write() {
+            if lookups.values().map(HashMap::len).sum::<usize>() >= MAX_LOOKUPS {
+                lookups.clear();
             }
-            found.entry(provider.to_owned()).or_default().insert(model.to_owned(), price);
+            lookups.entry(provider.to_owned()).or_default().insert(model.to_owned(), price);
         }
         price
     }
@@ -123,11 +123,11 @@ impl Prices {
     fn look_up(&self, provider: &str, model: &str) -> Option<Price> {
         let book = self.books.get(provider);
         let own = book.and_then(|book| book.find(model));
-        own.or_else(|| self.of_vendor(provider, model)).or_else(|| book?.of_any_model())
+        own.or_else(|| self.vendor_price(provider, model)).or_else(|| book?.price_of_any_model())
     }
 
     /// The vendor's own price of a model that a reseller or an unknown gateway offers.
-    fn of_vendor(&self, provider: &str, model: &str) -> Option<Price> {
+    fn vendor_price(&self, provider: &str, model: &str) -> Option<Price> {
         let is_reseller = RESELLERS.contains(&provider);
         if self.books.contains_key(provider) && !is_reseller {
             return None;

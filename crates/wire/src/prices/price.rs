@@ -26,7 +26,7 @@ impl Rates {
         Rates { input, output, cache_read: input, cache_write: input, cache_write_long: input }
     }
 
-    /// The higher of each.
+    /// The higher rate of each kind.
     fn max(self, other: Rates) -> Rates {
         Rates {
             input: self.input.max(other.input),

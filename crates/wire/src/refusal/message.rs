@@ -21,6 +21,10 @@ impl Refusal {
                  a person activates the group: run `agentgazer groups activate {group}` or use the dashboard."
             ),
             RefusalKind::Inactive { deactivation, .. } => inactive_text(&agent, name, deactivation),
+            RefusalKind::OutsideHours { time_zone, group: Some(group), .. } => format!(
+                "AgentGazer stopped this call of {agent}: it is outside the hours in which its group '{group}' may call (time \
+                 zone {time_zone}). A person can change them: use the API."
+            ),
             RefusalKind::OutsideHours { time_zone, .. } => format!(
                 "AgentGazer stopped this call of {agent}: it is outside the hours in which this agent may call (time zone \
                  {time_zone}). A person can change them: run `agentgazer policy {name}` or use the dashboard."
@@ -37,7 +41,11 @@ impl Refusal {
                 "AgentGazer stopped this call of {agent}: its calls in flight may take what is left of its budget. Try again \
                  in {retry_after_seconds} s."
             ),
-            RefusalKind::RateLimited { retry_after_seconds } => format!(
+            RefusalKind::RateLimited { retry_after_seconds, group: Some(group) } => format!(
+                "AgentGazer stopped this call of {agent}: its group '{group}' called as often as it may for the moment. Try \
+                 again in {retry_after_seconds} s."
+            ),
+            RefusalKind::RateLimited { retry_after_seconds, .. } => format!(
                 "AgentGazer stopped this call of {agent}: it called as often as it may for the moment. Try again in \
                  {retry_after_seconds} s."
             ),

@@ -3,6 +3,7 @@
 //! Clients search error messages for words: some that name limits, load or lengths make them retry,
 //! compact or ask for a login. The messages here avoid those words, and a test checks it.
 
+mod body;
 mod message;
 mod status;
 
@@ -10,8 +11,8 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use model::{AgentId, BlockReason, CallId, Deactivation, Format, KeyRefusal, NanoUsd};
-use serde_json::{Map, Value, json};
 
+pub(crate) use body::openai_error;
 pub use status::RefusalStatus;
 
 /// A call that is not forwarded.
@@ -37,10 +38,12 @@ pub enum RefusalKind {
         /// The status to answer with.
         status: StatusCode,
     },
-    /// It came outside the agent's allowed hours.
+    /// It came outside the allowed hours.
     OutsideHours {
         /// The time zone of the hours.
         time_zone: String,
+        /// The group whose hours they are; `None` if they are the agent's own.
+        group: Option<String>,
         /// The status to answer with.
         status: StatusCode,
     },
@@ -64,6 +67,8 @@ pub enum RefusalKind {
     },
     /// The agent called too often.
     RateLimited {
+        /// The group whose rate it is; `None` if it is the agent's own.
+        group: Option<String>,
         /// When to try again.
         retry_after_seconds: u64,
     },
@@ -81,7 +86,7 @@ pub enum RefusalKind {
         agents: Option<String>,
     },
     /// The request cannot be forwarded (bad agent name, unknown provider, too large, …) or the
-    /// provider did not answer. This is no block and has no `block_reason`.
+    /// provider did not answer. This is not a block and has no `block_reason`.
     Error {
         /// Who is at fault.
         fault: Fault,
@@ -105,15 +110,24 @@ pub enum Fault {
 
 /// The answer to a refused call, in the error shape of `format`, with the headers of every refusal.
 pub fn refuse(format: Format, refusal: &Refusal) -> Response<Bytes> {
-    let mut body = error_body(format, refusal);
-    body.extend(own_fields(refusal));
-    let mut response = Response::new(Bytes::from(Value::Object(body).to_string()));
+    let mut response = Response::new(Bytes::from(body::write(format, refusal)));
     *response.status_mut() = refusal.kind.status();
     *response.headers_mut() = headers(format, refusal);
     response
 }
 
 impl RefusalKind {
+    /// The group that the call is refused for; `None` if it is its agent.
+    fn group(&self) -> Option<&str> {
+        match self {
+            RefusalKind::Inactive { group, .. }
+            | RefusalKind::OutsideHours { group, .. }
+            | RefusalKind::BudgetExceeded { group, .. }
+            | RefusalKind::RateLimited { group, .. } => group.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The status that the client gets.
     pub fn status(&self) -> StatusCode {
         match self {
@@ -158,66 +172,7 @@ impl Refusal {
     }
 }
 
-/// The error as the format's SDKs read it.
-fn error_body(format: Format, refusal: &Refusal) -> Map<String, Value> {
-    let (message, code, status) = (refusal.message(), refusal.code(), refusal.kind.status());
-    let body = match format {
-        Format::Openai => json!({ "error": openai_error(&message, openai_type(status), code) }),
-        Format::Anthropic => {
-            let error = json!({ "type": anthropic_type(status), "message": message });
-            json!({ "type": "error", "error": error, "request_id": refusal.call.to_string() })
-        }
-        Format::Gemini => json!({ "error": {
-            "code": status.as_u16(),
-            "message": message,
-            "status": gemini_status(refusal),
-            "details": [{
-                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-                "reason": code.to_ascii_uppercase(),
-                "domain": "agentgazer",
-            }],
-        } }),
-        Format::Ollama => json!({ "error": message }),
-    };
-    match body {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
-}
-
-/// The fields beside the format's own keys.
-fn own_fields(refusal: &Refusal) -> Map<String, Value> {
-    let mut fields = Map::new();
-    if let Some(reason) = refusal.block_reason() {
-        fields.insert("block_reason".into(), reason.as_str().into());
-    }
-    if let Some(agent) = &refusal.agent {
-        fields.insert("agent_id".into(), agent.as_str().into());
-    }
-    match &refusal.kind {
-        RefusalKind::Inactive { deactivation, group, .. } => {
-            fields.extend(group.as_ref().map(|group| ("group".into(), group.as_str().into())));
-            fields.insert("deactivated_by".into(), deactivation.by.as_str().into());
-            fields.insert("deactivated_at".into(), deactivation.at.to_string().into());
-            if let Some(incident) = deactivation.incident {
-                fields.insert("incident_id".into(), incident.to_string().into());
-            }
-        }
-        RefusalKind::BudgetExceeded { limit, retry_after_seconds, group, .. } => {
-            fields.extend(group.as_ref().map(|group| ("group".into(), group.as_str().into())));
-            fields.insert("budget_usd".into(), limit.usd().into());
-            fields.extend(retry_after_seconds.map(|seconds| ("retry_after_seconds".into(), seconds.into())));
-        }
-        RefusalKind::BudgetHeld { retry_after_seconds }
-        | RefusalKind::RateLimited { retry_after_seconds }
-        | RefusalKind::LoopDetected { retry_after_seconds } => {
-            fields.insert("retry_after_seconds".into(), (*retry_after_seconds).into());
-        }
-        RefusalKind::OutsideHours { .. } | RefusalKind::Unauthorized { .. } | RefusalKind::Error { .. } => {}
-    }
-    fields
-}
-
+/// The headers of a refusal, some of which depend on the format.
 fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -245,7 +200,7 @@ fn headers(format: Format, refusal: &Refusal) -> HeaderMap {
             put(&mut headers, "x-should-retry", "false");
         }
         RefusalKind::BudgetHeld { retry_after_seconds }
-        | RefusalKind::RateLimited { retry_after_seconds }
+        | RefusalKind::RateLimited { retry_after_seconds, .. }
         | RefusalKind::LoopDetected { retry_after_seconds } => {
             headers.insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
         }
@@ -261,46 +216,5 @@ fn put(headers: &mut HeaderMap, name: &'static str, value: &str) {
     // Always valid: ids, and words from closed sets.
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(HeaderName::from_static(name), value);
-    }
-}
-
-pub(crate) fn openai_error(message: &str, kind: &str, code: &str) -> Value {
-    json!({ "message": message, "type": kind, "param": null, "code": code })
-}
-
-fn openai_type(status: StatusCode) -> &'static str {
-    match status.as_u16() {
-        401 => "authentication_error",
-        403 => "permission_error",
-        429 => "rate_limit_error",
-        500.. => "server_error",
-        _ => "invalid_request_error",
-    }
-}
-
-fn anthropic_type(status: StatusCode) -> &'static str {
-    match status.as_u16() {
-        401 => "authentication_error",
-        403 => "permission_error",
-        404 => "not_found_error",
-        413 => "request_too_large",
-        429 => "rate_limit_error",
-        504 => "timeout_error",
-        500.. => "api_error",
-        _ => "invalid_request_error",
-    }
-}
-
-fn gemini_status(refusal: &Refusal) -> &'static str {
-    match refusal.kind.status().as_u16() {
-        400 if refusal.block_reason().is_some() => "FAILED_PRECONDITION",
-        401 => "UNAUTHENTICATED",
-        403 => "PERMISSION_DENIED",
-        404 => "NOT_FOUND",
-        429 => "RESOURCE_EXHAUSTED",
-        502 | 503 => "UNAVAILABLE",
-        504 => "DEADLINE_EXCEEDED",
-        500.. => "INTERNAL",
-        _ => "INVALID_ARGUMENT",
     }
 }

@@ -12,20 +12,20 @@ const CLOSE: &str = "</system-reminder>";
 /// The sentence with which Gemini CLI and its forks introduce date, machine and folders.
 const SETUP: &str = "We are setting up the context for our chat.";
 
-/// The number of bytes at the start of a message that are searched for it.
+/// The number of bytes at the start of a message that are searched for [`SETUP`].
 const SETUP_WITHIN: usize = 256;
 
 /// Whether a content only sets up the context. Such a message is not the user's: the client
 /// rebuilds it with another date and other folders when the same conversation is resumed.
 pub(crate) fn is_setup(content: Json<'_>) -> bool {
     let begin = &content.raw()[..content.raw().floor_char_boundary(SETUP_WITHIN)];
-    // One character is soon found, and few messages hold it.
+    // A search for its first character comes first: it is fast, and few messages have it.
     let is_there = begin.match_indices('W').any(|(place, _)| begin[place..].starts_with(SETUP));
     is_there && is_alone(content)
 }
 
-/// Whether a content is a single text. Newer clients send the setup as a reminder before the user's
-/// words.
+/// Whether a content is a single text and not a reminder. In newer clients the setup is a reminder
+/// before the user's words.
 fn is_alone(content: Json<'_>) -> bool {
     let read = Content::read(content);
     matches!(&read.texts[..], [text] if !has_reminder(text)) && read.attachments.is_empty()

@@ -28,7 +28,8 @@ const SESSION_HEADERS: [&str; 5] =
 pub fn conversation_of(headers: &HeaderMap, asked: &Asked<'_>) -> String {
     named_by_headers(headers)
         .or_else(|| asked.session.as_deref().and_then(printable))
-        // The answer it continues is not remembered; its id at least groups those that follow.
+        // The answer that the call continues is unknown. Its id still groups the calls that
+        // continue it.
         .or_else(|| asked.continues.as_ref().and_then(|continues| printable(continues.id())))
         .unwrap_or_else(|| first_message(asked))
 }

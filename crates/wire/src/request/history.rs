@@ -24,7 +24,7 @@ pub(crate) struct Turns<'a> {
     turn_message: Option<Message<'a>>,
     /// The number of messages after that one.
     depth: u32,
-    /// The same number for the turn before.
+    /// The number of messages after the one that began the turn before.
     depth_before: u32,
     newest_message: &'a str,
     /// The newest messages with tool calls, then their results, then messages with calls that have
@@ -35,7 +35,7 @@ pub(crate) struct Turns<'a> {
     /// The model's last message, if nothing follows it.
     said: Option<Json<'a>>,
     /// The model's message right before the prompt.
-    said_before: Option<Json<'a>>,
+    before_prompt: Option<Json<'a>>,
     talk: Talk<'a>,
 }
 
@@ -49,14 +49,14 @@ impl<'a> Turns<'a> {
 
     /// Reads the next message from the cursor.
     fn read_message(&mut self, cursor: &mut Cursor<'a>, default_role: Role) -> Result<(), Malformed> {
-        self.take(&Message::read(cursor, default_role)?);
+        self.add(&Message::read(cursor, default_role)?);
         Ok(())
     }
 
     /// Creates the history of a body with a single prompt.
     pub(crate) fn of_prompt(prompt: Json<'a>, images: Option<Json<'a>>) -> Turns<'a> {
         let mut turns = Turns::default();
-        turns.take(&Message::of_user(prompt, images));
+        turns.add(&Message::of_user(prompt, images));
         turns
     }
 
@@ -66,31 +66,31 @@ impl<'a> Turns<'a> {
     }
 
     /// Adds the next message.
-    pub(crate) fn take(&mut self, message: &Message<'a>) {
+    pub(crate) fn add(&mut self, message: &Message<'a>) {
         self.newest_message = message.raw();
         if message.is_by_user() {
-            return self.take_prompt(message);
+            return self.add_prompt(message);
         }
         self.depth += 1;
         self.said = message.said_by_model();
         match self.said {
-            Some(said) => self.talk.take(said),
+            Some(said) => self.talk.push(said),
             None if message.has_calls() || message.has_results() => self.talk.clear(),
             None => {}
         }
         if message.has_calls() {
             self.work.push(*message);
         } else if message.has_results() {
-            self.take_result(message);
+            self.add_result(message);
         }
     }
 
     /// Adds a message of the user.
-    fn take_prompt(&mut self, message: &Message<'a>) {
+    fn add_prompt(&mut self, message: &Message<'a>) {
         self.user_messages += 1;
         self.first_user_message.get_or_insert(*message);
         self.prompt = Some(*message);
-        self.talk.take_prompt(message.content);
+        self.talk.add_prompt(message.content);
         if self.has_fresh_results() {
             // A reminder of the client, or input that was queued: the turn continues, and its
             // newest step stays.
@@ -102,7 +102,7 @@ impl<'a> Turns<'a> {
         self.depth_before = std::mem::take(&mut self.depth);
         self.work.clear();
         self.results = (0, 0);
-        self.said_before = self.said.take();
+        self.before_prompt = self.said.take();
     }
 
     /// Whether the newest step has its results and no message of the model follows.
@@ -111,8 +111,8 @@ impl<'a> Turns<'a> {
         results_end > 0 && results_end == self.work.len() && self.said.is_none()
     }
 
-    /// Adds a result of the newest calls, or one more of the calls before.
-    fn take_result(&mut self, message: &Message<'a>) {
+    /// Adds a result of the newest calls, or a further result of the calls before them.
+    fn add_result(&mut self, message: &Message<'a>) {
         let (_, results_end) = self.results;
         if results_end < self.work.len() {
             self.work.drain(..results_end);
@@ -203,7 +203,7 @@ impl<'a> Turns<'a> {
 
     /// The step that the model wrote right before the prompt.
     fn step_before_prompt(&self, asked: &mut Asked<'a>, prompt: &Content<'a>) -> Option<WrittenStep<'a>> {
-        let said = self.said_before.filter(|_| self.depth == 0)?;
+        let said = self.before_prompt.filter(|_| self.depth == 0)?;
         let Some(step) = WrittenStep::with_observation(said).filter(|_| !WrittenStep::is_result(prompt)) else {
             return Some(WrittenStep::before_prompt(said, prompt));
         };

@@ -1,12 +1,13 @@
-//! Values that are skipped and that every call of an agent carries again, such as the definitions
-//! of its tools: tens of kilobytes in a coding agent. What was valid once is recognised by its
-//! bytes, which takes a hundredth of reading it. Each thread has its own, so that there is no lock.
+//! Skips values that every call of an agent repeats, such as the definitions of its tools: tens of
+//! kilobytes in a coding agent. A value that was valid before is recognised by its bytes, which is
+//! a hundred times faster than reading it. Each thread keeps its own values, so that no lock is
+//! needed.
 
 use std::cell::RefCell;
 
 use crate::json::{Cursor, Malformed};
 
-/// How many values a thread knows: those of the agents that call in turns.
+/// The most values that a thread keeps: enough for a few agents that call in turns.
 const PLACES: usize = 8;
 /// A longer value is not kept. All of them take at most a megabyte.
 const LONGEST: usize = 128 << 10;
@@ -26,11 +27,11 @@ struct KnownValues {
 /// A value that was valid.
 struct KnownValue {
     text: Box<str>,
-    /// How deep it stood: deeper it might nest too deep.
+    /// The depth at which it was valid. At a greater depth it might exceed the limit on nesting.
     depth: u16,
 }
 
-/// Skips a value, faster if it is one of those that came before.
+/// Skips a value, faster if it is a known one.
 pub(super) fn pass(cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
     KNOWN.with_borrow_mut(|known| known.pass(cursor))
 }
@@ -42,7 +43,7 @@ impl KnownValues {
         }
         let depth = cursor.depth();
         let text = cursor.value()?.raw();
-        // Only containers show by themselves where they end: 12 also begins 123.
+        // Only containers show where they end: `12` is also the beginning of `123`.
         if text.starts_with(['[', '{']) && (SHORTEST..=LONGEST).contains(&text.len()) {
             self.keep(KnownValue { text: text.into(), depth });
         }
@@ -66,7 +67,7 @@ mod tests {
         KnownValues { values: Vec::new(), next: 0 }
     }
 
-    /// Reads an array whose items are passed as values that come again.
+    /// Reads an array and passes its items as known values.
     fn read(known: &mut KnownValues, array: &str) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(array);
         cursor.array(|cursor| known.pass(cursor))?;
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_value_is_passed_as_if_it_were_read() {
+    fn known_value_is_passed_like_a_new_one() {
         let tools = format!("[{}]", [r#"{"name":"search","parameters":{"type":"object"}}"#; 9].join(", "));
         let broken = tools.replacen("}}", "}", 1);
         let mut known = known();
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_value_may_nest_too_deep_where_it_stands_deeper() {
+    fn known_value_may_nest_too_deep_at_a_greater_depth() {
         let deep = format!("{}1{}", "[".repeat(1023), "]".repeat(1023));
         let mut known = known();
         assert_eq!(read(&mut known, &format!("[{deep}]")), Ok(()));
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_values_are_kept_and_none_that_is_very_long() {
+    fn only_the_newest_values_of_limited_length_are_kept() {
         let mut known = known();
         for number in 0..3 * PLACES {
             let array = format!("[[{number},\"{}\"]]", "x".repeat(SHORTEST));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::client_context::{is_setup, users_words};
-use crate::content::{Content, Holds, PartKind};
+use crate::content::{Content, PartKind, PartKinds};
 use crate::json::{Cursor, Json, Malformed};
 
 /// The author of a message.
@@ -64,7 +64,7 @@ pub(crate) struct Message<'a> {
     whole: Option<Json<'a>>,
     role: Role,
     kind: Kind,
-    holds: Holds,
+    kinds: PartKinds,
     /// Its `content`; Gemini's `parts`.
     pub(crate) content: Option<Json<'a>>,
     /// Chat Completions: the calls of an assistant's message, and the legacy form.
@@ -77,11 +77,12 @@ pub(crate) struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads a message from the cursor. One without a role gets `default_role`; a value that is no
-    /// object gets `Role::Other`.
+    /// Reads a message from the cursor. One without a role gets `default_role`; a value that is not
+    /// an object gets `Role::Other`.
     pub(crate) fn read(cursor: &mut Cursor<'a>, default_role: Role) -> Result<Message<'a>, Malformed> {
         let mut message = Message { role: default_role, ..Message::default() };
-        let (whole, is_object) = cursor.capture(|cursor| cursor.object(|cursor, key| message.take(cursor, key)))?;
+        let (whole, is_object) =
+            cursor.capture(|cursor| cursor.object(|cursor, key| message.read_field(cursor, key)))?;
         if !is_object {
             message.role = Role::Other;
         }
@@ -91,16 +92,16 @@ impl<'a> Message<'a> {
 
     /// Creates a user's message from a prompt.
     pub(crate) fn of_user(content: Json<'a>, images: Option<Json<'a>>) -> Message<'a> {
-        let holds = Holds::of_prompt(content);
-        Message { whole: Some(content), role: Role::User, holds, content: Some(content), images, ..Message::default() }
+        let kinds = PartKinds::of_prompt(content);
+        Message { whole: Some(content), role: Role::User, kinds, content: Some(content), images, ..Message::default() }
     }
 
-    fn take(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
+    fn read_field(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
         match key {
             "role" => self.role = Role::of(cursor.value()?),
             "content" | "parts" => {
-                let (content, holds) = cursor.capture(Holds::look)?;
-                (self.content, self.holds) = (Some(content), holds);
+                let (content, kinds) = cursor.capture(PartKinds::read)?;
+                (self.content, self.kinds) = (Some(content), kinds);
             }
             "type" => self.kind = Kind::of(cursor.value()?),
             "tool_calls" => self.tool_calls = Some(cursor.value()?),
@@ -124,8 +125,8 @@ impl<'a> Message<'a> {
     /// make each step look like a new turn.
     pub(crate) fn is_by_user(&self) -> bool {
         let says_something =
-            self.holds.has(PartKind::Text) || self.holds.has(PartKind::Attachment) || self.has_images();
-        self.role == Role::User && says_something && !self.holds.has(PartKind::ToolResult) && !self.is_setup()
+            self.kinds.has(PartKind::Text) || self.kinds.has(PartKind::Attachment) || self.has_images();
+        self.role == Role::User && says_something && !self.kinds.has(PartKind::ToolResult) && !self.is_setup()
     }
 
     /// Whether it only sets up the context.
@@ -145,7 +146,7 @@ impl<'a> Message<'a> {
         if let Some(images) = self.images {
             images.items(|image| read.attachments.push(image.raw()));
         }
-        if self.holds.has(PartKind::Attachment) && read.texts.is_empty() && read.attachments.is_empty() {
+        if self.kinds.has(PartKind::Attachment) && read.texts.is_empty() && read.attachments.is_empty() {
             read.attachments.extend(self.content.map(Json::raw));
         }
         read
@@ -171,7 +172,7 @@ impl<'a> Message<'a> {
 
     /// Whether calls are parts of its content (Anthropic, Gemini).
     pub(crate) fn has_call_parts(&self) -> bool {
-        self.holds.has(PartKind::ToolUse)
+        self.kinds.has(PartKind::ToolUse)
     }
 
     /// Whether it answers tool calls.
@@ -181,7 +182,7 @@ impl<'a> Message<'a> {
 
     /// Whether its results are parts of its content (Anthropic, Gemini), not the content itself.
     pub(crate) fn has_result_parts(&self) -> bool {
-        self.role != Role::Assistant && self.holds.has(PartKind::ToolResult)
+        self.role != Role::Assistant && self.kinds.has(PartKind::ToolResult)
     }
 
     /// Responses: the message itself, if it is a tool call.

@@ -36,8 +36,8 @@ pub fn read_request(dialect: Dialect, body: &[u8]) -> Result<Asked<'_>, Unread> 
     let mut cursor = Cursor::new(text);
     let is_object = cursor.object(|cursor, key| match key {
         // Google's own clients send the request inside an envelope.
-        "request" => cursor.object(|cursor, key| fields.take(cursor, key)).map(drop),
-        _ => fields.take(cursor, key),
+        "request" => cursor.object(|cursor, key| fields.read_field(cursor, key)).map(drop),
+        _ => fields.read_field(cursor, key),
     })?;
     cursor.end()?;
     if !is_object {
@@ -61,7 +61,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn take(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
+    fn read_field(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
         match key {
             "messages" => self.messages.read(cursor, Role::Other)?,
             "input" if cursor.peek() == b'"' => self.input = Turns::of_prompt(cursor.value()?, None),
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
             "generationConfig" => self.limit(cursor.value()?.field("maxOutputTokens")),
             "options" => self.limit(cursor.value()?.field("num_predict")),
             "tools" | "functions" | "toolConfig" => known_values::pass(cursor)?,
-            _ => self.session.see(key, cursor.value()?),
+            _ => self.session.keep_field(key, cursor.value()?),
         }
         Ok(())
     }

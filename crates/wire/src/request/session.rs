@@ -25,7 +25,7 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Keeps a field of the body if it may hold an id.
-    pub(crate) fn see(&mut self, key: &str, value: Json<'a>) {
+    pub(crate) fn keep_field(&mut self, key: &str, value: Json<'a>) {
         match key {
             "metadata" => self.metadata = Some(value),
             "litellm_session_id" => self.litellm_session_id = Some(value),

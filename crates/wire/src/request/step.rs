@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use model::ToolCall;
 
 use super::message::Message;
-use crate::content::{Content, Part, attachment_text, parts};
+use crate::content::{Content, Part, ToolResult, attachment_text, parts};
 use crate::json::{Cursor, Json, Malformed};
-use crate::tool_call::{CallWithId, read_item, read_named, read_value};
+use crate::tool_call::{CallWithId, NO_CALL, read_field, read_item, read_named, read_value};
 
 /// A step as it is written.
 #[derive(Debug, Default)]
@@ -47,38 +47,38 @@ struct Answer<'a> {
     has_failed: bool,
 }
 
-fn calls_of<'a>(message: &Message<'a>, mut each: impl FnMut(CallWithId<'a>)) {
+fn calls_of<'a>(message: &Message<'a>, mut visit: impl FnMut(CallWithId<'a>)) {
     if let Some(item) = message.call_item() {
-        return each(read_item(item));
+        return visit(read_item(item));
     }
     if let Some(content) = message.content.filter(|_| message.has_call_parts()) {
         parts(content, |part| {
             if let Part::ToolUse(part) = part {
-                each(tool_use(part));
+                visit(tool_use(part));
             }
         });
     }
     if let Some(list) = message.tool_calls {
-        list.each(|cursor| {
-            tool_call(cursor)?.map(&mut each);
+        list.visit(|cursor| {
+            tool_call(cursor)?.map(&mut visit);
             Ok(())
         });
     }
     if let Some(call) = message.function_call.filter(|call| !call.is_null()) {
-        each(CallWithId { id: None, call: read_value(call) });
+        visit(CallWithId { id: None, call: read_value(call) });
     }
 }
 
-/// The keys under which Gemini and Bedrock put a call into a part.
-const CALL_KEYS: [&str; 3] = ["functionCall", "function_call", "toolUse"];
-
-/// Anthropic: `{"type":"tool_use","id","name","input":{…}}`; Gemini:
-/// `{"functionCall":{"id"?,"name","args":{…}}}`; Bedrock:
-/// `{"toolUse":{"toolUseId","name","input":{…}}}`.
-fn tool_use(part: Json<'_>) -> CallWithId<'_> {
-    let part = CALL_KEYS.iter().find_map(|key| part.field(key)).unwrap_or(part);
-    let id = part.field("id").or_else(|| part.field("toolUseId")).and_then(Json::text);
-    CallWithId { id, call: read_value(part) }
+/// Anthropic and Gemini: `{"id","name","input" or "args":{…}}`; Bedrock:
+/// `{"toolUseId","name","input":{…}}`.
+fn tool_use(called: Json<'_>) -> CallWithId<'_> {
+    let (mut id, mut bedrock_id, mut call) = (None, None, NO_CALL);
+    called.fields(|key, value| match key {
+        "id" => id = Some(value),
+        "toolUseId" => bedrock_id = Some(value),
+        _ => read_field(&mut call, key, value),
+    });
+    CallWithId { id: id.or(bedrock_id).and_then(Json::text), call }
 }
 
 /// OpenAI: `{"id","type","function":{"name","arguments":"…"}}`, or `custom` with its `input`.
@@ -95,22 +95,21 @@ fn tool_call<'a>(cursor: &mut Cursor<'a>) -> Result<Option<CallWithId<'a>>, Malf
     Ok(call.map(|call| CallWithId { id, call }))
 }
 
-fn results_of<'a>(message: &Message<'a>, mut each: impl FnMut(Answer<'a>)) {
+fn results_of<'a>(message: &Message<'a>, mut visit: impl FnMut(Answer<'a>)) {
     if let Some(item) = message.output_item() {
-        return each(answer(item, "call_id", "output"));
+        return visit(answer(item, "call_id", "output"));
     }
     if !message.has_result_parts() {
         let id = message.tool_call_id.and_then(Json::text);
-        return each(Answer { id, text: text_of(message.content), has_failed: false });
+        return visit(Answer { id, text: text_of(message.content), has_failed: false });
     }
     let Some(content) = message.content else { return };
     parts(content, |part| {
-        let Part::ToolResult(part) = part else { return };
-        let gemini = || part.field("functionResponse").or_else(|| part.field("function_response"));
-        each(match (part.field("toolResult"), gemini()) {
-            (Some(result), _) => answer(result, "toolUseId", "content"),
-            (None, Some(response)) => gemini_answer(response),
-            (None, None) => answer(part, "tool_use_id", "content"),
+        let Part::ToolResult(result) = part else { return };
+        visit(match result {
+            ToolResult::Anthropic(result) => answer(result, "tool_use_id", "content"),
+            ToolResult::Gemini(result) => gemini_answer(result),
+            ToolResult::Bedrock(result) => answer(result, "toolUseId", "content"),
         });
     });
 }
@@ -132,7 +131,7 @@ fn gemini_answer(response: Json<'_>) -> Answer<'_> {
     }
 }
 
-/// A result, given its dialect's keys for the call's id and the text.
+/// Reads a result. `id_key` and `text_key` are the dialect's keys for the call's id and the text.
 fn answer<'a>(result: Json<'a>, id_key: &str, text_key: &str) -> Answer<'a> {
     let (mut id, mut text, mut has_failed) = (None, None, false);
     result.fields(|key, value| match key {

@@ -1,14 +1,14 @@
-//! The newest messages of a conversation in which only words go to and fro: whether they say
-//! anything new can only be told from all of them.
+//! The newest messages of a conversation in which no tool is used. It takes several messages to
+//! tell that a conversation repeats itself.
 
 use std::borrow::Cow;
 
 use crate::content::Content;
 use crate::json::Json;
 
-/// How many messages there must be: fewer say too little to repeat themselves.
+/// The fewest messages: a repetition needs more than these.
 const FEWEST: usize = 6;
-/// How many are looked at.
+/// The most messages that are read.
 const MOST: usize = 18;
 /// A longer message is content, not talk.
 const LONGEST: usize = 4 * 1024;
@@ -22,8 +22,8 @@ pub(crate) struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    /// Adds what the model said.
-    pub(crate) fn take(&mut self, content: Json<'a>) {
+    /// Adds a message of the model.
+    pub(crate) fn push(&mut self, content: Json<'a>) {
         if self.newest.len() >= 2 * MOST {
             self.newest.drain(..MOST);
         }
@@ -32,17 +32,17 @@ impl<'a> Talk<'a> {
     }
 
     /// Adds a message of the user.
-    pub(crate) fn take_prompt(&mut self, content: Option<Json<'a>>) {
-        content.into_iter().for_each(|content| self.take(content));
+    pub(crate) fn add_prompt(&mut self, content: Option<Json<'a>>) {
+        content.into_iter().for_each(|content| self.push(content));
         self.ends_with_prompt = true;
     }
 
-    /// A tool was used: what was said before it is another talk.
+    /// Removes all messages, because a tool was used.
     pub(crate) fn clear(&mut self) {
         self.newest.clear();
     }
 
-    /// The texts, oldest first. None: there are few, or one of the last two is long.
+    /// The texts, oldest first. Empty if there are too few, or if one of the last two is long.
     pub(crate) fn texts(&self) -> Vec<Cow<'a, str>> {
         let newest = &self.newest[self.newest.len().saturating_sub(MOST)..];
         let is_long = |content: &Json<'_>| content.raw().len() > LONGEST;

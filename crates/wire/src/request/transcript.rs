@@ -43,7 +43,7 @@ impl<'a> Transcript<'a> {
     /// Adds the next message.
     pub fn push(&mut self, message: TranscriptMessage<'a>) {
         let user_messages = self.turns.user_messages();
-        self.turns.take(&message.0);
+        self.turns.add(&message.0);
         if self.turns.user_messages() == user_messages {
             return;
         }

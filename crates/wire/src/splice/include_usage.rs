@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::{Splice, place};
+use super::{Splice, range_of};
 use crate::json::Json;
 
 /// Hosts whose streams report usage only on request.
@@ -31,7 +31,9 @@ pub fn ask_for_usage(body: &[u8]) -> Option<Bytes> {
     }
     let splice = match options {
         None => Splice::insert(text.find('{')? + 1, r#""stream_options":{"include_usage":true},"#),
-        Some(options) if options.is_null() => Splice::replace(place(text, options.raw())?, r#"{"include_usage":true}"#),
+        Some(options) if options.is_null() => {
+            Splice::replace(range_of(text, options.raw())?, r#"{"include_usage":true}"#)
+        }
         Some(options) => ask_in_options(text, options)?,
     };
     Some(splice.apply(text))
@@ -41,11 +43,11 @@ fn ask_in_options<'a>(text: &str, options: Json<'_>) -> Option<Splice<'a>> {
     let inside = options.raw().strip_prefix('{')?;
     match options.field("include_usage") {
         Some(asked) if asked.is_true() => None,
-        Some(asked) => Some(Splice::replace(place(text, asked.raw())?, "true")),
+        Some(asked) => Some(Splice::replace(range_of(text, asked.raw())?, "true")),
         None => {
             let is_empty = inside.trim_ascii_start().starts_with('}');
             let words = if is_empty { r#""include_usage":true"# } else { r#""include_usage":true,"# };
-            Some(Splice::insert(place(text, inside)?.0, words))
+            Some(Splice::insert(range_of(text, inside)?.0, words))
         }
     }
 }

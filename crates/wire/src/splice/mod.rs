@@ -34,7 +34,7 @@ impl<'a> Splice<'a> {
 }
 
 /// The range of `part`, a slice of `text`, in it.
-fn place(text: &str, part: &str) -> Option<(usize, usize)> {
+fn range_of(text: &str, part: &str) -> Option<(usize, usize)> {
     let from = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let to = from + part.len();
     (to <= text.len()).then_some((from, to))

@@ -8,7 +8,7 @@ use crate::json::Json;
 /// Replaces every `model` at the top level of `body`. `None` if there is none or the body cannot be
 /// read.
 ///
-/// All of them, because parsers differ in which of two equal keys they use.
+/// It replaces all of them, because parsers differ in which of two equal keys they use.
 pub fn body_with_model(body: &[u8], model: &str) -> Option<Vec<u8>> {
     let text = simdutf8::basic::from_utf8(body).ok()?;
     let mut places: Vec<Range<usize>> = Vec::new();

@@ -4,7 +4,7 @@
 use bytes::{Bytes, BytesMut};
 use memchr::{memchr2, memmem};
 
-use super::place;
+use super::range_of;
 use crate::json::Json;
 
 /// The largest event that is buffered. Larger ones pass unchanged.
@@ -22,10 +22,10 @@ pub struct UsageFilter {
     pub(super) held_before: usize,
     /// Whether the incomplete line has any bytes.
     is_in_line: bool,
-    /// What a carriage return ended, if it was the last byte. A line feed that follows belongs to
+    /// What the last byte ended, if it was a carriage return. A line feed that follows belongs to
     /// it.
     after_return: Option<Ended>,
-    /// The event is too large to buffer; the rest of it passes.
+    /// Whether the event is too large to buffer; the rest of it then passes.
     is_too_large: bool,
 }
 
@@ -62,7 +62,7 @@ impl UsageFilter {
             at = next;
         }
         self.is_in_line |= at < data.len();
-        self.hold(output, event, is_held)
+        self.buffer(output, event, is_held)
     }
 
     /// Handles a line feed that completes a line end of the last pass. Returns where the event and
@@ -105,7 +105,7 @@ impl UsageFilter {
 
     /// Buffers the incomplete event at `event` and returns the bytes that pass. `is_held` says that
     /// the event began before the data.
-    fn hold(&mut self, output: Output<'_>, event: usize, is_held: bool) -> Bytes {
+    fn buffer(&mut self, output: Output<'_>, event: usize, is_held: bool) -> Bytes {
         if self.is_too_large {
             let end = output.data.len();
             return output.up_to(end);
@@ -197,7 +197,7 @@ fn added(event: &str) -> Option<(usize, usize)> {
     .ok()?;
     let usage = usage.filter(|_| usages == 1)?;
     if usage.is_null() {
-        return field(event, place(event, usage.raw())?);
+        return field(event, range_of(event, usage.raw())?);
     }
     let mut is_empty = choices?.raw().starts_with('[');
     choices?.items(|_| is_empty = false);

@@ -172,7 +172,7 @@ fn saw_end_after_the_terminal_event() {
         assert!(reader.is_stream() && !reader.saw_end());
         reader.feed(last);
         reader.feed(b"\n\n");
-        // Gemini's events have no last one.
+        // Gemini's stream of events has no terminal event.
         let has_end = dialect != Dialect::Gemini || content_type == "application/json";
         assert_eq!(reader.saw_end(), has_end, "{dialect:?}");
     }

@@ -22,7 +22,7 @@ fn dialect_of(client: &str) -> Dialect {
         ("ollama", Dialect::Ollama),
         ("completions", Dialect::Completions),
         ("responses", Dialect::Responses),
-        // Its default for OpenAI.
+        // The AI SDK uses Responses for OpenAI by default.
         ("javascript-ai-openai.", Dialect::Responses),
     ];
     let found = names.into_iter().find(|(name, _)| format!("{client}.").contains(name));
@@ -42,7 +42,7 @@ fn check(client: &str, scenario: &str, request: &Value) -> String {
     // LangChain streams from Ollama even where it was not asked to.
     let streams = scenario == "stream" || client.ends_with("langchain-ollama");
     assert_eq!(endpoint.streams || asked.streamed, streams, "{what}");
-    // A chain carries only what is new.
+    // A chained request carries only new messages.
     let prompt = if asked.continues.is_some() { "" } else { QUESTION };
     assert_eq!(asked.prompt.concat(), prompt, "{what}");
     match scenario {

@@ -104,11 +104,11 @@ fn policies() -> [Refusal; 5] {
         refusal(RefusalKind::BudgetExceeded { budget, group: None, limit, retry_after_seconds, status })
     };
     [
-        refusal(RefusalKind::OutsideHours { time_zone: "Europe/Berlin".to_owned(), status }),
+        refusal(RefusalKind::OutsideHours { time_zone: "Europe/Berlin".to_owned(), group: None, status }),
         exceeded("daily", Some(7200)),
         exceeded("conversation", None),
         refusal(RefusalKind::BudgetHeld { retry_after_seconds: 30 }),
-        refusal(RefusalKind::RateLimited { retry_after_seconds: 17 }),
+        refusal(RefusalKind::RateLimited { retry_after_seconds: 17, group: None }),
     ]
 }
 
@@ -170,7 +170,7 @@ proptest! {
         let kinds = [
             RefusalKind::Inactive { deactivation, group: None, status },
             RefusalKind::Inactive { deactivation, group: Some("team-a".to_owned()), status },
-            RefusalKind::OutsideHours { time_zone: "Etc/GMT-14".to_owned(), status },
+            RefusalKind::OutsideHours { time_zone: "Etc/GMT-14".to_owned(), group: None, status },
             RefusalKind::BudgetExceeded { budget: "daily", group: Some(agent.clone()), limit, retry_after_seconds: Some(number), status },
             RefusalKind::Error { fault: Fault::Client, status, message: said },
         ];

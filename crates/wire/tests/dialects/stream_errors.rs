@@ -5,7 +5,7 @@ use wire::{AnswerReader, Dialect};
 use crate::answers::headers;
 use crate::streams::{GEMINI_ARRAY, STREAMS};
 
-/// What a client gets after `sent`, if its provider dies there.
+/// The bytes that a client gets if its provider dies after `sent`.
 fn stream_error(dialect: Dialect, content_type: &str, sent: &str) -> Option<String> {
     let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
     reader.feed(sent.as_bytes());
@@ -48,8 +48,8 @@ fn a_client_reads_the_error_wherever_the_stream_broke() {
         for at in 0..stream.len() {
             let mut reader = AnswerReader::new(dialect, &headers(content_type), 1 << 20);
             reader.feed(&stream.as_bytes()[..at]);
-            // In the middle of an array's element only the connection can break. A body shows with
-            // its first byte that it is an array.
+            // No error can be inserted into an element of an array; the connection breaks instead.
+            // The first byte of a body shows whether it is an array.
             let Some(error) = reader.stream_error("died") else {
                 assert_eq!(content_type, "application/json");
                 continue;
@@ -92,7 +92,7 @@ fn a_broken_event_of_another_dialect_hides_no_error() {
 fn an_array_stays_valid_json_wherever_it_broke() {
     let mut told = 0;
     for at in 1..GEMINI_ARRAY.trim_end().len() {
-        // Inside of the one character that has two bytes no text ends.
+        // The text cannot be cut inside its one character of two bytes.
         let Some(sent) = GEMINI_ARRAY.get(..at) else { continue };
         let Some(error) = stream_error(Dialect::Gemini, "application/json", sent) else { continue };
         let array: Vec<serde_json::Value> = serde_json::from_str(&format!("{sent}{error}")).expect(sent);

@@ -2,7 +2,7 @@
 
 use wire::Dialect;
 
-/// All of them, with their content types.
+/// All streams, with their content types.
 pub(crate) const STREAMS: [(Dialect, &str, &str); 9] = [
     (Dialect::ChatCompletions, "text/event-stream", CHAT_STREAM),
     (Dialect::Completions, "text/event-stream", COMPLETIONS_STREAM),
@@ -111,7 +111,7 @@ pub(crate) const GEMINI_STREAM: &str = concat!(
     "\"usageMetadata\":{\"promptTokenCount\":90,\"toolUsePromptTokenCount\":10,\"cachedContentTokenCount\":60,\"candidatesTokenCount\":15,\"thoughtsTokenCount\":5,\"totalTokenCount\":120},\"modelVersion\":\"gemini-3\"}\r\n\r\n",
 );
 
-/// The same, as it comes where the client did not ask for events.
+/// The same answer as Gemini sends it to a client that did not ask for events.
 pub(crate) const GEMINI_ARRAY: &str = concat!(
     "[{\n  \"candidates\": [{\"content\": {\"parts\": [{\"text\": \"I lóok\"}], \"role\": \"model\"}, \"index\": 0}]\n}\n,\r\n",
     "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\".]}\\\"\"},{\"functionCall\":{\"name\":\"read\",\"args\":{\"a\":1}}}]},\"finishReason\":\"STOP\"}],",

@@ -1,4 +1,4 @@
-//! Which messages are talk: words that go to and fro without any tool.
+//! Which messages count as talk: those since a tool was last used.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn said(role: &str, text: &str) -> Value {
     json!({ "role": role, "content": text })
 }
 
-/// So many exchanges and a last word of the user.
+/// `count` exchanges and a last message of the user.
 fn exchanges(count: usize) -> Vec<Value> {
     let pair = |number: usize| [said("user", &format!("ask {number}")), said("assistant", &format!("say {number}"))];
     (0..count).flat_map(pair).chain([said("user", "last")]).collect()

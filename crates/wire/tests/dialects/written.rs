@@ -257,7 +257,7 @@ fn long_texts_take_linear_time() {
 }
 
 proptest! {
-    /// Whatever is written, it is read without a panic, and the prompt stays what the user wrote.
+    /// Any text is read without a panic, and the prompt stays what the user wrote.
     #[test]
     fn any_mixture_of_marks_is_read(pieces in prop::collection::vec(prop::sample::select(vec![
         "Question: a", "Thought:", "Thought 2: b", "Action: c[d]", "Action Input: e", "Observation: f", "Observation 9:", "Begin!",

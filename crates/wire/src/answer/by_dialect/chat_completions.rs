@@ -70,7 +70,7 @@ impl ChatAnswer {
     }
 
     fn take_chunk(&mut self, chunk: &Chunk<'_>) {
-        chunk.pieces.iter().for_each(|piece| self.take(piece));
+        chunk.pieces.iter().for_each(|piece| self.apply(piece));
         match chunk.usage {
             // The usual case: no choice has reported usage of its own.
             Some((_, usage)) if self.usage == chunk.reported => self.usage = usage,
@@ -90,7 +90,7 @@ impl ChatAnswer {
         let _ = usage::read_openai(&mut self.usage, &mut usage.cursor());
     }
 
-    fn take(&mut self, piece: &Piece<'_>) {
+    fn apply(&mut self, piece: &Piece<'_>) {
         if let Some(usage) = piece.usage {
             self.report(usage);
         }
@@ -124,11 +124,11 @@ struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     fn read(&mut self, text: &'a str) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(text);
-        cursor.object(|cursor, key| self.see(cursor, key))?;
+        cursor.object(|cursor, key| self.read_field(cursor, key))?;
         cursor.end()
     }
 
-    fn see(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
+    fn read_field(&mut self, cursor: &mut Cursor<'a>, key: &str) -> Result<(), Malformed> {
         match key {
             "choices" => {
                 self.is_shown = true;
@@ -189,7 +189,7 @@ impl<'a> Piece<'a> {
             match key {
                 "message" | "delta" => {
                     let mut message = Message::default();
-                    if cursor.fields(|key, value| message.see(key, value))? {
+                    if cursor.fields(|key, value| message.read_field(key, value))? {
                         piece.message = message;
                     }
                 }
@@ -215,7 +215,7 @@ struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    fn see(&mut self, key: &str, value: Json<'a>) {
+    fn read_field(&mut self, key: &str, value: Json<'a>) {
         match key {
             "content" => self.content = Some(value),
             "refusal" => self.refusal = Some(value),

@@ -57,7 +57,7 @@ impl ConverseAnswer {
             _ => {}
         });
         if checked.is_ok() {
-            self.take(&fields);
+            self.apply(&fields);
         }
     }
 
@@ -72,7 +72,7 @@ impl ConverseAnswer {
         Answer { answered, usage: self.usage, error: self.error, complete, ..Answer::default() }
     }
 
-    fn take(&mut self, event: &EventFields<'_>) {
+    fn apply(&mut self, event: &EventFields<'_>) {
         if event.begins {
             self.said.get_or_insert_default();
         }
@@ -101,10 +101,7 @@ impl ConverseAnswer {
         let Some(content) = message.field("content") else { return };
         parts(content, |part| match part {
             Part::Text(text) => said.push_text(&text.text().unwrap_or_default(), &mut self.budget),
-            Part::ToolUse(part) => {
-                let call = part.field("toolUse").unwrap_or(part);
-                said.push_call(&tool_call::read_value(call), &mut self.budget);
-            }
+            Part::ToolUse(call) => said.push_call(&tool_call::read_value(call), &mut self.budget),
             // Reasoning is not part of the response.
             Part::Attachment(_) | Part::ToolResult(_) => {}
         });

@@ -22,6 +22,29 @@ pub(crate) struct MessagesAnswer {
     saw_end: bool,
 }
 
+/// The relevant fields of a message.
+#[derive(Default)]
+struct MessageFields<'a> {
+    content: Option<Json<'a>>,
+    model: Option<Json<'a>>,
+    id: Option<Json<'a>>,
+    usage: Option<Json<'a>>,
+    error: Option<Json<'a>>,
+}
+
+impl<'a> MessageFields<'a> {
+    fn read_field(&mut self, key: &str, value: Json<'a>) {
+        match key {
+            "content" => self.content = Some(value),
+            "model" => self.model = Some(value),
+            "id" => self.id = Some(value),
+            "usage" => self.usage = Some(value),
+            "error" if !value.is_null() => self.error = Some(value),
+            _ => {}
+        }
+    }
+}
+
 impl MessagesAnswer {
     pub(crate) fn new(limit: usize) -> MessagesAnswer {
         let usage = AnthropicUsage::default();
@@ -50,15 +73,17 @@ impl MessagesAnswer {
             _ => {}
         });
         if checked.is_ok() {
-            self.take(&fields);
+            self.apply(&fields);
         }
     }
 
     /// Reads a whole body.
     pub(crate) fn body(&mut self, body: &str) {
-        let Ok(message) = Json::parse(body) else { return };
-        self.read_message(message);
-        self.saw_end = self.said.is_some();
+        let mut message = MessageFields::default();
+        if Json::parse_fields(body, |key, value| message.read_field(key, value)).is_ok() {
+            self.take_message(&message);
+            self.saw_end = self.said.is_some();
+        }
     }
 
     pub(crate) fn saw_end(&self) -> bool {
@@ -79,7 +104,7 @@ impl MessagesAnswer {
         }
     }
 
-    fn take(&mut self, event: &EventFields<'_>) {
+    fn apply(&mut self, event: &EventFields<'_>) {
         match event.kind.and_then(Json::text).as_deref() {
             Some("message_start") => {
                 if let Some(message) = event.message {
@@ -103,23 +128,31 @@ impl MessagesAnswer {
     }
 
     fn read_message(&mut self, message: Json<'_>) {
-        message.fields(|key, value| match key {
-            "content" => {
-                let said = self.said.get_or_insert_default();
-                parts(value, |part| match part {
-                    Part::Text(text) => said.push_text(&text.text().unwrap_or_default(), &mut self.budget),
-                    Part::ToolUse(part) => said.push_call(&tool_call::read_value(part), &mut self.budget),
-                    // Thinking and the results of the provider's own tools are not part of the
-                    // response.
-                    Part::Attachment(_) | Part::ToolResult(_) => {}
-                });
-            }
-            "model" => self.model = value.filled_text().map(Into::into),
-            "id" => self.id = value.filled_text().map(Into::into),
-            "usage" => self.usage.read(value),
-            "error" if !value.is_null() => self.error = Some(error_text(value)),
-            _ => {}
-        });
+        let mut fields = MessageFields::default();
+        message.fields(|key, value| fields.read_field(key, value));
+        self.take_message(&fields);
+    }
+
+    fn take_message(&mut self, message: &MessageFields<'_>) {
+        if let Some(content) = message.content {
+            let said = self.said.get_or_insert_default();
+            parts(content, |part| match part {
+                Part::Text(text) => said.push_text(&text.text().unwrap_or_default(), &mut self.budget),
+                Part::ToolUse(part) => said.push_call(&tool_call::read_value(part), &mut self.budget),
+                // Thinking and the results of the provider's own tools are not part of the
+                // response.
+                Part::Attachment(_) | Part::ToolResult(_) => {}
+            });
+        }
+        let text_of = |value: Json<'_>| value.filled_text().map(Into::into);
+        self.model = message.model.map_or_else(|| self.model.take(), text_of);
+        self.id = message.id.map_or_else(|| self.id.take(), text_of);
+        if let Some(usage) = message.usage {
+            self.usage.read(usage);
+        }
+        if let Some(error) = message.error {
+            self.error = Some(error_text(error));
+        }
     }
 
     fn begin_block(&mut self, event: &EventFields<'_>) {

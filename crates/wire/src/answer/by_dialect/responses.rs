@@ -66,7 +66,7 @@ impl ResponsesAnswer {
             _ => {}
         });
         if checked.is_ok() {
-            self.take(&fields);
+            self.apply(&fields);
         }
     }
 
@@ -94,7 +94,7 @@ impl ResponsesAnswer {
         Answer { answered: self.said.map(Accumulator::finish), usage, model, error, complete, id, call_items }
     }
 
-    fn take(&mut self, event: &EventFields<'_>) {
+    fn apply(&mut self, event: &EventFields<'_>) {
         match event.kind.and_then(Json::text).as_deref() {
             Some("response.output_text.delta" | "response.refusal.delta") => {
                 let piece = event.delta.and_then(Json::text).unwrap_or_default();

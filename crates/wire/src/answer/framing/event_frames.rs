@@ -26,7 +26,7 @@ pub(crate) struct FrameParser {
     frame: Vec<u8>,
     /// The rest of a frame that is too large.
     skipped: usize,
-    /// A length was impossible: where the next frame begins is unknown.
+    /// Whether a length was impossible, so that the start of the next frame is unknown.
     is_broken: bool,
 }
 

@@ -31,14 +31,14 @@ impl ArrayParser {
             match (was_inside, self.depth > 1) {
                 (false, true) => start = at,
                 (true, false) => {
-                    self.hold(&bytes[start..=at]);
-                    self.hand_on(&mut on_element);
+                    self.buffer(&bytes[start..=at]);
+                    self.report(&mut on_element);
                 }
                 _ => {}
             }
         }
         if self.depth > 1 {
-            self.hold(&bytes[start..]);
+            self.buffer(&bytes[start..]);
         }
     }
 
@@ -85,7 +85,7 @@ impl ArrayParser {
         }
     }
 
-    fn hold(&mut self, piece: &[u8]) {
+    fn buffer(&mut self, piece: &[u8]) {
         self.size += piece.len();
         if self.size <= MAX_ELEMENT {
             self.element.extend_from_slice(piece);
@@ -94,7 +94,7 @@ impl ArrayParser {
         }
     }
 
-    fn hand_on(&mut self, on_element: &mut impl FnMut(&[u8])) {
+    fn report(&mut self, on_element: &mut impl FnMut(&[u8])) {
         if !self.element.is_empty() {
             on_element(&self.element);
         }

@@ -20,16 +20,16 @@ impl LineParser {
         while let Some(end) = memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
             if self.size == 0 && line.len() <= MAX_LINE {
-                hand_on(line, &mut on_line);
+                report(line, &mut on_line);
             } else {
-                self.hold(line);
-                hand_on(&self.line, &mut on_line);
+                self.buffer(line);
+                report(&self.line, &mut on_line);
             }
             self.line.clear();
             self.size = 0;
             bytes = rest;
         }
-        self.hold(bytes);
+        self.buffer(bytes);
     }
 
     /// Whether the last byte ended a line.
@@ -42,7 +42,7 @@ impl LineParser {
         self.feed(b"\n", on_line);
     }
 
-    fn hold(&mut self, piece: &[u8]) {
+    fn buffer(&mut self, piece: &[u8]) {
         self.size += piece.len();
         if self.size <= MAX_LINE {
             self.line.extend_from_slice(piece);
@@ -52,7 +52,7 @@ impl LineParser {
     }
 }
 
-fn hand_on(line: &[u8], on_line: &mut impl FnMut(&[u8])) {
+fn report(line: &[u8], on_line: &mut impl FnMut(&[u8])) {
     let line = line.trim_ascii();
     if !line.is_empty() {
         on_line(line);

@@ -43,7 +43,7 @@ impl EventParser {
             }
         }
         self.append(in_place);
-        self.hold(bytes);
+        self.buffer(bytes);
     }
 
     /// Whether the last byte ended an event.
@@ -83,7 +83,7 @@ impl EventParser {
 
     /// Reads a line that began in earlier bytes, or the first line of the stream.
     fn take_cut_line(&mut self, end: &[u8], on_event: &mut impl FnMut(&[u8])) {
-        self.hold(end);
+        self.buffer(end);
         let mut line = std::mem::take(&mut self.line);
         let text = if self.begun { &line[..] } else { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) };
         self.begun = true;
@@ -115,7 +115,7 @@ impl EventParser {
     }
 
     /// Buffers a piece of an incomplete line.
-    fn hold(&mut self, piece: &[u8]) {
+    fn buffer(&mut self, piece: &[u8]) {
         self.size += piece.len();
         if self.size <= MAX_EVENT {
             self.line.extend_from_slice(piece);

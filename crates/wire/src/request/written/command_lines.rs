@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn other_prompts_are_none() {
+    fn other_prompts_have_no_history() {
         for text in ["", "> quoted\nYour task is to: answer.", "Your task is to: answer.\nNow.", "> a\n> b"] {
             assert!(read(text).is_none(), "{text}");
         }

@@ -29,7 +29,7 @@ pub(super) fn calls(text: &str, limit: usize) -> Option<Vec<ToolCall<'static>>> 
         }
     });
     let (_, action) = acts.filter(|(_, value)| !matches!(value.raw(), "null" | "[]" | "{}" | "\"\""))?;
-    let calls = of_value(action, &others.join(","), limit);
+    let calls = actions_in(action, &others.join(","), limit);
     (!calls.is_empty()).then_some(calls)
 }
 
@@ -48,17 +48,17 @@ fn object_in(text: &str) -> Option<Json<'_>> {
 }
 
 /// The actions in the value of an action field. `others` are the other fields of its object.
-fn of_value(value: Json<'_>, others: &str, limit: usize) -> Vec<ToolCall<'static>> {
+fn actions_in(value: Json<'_>, others: &str, limit: usize) -> Vec<ToolCall<'static>> {
     if let Some(text) = value.text() {
         return vec![with_fields(announced(&text), others)];
     }
     if value.raw().starts_with('{') {
-        return vec![of_object(value)];
+        return vec![action_in(value)];
     }
     let mut calls = Vec::new();
     value.items(|item| {
         if calls.len() < limit {
-            calls.push(item.text().map_or_else(|| of_object(item), |command| call("", &command)));
+            calls.push(item.text().map_or_else(|| action_in(item), |command| call("", &command)));
         }
     });
     calls
@@ -66,7 +66,7 @@ fn of_value(value: Json<'_>, others: &str, limit: usize) -> Vec<ToolCall<'static
 
 /// An action that is an object: `{"type": "click", "index": 5}`, `{"click": {"index": 5}}`,
 /// `{"keystrokes": "ls\n"}`.
-fn of_object(object: Json<'_>) -> ToolCall<'static> {
+fn action_in(object: Json<'_>) -> ToolCall<'static> {
     if let Some(keys) = object.field("keystrokes").and_then(Json::text) {
         return call("", &keys);
     }

@@ -17,7 +17,7 @@ pub(super) enum Label {
     FinalAnswer,
 }
 
-/// The names, in lower case. A name that begins with another one stands before it.
+/// The names, in lower case. A name that begins with another one comes before it.
 const NAMES: [(&str, Label); 21] = [
     ("action input", Label::ActionInput),
     ("action_input", Label::ActionInput),

@@ -116,7 +116,7 @@ pub(super) fn without_label(text: &str) -> Option<&str> {
     is_first.then(|| text[first.body_start..].trim())
 }
 
-/// The same for a `Cow`.
+/// The result in a user's message; the whole message if it has no label.
 pub(super) fn result_of<'a>(text: &Cow<'a, str>) -> Cow<'a, str> {
     match without_label(text) {
         Some(result) => Cow::Owned(result.to_owned()),

@@ -16,7 +16,7 @@ const MAX_PIECES: usize = 8;
 /// missing.
 pub(super) fn read(text: &str, has_picture: bool) -> Option<History<'_>> {
     let mut prompt = Parts { has_picture, ..Parts::default() };
-    sections(text, |part, body| prompt.take(part, body));
+    sections(text, |part, body| prompt.add(part, body));
     let Parts { task, history, pages, .. } = prompt.complete()?;
     let (action, actions) = newest_action(history?);
     let step = action.map(|action| (announced(&by_description(action)), pages));
@@ -35,7 +35,7 @@ struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    fn take(&mut self, part: Part, body: &'t str) {
+    fn add(&mut self, part: Part, body: &'t str) {
         if matches!(part, Part::Task | Part::Page) && self.is_complete() && !self.pages.is_empty() {
             let before = Parts { before: None, ..std::mem::take(self) };
             *self = Parts { has_picture: before.has_picture, before: Some(Box::new(before)), ..Parts::default() };
@@ -59,7 +59,7 @@ impl<'t> Parts<'t> {
 }
 
 /// Visits the sections under known headings.
-fn sections<'t>(text: &'t str, mut each: impl FnMut(Part, &'t str)) {
+fn sections<'t>(text: &'t str, mut visit: impl FnMut(Part, &'t str)) {
     let mut open: Option<(Heading<'t>, usize)> = None;
     let mut at = 0;
     while at < text.len() {
@@ -71,19 +71,19 @@ fn sections<'t>(text: &'t str, mut each: impl FnMut(Part, &'t str)) {
             if !before.is_closed_by(&heading) {
                 continue;
             }
-            each(before.part, text[body..start].trim());
+            visit(before.part, text[body..start].trim());
         }
         let body = start + length;
         open = Some((heading, body)).filter(|_| heading.part != Part::Other);
         if let Some(closing) = heading.closing_tag() {
             let end =
                 memmem::find(&text.as_bytes()[body..], closing.as_bytes()).map_or(text.len(), |found| body + found);
-            each(heading.part, text[body..end].trim());
+            visit(heading.part, text[body..end].trim());
             (open, at) = (None, end);
         }
     }
     if let Some((heading, body)) = open {
-        each(heading.part, text[body..].trim());
+        visit(heading.part, text[body..].trim());
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn other_prompts_are_none() {
+    fn other_prompts_have_no_history() {
         for text in ["", "Task: a", "# Goal\nx\n# Observation\ny", "Observation: a\nHistory: b\nTask: c"] {
             assert!(read(text, false).is_none(), "{text}");
         }

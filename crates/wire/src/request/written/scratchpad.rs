@@ -8,7 +8,7 @@ use super::model_text::action_with_input;
 /// Reads the run at the end of a prompt. `None` if the prompt is no scratchpad.
 pub(super) fn read(text: &str) -> Option<History<'_>> {
     let mut run = Run { text, ..Run::default() };
-    sections(text).for_each(|section| run.take(&section));
+    sections(text).for_each(|section| run.add(&section));
     run.finish()
 }
 
@@ -27,7 +27,7 @@ struct Run<'t> {
     steps: u32,
     is_numbered: bool,
     /// Whether a text of the model follows the newest observation.
-    has_gone_on: bool,
+    model_continued: bool,
     last: Option<Section<'t>>,
 }
 
@@ -47,7 +47,7 @@ struct Observed<'t> {
 }
 
 impl<'t> Run<'t> {
-    fn take(&mut self, section: &Section<'t>) {
+    fn add(&mut self, section: &Section<'t>) {
         if self.is_inside_observation(section) {
             if let Some(newest) = &mut self.newest {
                 newest.end = section.end;
@@ -60,12 +60,12 @@ impl<'t> Run<'t> {
                 let introduction = Some(section.body).filter(|body| body.len() > 1);
                 *self = Run { text: self.text, task: self.task, introduction, ..Run::default() };
             }
-            Label::Thought | Label::Action | Label::ActionInput | Label::FinalAnswer => self.take_said(section),
+            Label::Thought | Label::Action | Label::ActionInput | Label::FinalAnswer => self.add_model_text(section),
             Label::Observation => {
                 self.newest =
                     Some(Observed { action: self.action.take(), start: section.body_start, end: section.end });
                 self.steps = self.steps.saturating_add(1).max(section.number.unwrap_or(0));
-                self.has_gone_on = false;
+                self.model_continued = false;
             }
         }
         let is_step = !matches!(section.label, Label::Task | Label::Begin);
@@ -76,11 +76,11 @@ impl<'t> Run<'t> {
     }
 
     /// Adds a text of the model. A label without text is where the model is asked to continue.
-    fn take_said(&mut self, section: &Section<'t>) {
+    fn add_model_text(&mut self, section: &Section<'t>) {
         if section.body.is_empty() {
             return;
         }
-        self.has_gone_on = true;
+        self.model_continued = true;
         match section.label {
             Label::Action => self.action = Some(Action { text: section.body, input: None }),
             Label::ActionInput => {
@@ -117,7 +117,7 @@ impl<'t> Run<'t> {
         if !is_begun && !waits {
             return None;
         }
-        let newest = self.newest.filter(|_| !self.has_gone_on);
+        let newest = self.newest.filter(|_| !self.model_continued);
         let step = newest.map(|Observed { action, start, end }| {
             // The agent reports an unreadable action; a repeated report counts as a repeated
             // action.
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn other_prompts_are_none() {
+    fn other_prompts_have_no_history() {
         for text in
             ["", "Question: who?", "Question: who?\nAnswer:", "Observation: it rains.\nWhat follows?", "Action: none"]
         {
