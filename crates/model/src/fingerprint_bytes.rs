@@ -10,12 +10,12 @@ use uuid::Uuid;
 
 /// The first byte. A new layout takes a new number and keeps reading the old one.
 const VERSION: u8 = 4;
-/// Without the wording of a look. Written where there is none, so that replicas of the version
-/// before read most calls.
+/// The layout without the wording of a look. Calls that have none are written in it, so that
+/// replicas of the previous version can read most calls.
 const VERSION_3: u8 = 3;
-/// One hash of a step's results, no novelty.
+/// The layout with one hash of a step's results and no novelty.
 const VERSION_2: u8 = 2;
-/// Without the second byte of flags.
+/// The layout without the second byte of flags.
 const VERSION_1: u8 = 1;
 
 const HAS_PROMPT: u8 = 1;
@@ -37,7 +37,7 @@ const RESULT_IS_EMPTY: u8 = 1 << 4;
 /// The position of the three bits of the novelty.
 const NOVELTY: u32 = 5;
 
-/// In the byte of the outcome.
+/// A flag in the byte of the outcome.
 const PROMPT_IS_COMMON: u8 = 1 << 2;
 const RESULT_IS_SHORT: u8 = 1 << 3;
 /// The position of the four bits of the words around tool calls.

@@ -85,13 +85,14 @@ impl RecorderHandle {
 pub struct KillCommit(watch::Receiver<Option<IncidentId>>);
 
 impl KillCommit {
-    /// Waits until the kill is on disk. `false` if the recorder is gone: it never will be.
+    /// Waits until the kill is on disk. `false` if the recorder is gone, so that it never will be.
     pub async fn wait(mut self) -> bool {
         self.incident().await.is_some()
     }
 
     /// Waits until the kill is on disk, and returns the incident that ended the epoch: its own, or
-    /// that of another server that was first. `None` if the recorder is gone: it never will be.
+    /// that of another server that was first. `None` if the recorder is gone, so that it never will
+    /// be.
     pub async fn incident(&mut self) -> Option<IncidentId> {
         self.0.wait_for(Option::is_some).await.ok().and_then(|incident| *incident)
     }

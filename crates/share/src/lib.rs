@@ -10,14 +10,17 @@ mod replica;
 mod types;
 mod valkey;
 
+use std::convert::Infallible;
 use std::time::Duration;
+
+use tokio::sync::Notify;
 
 pub use local::Local;
 pub use postgres::Postgres;
 pub use replica::{OnFailure, Replica};
 pub use types::{
-    Admission, Admitted, AgentStatus, Charge, ChargeKind, Expired, Grant, Killed, Opening, Settlement, ShareError,
-    Takeover,
+    Admission, Admitted, AgentStatus, Beat, Charge, ChargeKind, Expired, Grant, Killed, Opening, Settlement,
+    ShareError, Takeover,
 };
 pub use valkey::{Valkey, ValkeyServer};
 
@@ -96,7 +99,7 @@ impl Share {
         on_engine!(self, forget(agent))
     }
 
-    /// All that the log of an agent holds; `None` if the engine does not know the agent.
+    /// The whole log of an agent; `None` if the engine does not know the agent.
     pub async fn log(&self, agent: &AgentId) -> Result<Option<LogPart>, ShareError> {
         on_engine!(self, log(agent))
     }
@@ -112,8 +115,8 @@ impl Share {
         on_engine!(self, changes(since))
     }
 
-    /// Records that a replica is alive, and returns the number of live ones.
-    pub async fn beat(&self, replica: ReplicaId) -> Result<u64, ShareError> {
+    /// Records that a replica is alive.
+    pub async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
         on_engine!(self, beat(replica))
     }
 
@@ -128,10 +131,11 @@ impl Share {
         on_engine!(self, expired())
     }
 
-    /// Waits for a notification of a change. Notifications may be lost; [`changes`](Share::changes)
-    /// is authoritative.
-    pub async fn watch(&self) -> Result<(), ShareError> {
-        on_engine!(self, watch())
+    /// Wakes `changed` with every notification of a change, and once when it has begun to listen,
+    /// until the connection fails. Notifications may be lost; [`changes`](Share::changes) is
+    /// authoritative.
+    pub async fn watch(&self, changed: &Notify) -> Result<Infallible, ShareError> {
+        on_engine!(self, watch(changed))
     }
 
     /// The name of the engine in configuration, metrics and pages.

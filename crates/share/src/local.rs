@@ -4,6 +4,7 @@
 mod limits;
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use model::shared_log::{LogEntry, LogPart, LogRecord, ReplicaId};
@@ -11,9 +12,9 @@ use model::{AgentId, CallId, Clock, Epoch, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use self::limits::{Tabs, Ticks, check, correct, reserve};
+use self::limits::{BudgetSums, RateCounts, add, check, correct, reserve};
 use crate::types::{
-    Admission, Admitted, AgentStatus, Charge, Expired, Grant, Killed, Opening, Settlement, ShareError, Takeover,
+    Admission, Admitted, AgentStatus, Beat, Charge, Expired, Grant, Killed, Opening, Settlement, ShareError, Takeover,
 };
 use crate::{DEAD_AFTER, EXCESS_RECORDS, KEPT_RECORDS, TICKET_LIFE};
 
@@ -28,8 +29,8 @@ pub struct Local {
 #[derive(Debug, Default)]
 struct State {
     agents: HashMap<AgentId, Known>,
-    tabs: Tabs,
-    ticks: Ticks,
+    budgets: BudgetSums,
+    rates: RateCounts,
     tickets: HashMap<(AgentId, CallId), Ticket>,
     replicas: HashMap<ReplicaId, Timestamp>,
 }
@@ -52,6 +53,8 @@ struct Ticket {
     replica: ReplicaId,
     admitted: Timestamp,
     charges: Vec<Charge>,
+    /// Whether the call was settled without a ticket: this one keeps a repetition from counting.
+    is_settled: bool,
 }
 
 impl Local {
@@ -62,7 +65,7 @@ impl Local {
 
     pub(crate) async fn admit(&self, admission: &Admission) -> Result<Admitted, ShareError> {
         let now = self.clock.now();
-        let State { agents, tabs, ticks, tickets, .. } = &mut *self.state.lock();
+        let State { agents, budgets, rates, tickets, .. } = &mut *self.state.lock();
         let Some(known) = agents.get_mut(&admission.agent) else { return Ok(Admitted::Unknown) };
         if known.epoch != admission.epoch {
             return Ok(Admitted::Epoch(known.epoch));
@@ -73,12 +76,18 @@ impl Local {
         let mut spent = vec![(0, 0); admission.charges.len()];
         let key = (admission.agent.clone(), admission.call);
         if tickets.get(&key).is_none_or(|ticket| ticket.epoch != admission.epoch) {
-            if let Some(refused) = check(&admission.charges, tabs, ticks, now, &mut spent) {
+            if let Some(refused) = check(&admission.charges, budgets, rates, now, &mut spent) {
                 return Ok(refused);
             }
-            reserve(&admission.charges, tabs, ticks, now);
+            reserve(&admission.charges, budgets, rates, now);
             let charges = admission.charges.clone();
-            let ticket = Ticket { epoch: admission.epoch, replica: admission.replica, admitted: now, charges };
+            let ticket = Ticket {
+                epoch: admission.epoch,
+                replica: admission.replica,
+                admitted: now,
+                charges,
+                is_settled: false,
+            };
             tickets.insert(key, ticket);
             admission.record.iter().for_each(|record| known.write(*record, Some(0), now));
         }
@@ -87,19 +96,26 @@ impl Local {
     }
 
     pub(crate) async fn settle(&self, settlement: &Settlement) -> Result<Option<Killed>, ShareError> {
-        let State { agents, tabs, ticks, tickets, .. } = &mut *self.state.lock();
+        let State { agents, budgets, rates, tickets, .. } = &mut *self.state.lock();
         let known = agents.get_mut(&settlement.agent).filter(|known| known.epoch == settlement.epoch);
-        let key = (settlement.agent.clone(), settlement.call);
-        let is_open = tickets.get(&key).is_some_and(|ticket| ticket.epoch == settlement.epoch);
+        let (key, now) = ((settlement.agent.clone(), settlement.call), self.clock.now());
+        let counts = settlement.counts_without_ticket() && !settlement.charges.is_empty();
+        let of_epoch = tickets.get(&key).filter(|ticket| ticket.epoch == settlement.epoch);
+        let is_open = of_epoch.is_some_and(|ticket| !(ticket.is_settled && counts));
         let ticket = if is_open { tickets.remove(&key) } else { None };
         if let Some(ticket) = &ticket {
             let actual = settlement.charges.iter().map(|(_, actual)| *actual).chain(std::iter::repeat(0));
             ticket.charges.iter().zip(actual).for_each(|(charge, actual)| {
-                correct(charge, actual, ticket.admitted, tabs, ticks);
+                correct(charge, actual, ticket.admitted, budgets, rates);
             });
+        } else if counts && !tickets.contains_key(&key) {
+            settlement.charges.iter().for_each(|(charge, actual)| add(charge, *actual, now, budgets, rates));
+            let (epoch, replica) = (settlement.epoch, settlement.replica);
+            let ticket = Ticket { epoch, replica, admitted: now, charges: Vec::new(), is_settled: true };
+            tickets.insert(key, ticket);
         }
         let Some(known) = known else { return Ok(None) };
-        if let (Some(record), Some(_)) = (settlement.record, ticket) {
+        if let (Some(record), Some(_)) = (settlement.record, ticket.filter(|ticket| !ticket.is_settled)) {
             known.write(record, None, self.clock.now());
         }
         Ok(known.killed)
@@ -181,11 +197,11 @@ impl Local {
         Ok((changed.map(|(agent, known)| known.status(agent)).collect(), self.clock.now()))
     }
 
-    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<u64, ShareError> {
+    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
         let now = self.clock.now();
         let replicas = &mut self.state.lock().replicas;
-        replicas.insert(replica, now);
-        Ok(replicas.values().filter(|beat| is_alive(**beat, now)).count() as u64)
+        let is_new = replicas.insert(replica, now).is_none();
+        Ok(Beat { alive: replicas.values().filter(|beat| is_alive(**beat, now)).count() as u64, is_new })
     }
 
     pub(crate) async fn leave(&self, replica: ReplicaId) -> Result<(), ShareError> {
@@ -212,9 +228,12 @@ impl Local {
         Ok(expired.collect())
     }
 
-    pub(crate) async fn watch(&self) -> Result<(), ShareError> {
-        self.changed.notified().await;
-        Ok(())
+    pub(crate) async fn watch(&self, changed: &Notify) -> Result<Infallible, ShareError> {
+        loop {
+            let change = self.changed.notified();
+            changed.notify_one();
+            change.await;
+        }
     }
 }
 

@@ -2,25 +2,32 @@
 //! round trip. The functions carry a version in their names, so that old and new replicas run side
 //! by side.
 
+mod connections;
 mod rows;
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use model::shared_log::{LogPart, LogRecord, ReplicaId};
 use model::{AgentId, Epoch, Timestamp};
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
-use sqlx::{ConnectOptions, Executor, PgPool, Row};
+use sqlx::{ConnectOptions, Executor, Row};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
+use self::connections::Connections;
 use self::rows::{read_admitted, read_expired, read_killed, read_status, read_whole_log, unsigned};
-use crate::types::{Admission, Admitted, AgentStatus, Expired, Killed, Opening, Settlement, ShareError, Takeover};
+use crate::types::{
+    Admission, Admitted, AgentStatus, Beat, Charge, Expired, Killed, Opening, Settlement, ShareError, Takeover,
+};
 use crate::{DEAD_AFTER, EXPIRED_AT_ONCE, TICKET_LIFE};
 
-/// Tables and functions of version 1. A change of any of them is another version with other names.
-const SCHEMA: &str = include_str!("postgres/v1.sql");
+/// Tables and functions. A function that changes becomes another one with the next version in its
+/// name, and the old one remains for older replicas.
+const SCHEMA: &str = include_str!("postgres/schema.sql");
 /// Whether the newest function exists. Creating tables that exist would lock them and delay calls
 /// of other replicas.
-const IS_MADE: &str = "select to_regproc('share_open_v1') is not null";
+const IS_MADE: &str = "select to_regproc('share_settle_v2') is not null";
 /// The advisory lock for creating the schema: several replicas may start at once.
 const SCHEMA_LOCK: i64 = 0x6167_7368_6172_6501;
 /// Connections of one replica. Each is busy for a fraction of a millisecond per call.
@@ -33,7 +40,7 @@ const CHANNEL: &str = "agentgazer_share";
 /// The engine on PostgreSQL.
 #[derive(Clone, Debug)]
 pub struct Postgres {
-    pool: PgPool,
+    connections: Connections,
 }
 
 impl Postgres {
@@ -57,48 +64,65 @@ impl Postgres {
             transaction.execute(SCHEMA).await?;
         }
         transaction.commit().await?;
-        Ok(Postgres { pool })
+        Ok(Postgres { connections: Connections::new(pool) })
     }
 
     pub(crate) async fn admit(&self, admission: &Admission) -> Result<Admitted, ShareError> {
         let charges = &admission.charges;
-        let row = sqlx::query("select * from share_admit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
-            .bind(admission.agent.as_str())
-            .bind(signed(admission.epoch.0))
-            .bind(signed(admission.seen))
-            .bind(admission.call.0.as_bytes().as_slice())
-            .bind(admission.replica.0.as_bytes().as_slice())
-            .bind(admission.record.map(|record| record.encode()))
-            .bind(millis(TICKET_LIFE))
-            .bind(charges.iter().map(|charge| charge.scope.as_str()).collect::<Vec<_>>())
-            .bind(charges.iter().map(|charge| charge.kind.code()).collect::<Vec<_>>())
-            .bind(charges.iter().map(|charge| signed(charge.limit)).collect::<Vec<_>>())
-            .bind(charges.iter().map(|charge| signed(charge.amount)).collect::<Vec<_>>())
-            .bind(charges.iter().map(|charge| signed(charge.known)).collect::<Vec<_>>())
-            .fetch_one(&self.pool)
+        let row = self
+            .connections
+            .one(
+                sqlx::query("select * from share_admit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
+                    .bind(admission.agent.as_str())
+                    .bind(signed(admission.epoch.0))
+                    .bind(signed(admission.seen))
+                    .bind(admission.call.0.as_bytes().as_slice())
+                    .bind(admission.replica.0.as_bytes().as_slice())
+                    .bind(admission.record.map(|record| record.encode()))
+                    .bind(millis(TICKET_LIFE))
+                    .bind(charges.iter().map(|charge| charge.scope.as_str()).collect::<Vec<_>>())
+                    .bind(charges.iter().map(|charge| charge.kind.code()).collect::<Vec<_>>())
+                    .bind(charges.iter().map(|charge| signed(charge.limit)).collect::<Vec<_>>())
+                    .bind(charges.iter().map(|charge| signed(charge.amount)).collect::<Vec<_>>())
+                    .bind(charges.iter().map(|charge| signed(charge.known)).collect::<Vec<_>>()),
+            )
             .await?;
         read_admitted(&row)
     }
 
     pub(crate) async fn settle(&self, settlement: &Settlement) -> Result<Option<Killed>, ShareError> {
-        let row = sqlx::query("select * from share_settle_v1($1, $2, $3, $4, $5)")
-            .bind(settlement.agent.as_str())
-            .bind(signed(settlement.epoch.0))
-            .bind(settlement.call.0.as_bytes().as_slice())
-            .bind(settlement.record.map(|record| record.encode()))
-            .bind(settlement.charges.iter().map(|(_, actual)| signed(*actual)).collect::<Vec<_>>())
-            .fetch_one(&self.pool)
+        let actual = settlement.charges.iter().map(|(_, actual)| signed(*actual)).collect::<Vec<_>>();
+        let charges = settlement.charges.iter().map(|(charge, _)| charge);
+        let charges: Vec<&Charge> = charges.filter(|_| settlement.counts_without_ticket()).collect();
+        let row = self
+            .connections
+            .one(
+                sqlx::query("select * from share_settle_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
+                    .bind(settlement.agent.as_str())
+                    .bind(signed(settlement.epoch.0))
+                    .bind(settlement.call.0.as_bytes().as_slice())
+                    .bind(settlement.record.map(|record| record.encode()))
+                    .bind(actual)
+                    .bind(settlement.replica.0.as_bytes().as_slice())
+                    .bind(millis(TICKET_LIFE))
+                    .bind(charges.iter().map(|charge| charge.scope.as_str()).collect::<Vec<_>>())
+                    .bind(charges.iter().map(|charge| charge.kind.code()).collect::<Vec<_>>())
+                    .bind(charges.iter().map(|charge| signed(charge.known)).collect::<Vec<_>>()),
+            )
             .await?;
         read_killed(&row)
     }
 
     pub(crate) async fn kill(&self, agent: &AgentId, epoch: Epoch, killed: Killed) -> Result<Takeover, ShareError> {
-        let row = sqlx::query("select * from share_kill_v1($1, $2, $3, $4)")
-            .bind(agent.as_str())
-            .bind(signed(epoch.0))
-            .bind(incident_code(killed))
-            .bind(killed.at.as_millis())
-            .fetch_one(&self.pool)
+        let row = self
+            .connections
+            .one(
+                sqlx::query("select * from share_kill_v1($1, $2, $3, $4)")
+                    .bind(agent.as_str())
+                    .bind(signed(epoch.0))
+                    .bind(incident_code(killed))
+                    .bind(killed.at.as_millis()),
+            )
             .await?;
         let lost = || Ok(read_killed(&row)?.map_or(Takeover::Unknown, Takeover::Lost));
         match row.try_get::<&str, _>("o_status")? {
@@ -111,17 +135,20 @@ impl Postgres {
 
     pub(crate) async fn open(&self, opening: &Opening) -> Result<bool, ShareError> {
         let records: Vec<Vec<u8>> = opening.calls.iter().map(|call| LogRecord::Restored(*call).encode()).collect();
-        let opened = sqlx::query_scalar("select share_open_v1($1, $2, $3, $4, $5, $6, $7)")
-            .bind(opening.agent.as_str())
-            .bind(signed(opening.epoch.0))
-            .bind(opening.killed.map(incident_code))
-            .bind(opening.killed.map(|killed| killed.at.as_millis()))
-            .bind(signed(opening.newest))
-            .bind(records)
-            .bind(opening.calls.iter().map(|call| signed(call.number)).collect::<Vec<_>>())
-            .fetch_one(&self.pool)
+        let opened = self
+            .connections
+            .one(
+                sqlx::query("select share_open_v1($1, $2, $3, $4, $5, $6, $7)")
+                    .bind(opening.agent.as_str())
+                    .bind(signed(opening.epoch.0))
+                    .bind(opening.killed.map(incident_code))
+                    .bind(opening.killed.map(|killed| killed.at.as_millis()))
+                    .bind(signed(opening.newest))
+                    .bind(records)
+                    .bind(opening.calls.iter().map(|call| signed(call.number)).collect::<Vec<_>>()),
+            )
             .await?;
-        Ok(opened)
+        Ok(opened.try_get(0)?)
     }
 
     pub(crate) async fn touch(&self, agent: &AgentId) -> Result<(), ShareError> {
@@ -129,19 +156,21 @@ impl Postgres {
                        update share_agents set settings = greatest(settings + 1, share_now_v1()), changed_at = share_now_v1()
                        where agent = $1 returning agent
                    ) select pg_notify('agentgazer_share', '') from touched";
-        sqlx::query(sql).bind(agent.as_str()).execute(&self.pool).await?;
+        self.connections.all(sqlx::query(sql).bind(agent.as_str())).await?;
         Ok(())
     }
 
     pub(crate) async fn append(&self, agent: &AgentId, epoch: Epoch, records: &[LogRecord]) -> Result<(), ShareError> {
         let sql = "select share_write_v1($1, share_now_v1(), $3, $4)
                    from (select from share_agents where agent = $1 and epoch = $2 for update) locked";
-        sqlx::query(sql)
-            .bind(agent.as_str())
-            .bind(signed(epoch.0))
-            .bind(records.iter().map(LogRecord::encode).collect::<Vec<_>>())
-            .bind(vec![0_i64; records.len()])
-            .execute(&self.pool)
+        self.connections
+            .all(
+                sqlx::query(sql)
+                    .bind(agent.as_str())
+                    .bind(signed(epoch.0))
+                    .bind(records.iter().map(LogRecord::encode).collect::<Vec<_>>())
+                    .bind(vec![0_i64; records.len()]),
+            )
             .await?;
         Ok(())
     }
@@ -149,7 +178,7 @@ impl Postgres {
     pub(crate) async fn forget(&self, agent: &AgentId) -> Result<(), ShareError> {
         let sql = "with forgotten as (delete from share_agents where agent = $1)
                    delete from share_log where agent = $1";
-        sqlx::query(sql).bind(agent.as_str()).execute(&self.pool).await?;
+        self.connections.all(sqlx::query(sql).bind(agent.as_str())).await?;
         Ok(())
     }
 
@@ -161,44 +190,45 @@ impl Postgres {
                        from share_log where share_log.agent = share_agents.agent
                    ) entries
                    where share_agents.agent = $1";
-        let row = sqlx::query(sql).bind(agent.as_str()).fetch_optional(&self.pool).await?;
+        let row = self.connections.optional(sqlx::query(sql).bind(agent.as_str())).await?;
         Ok(row.as_ref().map(read_whole_log).transpose()?)
     }
 
     pub(crate) async fn status(&self, agent: &AgentId) -> Result<Option<AgentStatus>, ShareError> {
         let sql = "select agent, epoch, killed as o_killed, killed_at as o_killed_at, settings from share_agents
                    where agent = $1";
-        let row = sqlx::query(sql).bind(agent.as_str()).fetch_optional(&self.pool).await?;
+        let row = self.connections.optional(sqlx::query(sql).bind(agent.as_str())).await?;
         Ok(row.as_ref().map(read_status).transpose()?.flatten())
     }
 
     pub(crate) async fn changes(&self, since: Timestamp) -> Result<(Vec<AgentStatus>, Timestamp), ShareError> {
         let sql = "select agent, epoch, killed as o_killed, killed_at as o_killed_at, settings from share_agents
                    where changed_at >= $1";
-        let now: i64 = sqlx::query_scalar("select share_now_v1()").fetch_one(&self.pool).await?;
-        let rows = sqlx::query(sql).bind(since.as_millis()).fetch_all(&self.pool).await?;
+        let now: i64 = self.connections.one(sqlx::query("select share_now_v1()")).await?.try_get(0)?;
+        let rows = self.connections.all(sqlx::query(sql).bind(since.as_millis())).await?;
         let statuses: Result<Vec<_>, _> = rows.iter().map(read_status).collect();
         Ok((statuses?.into_iter().flatten().collect(), Timestamp::from_millis(now)))
     }
 
-    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<u64, ShareError> {
+    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
         let sql = "with beat as (
                        insert into share_replicas values ($1, share_now_v1())
                        on conflict (replica) do update set beat = excluded.beat
+                       returning xmax = 0 as is_new
                    ), ticks as (delete from share_ticks where second < share_now_v1() / 1000 - 120)
-                   select count(*) from share_replicas where beat > share_now_v1() - $2 and replica <> $1";
-        let others: i64 = sqlx::query_scalar(sql)
-            .bind(replica.0.as_bytes().as_slice())
-            .bind(millis(DEAD_AFTER))
-            .fetch_one(&self.pool)
+                   select is_new, (select count(*) from share_replicas
+                       where beat > share_now_v1() - $2 and replica <> $1) as others
+                   from beat";
+        let row = self
+            .connections
+            .one(sqlx::query(sql).bind(replica.0.as_bytes().as_slice()).bind(millis(DEAD_AFTER)))
             .await?;
-        Ok(unsigned(others) + 1)
+        Ok(Beat { alive: unsigned(row.try_get("others")?) + 1, is_new: row.try_get("is_new")? })
     }
 
     pub(crate) async fn leave(&self, replica: ReplicaId) -> Result<(), ShareError> {
-        sqlx::query("delete from share_replicas where replica = $1")
-            .bind(replica.0.as_bytes().as_slice())
-            .execute(&self.pool)
+        self.connections
+            .all(sqlx::query("delete from share_replicas where replica = $1").bind(replica.0.as_bytes().as_slice()))
             .await?;
         Ok(())
     }
@@ -208,15 +238,18 @@ impl Postgres {
                    where until < share_now_v1() or replica not in
                        (select replica from share_replicas where beat > share_now_v1() - $1)
                    limit $2";
-        let rows = sqlx::query(sql).bind(millis(DEAD_AFTER)).bind(EXPIRED_AT_ONCE).fetch_all(&self.pool).await?;
+        let rows = self.connections.all(sqlx::query(sql).bind(millis(DEAD_AFTER)).bind(EXPIRED_AT_ONCE)).await?;
         rows.iter().filter_map(|row| read_expired(row).transpose()).collect()
     }
 
-    pub(crate) async fn watch(&self) -> Result<(), ShareError> {
-        let mut listener = PgListener::connect_with(&self.pool).await?;
+    pub(crate) async fn watch(&self, changed: &Notify) -> Result<Infallible, ShareError> {
+        let mut listener = PgListener::connect_with(self.connections.pool()).await?;
         listener.listen(CHANNEL).await?;
-        listener.recv().await?;
-        Ok(())
+        loop {
+            changed.notify_one();
+            // It connects again by itself, and says so: what came meanwhile is read then.
+            listener.try_recv().await?;
+        }
     }
 }
 

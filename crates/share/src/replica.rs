@@ -23,6 +23,9 @@ const FAILURE_SPAN: Duration = Duration::from_secs(1);
 /// How many settlements wait for an unreachable engine. Further tickets expire.
 const MOST_UNSETTLED: usize = 20_000;
 
+/// How long the settlement of expired tickets may delay the next heartbeat.
+const EXPIRY_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// How long a replica that stops waits for its last settlements.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -45,12 +48,16 @@ struct Inner {
     share: Share,
     on_failure: OnFailure,
     is_degraded: AtomicBool,
+    /// Whether the last heartbeat arrived: a degraded replica reports what it did alone.
+    is_recovering: AtomicBool,
+    /// Whether the engine has listed this replica.
+    was_listed: AtomicBool,
     failures: Mutex<VecDeque<Instant>>,
     /// How many times the engine was unreachable.
     degradations: AtomicU64,
     alive: AtomicU64,
     unsettled: Mutex<VecDeque<Settlement>>,
-    /// Each settlement under way has a receiver of it.
+    /// Every settlement in progress holds a receiver, so that [`Replica::leave`] can wait for all.
     settling: watch::Sender<()>,
 }
 
@@ -62,6 +69,8 @@ impl Replica {
             share,
             on_failure,
             is_degraded: AtomicBool::new(false),
+            is_recovering: AtomicBool::new(false),
+            was_listed: AtomicBool::new(false),
             failures: Mutex::default(),
             degradations: AtomicU64::new(0),
             alive: AtomicU64::new(1),
@@ -107,18 +116,22 @@ impl Replica {
 
     /// [`Share::settle`]. If the engine is unreachable, it is retried later.
     ///
-    /// Counts as under way from now on, not from the first poll: [`leave`](Replica::leave) waits
-    /// for it.
+    /// It counts as in progress from this call on, not from the first poll, so that
+    /// [`leave`](Replica::leave) waits for it.
     pub fn settle(&self, settlement: Settlement) -> impl Future<Output = Option<Killed>> + Send + use<> {
         let (replica, under_way) = (self.clone(), self.0.settling.subscribe());
         async move {
             let _under_way = under_way;
-            match replica.attempt(replica.0.share.settle(&settlement)).await {
+            let is_sent = replica.may_settle();
+            let settling =
+                async { if is_sent { replica.send(replica.0.share.settle(&settlement)).await } else { None } };
+            match settling.await {
                 Some(killed) => killed,
                 None => {
+                    let is_repeated = settlement.is_repeated || is_sent;
                     let mut unsettled = replica.0.unsettled.lock();
                     if unsettled.len() < MOST_UNSETTLED {
-                        unsettled.push_back(settlement);
+                        unsettled.push_back(Settlement { is_repeated, ..settlement });
                     }
                     None
                 }
@@ -126,16 +139,16 @@ impl Replica {
         }
     }
 
-    /// Hands in the tickets of the calls that have ended, and says that this replica is gone.
+    /// Settles the tickets of calls that have ended, and removes this replica from the live ones.
     pub async fn leave(&self) {
         let leaving = async {
             self.0.settling.closed().await;
-            self.settle_late().await;
+            self.settle_late(false).await;
             self.0.share.leave(self.0.id).await
         };
         match tokio::time::timeout(LEAVE_TIMEOUT, leaving).await {
             Ok(Ok(())) => {}
-            // Others settle for it after some seconds.
+            // Other replicas settle its tickets after some seconds.
             Ok(Err(error)) => tracing::debug!(%error, "this replica is listed for some seconds more"),
             Err(_) => tracing::debug!("this replica is listed for some seconds more"),
         }
@@ -175,28 +188,35 @@ impl Replica {
     /// what is still unsettled, and the calls of dead replicas.
     pub async fn beat(&self) -> Result<(), ShareError> {
         let beating = tokio::time::timeout(TIMEOUT, self.0.share.beat(self.0.id)).await;
-        let alive = beating.unwrap_or_else(|_| Err(ShareError::Setup("it does not answer".to_owned())));
-        match alive {
-            Ok(alive) => self.0.alive.store(alive, Ordering::Relaxed),
-            Err(error) => {
-                self.note_failure();
-                return Err(error);
-            }
-        }
-        if self.0.is_degraded.swap(false, Ordering::Relaxed) {
+        let beat = beating.unwrap_or_else(|_| Err(ShareError::Setup("it does not answer".to_owned())));
+        let beat = beat.inspect_err(|_| self.note_failure())?;
+        self.0.alive.store(beat.alive, Ordering::Relaxed);
+        let has_lost_data = self.0.was_listed.swap(true, Ordering::Relaxed) && beat.is_new;
+        let was_recovering = self.0.is_recovering.swap(true, Ordering::Relaxed);
+        self.settle_late(has_lost_data).await;
+        // Not with the first heartbeat: the sums of the engine are complete when every replica has
+        // reported what it spent alone, which takes a second.
+        let is_well = was_recovering && self.0.is_recovering.load(Ordering::Relaxed);
+        if is_well && self.0.is_degraded.swap(false, Ordering::Relaxed) {
             tracing::info!("what replicas share can be reached again");
         }
-        self.settle_late().await;
+        // What was not settled is listed again the next time.
+        tokio::time::timeout(EXPIRY_TIMEOUT, self.settle_expired()).await.unwrap_or(Ok(()))
+    }
+
+    async fn settle_expired(&self) -> Result<(), ShareError> {
         for expired in self.0.share.expired().await? {
             self.0.share.settle(&settlement_of(expired)).await?;
         }
         Ok(())
     }
 
-    async fn settle_late(&self) {
+    /// An engine that has lost its data has no ticket of these calls, although they are sent again.
+    async fn settle_late(&self, has_lost_data: bool) {
         let late = std::mem::take(&mut *self.0.unsettled.lock());
         for settlement in late {
-            self.settle(settlement).await;
+            let is_repeated = settlement.is_repeated && !has_lost_data;
+            self.settle(Settlement { is_repeated, ..settlement }).await;
         }
     }
 
@@ -205,10 +225,19 @@ impl Replica {
         &self.0.share
     }
 
+    fn may_settle(&self) -> bool {
+        !self.is_degraded() || self.0.is_recovering.load(Ordering::Relaxed)
+    }
+
     async fn attempt<T>(&self, operation: impl Future<Output = Result<T, ShareError>>) -> Option<T> {
         if self.is_degraded() {
             return None;
         }
+        self.send(operation).await
+    }
+
+    /// Sends an operation whatever is known of the engine.
+    async fn send<T>(&self, operation: impl Future<Output = Result<T, ShareError>>) -> Option<T> {
         let error = match tokio::time::timeout(TIMEOUT, operation).await {
             Ok(Ok(answer)) => return Some(answer),
             Ok(Err(error)) => error.to_string(),
@@ -221,6 +250,7 @@ impl Replica {
 
     fn note_failure(&self) {
         let now = Instant::now();
+        self.0.is_recovering.store(false, Ordering::Relaxed);
         let mut failures = self.0.failures.lock();
         failures.retain(|failure| now.duration_since(*failure) < FAILURE_SPAN);
         failures.push_back(now);
@@ -236,7 +266,8 @@ fn settlement_of(expired: Expired) -> Settlement {
     let Expired { agent, epoch, call, replica, charges } = expired;
     let ended = EndedCall { call, conversation: ConversationId(0), outcome: Outcome::Failed, response: None };
     let charges = charges.into_iter().map(|charge| (charge, 0)).collect();
-    Settlement { agent, epoch, call, replica, record: Some(LogRecord::Ended(ended)), charges }
+    let record = Some(LogRecord::Ended(ended));
+    Settlement { agent, epoch, call, replica, record, charges, was_alone: false, is_repeated: true }
 }
 
 impl fmt::Debug for Replica {

@@ -116,6 +116,18 @@ pub struct Settlement {
     pub record: Option<LogRecord>,
     /// The charges it was admitted with, each with the amount that it took.
     pub charges: Vec<(Charge, u64)>,
+    /// Whether its replica admitted it without the engine.
+    pub was_alone: bool,
+    /// Whether the engine may have received it before.
+    pub is_repeated: bool,
+}
+
+impl Settlement {
+    /// Whether an engine without a ticket for the call adds what it took: either it never issued
+    /// one, or it lost its data. Otherwise the call is settled already.
+    pub(crate) fn counts_without_ticket(&self) -> bool {
+        self.was_alone || !self.is_repeated
+    }
 }
 
 /// The result of a kill.
@@ -157,6 +169,15 @@ pub struct AgentStatus {
     pub killed: Option<Killed>,
     /// Counts the changes of its settings.
     pub settings: u64,
+}
+
+/// The answer to a heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// The number of live replicas.
+    pub alive: u64,
+    /// Whether the engine did not know the replica.
+    pub is_new: bool,
 }
 
 /// A ticket that its replica will not settle.

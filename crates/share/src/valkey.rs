@@ -6,6 +6,7 @@ mod answers;
 mod scripts;
 mod server;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +16,15 @@ use model::shared_log::{LogPart, LogRecord, ReplicaId};
 use model::{AgentId, Epoch, Timestamp};
 use redis::Client;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use self::answers::{read_admitted, read_expired, read_killed, read_log, read_status, read_takeover};
 use self::scripts::Scripts;
 pub use self::server::ValkeyServer;
-use crate::types::{Admission, Admitted, AgentStatus, Expired, Killed, Opening, Settlement, ShareError, Takeover};
+use crate::types::{
+    Admission, Admitted, AgentStatus, Beat, Expired, Killed, Opening, Settlement, ShareError, Takeover,
+};
 use crate::{DEAD_AFTER, EXPIRED_AT_ONCE, TICKET_LIFE};
 
 /// How long a connection may take.
@@ -84,9 +88,12 @@ impl Valkey {
         call.arg(settlement.epoch.0)
             .arg(settlement.call.0.to_string())
             .arg(settlement.record.map(|record| record.encode()).unwrap_or_default())
-            .arg(due_member(agent, settlement.call.0));
-        for (_, actual) in &settlement.charges {
-            call.arg(*actual);
+            .arg(due_member(agent, settlement.call.0))
+            .arg(settlement.replica.0.to_string())
+            .arg(TICKET_LIFE.as_millis() as u64)
+            .arg(u8::from(settlement.counts_without_ticket()));
+        for (charge, actual) in &settlement.charges {
+            call.arg(*actual).arg(charge.kind.code()).arg(charge.known);
         }
         let killed: Vec<String> = call.invoke_async(&mut self.connection.clone()).await?;
         Ok(read_killed(&killed))
@@ -160,15 +167,15 @@ impl Valkey {
         Ok((changed, now))
     }
 
-    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<u64, ShareError> {
+    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
         let now = self.now().await?.as_millis();
         let oldest = now - DEAD_AFTER.as_millis() as i64;
         let mut beat = redis::pipe();
-        beat.cmd("ZADD").arg(REPLICAS).arg(now).arg(replica.0.to_string()).ignore();
+        beat.cmd("ZADD").arg(REPLICAS).arg(now).arg(replica.0.to_string());
         beat.cmd("ZREMRANGEBYSCORE").arg(CHANGES).arg("-inf").arg(now - CHANGES_LIFE_MS).ignore();
         beat.cmd("ZCOUNT").arg(REPLICAS).arg(format!("({oldest}")).arg("+inf");
-        let (alive,): (u64,) = beat.query_async(&mut self.connection.clone()).await?;
-        Ok(alive)
+        let (is_new, alive) = beat.query_async(&mut self.connection.clone()).await?;
+        Ok(Beat { alive, is_new })
     }
 
     pub(crate) async fn leave(&self, replica: ReplicaId) -> Result<(), ShareError> {
@@ -215,11 +222,15 @@ impl Valkey {
         Ok(expired)
     }
 
-    pub(crate) async fn watch(&self) -> Result<(), ShareError> {
-        let mut messages = self.client.get_async_pubsub().await?;
-        messages.subscribe(CHANNEL).await?;
-        let message = messages.on_message().next().await;
-        message.map(drop).ok_or_else(|| ShareError::Setup("the connection for messages ended".to_owned()))
+    pub(crate) async fn watch(&self, changed: &Notify) -> Result<Infallible, ShareError> {
+        let mut subscription = self.client.get_async_pubsub().await?;
+        subscription.subscribe(CHANNEL).await?;
+        let mut messages = subscription.on_message();
+        changed.notify_one();
+        while messages.next().await.is_some() {
+            changed.notify_one();
+        }
+        Err(ShareError::Setup("the connection for messages ended".to_owned()))
     }
 
     async fn now(&self) -> Result<Timestamp, ShareError> {

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strongest_grant_is_the_highest_role_for_the_agents_of_all_that_have_it() {
+    fn strongest_grant_joins_the_groups_of_all_grants_with_the_highest_role() {
         let of =
             |role, groups: &[&str]| Grant { role, groups: Some(groups.iter().map(|it| (*it).to_owned()).collect()) };
         let all = Grant::everywhere;
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn each_role_may_do_what_the_one_before_it_may() {
+    fn each_role_includes_the_rights_of_the_weaker_ones() {
         let actor = |role| Actor { role, ..Actor::first_token(ActivatedBy::Api, None) };
         assert!(actor(Role::Admin).may(Role::Viewer) && actor(Role::Operator).may(Role::Operator));
         assert!(!actor(Role::Viewer).may(Role::Operator) && !actor(Role::Operator).may(Role::Admin));

@@ -42,10 +42,12 @@ pub struct KeyRequirement {
 }
 
 impl KeyRequirement {
-    /// Whether a call needs a key. `has_provider_key` says whether any provider key is stored.
-    pub fn requires_key(&self, has_provider_key: impl FnOnce() -> bool) -> bool {
+    /// Whether a call needs a key. `is_relayed` says whether it came through a reverse proxy, which
+    /// may serve other machines although this one is not configured for it; `has_provider_key` says
+    /// whether any provider key is stored.
+    pub fn requires_key(&self, is_relayed: impl FnOnce() -> bool, has_provider_key: impl FnOnce() -> bool) -> bool {
         match self.require {
-            RequireKey::Auto => self.is_exposed && has_provider_key(),
+            RequireKey::Auto => (self.is_exposed || is_relayed()) && has_provider_key(),
             RequireKey::Always => true,
             RequireKey::Never => false,
         }
@@ -64,16 +66,19 @@ mod tests {
 
     #[test]
     fn auto_requires_a_key_only_beyond_loopback_with_a_stored_provider_key() {
-        for (require, is_exposed, has_provider_key, expected) in [
-            (RequireKey::Auto, false, false, false),
-            (RequireKey::Auto, false, true, false),
-            (RequireKey::Auto, true, false, false),
-            (RequireKey::Auto, true, true, true),
-            (RequireKey::Always, false, false, true),
-            (RequireKey::Never, true, true, false),
+        for (require, is_exposed, is_relayed, has_provider_key, expected) in [
+            (RequireKey::Auto, false, false, false, false),
+            (RequireKey::Auto, false, false, true, false),
+            (RequireKey::Auto, false, true, false, false),
+            (RequireKey::Auto, false, true, true, true),
+            (RequireKey::Auto, true, false, false, false),
+            (RequireKey::Auto, true, false, true, true),
+            (RequireKey::Always, false, false, false, true),
+            (RequireKey::Never, true, true, true, false),
         ] {
             let requirement = KeyRequirement { require, is_exposed, allow_open_relay: false };
-            assert_eq!(requirement.requires_key(|| has_provider_key), expected, "{requirement:?}");
+            let requires_key = requirement.requires_key(|| is_relayed, || has_provider_key);
+            assert_eq!(requires_key, expected, "{requirement:?} {is_relayed}");
             assert_eq!(RequireKey::parse(require.as_str()), Some(require));
         }
     }

@@ -19,7 +19,8 @@ pub struct Group {
     pub policy: Policy,
     /// The settings of new agents that differ from the defaults.
     pub kill_switch: KillSwitchChange,
-    /// Since when it is stopped: no agent of it may call, also one that is not known yet.
+    /// When it was stopped. No agent of a stopped group may call, not even one that is not known
+    /// yet.
     pub stopped_at: Option<Timestamp>,
     /// The labels of all agents. [`Groups`] sets them.
     pub agent_labels: AgentLabels,
@@ -51,8 +52,8 @@ impl Group {
             let message = format!("must have 1 to {} names or patterns, or none beside labels", Group::MOST_PATTERNS);
             return Err(FieldError::new("agents", message));
         }
-        // Both concern a single agent: a conversation belongs to one agent, and two agents may ask
-        // for one model.
+        // Neither makes sense for several agents: a conversation belongs to one agent, and
+        // different agents may need different models.
         if self.policy.budget_conversation.is_some() {
             return Err(FieldError::new(
                 "budget_conversation_usd",
@@ -78,7 +79,7 @@ pub struct Groups(Arc<Book>);
 #[derive(Debug, Default)]
 struct Book {
     groups: ArcSwap<Vec<Arc<Group>>>,
-    /// Those of them that are stopped: every call asks, and hardly ever are there any.
+    /// The stopped groups. Kept apart because every call checks them and there are hardly ever any.
     stopped: ArcSwap<Vec<Arc<Group>>>,
     labels: AgentLabels,
 }
@@ -106,8 +107,8 @@ impl Groups {
         self.0.groups.load().to_vec()
     }
 
-    /// Adds a group or replaces the one with its name. A group that is known stays stopped or not:
-    /// only [`set_stopped`](Groups::set_stopped) changes that.
+    /// Adds a group or replaces the one with its name. The replacement is stopped if the replaced
+    /// group was: only [`set_stopped`](Groups::set_stopped) changes that.
     pub fn put(&self, group: Group) {
         let group = Group { agent_labels: self.0.labels.clone(), ..group };
         self.change(|groups| {
@@ -119,7 +120,7 @@ impl Groups {
         });
     }
 
-    /// Stops a group that is known, or lets its agents call again.
+    /// Stops a known group, or lets its agents call again.
     pub fn set_stopped(&self, name: &str, stopped_at: Option<Timestamp>) {
         self.change(|groups| {
             for group in groups.iter_mut().filter(|group| group.name == name) {
@@ -139,7 +140,8 @@ impl Groups {
             change(&mut groups);
             groups
         });
-        // Read again with every attempt: two changes at once must not leave the older one.
+        // `rcu` may run this several times. Each run reads the groups again, so that an older list
+        // cannot replace a newer one.
         self.0.stopped.rcu(|_| {
             let groups = self.0.groups.load();
             groups.iter().filter(|group| group.stopped_at.is_some()).cloned().collect::<Vec<_>>()
@@ -151,8 +153,8 @@ impl Groups {
         self.0.stopped.load().iter().find(|group| group.includes(agent)).cloned()
     }
 
-    /// The settings that `agent` starts with, where `defaults` apply outside of groups. Of several
-    /// groups, the last by name decides.
+    /// The settings that `agent` starts with: those of its groups on top of `defaults`. If several
+    /// groups set a field, the last group by name decides.
     pub fn kill_switch(&self, agent: &AgentId, defaults: KillSwitch) -> KillSwitch {
         let groups = self.0.groups.load();
         let of_agent = groups.iter().filter(|group| group.includes(agent));
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_start_as_their_group_says() {
+    fn new_agents_get_the_settings_of_their_group() {
         let on = KillSwitchChange { enabled: Some(true), ..KillSwitchChange::default() };
         let groups = Groups::new([Group { kill_switch: on, ..group("a", &["team-a/*", "x"]) }, group("b", &["*"])]);
         let enabled = |agent: &str| groups.kill_switch(&AgentId::parse(agent).unwrap(), KillSwitch::default()).enabled;

@@ -105,7 +105,7 @@ pub struct KillSwitchChange {
 }
 
 impl KillSwitchChange {
-    /// This change, with the fields of `other` where it has none.
+    /// This change, completed with the fields of `other`.
     pub fn or(self, other: KillSwitchChange) -> KillSwitchChange {
         KillSwitchChange {
             enabled: self.enabled.or(other.enabled),

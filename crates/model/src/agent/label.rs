@@ -15,16 +15,16 @@ use crate::{AgentId, FieldError};
 #[serde(try_from = "String", into = "String")]
 pub struct Label(String);
 
-/// A text that is no label.
+/// The error for a text that is not a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 64 characters of A-Z a-z 0-9 . _ - : = / and start with a letter or digit")]
 pub struct InvalidLabel;
 
 impl Label {
-    /// How many labels an agent or a group may have.
+    /// The most labels of an agent or a group.
     pub const MOST: usize = 50;
 
-    /// Checks `text` and takes it.
+    /// Validates `text`.
     pub fn parse(text: &str) -> Result<Label, InvalidLabel> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:=/".contains(&byte);
         let starts_well = text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
@@ -67,7 +67,7 @@ impl From<Label> for String {
     }
 }
 
-/// The labels of all agents that have any. Clones are the same ones.
+/// The labels of all agents that have any. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct AgentLabels(Arc<ArcSwap<HashMap<AgentId, Arc<[Label]>>>>);
 

@@ -4,6 +4,7 @@ mod channel;
 mod data;
 mod rule;
 mod smtp;
+mod summary;
 
 use std::fmt;
 

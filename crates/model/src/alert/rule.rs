@@ -191,7 +191,8 @@ pub struct AlertRule {
     pub condition: Condition,
     /// The channels to notify; empty for all channels.
     pub channels: Vec<ChannelId>,
-    /// How long the same condition of the same agent does not notify again, in minutes.
+    /// The minutes after an alert in which the same condition of the same agent does not notify
+    /// again.
     pub cooldown_minutes: u32,
     /// The interval of reminders while the condition lasts, in minutes.
     pub repeat_minutes: Option<u32>,

@@ -37,8 +37,8 @@ pub struct Asked<'a> {
     /// Whether those calls are written as text: in the message before the prompt, which is their
     /// result, or inside a prompt that holds its history.
     pub calls_are_written: bool,
-    /// The texts of the newest messages, oldest first, up to the prompt: as far as only words went
-    /// to and fro. Empty if a tool was used since the model last spoke.
+    /// The texts of the newest messages since a tool was last used, oldest first, up to the prompt.
+    /// Empty if a tool was used since the model's last message.
     pub talk: Vec<Cow<'a, str>>,
     /// The text of the user's first message, unless it is the prompt itself.
     pub first_user_message: Option<Vec<Cow<'a, str>>>,
@@ -46,7 +46,7 @@ pub struct Asked<'a> {
     pub session: Option<Cow<'a, str>>,
     /// The person the call is made for, if the client names one but no conversation.
     pub person: Option<Cow<'a, str>>,
-    /// What this request continues, if it carries only what is new.
+    /// What this request continues, if it carries only new messages.
     pub continues: Option<Continues<'a>>,
     /// Items of earlier answers, kept by the provider, that replace tool calls (`item_reference`).
     pub referenced_items: Vec<Cow<'a, str>>,
@@ -61,7 +61,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What a request continues that carries only what is new.
+/// What a request continues that carries only new messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Continues<'a> {
     /// The answer with this id.

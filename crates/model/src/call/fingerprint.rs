@@ -27,9 +27,9 @@ impl TextHash {
 pub struct Fingerprint {
     /// The call.
     pub call: CallId,
-    /// Orders the agent's calls of this epoch: one more than that of the call before. The first has
-    /// the time it came, so that an agent that left memory and returns is numbered above its stored
-    /// calls.
+    /// Orders the agent's calls of this epoch: the number of the previous call plus one. The first
+    /// call takes its arrival time as its number, so that an agent that left memory and returns is
+    /// numbered above its stored calls.
     pub number: u64,
     /// When it came.
     pub time: Timestamp,
@@ -196,8 +196,8 @@ pub enum Novelty {
     Changed = 5,
     /// The same call gave the same result again, except for numbers that go back and forth.
     Jitter = 6,
-    /// No tool was used, and neither the answer nor the message behind it says a word that was not
-    /// said before.
+    /// No tool was used, and the answer and the message before it have only words that were said
+    /// before.
     Idle = 7,
 }
 
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_alike_up_to_two_bits() {
+    fn texts_are_similar_up_to_two_bits() {
         for bits in [0, 1, 1 << 63, 3, 1 << 63 | 1, 7, 1 << 63 | 1 << 20 | 1, u64::MAX] {
             for hash in [0, 0x0123_4567_89ab_cdef_u64, u64::MAX] {
                 let (one, other) = (TextHash(hash), TextHash(hash ^ bits));

@@ -80,7 +80,7 @@ pub enum Matched {
     ToolCall,
     /// It is the call that was refused.
     Trigger,
-    /// It failed, and stands in the window.
+    /// It failed and is in the window.
     Failed,
 }
 
@@ -96,7 +96,7 @@ pub struct Likeness {
     pub distance: Option<u32>,
 }
 
-/// A call that contributed to the score, or that stands next to those.
+/// A call that contributed to the score, or that is next to such a call in the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchedCall {
     /// The call.

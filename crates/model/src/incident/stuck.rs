@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pace_of_a_loop_is_told_by_the_hour() {
+    fn cost_per_hour_extrapolates_the_pace_of_a_loop() {
         let check = |nanos: i64, millis: u64, expected: Option<i64>| {
             assert_eq!(cost_per_hour(NanoUsd::new(nanos), millis).map(NanoUsd::nanos), expected);
         };

@@ -9,9 +9,9 @@ pub struct AgreedKill {
     pub agent: AgentId,
     /// The epoch that ended with it.
     pub epoch: Epoch,
-    /// The incident it makes.
+    /// The id of its incident.
     pub incident: IncidentId,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
 }
 

@@ -43,14 +43,14 @@ fn is_global_v6(address: Ipv6Addr) -> bool {
     }
     // Only 2000::/3 is allocated, without the protocol assignments (Teredo, ORCHID), documentation
     // and 6to4.
-    let given_out = segments[0] & 0xe000 == 0x2000;
+    let is_allocated = segments[0] & 0xe000 == 0x2000;
     let special = match segments[0] {
         0x2001 => segments[1] < 0x200 || segments[1] == 0xdb8,
         0x2002 => true,
         0x3fff => segments[1] < 0x1000,
         _ => false,
     };
-    given_out && !special
+    is_allocated && !special
 }
 
 #[cfg(test)]

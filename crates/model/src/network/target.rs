@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_web_address_is_refused() {
+    fn urls_other_than_plain_http_are_refused() {
         for url in [
             "",
             "example.com",
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_knows_where_it_leads() {
+    fn target_has_host_port_and_path() {
         let target = Target::parse("https://Example.com.:8443/hook/a?b=c#d").unwrap();
         assert!(target.check(false).is_ok());
         assert_eq!(target.host(), TargetHost::Name("example.com".to_owned()));

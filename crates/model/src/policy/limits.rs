@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_override_that_says_most_counts() {
+    fn most_specific_override_applies() {
         let over = |provider: &str, model: &str, used: &str| ModelOverride {
             provider: provider.into(),
             model: model.into(),

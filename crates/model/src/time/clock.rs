@@ -60,8 +60,17 @@ pub enum Clock {
     /// The machine's clock.
     #[default]
     System,
+    /// A clock that several machines follow: theirs may differ.
+    Followed(Arc<FollowedClock>),
     /// A clock that only a test moves.
     Manual(Arc<ManualClock>),
+}
+
+/// A clock elsewhere, as it was last read. Between readings time passes here.
+#[derive(Debug)]
+pub struct FollowedClock {
+    /// The time there when this process started.
+    origin: AtomicI64,
 }
 
 /// A clock that a test controls.
@@ -73,6 +82,21 @@ pub struct ManualClock {
 }
 
 impl Clock {
+    /// A clock elsewhere, which shows `now`.
+    pub fn followed(now: Timestamp) -> Clock {
+        Clock::Followed(Arc::new(FollowedClock { origin: AtomicI64::new(now.0 - passed_since_start()) }))
+    }
+
+    /// Adopts what the followed clock showed during the last `round_trip`. A smaller difference
+    /// than that may not be one. Other clocks ignore it.
+    pub fn adopt(&self, shown: Timestamp, round_trip: Duration) {
+        let Clock::Followed(clock) = self else { return };
+        let difference = Duration::from_millis(shown.0.abs_diff(self.now().0));
+        if difference > round_trip + READING_TOLERANCE {
+            clock.origin.store(shown.0 - passed_since_start(), Ordering::SeqCst);
+        }
+    }
+
     /// A manual clock.
     pub fn manual(start: Timestamp) -> Clock {
         Clock::Manual(Arc::new(ManualClock { now: AtomicI64::new(start.0), set_by: AtomicI64::new(0) }))
@@ -83,6 +107,7 @@ impl Clock {
     pub fn now(&self) -> Timestamp {
         match self {
             Clock::System => Timestamp(jiff::Timestamp::now().as_millisecond()),
+            Clock::Followed(clock) => Timestamp(clock.origin.load(Ordering::SeqCst) + passed_since_start()),
             Clock::Manual(clock) => Timestamp(clock.now.load(Ordering::SeqCst)),
         }
     }
@@ -90,7 +115,7 @@ impl Clock {
     /// The time since some fixed moment; setting the clock does not change it.
     pub fn elapsed(&self) -> Duration {
         match self {
-            Clock::System => uptime(),
+            Clock::System | Clock::Followed(_) => uptime(),
             Clock::Manual(clock) => {
                 let passed = clock.now.load(Ordering::SeqCst) - clock.set_by.load(Ordering::SeqCst);
                 Duration::from_millis(passed.max(0).unsigned_abs())
@@ -99,10 +124,9 @@ impl Clock {
     }
 
     /// The same, without the time that the machine slept, and without reading a file.
-    #[allow(clippy::disallowed_methods, reason = "this is where the time comes from")]
     fn elapsed_awake(&self) -> Duration {
         match self {
-            Clock::System => STARTED.get_or_init(Instant::now).elapsed(),
+            Clock::System | Clock::Followed(_) => since_start(),
             Clock::Manual(_) => self.elapsed(),
         }
     }
@@ -125,6 +149,18 @@ impl Clock {
 
 /// A fixed moment of this process.
 static STARTED: OnceLock<Instant> = OnceLock::new();
+
+/// How much a reading of a followed clock may differ from it without being adopted.
+const READING_TOLERANCE: Duration = Duration::from_millis(5);
+
+#[allow(clippy::disallowed_methods, reason = "this is where the time comes from")]
+fn since_start() -> Duration {
+    STARTED.get_or_init(Instant::now).elapsed()
+}
+
+fn passed_since_start() -> i64 {
+    i64::try_from(since_start().as_millis()).unwrap_or(i64::MAX)
+}
 
 /// How long the machine has been up. On Linux this includes sleep, so that sleep does not look like
 /// a clock that was set; elsewhere sleep is not included.
@@ -219,6 +255,17 @@ mod tests {
         clock.set_by(86_400_000);
         assert_eq!(watch.look().map(ClockJump::millis), Some(86_400_000));
         assert_eq!(ClockWatch::new(Clock::System).look(), None);
+    }
+
+    #[test]
+    fn followed_clock_shows_what_it_adopted() {
+        let clock = Clock::followed(Timestamp(1_000_000));
+        assert!((1_000_000..1_060_000).contains(&clock.now().0));
+        clock.adopt(Timestamp(1_060_000), Duration::from_secs(120));
+        assert!(clock.now().0 < 1_060_000, "the reading is too old");
+        let copy = clock.clone();
+        clock.adopt(Timestamp(5_000_000), Duration::from_millis(1));
+        assert!((5_000_000..5_060_000).contains(&copy.now().0));
     }
 
     #[test]

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn days_weeks_and_months_begin_and_end_where_the_clocks_there_say() {
+    fn days_weeks_and_months_follow_the_local_clock() {
         let check = |zone: &str, period: BudgetPeriod, now: &str, first: &str, end: &str| {
             let range = Zone::parse(zone).unwrap().period(period, at(now));
             assert_eq!((range.start, range.end), (at(first), at(end)), "{zone} {period:?} {now}");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_calendar_is_no_error() {
+    fn last_day_of_the_calendar_never_ends() {
         for millis in [i64::MIN, -377_705_023_201_000, 253_402_207_200_000, i64::MAX] {
             let now = Timestamp::from_millis(millis);
             for period in BudgetPeriod::ALL {

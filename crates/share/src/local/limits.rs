@@ -6,14 +6,14 @@ use model::Timestamp;
 
 use crate::types::{Admitted, Charge, ChargeKind};
 
-pub(super) type Tabs = HashMap<String, (u64, u64)>;
-pub(super) type Ticks = HashMap<String, HashMap<i64, u64>>;
+pub(super) type BudgetSums = HashMap<String, (u64, u64)>;
+pub(super) type RateCounts = HashMap<String, HashMap<i64, u64>>;
 
 /// The refusal of a call, if any. Fills `spent` with the state of the budgets.
 pub(super) fn check(
     charges: &[Charge],
-    tabs: &mut Tabs,
-    ticks: &Ticks,
+    budgets: &mut BudgetSums,
+    rates: &RateCounts,
     now: Timestamp,
     spent: &mut [(u64, u64)],
 ) -> Option<Admitted> {
@@ -21,14 +21,14 @@ pub(super) fn check(
     for (place, charge) in charges.iter().enumerate() {
         match charge.kind {
             ChargeKind::Rate => {
-                let wait = wait(charge, ticks.get(&charge.scope), second(now));
+                let wait = wait(charge, rates.get(&charge.scope), second(now));
                 longest = if wait > longest.0 { (wait, place) } else { longest };
             }
             ChargeKind::Budget => {
-                let tab = tabs.entry(charge.scope.clone()).or_default();
-                tab.0 = tab.0.max(charge.known);
-                spent[place] = *tab;
-                is_over |= tab.0 + tab.1 >= charge.limit;
+                let budget = budgets.entry(charge.scope.clone()).or_default();
+                budget.0 = budget.0.max(charge.known);
+                spent[place] = *budget;
+                is_over |= budget.0 + budget.1 >= charge.limit;
             }
         }
     }
@@ -39,39 +39,58 @@ pub(super) fn check(
     }
 }
 
-fn wait(charge: &Charge, ticks: Option<&HashMap<i64, u64>>, now: i64) -> u64 {
-    let room = charge.limit.saturating_sub(charge.amount);
+fn wait(charge: &Charge, rates: Option<&HashMap<i64, u64>>, now: i64) -> u64 {
+    let available = charge.limit.saturating_sub(charge.amount);
     let counted = |wait: i64| -> u64 {
         let counts = |second: i64| second > now - 60 + wait && second <= now;
-        ticks.into_iter().flatten().filter(|(second, _)| counts(**second)).map(|(_, amount)| amount).sum()
+        rates.into_iter().flatten().filter(|(second, _)| counts(**second)).map(|(_, amount)| amount).sum()
     };
-    (0..60).find(|wait| counted(*wait) <= room).unwrap_or(60).unsigned_abs()
+    (0..60).find(|wait| counted(*wait) <= available).unwrap_or(60).unsigned_abs()
 }
 
-pub(super) fn reserve(charges: &[Charge], tabs: &mut Tabs, ticks: &mut Ticks, now: Timestamp) {
+pub(super) fn reserve(charges: &[Charge], budgets: &mut BudgetSums, rates: &mut RateCounts, now: Timestamp) {
     for charge in charges {
         match charge.kind {
             ChargeKind::Rate => {
-                *ticks.entry(charge.scope.clone()).or_default().entry(second(now)).or_default() += charge.amount
+                *rates.entry(charge.scope.clone()).or_default().entry(second(now)).or_default() += charge.amount
             }
-            ChargeKind::Budget => tabs.entry(charge.scope.clone()).or_default().1 += charge.amount,
+            ChargeKind::Budget => budgets.entry(charge.scope.clone()).or_default().1 += charge.amount,
         }
     }
 }
 
 /// Replaces what was counted for a charge by what was taken.
-pub(super) fn correct(charge: &Charge, actual: u64, admitted: Timestamp, tabs: &mut Tabs, ticks: &mut Ticks) {
+pub(super) fn correct(
+    charge: &Charge,
+    actual: u64,
+    admitted: Timestamp,
+    budgets: &mut BudgetSums,
+    rates: &mut RateCounts,
+) {
     match charge.kind {
         ChargeKind::Rate => {
-            if let Some(tick) = ticks.get_mut(&charge.scope).and_then(|ticks| ticks.get_mut(&second(admitted))) {
-                *tick = (*tick + actual).saturating_sub(charge.amount);
+            if let Some(count) = rates.get_mut(&charge.scope).and_then(|rates| rates.get_mut(&second(admitted))) {
+                *count = (*count + actual).saturating_sub(charge.amount);
             }
         }
         ChargeKind::Budget => {
-            if let Some((spent, reserved)) = tabs.get_mut(&charge.scope) {
+            if let Some((spent, reserved)) = budgets.get_mut(&charge.scope) {
                 *spent += actual;
                 *reserved = reserved.saturating_sub(charge.amount);
             }
+        }
+    }
+}
+
+/// Adds what a call without a ticket took.
+pub(super) fn add(charge: &Charge, actual: u64, now: Timestamp, budgets: &mut BudgetSums, rates: &mut RateCounts) {
+    match charge.kind {
+        ChargeKind::Rate => {
+            *rates.entry(charge.scope.clone()).or_default().entry(second(now)).or_default() += actual;
+        }
+        ChargeKind::Budget => {
+            let (spent, _) = budgets.entry(charge.scope.clone()).or_default();
+            *spent = (*spent).max(charge.known) + actual;
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn read_admitted(answer: Vec<Value>) -> Result<Admitted, ShareError> 
     })
 }
 
-/// The whole log of an agent; nothing if the agent is not known.
+/// The whole log of an agent; `None` if the engine does not know the agent.
 pub(super) fn read_log(answer: Vec<Value>) -> Result<Option<LogPart>, ShareError> {
     if answer.is_empty() {
         return Ok(None);
@@ -92,7 +92,8 @@ pub(super) fn read_status(agent: &AgentId, fields: Vec<Option<String>>) -> Optio
     Some(AgentStatus { agent: agent.clone(), epoch: Epoch(epoch?.parse().ok()?), killed, settings })
 }
 
-/// A ticket: epoch, replica, second, then `kind amount scope` of each charge, on a line each.
+/// Parses a ticket: lines with epoch, replica and second, then a line `kind amount scope` for each
+/// charge.
 pub(super) fn read_expired(replica: ReplicaId, agent: AgentId, call: &str, ticket: &str) -> Option<Expired> {
     let mut lines = ticket.lines();
     let epoch = Epoch(lines.next()?.parse().ok()?);

@@ -1,4 +1,4 @@
-//! Where Valkey is, how to log in there, and whether it is fit for use.
+//! The address of a Valkey server, how to log in there, and the check that it can be used.
 
 use redis::aio::ConnectionManager;
 use redis::{Client, ConnectionInfo, IntoConnectionInfo, TlsCertificates};
@@ -17,7 +17,8 @@ pub struct ValkeyServer {
     pub url: SecretString,
     /// The password, if it is not in the URL.
     pub password: Option<SecretString>,
-    /// The authorities that may sign its certificate, in PEM; `None`: those that the system trusts.
+    /// The authorities that may sign its certificate, in PEM; `None` for those that the system
+    /// trusts.
     pub authorities: Option<Vec<u8>>,
 }
 
@@ -58,8 +59,8 @@ fn read_url(url: &str) -> Result<ConnectionInfo, redis::RedisError> {
     known.into_connection_info()
 }
 
-/// Refuses a server that is too old, and warns of one that evicts keys: it forgets kills until they
-/// are restored. A server that does not tell is taken as it is.
+/// Refuses a server that is too old, and warns of one that evicts keys, because it forgets kills
+/// until they are restored. A server that does not report its version or policy is accepted.
 pub(super) async fn check(mut connection: ConnectionManager) -> Result<(), ShareError> {
     let info: Result<String, _> = redis::cmd("INFO").query_async(&mut connection).await;
     let Ok(info) = info else { return Ok(()) };

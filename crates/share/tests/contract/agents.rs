@@ -1,8 +1,11 @@
 //! Agents: registration, epochs and kills.
 
+use std::sync::Arc;
+
 use model::shared_log::ReplicaId;
 use model::{CallId, Epoch, IncidentId, Timestamp};
 use share::{Admission, Admitted, Killed, Takeover};
+use tokio::sync::Notify;
 
 use crate::engine::Case;
 
@@ -75,11 +78,16 @@ pub(crate) async fn changes_are_listed_and_pushed(case: Case) {
     case.open_agent(0).await;
     let (_, since) = case.share.changes(Timestamp::from_millis(0)).await.unwrap();
     let (share, agent) = (case.share.clone(), case.agent.clone());
-    let watching = tokio::spawn(async move { share.watch().await.unwrap() });
-    // Repeated until the watcher is ready: it misses earlier notifications.
-    while !watching.is_finished() {
+    let changed = Arc::new(Notify::new());
+    let woken = Arc::clone(&changed);
+    let watching = tokio::spawn(async move { share.watch(&woken).await });
+    // The first says that it listens, the others that it goes on doing so.
+    changed.notified().await;
+    for _ in 0..3 {
         case.share.touch(&agent).await.unwrap();
+        changed.notified().await;
     }
+    watching.abort();
     let by_hand = Killed { incident: None, at: since };
     case.share.kill(&case.agent, Epoch(0), by_hand).await.unwrap();
     let (changes, _) = case.share.changes(since).await.unwrap();
@@ -90,8 +98,9 @@ pub(crate) async fn changes_are_listed_and_pushed(case: Case) {
 
 pub(crate) async fn replicas_that_beat_are_alive(case: Case) {
     let before = case.share.beat(case.replica).await.unwrap();
+    assert!(!before.is_new);
     let other = ReplicaId::new();
-    case.share.beat(other).await.unwrap();
-    assert!(case.share.beat(case.replica).await.unwrap() > before.min(1), "{before}");
+    assert!(case.share.beat(other).await.unwrap().is_new);
+    assert!(case.share.beat(case.replica).await.unwrap().alive > before.alive.min(1), "{before:?}");
     case.share.leave(other).await.unwrap();
 }

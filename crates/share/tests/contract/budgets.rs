@@ -41,9 +41,45 @@ pub(crate) async fn settlement_counts_once(case: Case) {
     case.open_agent(0).await;
     let call = case.charged(&[case.budget("day", 1_000, 500)]);
     case.grant(&call).await;
-    for _ in 0..3 {
-        case.share.settle(&case.settlement(&call, &[30])).await.unwrap();
+    for is_repeated in [false, true, true] {
+        case.share.settle(&share::Settlement { is_repeated, ..case.settlement(&call, &[30]) }).await.unwrap();
     }
+    let next = case.charged(&[case.budget("day", 1_000, 1)]);
+    assert_eq!(case.grant(&next).await.spent, [(30, 0)]);
+}
+
+/// A replica admitted the call while it could not reach the engine.
+pub(crate) async fn call_without_ticket_counts_once(case: Case) {
+    case.open_agent(0).await;
+    let call = case.charged(&[case.budget("day", 1_000, 500), case.rate("requests", 2, 1)]);
+    let alone = share::Settlement { was_alone: true, ..case.settlement(&call, &[30, 1]) };
+    for is_repeated in [false, true, true] {
+        case.share.settle(&share::Settlement { is_repeated, ..alone.clone() }).await.unwrap();
+    }
+    // Its admission was on its way all the time: it reserves nothing, and adds no record.
+    case.grant(&Admission { record: case.admission(0).record, ..call.clone() }).await;
+    let next = case.charged(&[case.budget("day", 1_000, 1), case.rate("requests", 2, 1)]);
+    assert_eq!(case.grant(&next).await.spent[0], (30, 0));
+    assert!(matches!(case.share.admit(&case.charged(&next.charges)).await.unwrap(), Admitted::RateLimited { .. }));
+    assert_eq!(case.share.log(&case.agent).await.unwrap().unwrap().entries, []);
+
+    // It is forgotten with its replica.
+    case.share.leave(case.replica).await.unwrap();
+    let expired = case.share.expired().await.unwrap().into_iter().find(|it| it.call == call.call).unwrap();
+    assert_eq!(expired.charges, []);
+    let settlement = share::Settlement { charges: Vec::new(), is_repeated: true, ..case.settlement(&call, &[]) };
+    case.share.settle(&settlement).await.unwrap();
+    assert!(case.share.expired().await.unwrap().iter().all(|it| it.call != call.call));
+    assert_eq!(case.share.log(&case.agent).await.unwrap().unwrap().entries, []);
+}
+
+/// The replica got no answer, but the engine has admitted the call.
+pub(crate) async fn call_decided_alone_releases_its_ticket(case: Case) {
+    case.open_agent(0).await;
+    let call = case.charged(&[case.budget("day", 1_000, 500)]);
+    case.grant(&call).await;
+    let alone = share::Settlement { was_alone: true, ..case.settlement(&call, &[30]) };
+    case.share.settle(&alone).await.unwrap();
     let next = case.charged(&[case.budget("day", 1_000, 1)]);
     assert_eq!(case.grant(&next).await.spent, [(30, 0)]);
 }

@@ -97,6 +97,8 @@ impl Case {
             replica: admission.replica,
             record: admission.record.map(|_| ended),
             charges: admission.charges.iter().cloned().zip(actual.iter().copied()).collect(),
+            was_alone: false,
+            is_repeated: false,
         }
     }
 
@@ -109,7 +111,7 @@ impl Case {
     }
 }
 
-/// A fingerprint with nothing special.
+/// A plain fingerprint.
 pub(crate) fn print(call: CallId) -> Fingerprint {
     Fingerprint {
         call,

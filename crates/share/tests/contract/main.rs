@@ -44,6 +44,8 @@ macro_rules! contract {
                 concurrent_calls_do_not_overspend,
                 refusal_reserves_nothing,
                 settlement_counts_once,
+                call_without_ticket_counts_once,
+                call_decided_alone_releases_its_ticket,
                 lost_sums_are_taken_over,
                 rate_tells_the_wait,
                 tokens_are_corrected,

@@ -214,6 +214,8 @@ impl Cluster {
             replica,
             record: Some(LogRecord::Ended(ended_call(&ticket, answered.as_ref()))),
             charges: Vec::new(),
+            was_alone: false,
+            is_repeated: false,
         };
         for _ in 0..=self.choose(2) {
             self.case.share.settle(&settlement).await.unwrap();

@@ -10,7 +10,8 @@ const MISSING: &str = "Neither valkey-server nor redis-server is installed, and 
     `apt install redis-server` (Debian, Ubuntu), `dnf install valkey` (Fedora), `brew install valkey` (macOS). The server \
     need not run.";
 
-/// Starts the server, says its process, waits until the test is gone, and removes everything.
+/// Starts the server, prints its process id, waits until the test has ended, and removes
+/// everything.
 const LIFE: &str = r#"
     folder=$(mktemp -d); program=$1; shift
     "$program" --bind 127.0.0.1 --dir "$folder" --save '' --appendonly no "$@" >/dev/null 2>&1 &
@@ -34,7 +35,7 @@ impl RedisServer {
         RedisServer::start_with(port, &["--port", &port.to_string()])
     }
 
-    /// Listens on `port`, as these options say.
+    /// Starts a server on `port` with these options.
     pub(crate) fn start_with(port: u16, options: &[&str]) -> RedisServer {
         let program = ["valkey-server", "redis-server"].into_iter().find(|name| is_installed(name)).expect(MISSING);
         let mut life = Command::new("sh")

@@ -165,6 +165,8 @@ impl Cluster {
             replica: self.replicas[place].id,
             record: Some(LogRecord::Ended(ended)),
             charges: Vec::new(),
+            was_alone: false,
+            is_repeated: false,
         };
         self.case.share.settle(&settlement).await.unwrap();
     }

@@ -170,34 +170,6 @@ begin
     update share_agents set seq = l.seq, number = l.number, floor = l.floor, trimmed = l.trimmed where agent = p_agent;
 end $$;
 
-create or replace function share_settle_v1(
-    p_agent text, p_epoch bigint, p_call bytea, p_record bytea, p_actual bigint[],
-    out o_killed bytea, out o_killed_at bigint
-) language plpgsql as $$
-declare
-    l share_agents;
-    t share_tickets;
-begin
-    -- In the order of an admission: agent, then scopes.
-    select * into l from share_agents where agent = p_agent for update;
-    delete from share_tickets where agent = p_agent and call = p_call and epoch = p_epoch returning * into t;
-    if found then
-        for i in 1 .. coalesce(array_length(t.scopes, 1), 0) loop
-            if t.kinds[i] = 0 then
-                update share_ticks set amount = greatest(amount + coalesce(p_actual[i], 0) - t.amounts[i], 0)
-                    where scope = t.scopes[i] and second = t.second;
-            else
-                update share_tabs set reserved = greatest(reserved - t.amounts[i], 0),
-                    spent = spent + coalesce(p_actual[i], 0) where scope = t.scopes[i];
-            end if;
-        end loop;
-        if l.epoch = p_epoch and p_record is not null then
-            perform share_write_v1(p_agent, share_now_v1(), array[p_record], array[null::bigint]);
-        end if;
-    end if;
-    if l.epoch = p_epoch then o_killed := l.killed; o_killed_at := l.killed_at; end if;
-end $$;
-
 create or replace function share_kill_v1(
     p_agent text, p_epoch bigint, p_killed bytea, p_at bigint,
     out o_status text, out o_epoch bigint, out o_killed bytea, out o_killed_at bigint
@@ -234,3 +206,63 @@ begin
     perform pg_notify('agentgazer_share', '');
     return true;
 end $$;
+
+-- Replaces the reservation of a call by what it took. Without a ticket, what it took is added if scopes are given: its
+-- replica admitted it alone, or the ticket was lost.
+create or replace function share_settle_v2(
+    p_agent text, p_epoch bigint, p_call bytea, p_record bytea, p_actual bigint[], p_replica bytea, p_life bigint,
+    p_scopes text[], p_kinds smallint[], p_known bigint[],
+    out o_killed bytea, out o_killed_at bigint
+) language plpgsql as $$
+declare
+    l share_agents;
+    t share_tickets;
+    v_now bigint := share_now_v1();
+    v_charges int := coalesce(array_length(p_scopes, 1), 0);
+begin
+    -- In the order of an admission: agent, then scopes.
+    select * into l from share_agents where agent = p_agent for update;
+    -- A ticket of second 0 says that the call was settled without one.
+    delete from share_tickets where agent = p_agent and call = p_call and epoch = p_epoch
+        and (second > 0 or v_charges = 0) returning * into t;
+    if found then
+        for i in 1 .. coalesce(array_length(t.scopes, 1), 0) loop
+            if t.kinds[i] = 0 then
+                update share_ticks set amount = greatest(amount + coalesce(p_actual[i], 0) - t.amounts[i], 0)
+                    where scope = t.scopes[i] and second = t.second;
+            else
+                update share_tabs set reserved = greatest(reserved - t.amounts[i], 0),
+                    spent = spent + coalesce(p_actual[i], 0) where scope = t.scopes[i];
+            end if;
+        end loop;
+        if t.second > 0 and l.epoch = p_epoch and p_record is not null then
+            perform share_write_v1(p_agent, v_now, array[p_record], array[null::bigint]);
+        end if;
+    elsif v_charges > 0 then
+        insert into share_tickets values (p_agent, p_call, p_epoch, p_replica, 0, v_now + p_life, '{}', '{}', '{}')
+            on conflict do nothing;
+        -- Otherwise this is a repetition.
+        if found then
+            for i in 1 .. v_charges loop
+                if p_kinds[i] = 0 then
+                    insert into share_ticks as tick values (p_scopes[i], v_now / 1000, p_actual[i])
+                        on conflict (scope, second) do update set amount = tick.amount + excluded.amount;
+                else
+                    insert into share_tabs as tab (scope, spent, reserved, touched_at)
+                        values (p_scopes[i], p_known[i] + p_actual[i], 0, v_now)
+                        on conflict (scope) do update
+                        set spent = greatest(tab.spent, p_known[i]) + p_actual[i], touched_at = v_now;
+                end if;
+            end loop;
+        end if;
+    end if;
+    if l.epoch = p_epoch then o_killed := l.killed; o_killed_at := l.killed_at; end if;
+end $$;
+
+-- Of replicas before share_settle_v2.
+create or replace function share_settle_v1(
+    p_agent text, p_epoch bigint, p_call bytea, p_record bytea, p_actual bigint[],
+    out o_killed bytea, out o_killed_at bigint
+) language sql as $$
+    select * from share_settle_v2(p_agent, p_epoch, p_call, p_record, p_actual, '', 0, '{}', '{}', '{}')
+$$;
