@@ -21,8 +21,8 @@ use crate::headers;
 use crate::policy::spending::Spending;
 use crate::shared::{self, Settling, SharedTicket};
 
-/// One call. If it is dropped before it is recorded, its client disconnected, and it is recorded as
-/// that.
+/// One call. If it is dropped before it is recorded, its client has disconnected, and it is
+/// recorded with that outcome.
 pub(crate) struct Call {
     pub(crate) core: Arc<Core>,
     /// The format of the caller, in which refusals are written.
@@ -37,6 +37,9 @@ pub(crate) struct Call {
     pub(crate) shared: Option<SharedTicket>,
     /// Whether this replica decided alone although it should have agreed with others.
     pub(crate) is_degraded: bool,
+    /// What reports to the engine, as soon as that is possible, what a call took that this replica
+    /// decided alone.
+    pub(crate) alone: Option<SharedTicket>,
     /// The end of the call, for other replicas.
     ended: Option<EndedCall>,
     /// The settlement that the end of the answer waits for.
@@ -58,6 +61,7 @@ impl Call {
             ticket: None,
             shared: None,
             is_degraded: false,
+            alone: None,
             ended: None,
             settling: Settling::default(),
             threshold: 0.0,
@@ -194,6 +198,9 @@ impl Call {
         if let Some(shared) = self.shared.take() {
             let ended = self.ended.take();
             self.settling = shared.settle(self, ended);
+        }
+        if let Some(alone) = self.alone.take() {
+            alone.settle_alone(self);
         }
     }
 

@@ -46,7 +46,7 @@ pub struct ProxyConfig {
     pub kill_commit_timeout: Duration,
     /// The price list.
     pub prices: Arc<Prices>,
-    /// Whether streams that would not report their usage are asked to, by provider; for other
+    /// Whether to ask for the usage of streams that would not report it, by provider. For other
     /// providers the base URL decides.
     pub include_usage: HashMap<String, bool>,
     /// The state that replicas share; `None` for a single process.
@@ -55,13 +55,13 @@ pub struct ProxyConfig {
 
 type HasToken = dyn Fn(&[u8]) -> bool + Send + Sync;
 
-/// Recognises the token of the first start. Clones are the same one.
+/// Recognises the token of the first start. Clones share the function.
 #[derive(Clone)]
 pub struct OwnToken(Arc<HasToken>);
 
 impl OwnToken {
-    /// `has_token` says whether a text contains the token; its time must not tell how near a wrong
-    /// one is.
+    /// `has_token` says whether a text contains the token. The time that it takes must not depend
+    /// on how near a wrong token is.
     pub fn new(has_token: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> OwnToken {
         OwnToken(Arc::new(has_token))
     }
@@ -73,7 +73,7 @@ impl OwnToken {
 }
 
 impl Default for OwnToken {
-    /// Nothing is the token.
+    /// No text is the token.
     fn default() -> OwnToken {
         OwnToken::new(|_| false)
     }

@@ -123,7 +123,7 @@ async fn carry_out(call: &mut Call, kill: Kill) -> Stop {
     if let Some(earlier) = shared::kill(&core, &kill).await {
         pending.kill = None;
         drop(pending);
-        core.kills.done(kill.incident);
+        core.kills.finish(kill.incident);
         return Stop::Inactive(earlier, call.refusal_status());
     }
     drop(pending);

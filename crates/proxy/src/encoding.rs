@@ -48,7 +48,7 @@ impl Encoding {
 }
 
 /// Whether `deflate` has its zlib wrapper, as the standard requires. Some clients omit it; a
-/// checksum in its two bytes tells.
+/// checksum in its first two bytes shows that it is there.
 pub(crate) fn is_zlib(body: &[u8]) -> bool {
     matches!(body, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0)
 }

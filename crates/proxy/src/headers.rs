@@ -24,6 +24,11 @@ pub(crate) const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-ap
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 pub(crate) const CREDENTIALS: [HeaderName; 4] = [AUTHORIZATION, X_API_KEY, X_GOOG_API_KEY, API_KEY];
 
+/// Whether a reverse proxy or a tunnel has passed the request on: they name the client.
+pub(crate) fn is_relayed(headers: &HeaderMap) -> bool {
+    ["forwarded", "x-forwarded-for", "x-real-ip"].iter().any(|name| headers.contains_key(*name))
+}
+
 /// Drops hop-by-hop headers: `Connection` with all headers that it names, and the others of RFC
 /// 9110, 7.6.1.
 pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {

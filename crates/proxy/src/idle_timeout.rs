@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The timeout of one peer. Its limit is zero until it is [restarted](IdleTimeout::restart) with
-/// one.
+/// The timeout of one peer. Its limit is zero until [`restart`](IdleTimeout::restart) sets one.
 #[derive(Default)]
 pub(crate) struct IdleTimeout {
     limit: Duration,

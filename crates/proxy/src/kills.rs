@@ -24,7 +24,7 @@ pub(crate) struct Kills {
 
 impl Kills {
     /// Asks the guard. If it kills, calls that are refused from now on wait until that kill is
-    /// [`Kills::done`].
+    /// [`Kills::finish`].
     pub(crate) fn decide(&self, decide: impl FnOnce() -> Decision) -> Decision {
         let _deciding = self.deciding.read();
         let decision = decide();
@@ -32,7 +32,7 @@ impl Kills {
         decision
     }
 
-    /// The same while the log of several replicas is applied.
+    /// Like [`Kills::decide`], while the log of several replicas is applied.
     pub(crate) fn follow(&self, follow: impl FnOnce() -> Followed) -> Followed {
         let _deciding = self.deciding.read();
         let followed = follow();
@@ -50,8 +50,8 @@ impl Kills {
         }
     }
 
-    /// The kill of `incident` is on disk, or never will be.
-    pub(crate) fn done(&self, incident: IncidentId) {
+    /// Records that the kill of `incident` is on disk, or never will be.
+    pub(crate) fn finish(&self, incident: IncidentId) {
         remember(&mut self.commits.lock(), incident);
     }
 
@@ -60,7 +60,7 @@ impl Kills {
         let Some(mut commit) = self.pending(incident) else { return };
         if tokio::time::timeout(limit, commit.changed()).await.is_err() {
             tracing::warn!(%incident, "a kill is not on disk yet; it holds in memory and is answered all the same");
-            self.done(incident);
+            self.finish(incident);
         }
     }
 
@@ -68,8 +68,8 @@ impl Kills {
         if let Some(known) = self.commits.lock().get(&incident) {
             return known.as_ref().map(watch::Sender::subscribe);
         }
-        // Unknown: decided before the start, or at this moment. Once this lock is taken, every such
-        // kill is in `commits`.
+        // The kill was decided before the start, or at this moment. Once this lock is taken, every
+        // kill that was being decided is in `commits`.
         drop(self.deciding.write());
         let mut commits = self.commits.lock();
         match commits.get(&incident) {
@@ -101,7 +101,7 @@ mod tests {
     fn committed_kills_do_not_accumulate() {
         let kills = Kills::default();
         for millis in 0..3 * REMEMBERED as i64 {
-            kills.done(IncidentId::at(Timestamp::from_millis(millis)));
+            kills.finish(IncidentId::at(Timestamp::from_millis(millis)));
         }
         assert!(kills.commits.lock().len() <= REMEMBERED);
     }

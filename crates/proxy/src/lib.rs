@@ -105,9 +105,19 @@ impl Proxy {
         self.core.evidence.take_difference(bytes)
     }
 
-    /// Restores, before the first call, the bodies of calls that are in the windows, newest first.
-    pub fn restore_kept_calls(&self, calls: Vec<KeptCall>) {
-        self.core.evidence.restore(calls);
+    /// Announces, before the first call, the calls whose bodies the copy on disk has.
+    pub fn expect_kept_calls(&self, calls: &[CallId]) {
+        self.core.evidence.expect(calls);
+    }
+
+    /// Restores bodies of expected calls, newest first. `false` if there is no room for all.
+    pub fn restore_kept_calls(&self, calls: Vec<KeptCall>) -> bool {
+        self.core.evidence.restore(calls)
+    }
+
+    /// Gives up the bodies of calls, which then leave the copy on disk, too.
+    pub fn release_kept_calls(&self, calls: &[CallId]) {
+        self.core.evidence.release(calls);
     }
 
     /// The first words of the conversation that a call belongs to, while its body is cached.
@@ -122,8 +132,8 @@ impl Proxy {
         evidence::incident::read_cached(&self.core, calls)
     }
 
-    /// Follows what other replicas decide and change, and records the kills of those that ended
-    /// before they could. Ends at once if there are no replicas.
+    /// Follows the decisions and changes of other replicas, and records the kills of replicas that
+    /// ended before they could. Ends at once if there are no replicas.
     pub async fn follow_replicas(self) {
         if let Some(shared) = self.core.config.shared.clone() {
             shared::follow_changes(shared, self.core).await;
@@ -131,7 +141,7 @@ impl Proxy {
     }
 
     /// Compares the clock with the time that has passed, so that no budget begins anew because the
-    /// clock was set. To be called every second; calls that a budget limits do it, too.
+    /// clock was set. Call it every second; calls that a budget limits do it, too.
     pub fn check_clock(&self) {
         self.core.budget_clock.check(self.core.guard.policies());
     }

@@ -72,8 +72,8 @@ impl Answering {
         }
     }
 
-    /// Adds the provider's message to the event. It replaces a note on why the call has no score:
-    /// of a call that failed, people ask why it failed.
+    /// Adds the provider's message to the event. It replaces a note on why the call has no score,
+    /// because the error of a failed call matters more.
     fn note_error(&mut self) {
         let Some(error_body) = self.error_body.take() else { return };
         let message = self.call.core.catch_panic.run(|| error_body.message()).flatten();
@@ -91,8 +91,8 @@ impl Answering {
         !is_broken
     }
 
-    /// The provider died or went silent before the end. Returns an error for the client, if the
-    /// stream can still carry one.
+    /// Ends an answer whose provider died or went silent before the end. Returns an error for the
+    /// client, if the stream can still carry one.
     fn break_off(&mut self, why: &str) -> Option<Bytes> {
         let error = self.observer.as_ref().and_then(|observer| observer.stream_error(why));
         self.call.event.error = Some(why.to_owned());
@@ -101,7 +101,7 @@ impl Answering {
         error
     }
 
-    /// The last event of a stream has passed, or the body has ended.
+    /// Completes the answer: the last event of a stream has passed, or the body has ended.
     fn complete(&mut self) {
         let Some(mut observer) = self.observer.take() else { return };
         self.is_complete = matches!(self.expected.content, Content::Conversation(_));
@@ -120,7 +120,7 @@ impl Answering {
         self.call.report_answer(&answered);
     }
 
-    /// The answer ends before it is complete.
+    /// Reads an answer that ends before it is complete.
     fn read_partial(&mut self) {
         if let Some(mut observer) = self.observer.take() {
             self.keep_evidence(&mut observer, true);

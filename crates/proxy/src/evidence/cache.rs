@@ -26,7 +26,8 @@ pub(crate) struct EvidenceCache {
 /// Ordered by id and so by time.
 #[derive(Default)]
 struct Calls {
-    by_id: BTreeMap<CallId, CachedCall>,
+    /// Boxed, because the tree keeps room for as many entries again.
+    by_id: BTreeMap<CallId, Box<CachedCall>>,
     stored: usize,
     raw: usize,
     is_compressing: bool,
@@ -51,16 +52,30 @@ impl EvidenceCache {
         self.keep_within_budget(calls, left);
     }
 
-    /// Restores a call from the copy on disk, if it fits; `None` if it was unreadable. A call that
-    /// is not restored is removed from the copy.
-    pub(super) fn put_back(&self, id: CallId, call: Option<CachedCall>) {
+    /// Adds a call from the copy on disk (`None` if it was unreadable), unless it left the windows
+    /// meanwhile. A call that does not fit is removed from the copy: then it returns `false`.
+    pub(super) fn put_back(&self, id: CallId, call: Option<CachedCall>) -> bool {
         let mut calls = self.calls.lock();
-        if let Some(copy) = &mut calls.copy {
-            copy.on_restore(id);
+        if !calls.copy.as_ref().is_some_and(|copy| copy.has(id)) {
+            return true;
         }
-        match call.filter(|call| calls.stored + call.stored() <= self.budget) {
-            Some(call) => calls.insert(id, call),
-            None => calls.on_removal(id),
+        let Some(call) = call else {
+            calls.on_removal(id);
+            return true;
+        };
+        let fits = calls.stored + call.stored() <= self.budget;
+        if fits {
+            calls.insert(id, call);
+        } else {
+            calls.on_removal(id);
+        }
+        fits
+    }
+
+    /// The copy on disk has these calls.
+    pub(crate) fn expect(&self, ids: &[CallId]) {
+        if let Some(copy) = &mut self.calls.lock().copy {
+            ids.iter().for_each(|id| copy.on_restore(*id));
         }
     }
 
@@ -82,7 +97,7 @@ impl EvidenceCache {
             let Some(id) = copy.take_changed() else { break };
             if let Some(call) = by_id.get(&id) {
                 taken += call.length();
-                changed.push((id, call.clone()));
+                changed.push((id, (**call).clone()));
             }
         }
         (changed, copy.take_gone())
@@ -99,7 +114,7 @@ impl EvidenceCache {
 
     /// The bodies of a call that is still cached.
     pub(crate) fn get(&self, id: CallId) -> Option<CachedCall> {
-        self.calls.lock().by_id.get(&id).cloned()
+        self.calls.lock().by_id.get(&id).map(|call| (**call).clone())
     }
 
     fn keep_within_budget(&self, mut calls: MutexGuard<'_, Calls>, mut dropped: Vec<CachedCall>) {
@@ -160,7 +175,7 @@ impl Calls {
     fn insert(&mut self, id: CallId, call: CachedCall) {
         self.stored += call.stored();
         self.raw += call.raw();
-        if let Some(before) = self.by_id.insert(id, call) {
+        if let Some(before) = self.by_id.insert(id, Box::new(call)) {
             self.subtract(&before);
         }
     }
@@ -176,9 +191,10 @@ impl Calls {
     }
 
     fn remove(&mut self, id: CallId) -> Option<CachedCall> {
-        let call = self.by_id.remove(&id)?;
-        self.subtract(&call);
+        // A call may be on disk only, while a restart restores them.
         self.on_removal(id);
+        let call = *self.by_id.remove(&id)?;
+        self.subtract(&call);
         Some(call)
     }
 
@@ -203,7 +219,7 @@ impl Calls {
     fn next_raw(&self) -> Option<(CallId, CachedCall)> {
         let after = self.compressed_up_to.map_or(Unbounded, Excluded);
         let mut candidates = self.by_id.range((after, Unbounded)).chain(&self.by_id);
-        candidates.find(|(_, call)| call.raw() > 0).map(|(id, call)| (*id, call.clone()))
+        candidates.find(|(_, call)| call.raw() > 0).map(|(id, call)| (*id, (**call).clone()))
     }
 }
 

@@ -12,7 +12,8 @@ const COPIED_BELOW: usize = 32 << 10;
 const READ_BUFFER: usize = 64 << 10;
 /// A smaller body is not worth compressing.
 const COMPRESSED_FROM: usize = 512;
-/// The rough size of an entry without its bodies.
+/// The rough size of an entry without its bodies: the call, its places in the cache and in the set
+/// of those on disk, both half full.
 pub(crate) const ENTRY: usize = 256;
 
 /// One body.
@@ -145,12 +146,21 @@ impl CachedCall {
 
 #[cfg(test)]
 mod tests {
+    use model::CallId;
+
     use super::*;
 
     /// The capacity of the buffer of `kept`. The test holds the only reference to it.
     fn capacity(kept: CachedBody) -> usize {
         let (CachedBody::Raw(bytes, _) | CachedBody::Compressed(bytes, _) | CachedBody::Incompressible(bytes)) = kept;
         Vec::from(bytes).capacity()
+    }
+
+    #[test]
+    fn counted_size_of_an_entry_is_what_it_takes() {
+        let places = 2 * (size_of::<CallId>() + size_of::<Box<CachedCall>>()) + 2 * size_of::<CallId>();
+        let taken = size_of::<CachedCall>() + places;
+        assert!(taken <= ENTRY && ENTRY < 2 * taken, "{taken} bytes");
     }
 
     #[test]

@@ -12,6 +12,9 @@ use wire::Dialect;
 use super::cache::EvidenceCache;
 use super::cached_body::{CachedBody, CachedCall, CachedResponse};
 
+/// The most calls to delete at a time, so that a transaction stays short.
+const MAX_GONE: usize = 4096;
+
 /// The content of the copy, and its difference to the cache.
 #[derive(Default)]
 pub(crate) struct DiskCopy {
@@ -21,12 +24,12 @@ pub(crate) struct DiskCopy {
 }
 
 impl DiskCopy {
-    /// The call is new, or was answered.
+    /// Records that the call is new, or was answered.
     pub(crate) fn on_change(&mut self, call: CallId) {
         self.changed.insert(call);
     }
 
-    /// The call left the cache.
+    /// Records that the call left the cache.
     pub(crate) fn on_removal(&mut self, call: CallId) {
         self.changed.remove(&call);
         if self.written.remove(&call) {
@@ -34,7 +37,12 @@ impl DiskCopy {
         }
     }
 
-    /// The call was restored from the copy.
+    /// Whether the copy has the call, or is about to have it.
+    pub(crate) fn has(&self, call: CallId) -> bool {
+        self.written.contains(&call)
+    }
+
+    /// Records that the copy of the last server has the call.
     pub(crate) fn on_restore(&mut self, call: CallId) {
         self.written.insert(call);
     }
@@ -46,9 +54,9 @@ impl DiskCopy {
         Some(call)
     }
 
-    /// The calls that the copy no longer needs.
+    /// Calls that the copy no longer needs, as many as one transaction may delete.
     pub(crate) fn take_gone(&mut self) -> Vec<CallId> {
-        std::mem::take(&mut self.gone)
+        self.gone.split_off(self.gone.len().saturating_sub(MAX_GONE))
     }
 }
 
@@ -57,20 +65,21 @@ impl EvidenceCache {
     /// Compression is slow: call it on a thread that may block.
     pub(crate) fn take_difference(&self, bytes: usize) -> KeptCalls {
         let (changed, gone) = self.difference(bytes);
-        KeptCalls { changed: changed.into_iter().map(|(id, call)| kept(id, call)).collect(), gone }
+        KeptCalls { changed: changed.into_iter().map(|(id, call)| kept_call(id, call)).collect(), gone }
     }
 
-    /// Restores calls from the copy, newest first, as far as they fit. The others are removed from
-    /// the copy.
-    pub(crate) fn restore(&self, calls: Vec<KeptCall>) {
+    /// Restores `calls`, newest first, of those that it expects. `false` if one does not fit: then
+    /// it is removed from the copy.
+    pub(crate) fn restore(&self, calls: Vec<KeptCall>) -> bool {
+        let mut all_fit = true;
         for call in calls {
-            let id = call.call;
-            self.put_back(id, cached(call));
+            all_fit &= self.put_back(call.call, cached(call));
         }
+        all_fit
     }
 }
 
-fn kept(call: CallId, held: CachedCall) -> KeptCall {
+fn kept_call(call: CallId, held: CachedCall) -> KeptCall {
     KeptCall {
         call,
         time: held.time,
@@ -181,8 +190,11 @@ mod tests {
         let mut kept = before.take_difference(1 << 20).changed;
         kept.reverse();
 
+        let mut newest_first = calls.clone();
+        newest_first.reverse();
         let after = EvidenceCache::new(1 << 20, true);
-        after.restore(kept.clone());
+        after.expect(&newest_first);
+        assert!(after.restore(kept.clone()));
         assert!(after.take_difference(1 << 20).is_empty(), "restored calls are in the copy already");
         let newest = after.get(calls[2]).expect("it was restored");
         assert_eq!(newest.request.read(), Some(vec![2; BODY]));
@@ -191,8 +203,36 @@ mod tests {
         assert_eq!(response.content_type, Some(HeaderValue::from_static("text/event-stream")));
 
         let small = EvidenceCache::new(crate::evidence::cached_body::ENTRY * 2, true);
-        small.restore(kept);
+        small.expect(&newest_first);
+        assert!(!small.restore(kept));
         assert!(small.get(calls[2]).is_some() && small.get(calls[0]).is_none(), "the newest are kept");
         assert_eq!(small.take_difference(1 << 20).gone, [calls[1], calls[0]], "the others leave the disk");
+    }
+
+    #[test]
+    fn calls_that_leave_the_windows_before_they_are_restored_leave_the_disk() {
+        let before = EvidenceCache::new(1 << 20, true);
+        let (left, stays) = (CallId::new(), CallId::new());
+        before.put(left, call(1), &[]);
+        before.put(stays, call(2), &[]);
+        let kept = before.take_difference(1 << 20).changed;
+
+        let after = EvidenceCache::new(1 << 20, true);
+        after.expect(&[stays, left]);
+        after.release(&[left]);
+        assert!(after.restore(kept));
+        assert!(after.get(left).is_none() && after.get(stays).is_some());
+        assert_eq!(after.take_difference(1 << 20).gone, [left]);
+    }
+
+    #[test]
+    fn deletions_are_taken_in_parts() {
+        let cache = EvidenceCache::new(1 << 20, true);
+        let calls: Vec<CallId> = (0..MAX_GONE + 1).map(|_| CallId::new()).collect();
+        cache.expect(&calls);
+        cache.release(&calls);
+        assert_eq!(cache.take_difference(1 << 20).gone.len(), MAX_GONE);
+        assert_eq!(cache.take_difference(1 << 20).gone.len(), 1);
+        assert!(cache.take_difference(1 << 20).is_empty());
     }
 }

@@ -32,7 +32,7 @@ struct Matches {
 /// Records a kill with its `kill_switch` event, and tells `kills` when it is committed. Continues
 /// if the client that triggered it disconnects.
 pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
-    let matches = take(core, &kill);
+    let matches = take_bodies(core, &kill);
     let recording = Recording { core: Arc::clone(core), id: kill.incident };
     tokio::spawn(async move {
         let incident = incident(kill, IncidentState::Open, &event, matches).await;
@@ -48,14 +48,14 @@ struct Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        self.core.kills.done(self.id);
+        self.core.kills.finish(self.id);
     }
 }
 
 /// Records an observed episode.
 pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
     let core = Arc::clone(core);
-    let matches = take(&core, &kill);
+    let matches = take_bodies(&core, &kill);
     let event = event.clone();
     tokio::spawn(async move {
         let incident = incident(kill, IncidentState::Observed, &event, matches).await;
@@ -65,7 +65,7 @@ pub(crate) fn record_observed(core: &Arc<Core>, kill: Kill, event: &Event) {
 
 /// Takes the bodies before other calls displace them. If that fails, the kill is recorded without
 /// them.
-fn take(core: &Core, kill: &Kill) -> Matches {
+fn take_bodies(core: &Core, kill: &Kill) -> Matches {
     let get = |call: CallId| {
         panic_if_requested("evidence");
         core.evidence.get(call)
@@ -103,8 +103,8 @@ pub(crate) fn read_cached(core: &Core, calls: &[CallId]) -> Vec<Evidence> {
     evidence
 }
 
-/// Reads the newest first, up to `room` bytes, because the triggering call matters most. The order
-/// stays.
+/// Reads the newest calls first, up to `room` bytes, because the triggering call matters most. The
+/// order of the result stays.
 fn read_all(matches: Vec<Match>, started: CallId, mut room: usize) -> Vec<Evidence> {
     let newest_first = matches.into_iter().rev().map(|(matched, kept)| {
         let Some(kept) = kept else {

@@ -18,11 +18,12 @@ impl BudgetClock {
         if let Some(jump) = watch.look() {
             // Still locked: no call may be admitted in between.
             policies.set_clock(jump);
-            tracing::warn!("{}", told(jump));
+            tracing::warn!("{}", jump_message(jump));
         }
     }
 
-    /// The same before a call is admitted: the check every second would come too late for it.
+    /// Like [`BudgetClock::check`], before a call is admitted: the check every second would come
+    /// too late for it.
     pub(crate) fn check_for_call(&self, policies: &Policies) {
         let needs_look = self.0.lock().needs_look();
         if needs_look {
@@ -31,7 +32,7 @@ impl BudgetClock {
     }
 }
 
-fn told(jump: ClockJump) -> String {
+fn jump_message(jump: ClockJump) -> String {
     let seconds = jump.millis().unsigned_abs() / 1000;
     let direction = if jump.millis() > 0 { "forward" } else { "back" };
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -50,8 +51,8 @@ mod tests {
     #[test]
     fn clock_jump_is_logged_with_its_direction() {
         let (early, late) = (Timestamp::from_millis(0), Timestamp::from_millis(86_461_000));
-        let forward = told(ClockJump { expected: early, now: late });
+        let forward = jump_message(ClockJump { expected: early, now: late });
         assert!(forward.contains("set forward by 24 h 1 min 1 s"), "{forward}");
-        assert!(told(ClockJump { expected: late, now: early }).contains("set back by 24 h"));
+        assert!(jump_message(ClockJump { expected: late, now: early }).contains("set back by 24 h"));
     }
 }

@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use guard::{Budget, Charge, GroupLimits, Limits, Refused, conversation_id};
+use guard::{Budget, Charge, GroupLimits, Limits, Refused, Reservation, conversation_id};
 use model::{BlockReason, BudgetPeriod, Usage};
 use tokio::time::{Instant, timeout};
 use wire::RefusalKind;
@@ -69,7 +69,7 @@ impl CallPolicy {
         self.own.iter().chain(self.groups.iter().map(|it| &it.limits)).cloned().collect()
     }
 
-    /// The same, each with its name among replicas.
+    /// Like [`CallPolicy::all`], each with its name among replicas.
     fn named(&self, call: &Call) -> Vec<(String, Arc<Limits>)> {
         let own = self.own.iter().map(|limits| (format!("agent:{}", call.event.agent), Arc::clone(limits)));
         let groups = self.groups.iter().map(|it| (format!("group:{}", it.group.name), Arc::clone(&it.limits)));
@@ -137,10 +137,9 @@ impl CallPolicy {
             settled.as_mut().enable();
             core.budget_clock.check_for_call(core.guard.policies());
             charge = match Limits::admit_share(&all, charge, core.clock.now(), core.dividing_replicas()) {
-                Ok(mut reservations) => {
+                Ok(reservations) => {
                     let charge = reservations.first().map(|reservation| reservation.charge().clone());
-                    let of_groups = reservations.split_off(usize::from(self.own.is_some()));
-                    call.spending.reserve(reservations.pop(), of_groups);
+                    self.hold(call, reservations);
                     if core.config.shared.is_some() {
                         call.spending.share(self.named(call), charge.unwrap_or_default(), core.clock.now());
                     }
@@ -154,6 +153,24 @@ impl CallPolicy {
         }
     }
 
+    /// Reserves the same once more as one of `replicas` that cannot agree: the call passes if this
+    /// replica's share has room for it.
+    pub(crate) fn reserve_share(&self, call: &mut Call, replicas: u64) -> Result<(), Stop> {
+        let Some(charge) = call.spending.take_back() else { return Ok(()) };
+        match Limits::admit_share(&self.all(), charge, call.core.clock.now(), replicas) {
+            Ok(reservations) => {
+                self.hold(call, reservations);
+                Ok(())
+            }
+            Err((position, refused, _)) => Err(self.refusal(call, position, refused)),
+        }
+    }
+
+    fn hold(&self, call: &mut Call, mut reservations: Vec<Reservation>) {
+        let of_groups = reservations.split_off(usize::from(self.own.is_some()));
+        call.spending.reserve(reservations.pop(), of_groups);
+    }
+
     /// The refusal by the policy at `position`.
     pub(crate) fn refusal(&self, call: &Call, position: usize, refused: Refused) -> Stop {
         let of_groups = position.checked_sub(usize::from(self.own.is_some()));
@@ -163,7 +180,7 @@ impl CallPolicy {
         let (reason, kind) = match refused {
             Refused::OutsideHours => {
                 let time_zone = policy.map(|policy| policy.time_zone.to_string()).unwrap_or_default();
-                (BlockReason::OutsideHours, RefusalKind::OutsideHours { time_zone, status })
+                (BlockReason::OutsideHours, RefusalKind::OutsideHours { time_zone, group, status })
             }
             Refused::BudgetExceeded { budget, limit, renewed_in_seconds: retry_after_seconds } => {
                 let budget = budget_name(budget);
@@ -171,7 +188,7 @@ impl CallPolicy {
                 (BlockReason::BudgetExceeded, kind)
             }
             Refused::RateLimited { retry_after_seconds } => {
-                (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds })
+                (BlockReason::RateLimited, RefusalKind::RateLimited { retry_after_seconds, group })
             }
             Refused::BudgetHeld { renewed_in_seconds } => {
                 let retry_after_seconds = renewed_in_seconds.unwrap_or(u64::MAX).min(MAX_WAIT.as_secs());

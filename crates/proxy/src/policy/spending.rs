@@ -8,18 +8,18 @@ use model::{Event, NanoUsd, Timestamp, Usage};
 
 use crate::core::Core;
 
-/// What one call takes of its agent's budgets.
+/// The amounts that one call takes of its agent's budgets.
 #[derive(Default)]
 pub(crate) struct Spending {
     reservation: Option<Reservation>,
     /// The reservations of the agent's groups.
     of_groups: Vec<Reservation>,
     is_settled: bool,
-    /// The same among replicas, if there are any.
+    /// The amounts among replicas, if there are any.
     shared: Option<Box<SharedCharges>>,
 }
 
-/// What a call takes of limits that replicas share.
+/// The amounts that a call takes of limits that replicas share.
 struct SharedCharges {
     limits: Vec<Arc<Limits>>,
     estimate: Charge,
@@ -34,31 +34,31 @@ impl Spending {
         self.of_groups = of_groups;
     }
 
-    /// Computes what the call takes of limits that replicas share.
+    /// Computes the amounts that the call takes of limits that replicas share.
     pub(crate) fn share(&mut self, limits: Vec<(String, Arc<Limits>)>, estimate: Charge, now: Timestamp) {
         let charges = Limits::shared_charges(&limits, &estimate, now);
         let limits = limits.into_iter().map(|(_, limits)| limits).collect();
         self.shared = Some(Box::new(SharedCharges { limits, estimate, charges, actual: None }));
     }
 
-    /// What the call takes of limits that replicas share.
+    /// The amounts that the call takes of limits that replicas share.
     pub(crate) fn charges(&self) -> &[LimitCharge] {
         self.shared.as_ref().map_or(&[], |shared| &shared.charges)
     }
 
-    /// Whether it takes anything of them.
+    /// Whether the call takes anything of those limits.
     pub(crate) fn is_charged(&self) -> bool {
         !self.charges().is_empty()
     }
 
-    /// Adopts what replicas have spent together.
+    /// Adopts the spending of all replicas together.
     pub(crate) fn note_shared(&self, spent: &[(u64, u64)]) {
         if let Some(shared) = &self.shared {
             Limits::note_shared(&shared.limits, &shared.charges, &shared.estimate, spent);
         }
     }
 
-    /// What the call took of one limit; nothing before it is settled.
+    /// The amount that the call took of one limit; 0 before it is settled.
     pub(crate) fn actual(&self, charge: &LimitCharge) -> u64 {
         let actual = self.shared.as_ref().and_then(|shared| shared.actual.as_ref());
         actual.map_or(0, |actual| charge.actual(actual))
@@ -67,7 +67,18 @@ impl Spending {
     /// Cancels the reservation: the call is refused because of what other replicas counted.
     pub(crate) fn cancel(&mut self) {
         self.is_settled = true;
-        self.reservation.take().into_iter().chain(self.of_groups.drain(..)).for_each(Reservation::cancel);
+        self.take_back();
+    }
+
+    /// Releases the reservation, and returns it.
+    pub(crate) fn take_back(&mut self) -> Option<Charge> {
+        let reservations = self.reservation.take().into_iter().chain(self.of_groups.drain(..));
+        let take_back = |_, reservation: Reservation| {
+            let charge = reservation.charge().clone();
+            reservation.cancel();
+            Some(charge)
+        };
+        reservations.fold(None, take_back)
     }
 
     /// Replaces the reservation by what the call of `event` used. A repetition has no effect.

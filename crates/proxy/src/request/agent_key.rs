@@ -43,8 +43,8 @@ pub(crate) fn find<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> Result
     Ok(found)
 }
 
-/// Removes every header that contains a secret of ours, whatever its name; whether one of them was
-/// a header for credentials.
+/// Removes every header that contains a secret of ours, whatever its name. Returns whether one of
+/// them was a header for credentials.
 pub(crate) fn strip_headers(headers: &mut HeaderMap, token: &OwnToken) -> bool {
     let with_secret = headers
         .iter()
@@ -80,7 +80,7 @@ fn has_secret(text: &[u8], token: &OwnToken) -> bool {
     key_in(text).is_some() || token.is_in(text)
 }
 
-/// The same for the user and the password of `Basic`, which are encoded.
+/// Like [`has_secret`], for the user and the password of `Basic`, which are encoded.
 fn has_secret_in_basic(value: &[u8], token: &OwnToken) -> bool {
     const SCHEME: &[u8] = b"basic ";
     let Some((scheme, encoded)) = value.split_at_checked(SCHEME.len()) else { return false };

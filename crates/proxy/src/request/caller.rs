@@ -11,6 +11,7 @@ use super::agent_token::{self, AgentToken};
 use super::route::Route;
 use crate::core::Core;
 use crate::error::Stop;
+use crate::headers;
 
 /// The agent that a call comes from.
 pub(crate) struct Caller {
@@ -34,7 +35,8 @@ pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Res
     }
     let key = find_key(core, route, parts).map_err(|why| refuse(core, why, None))?;
     let Some(key) = key else {
-        let is_required = core.config.key_requirement.requires_key(|| core.destinations.have_keys());
+        let (is_relayed, have_keys) = (|| headers::is_relayed(&parts.headers), || core.destinations.have_keys());
+        let is_required = core.config.key_requirement.requires_key(is_relayed, have_keys);
         return match named {
             Some(agent) if !is_required => Ok(Caller { agent, key: None, token_subject: None }),
             _ => Err(refuse(core, KeyRefusal::Missing, None)),

@@ -13,7 +13,7 @@ use super::upload::Upload;
 use crate::core::Core;
 use crate::error::Stop;
 
-/// What a request carries, and its body if that had to be read.
+/// The content of a request, and its body if that had to be read.
 pub(crate) enum Found<'a> {
     Conversation(Endpoint<'a>, ReadBody),
     Nothing(Unscored, Option<Bytes>),

@@ -18,6 +18,8 @@ use crate::error::Stop;
 use crate::headers;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const SEC_PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
@@ -45,6 +47,10 @@ pub(crate) fn check_caller(allowed: &[Origin], parts: &Parts) -> Result<Caller, 
     if is_preflight || !is_own_origin(headers) || !is_own_site(headers) {
         return Err(refused(headers.get(ORIGIN)));
     }
+    if is_opened_as_page(headers) {
+        let message = "a browser may not open this address, because any page can lead it here: call it from a program";
+        return Err(Stop::Client(StatusCode::FORBIDDEN, message.to_owned()));
+    }
     Ok(Caller::Admitted)
 }
 
@@ -68,10 +74,17 @@ fn is_own_origin(headers: &HeaderMap) -> bool {
     origins.next().is_none() && !host.is_empty() && name.is_some_and(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Whether the browser says that the page has this origin, or that a person typed the address. An
+/// Whether the browser says that the page has this origin, or that no page sends the request. An
 /// unknown value counts as foreign.
 fn is_own_site(headers: &HeaderMap) -> bool {
     headers.get_all(SEC_FETCH_SITE).iter().all(|site| matches!(site.as_bytes(), b"same-origin" | b"none"))
+}
+
+/// Whether a browser opens the address as a page, or prefetches it. After a redirect, and for the
+/// speculation rules of any page, that looks as if a person had typed the address.
+fn is_opened_as_page(headers: &HeaderMap) -> bool {
+    let mut modes = headers.get_all(SEC_FETCH_MODE).iter();
+    modes.any(|mode| mode.as_bytes().eq_ignore_ascii_case(b"navigate")) || headers.contains_key(SEC_PURPOSE)
 }
 
 fn refused(origin: Option<&HeaderValue>) -> Stop {
@@ -135,6 +148,8 @@ mod tests {
             &[][..],
             &[("sec-fetch-mode", "cors")],
             &[("sec-fetch-site", "none")],
+            // Programs in Electron.
+            &[("sec-fetch-site", "none"), ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "empty")],
             &[("sec-fetch-site", "same-origin"), ("origin", "http://127.0.0.1:18900")],
             &[("origin", "https://127.0.0.1:18900")],
         ] {
@@ -170,6 +185,10 @@ mod tests {
             &[("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")],
             &[("sec-fetch-site", "none, cross-site")],
             &[("sec-fetch-site", "cross-site"), ("origin", "http://127.0.0.1:18900")],
+            &[("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate"), ("sec-fetch-user", "?1")],
+            &[("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate"), ("sec-purpose", "prefetch")],
+            &[("sec-fetch-site", "none"), ("sec-fetch-mode", "no-cors"), ("sec-purpose", "prefetch;prerender")],
+            &[("sec-fetch-mode", "Navigate")],
         ] {
             assert_eq!(check(Method::POST, lines), None, "{lines:?}");
             assert_eq!(check(Method::GET, lines), None, "{lines:?}");

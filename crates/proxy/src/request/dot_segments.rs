@@ -3,7 +3,7 @@
 //! not look like one.
 
 /// Whether a segment of `path` decodes to `.` or `..`: encoded any number of times, with encoded
-/// slashes and backslashes, before a `;` and between blanks.
+/// slashes and backslashes, before a `;` or an encoded `?` or `#`, and between blanks.
 pub fn has_dot_segments(path: &str) -> bool {
     // Nearly no path has a dot outside of a name.
     if !path.contains('.') && !path.contains('%') {
@@ -34,9 +34,9 @@ fn hex(digit: u8) -> Option<u8> {
 }
 
 fn is_dots(segment: &[u8]) -> bool {
-    // Servers cut parameters off before they resolve a segment, and some trim blanks and control
-    // characters.
-    let name = segment.split(|byte| *byte == b';').next().unwrap_or_default();
+    // Servers cut parameters off before they resolve a segment, and a decoded `?` or `#` may end
+    // the path; some trim blanks and control characters.
+    let name = segment.split(|byte| matches!(byte, b';' | b'?' | b'#')).next().unwrap_or_default();
     let visible = || name.iter().filter(|byte| !matches!(byte, 0..=b' ' | 0x7f));
     visible().all(|byte| *byte == b'.') && matches!(visible().count(), 1 | 2)
 }
@@ -71,6 +71,9 @@ mod tests {
             "/v1/..;/x",
             "/v1/..;a=b/x",
             "/v1/%2e%2e%3bx/y",
+            "/v1/..%3fa/x",
+            "/v1/..%23a",
+            "/v1/%2e%2e%253fx",
             "/v1/..%00/x",
             "/v1/..%20/x",
             "/v1/%09../x",

@@ -93,7 +93,7 @@ pub(crate) struct ReadRequest<'a> {
 }
 
 impl<'a> ReadRequest<'a> {
-    /// Adds to `asked`, read from `body`, what it only refers to.
+    /// Completes `asked`, read from `body`, with the earlier answers that it refers to.
     pub(crate) fn new(
         headers: &HeaderMap,
         body: &'a ReadBody,
@@ -124,7 +124,7 @@ impl<'a> ReadRequest<'a> {
     }
 }
 
-/// What is remembered of a request that the provider keeps.
+/// The remembered part of a request that the provider keeps.
 pub(crate) struct KeptLink {
     pub(crate) link: Link,
     /// The conversation that the provider keeps it in: the next request names that instead of the

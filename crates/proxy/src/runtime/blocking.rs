@@ -5,7 +5,8 @@
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-/// From this many bytes on, handing over the worker (some microseconds) pays off.
+/// From this many bytes on, it pays off to move other tasks to another thread, which takes some
+/// microseconds.
 const LONG: usize = 512 << 10;
 
 /// Runs long work.

@@ -1,5 +1,5 @@
-//! One round trip to the engine for a call, and the handling of every other answer than a plain
-//! yes.
+//! Agrees with other replicas on a call: one round trip to the engine, and the handling of every
+//! answer but a plain yes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const LOAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of an agreement between replicas.
 pub(crate) enum Agreed {
-    /// None: this replica decides alone.
+    /// There is none: this replica decides alone.
     Alone,
     /// The call passes; it is not scored.
     Admitted,
@@ -93,7 +93,7 @@ impl Agreement<'_> {
         while attempts < ATTEMPTS {
             let position = self.position(call).await;
             let Some(answer) = self.shared.replica.admit(&self.admission(call, position)).await else {
-                return self.alone(call);
+                return self.alone(call, position);
             };
             attempts += 1;
             match answer {
@@ -105,7 +105,7 @@ impl Agreement<'_> {
                 Admitted::Epoch(epoch) if epoch > position.epoch => self.core.guard.activate(&agent, epoch),
                 Admitted::Unknown | Admitted::Epoch(_) => {
                     if self.open(call).await.is_none() {
-                        return self.alone(call);
+                        return self.alone(call, position);
                     }
                 }
                 Admitted::Killed(killed) => {
@@ -125,14 +125,17 @@ impl Agreement<'_> {
         Ok(Agreed::Undecided)
     }
 
-    /// The engine is unreachable.
-    fn alone(&self, call: &mut Call) -> Result<Agreed, Stop> {
+    /// Decides alone, because the engine is unreachable.
+    fn alone(&self, call: &mut Call, position: LogPosition) -> Result<Agreed, Stop> {
         if self.shared.replica.refuses_degraded() {
             let message = "the state that replicas share is out of reach, and shared.on_failure is \"refuse\"";
             return Err(Stop::Us(StatusCode::SERVICE_UNAVAILABLE, message.to_owned()));
         }
         tracing::debug!(call = %call.event.id, "this replica decides by itself");
         call.is_degraded = true;
+        // Other replicas may be alone, too, and have the same left.
+        self.policy.reserve_share(call, self.shared.replica.alive())?;
+        call.alone = Some(SharedTicket { epoch: position.epoch });
         Ok(Agreed::Alone)
     }
 
@@ -174,7 +177,7 @@ impl Agreement<'_> {
         }
         let epoch = guard.log_position(agent).epoch;
         let (held, newest) = guard.held_calls(agent);
-        // Stored calls have ended, even if memory has not recorded it.
+        // Stored calls have ended, even if memory does not know it.
         let mut calls: Vec<Fingerprint> = self.stored_calls(call).await;
         let stored: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
         calls.extend(held.into_iter().filter(|call| !stored.contains(&call.call)));

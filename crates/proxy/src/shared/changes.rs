@@ -7,8 +7,8 @@ use std::time::Duration;
 use guard::Guard;
 use model::{AgreedKill, Timestamp};
 use share::{AgentStatus, Killed, ShareError};
-use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use super::Shared;
 use super::agreement::deactivation_of;
@@ -17,59 +17,78 @@ use crate::core::Core;
 
 /// How often the engine is polled, with or without notifications.
 const POLL: Duration = Duration::from_secs(1);
+/// How long one poll may take.
+const POLL_TIMEOUT: Duration = Duration::from_secs(2);
+/// After this a connection for notifications is opened again: if the host of the engine has
+/// vanished, nothing else shows it.
+const WATCH_RENEWAL: Duration = Duration::from_secs(60);
 /// How far back it is polled: changes may become visible out of order.
 const OVERLAP_MS: i64 = 10_000;
 
 /// Sends heartbeats and applies the changes of other replicas, until it is dropped.
 pub(crate) async fn follow_changes(shared: Shared, core: Arc<Core>) {
     let (kills, agreed) = mpsc::unbounded_channel();
-    let follow = follow(&shared, &core.guard, &kills);
-    // Concurrently: a database that hangs must not delay news of kills.
-    tokio::join!(follow, record_unrecorded(&shared, &core, agreed));
+    let changed = Notify::new();
+    // Concurrently: an engine or a database that hangs must not delay news of kills.
+    tokio::join!(
+        beat(&shared),
+        watch(&shared, &changed),
+        follow(&shared, &core, &changed, &kills),
+        record_unrecorded(&shared, &core, agreed),
+    );
+}
+
+async fn beat(shared: &Shared) {
+    let mut ticks = interval(POLL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = shared.replica.beat().await {
+            tracing::debug!(%error, "no heartbeat");
+        }
+    }
+}
+
+/// Listens for notifications. A failure is retried later; polling continues meanwhile.
+async fn watch(shared: &Shared, changed: &Notify) {
+    loop {
+        match timeout(WATCH_RENEWAL, shared.replica.share().watch(changed)).await {
+            Err(_) => {}
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "no notifications");
+                sleep(POLL).await;
+            }
+        }
+    }
 }
 
 /// Sends every kill that the engine announces to `kills`.
-async fn follow(shared: &Shared, guard: &Guard, kills: &mpsc::UnboundedSender<AgreedKill>) {
+async fn follow(shared: &Shared, core: &Core, changed: &Notify, kills: &mpsc::UnboundedSender<AgreedKill>) {
     let mut since = Timestamp::from_millis(0);
-    let mut ticks = interval(POLL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut watching = Box::pin(watch(shared.clone()));
     loop {
-        tokio::select! {
-            _ = ticks.tick() => {
-                if let Err(error) = shared.replica.beat().await {
-                    tracing::debug!(%error, "no heartbeat");
-                    continue;
-                }
-            }
-            () = &mut watching => watching.set(watch(shared.clone())),
-        }
-        match poll(shared, guard, since, kills).await {
+        let _ = timeout(POLL, changed.notified()).await;
+        match poll(shared, core, since, kills).await {
             Ok(now) => since = Timestamp::from_millis(now.as_millis() - OVERLAP_MS),
             Err(error) => tracing::debug!(%error, "changes of other replicas could not be read"),
         }
     }
 }
 
-/// Waits for a notification. A failure is retried later; polling continues meanwhile.
-async fn watch(shared: Shared) {
-    if shared.replica.share().watch().await.is_err() {
-        sleep(POLL).await;
-    }
-}
-
 async fn poll(
     shared: &Shared,
-    guard: &Guard,
+    core: &Core,
     since: Timestamp,
     kills: &mpsc::UnboundedSender<AgreedKill>,
 ) -> Result<Timestamp, ShareError> {
-    let (changes, now) = shared.replica.share().changes(since).await?;
+    let asked = Instant::now();
+    let read = timeout(POLL_TIMEOUT, shared.replica.share().changes(since)).await;
+    let (changes, now) = read.unwrap_or_else(|_| Err(ShareError::Setup("it does not answer".to_owned())))?;
+    core.clock.adopt(now, asked.elapsed());
     for change in changes {
         if let Some(Killed { incident: Some(incident), at }) = change.killed {
             let _ = kills.send(AgreedKill { agent: change.agent.clone(), epoch: change.epoch, incident, at });
         }
-        apply(shared, guard, change).await;
+        apply(shared, &core.guard, change).await;
     }
     Ok(now)
 }

@@ -25,7 +25,7 @@ type Loading<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 type Load<Q, A> = Box<dyn Fn(Q) -> Loading<A> + Send + Sync>;
 
-/// How a replica reads what is stored.
+/// How a replica reads stored data.
 pub struct Stored {
     /// Reads the newest calls of an agent's epoch.
     pub calls: Load<AgentId, Vec<Fingerprint>>,

@@ -29,21 +29,41 @@ pub(crate) struct SharedTicket {
     pub(crate) epoch: Epoch,
 }
 
+/// Why a call is settled.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// It is about to be admitted again.
+    Admitted,
+    /// It is over.
+    Over,
+    /// It is over, and this replica decided it alone.
+    Alone,
+}
+
 impl SharedTicket {
     /// Releases the reservation of a call that is admitted again.
     pub(super) fn drop_reservation(self, call: &mut Call) {
-        self.send(call, None, false);
+        self.send(call, None, End::Admitted);
     }
 
     /// Reports the end of the call and what it took.
     pub(crate) fn settle(self, call: &mut Call, ended: Option<EndedCall>) -> Settling {
-        self.send(call, ended, true)
+        self.send(call, ended, End::Over)
     }
 
-    fn send(self, call: &mut Call, ended: Option<EndedCall>, is_over: bool) -> Settling {
+    /// Reports what a call took that this replica decided alone. Nothing waits for it: the engine
+    /// is probably out of reach.
+    pub(crate) fn settle_alone(self, call: &mut Call) {
+        if call.spending.is_charged() {
+            self.send(call, None, End::Alone);
+        }
+    }
+
+    fn send(self, call: &mut Call, ended: Option<EndedCall>, end: End) -> Settling {
         let core = Arc::clone(&call.core);
         let Some(shared) = core.config.shared.clone() else { return Settling::default() };
         let charges = call.spending.charges().iter();
+        let is_over = end != End::Admitted;
         let actual = |charge: &guard::LimitCharge| if is_over { call.spending.actual(charge) } else { 0 };
         let settlement = Settlement {
             agent: call.event.agent.clone(),
@@ -52,6 +72,9 @@ impl SharedTicket {
             replica: shared.replica.id(),
             record: ended.map(LogRecord::Ended),
             charges: charges.map(|charge| (charge_of(charge), actual(charge))).collect(),
+            was_alone: end == End::Alone,
+            // Without a ticket there is nothing to release.
+            is_repeated: !is_over,
         };
         // Without a runtime the process is ending, and the ticket expires.
         let Ok(runtime) = Handle::try_current() else { return Settling::default() };
@@ -67,8 +90,8 @@ impl SharedTicket {
     }
 }
 
-/// Records the end of a call that this replica decided alone: in the log, if the call is there by
-/// now, so that all replicas know the answer.
+/// Records the end of a call that this replica decided alone. It is written to the log, if the call
+/// is there by now, so that all replicas know the answer.
 pub(crate) fn end_without_log(core: &Arc<Core>, ticket: &Ticket, ended: EndedCall) -> Settling {
     let Some(shared) = core.config.shared.clone() else { return Settling::default() };
     if core.guard.end_without_log(ticket, &ended, core.clock.now()) {
@@ -99,7 +122,7 @@ impl Settling {
         }
     }
 
-    /// Waits for it.
+    /// Waits until the engine has answered, or the timeout.
     pub(crate) async fn wait(self) {
         if let Some(settling) = self.0 {
             let _ = settling.await;

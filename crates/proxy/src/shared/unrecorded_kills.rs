@@ -17,7 +17,7 @@ use crate::evidence::incident::record_kill;
 
 /// How long a replica has to record its own kill. A commit takes milliseconds.
 const GRACE: Duration = Duration::from_secs(4);
-/// How often kills are looked at whose time is over.
+/// How often overdue kills are checked.
 const EVERY: Duration = Duration::from_secs(1);
 /// How many kills the database is asked about at a time.
 const AT_ONCE: usize = 500;
@@ -55,7 +55,7 @@ pub(super) async fn record_unrecorded(
 }
 
 impl Unconfirmed {
-    /// A kill is announced several times.
+    /// Adds a kill, which may be announced several times.
     fn add(&mut self, kill: AgreedKill) {
         if !self.recorded.contains(&kill.incident) {
             self.waiting.entry(kill.incident).or_insert_with(|| (kill, Instant::now()));
@@ -68,7 +68,7 @@ impl Unconfirmed {
         if due.is_empty() {
             return;
         }
-        // If that is unknown at the moment, they are due again with the next tick.
+        // If that is unknown at the moment, they are checked again at the next tick.
         let Some(unrecorded) = (shared.stored.unrecorded)(due.clone()).await else { return };
         due.iter().for_each(|kill| drop(self.waiting.remove(&kill.incident)));
         for unrecorded in unrecorded {
@@ -85,7 +85,7 @@ impl Unconfirmed {
     }
 }
 
-/// Records a kill with all that can be found out about it.
+/// Records a kill with everything that can be found out about it.
 async fn record(shared: &Shared, core: &Arc<Core>, unrecorded: UnrecordedKill) {
     let UnrecordedKill { kill: agreed, provider, model, conversation } = unrecorded;
     tracing::warn!(
@@ -109,7 +109,7 @@ async fn record(shared: &Shared, core: &Arc<Core>, unrecorded: UnrecordedKill) {
     record_kill(core, kill, event);
 }
 
-/// The kill as its replica found it, by judging the log once more.
+/// The kill as its own replica found it: the log is judged once more.
 async fn find_kill(shared: &Shared, core: &Core, agreed: &AgreedKill) -> Option<Kill> {
     (shared.stored.reload)(agreed.agent.clone()).await;
     let log = timeout(LOG_TIMEOUT, shared.replica.share().log(&agreed.agent)).await.ok()?.ok()??;
@@ -118,7 +118,7 @@ async fn find_kill(shared: &Shared, core: &Core, agreed: &AgreedKill) -> Option<
     core.catch_panic.run(find).flatten().filter(|kill| kill.epoch == agreed.epoch)
 }
 
-/// A kill of which the log is gone: only that it happened is known.
+/// A kill whose log is gone: only the kill itself is known.
 fn bare_kill(core: &Core, agreed: &AgreedKill) -> Kill {
     let view = core.guard.agent(&agreed.agent);
     Kill {

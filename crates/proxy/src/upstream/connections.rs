@@ -20,11 +20,11 @@ use crate::request::upload::{Outgoing, Progress};
 
 /// The most idle connections.
 const MAX_IDLE: usize = 512;
-/// How long an idle connection is reused: shorter than the usual minute of servers, so that few are
-/// used just as the server closes them.
+/// How long an idle connection is reused. Servers usually close one after a minute; a shorter time
+/// avoids using one just as the server closes it.
 const IDLE_TIME: Duration = Duration::from_secs(50);
-/// How many may stay idle that long. After a burst the others are closed soon: each holds buffers,
-/// and keeps the memory around them from being released.
+/// How many may stay idle that long. Others are closed soon after a burst, because each holds
+/// buffers and keeps memory around them from being released.
 const KEPT_IDLE: usize = 32;
 /// How often idle connections are checked, and how long one beyond `KEPT_IDLE` may be idle.
 const SWEEP: Duration = Duration::from_secs(5);

@@ -147,7 +147,7 @@ fn credential(format: Format, key: &str) -> Option<(HeaderName, HeaderValue)> {
 pub(crate) struct Destinations {
     providers: Providers,
     own_token: OwnToken,
-    /// Few, so a linear search is faster than hashing the name.
+    /// There are few, so a linear search is faster than hashing the name.
     built: ArcSwap<Vec<Arc<Destination>>>,
 }
 

@@ -209,6 +209,26 @@ async fn auto_requires_a_key_as_soon_as_a_provider_key_is_stored() {
 }
 
 #[tokio::test]
+async fn call_through_a_reverse_proxy_needs_a_key_also_if_nobody_configured_one() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    let path = "/agents/bot/openai/v1/chat/completions";
+    let relayed = [("x-forwarded-for", "203.0.113.9"), ("forwarded", "for=203.0.113.9"), ("x-real-ip", "203.0.113.9")];
+    for header in relayed {
+        assert_eq!(rig.call(with(path, &[header])).await.status(), StatusCode::OK, "no provider key is stored");
+    }
+    let mut stored = Provider::new("openai", &format!("http://{}", provider.address), Format::Openai).unwrap();
+    stored.key = Some("sk-stored".into());
+    rig.providers.put(stored);
+    let calls = provider.calls();
+    for header in relayed {
+        assert_unauthorized(&rig.call(with(path, &[header])).await);
+    }
+    assert_eq!(provider.calls(), calls);
+    assert_eq!(rig.call(with(path, &[])).await.status(), StatusCode::OK, "a laptop needs no key");
+}
+
+#[tokio::test]
 async fn short_path_without_a_provider_leads_nowhere() {
     let (bot, text) = key("bot", 1);
     let provider = FakeProvider::sending(chat_answer("hi")).await;
@@ -269,8 +289,8 @@ async fn revocation_holds_on_a_connection_that_is_open() {
     assert_eq!(status_on(&mut old, "HTTP/1.0", &text).await, 200);
 }
 
-/// A key, a token or the token of the first start that stands where it does not belong, in calls
-/// that need none.
+/// Our own secrets (a key, an API token, the token of the first start) in unusual places, in calls
+/// that need no key.
 #[tokio::test]
 async fn own_secrets_go_to_no_provider_wherever_they_stand() {
     const FIRST: &str = "first-token-canary-0123456789";

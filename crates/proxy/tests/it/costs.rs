@@ -172,7 +172,7 @@ async fn a_cut_stream_of_anthropic_keeps_the_input_that_was_reported() {
     assert_eq!(event.cost, Some(NanoUsd::new(100 * 3_000 + 900 * 300 + 3 * 15_000)));
 }
 
-/// A stream as OpenAI sends it if it is asked for usage, and the same without.
+/// A stream as OpenAI sends it if it is asked for usage, and as it sends it otherwise.
 fn asked_and_plain() -> (String, String) {
     let plain = String::from_utf8(chat_stream(&["eight by", "tes"])).unwrap();
     let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":21,\"completion_tokens\":4}}\n\n";

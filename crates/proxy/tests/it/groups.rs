@@ -48,7 +48,10 @@ async fn rate_of_a_group_is_shared_by_its_agents() {
     put(&rig, r#"{"rate_limits":[{"provider":"*","requests_per_minute":7}]}"#);
     assert_eq!((call_at_once(&rig, 60).await, provider.calls()), (7, 7));
     let refused = rig.call(post(&path("x"), question(PROMPT))).await;
-    assert_eq!(json(&refused)["block_reason"], "rate_limited");
+    assert_eq!(
+        (json(&refused)["block_reason"].as_str(), json(&refused)["group"].as_str()),
+        (Some("rate_limited"), Some("team-a"))
+    );
     assert_eq!(rig.call(post(&path("other"), question(PROMPT))).await.status(), 200);
 }
 
@@ -88,4 +91,19 @@ async fn call_refused_by_the_group_costs_its_agent_nothing() {
     }
     rig.guard.policies().remove_group("team-a");
     assert_eq!(rig.call(post(&path("x"), question(PROMPT))).await.status(), 200);
+}
+
+#[tokio::test]
+async fn refusal_outside_the_hours_of_a_group_names_it() {
+    let provider = FakeProvider::sending(chat_answer("hi")).await;
+    let rig = Rig::new(&provider).await;
+    // Three days from now, whenever that is.
+    let day = (model::Zone::default().weekday_and_minute(Clock::System.now()).0 as usize + 3) % 7;
+    let day = model::Weekday::ALL[day].as_str();
+    put(&rig, &format!(r#"{{"allowed_hours":[{{"days":["{day}"],"from":"00:00","to":"24:00"}}]}}"#));
+    let refused = json(&rig.call(post(&path("x"), question(PROMPT))).await);
+    assert_eq!((&refused["block_reason"], &refused["group"]), (&"outside_hours".into(), &"team-a".into()));
+    // The agent's own policy is not what has to be changed.
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("its group 'team-a'") && !message.contains("agentgazer policy"), "{message}");
 }

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
 use crate::rig::{CHAT, PROMPT, Rig, post, question, streamed_question};
 
-/// The offsets at which to cut the stream of a request, from a header, because the provider sees
-/// nothing else of the test.
+/// The offsets at which to cut the stream, from a header of the request: the provider sees nothing
+/// else of the test.
 fn cuts(head: &str) -> Vec<usize> {
     let line = head.lines().find_map(|line| line.strip_prefix("x-cuts: ")).unwrap_or_default();
     line.split(',').filter_map(|cut| cut.parse().ok()).collect()

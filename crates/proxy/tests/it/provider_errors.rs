@@ -1,4 +1,4 @@
-//! What is recorded of a provider's own error, while the client gets its bytes untouched.
+//! The recorded error of a provider. The client gets its bytes unchanged.
 
 use std::io::Write as _;
 
@@ -15,7 +15,7 @@ fn failed(headers: &str, body: &[u8]) -> Vec<Vec<u8>> {
     vec![[head.as_bytes(), body].concat()]
 }
 
-/// The same in chunks of a few bytes.
+/// The same answer in chunks of a few bytes.
 fn in_chunks(body: &[u8]) -> Vec<Vec<u8>> {
     let head = b"HTTP/1.1 401 Unauthorized\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
     let end = b"0\r\n\r\n".to_vec();
