@@ -36,13 +36,13 @@ impl Feedback {
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the fields say it")]
 pub enum Change {
-    /// Settings of an agent, which is created if it is unknown.
+    /// Sets the kill switch of an agent, which is created if it is unknown.
     Configure { agent: AgentId, kill_switch: KillSwitch, window_floor: u64, at: Timestamp },
-    /// The policy of an agent, which is created with `kill_switch` if it is unknown.
+    /// Sets the policy of an agent, which is created with `kill_switch` if it is unknown.
     SetPolicy { agent: AgentId, policy: Box<Policy>, kill_switch: KillSwitch, at: Timestamp },
-    /// The policy of agents without their own; `None` is the configured one.
+    /// Sets the policy of agents without their own; `None` restores the configured one.
     SetDefaultPolicy { policy: Option<Box<Policy>> },
-    /// The agent has the default policy again.
+    /// Removes the policy of an agent: the default applies again.
     ResetPolicy { agent: AgentId },
     /// Starts the epoch after `epoch`. `Conflict` unless the agent is stored as inactive in
     /// `epoch`: its kill may not be written yet.
@@ -53,9 +53,9 @@ pub enum Change {
     Rename { agent: AgentId, name: Option<String> },
     /// Deletes an agent with its events, incidents and evidence.
     DeleteAgent { agent: AgentId },
-    /// Adds or replaces; the key is encrypted. `key: None` keeps the stored one.
+    /// Adds or replaces a provider; its key is encrypted. `key: None` keeps the stored one.
     PutProvider { provider: Provider },
-    /// Removes it with its key; a built-in provider is as before.
+    /// Removes a provider with its key; a built-in provider becomes as it was before.
     RemoveProvider { name: String },
     /// Sets a person's verdict on an incident.
     SetFeedback { incident: IncidentId, feedback: Feedback },
@@ -90,13 +90,13 @@ pub enum AccessChange {
     AddKey { key: Box<AgentKey> },
     /// Revokes an agent key.
     RemoveKey { id: AgentKeyId },
-    /// When agent keys were last used.
+    /// Records when agent keys were last used.
     NoteKeyUses { uses: Vec<(AgentKeyId, Timestamp)> },
     /// Adds a group or replaces the one with its name, which stays stopped if it is.
     PutGroup { group: Box<Group> },
-    /// No agent of a group may call from now on.
+    /// Stops a group: none of its agents may call from now on.
     StopGroup { name: String, at: Timestamp },
-    /// The agents of a group may call again.
+    /// Lets the agents of a group call again.
     ActivateGroup { name: String },
     /// Replaces the labels of an agent.
     SetLabels { agent: AgentId, labels: Vec<Label> },

@@ -32,7 +32,7 @@ pub struct StoreConfig {
     pub grouping: Grouping,
     /// What tokens of models without a price count towards budgets.
     pub unpriced: Unpriced,
-    /// Tells the time, which decides what is old.
+    /// The source of time, which decides what is old.
     pub clock: Clock,
     /// Claims the data directory again if it was deleted while the server ran.
     pub claim_directory: ClaimDirectory,

@@ -110,8 +110,9 @@ pub(crate) async fn tell(connection: &mut Connection<'_>, row: &ChangedRow, stor
     }
 }
 
-/// What other replicas must read again after `change`; `None` if none of it is in memory.
-pub(crate) fn concerned(change: &Change) -> Option<ChangedRow> {
+/// The row that tells other replicas what to read again after `change`; `None` if none of it is in
+/// memory.
+pub(crate) fn changed_row(change: &Change) -> Option<ChangedRow> {
     let row = |kind: ChangedKind, key: &str| Some(ChangedRow { kind, key: key.to_owned() });
     match change {
         Change::Configure { agent, .. }
@@ -139,7 +140,7 @@ pub(crate) fn concerned(change: &Change) -> Option<ChangedRow> {
         Change::PutSettings { .. } => row(ChangedKind::Settings, ""),
         Change::People(PeopleChange::TokenUsed { .. } | PeopleChange::LoggedIn { .. }) => None,
         Change::People(_) => row(ChangedKind::People, ""),
-        // Read from the database whenever they are used.
+        // Replicas read these from the database whenever they use them.
         Change::Access(AccessChange::NoteKeyUses { .. })
         | Change::PutSmtpServer { .. }
         | Change::SetRecording { .. }

@@ -21,9 +21,7 @@ mod people;
 mod postgres;
 mod read;
 mod recorder;
-mod recording_switch;
 mod settings;
-mod smtp;
 mod sqlite;
 mod stats;
 mod store;
@@ -34,8 +32,8 @@ mod tuning;
 mod write;
 
 pub use alerts::{
-    AlertChange, AlertState, AlertTurn, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow, Outcome,
-    Turn,
+    AlertChange, AlertState, AlertTransition, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow,
+    Outcome, Transition,
 };
 pub use audit::{AuditFilter, AuditNote, AuditReport, AuditRow};
 pub use change::{AccessChange, Change, Changed, Feedback};

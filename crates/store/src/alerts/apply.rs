@@ -2,9 +2,9 @@
 
 use model::{AlertData, AlertRule, AlertType, ChannelId, DeliveryId, Timestamp};
 
-use super::outbox::{self, NewAlert, Place};
+use super::outbox::{self, NewAlert, Schedule};
 use super::states::{self, AlertState};
-use super::{AlertChange, AlertTurn, Turn, attempts, channels, deliveries, digest, rules};
+use super::{AlertChange, AlertTransition, Transition, attempts, channels, deliveries, digest, rules};
 use crate::database::{self, Connection, Lock};
 use crate::error::Failure;
 use crate::{Store, StoreError};
@@ -19,7 +19,7 @@ pub(crate) async fn apply(
         AlertChange::PutChannel { channel } => channels::put(transaction, channel, &store.keys).await,
         AlertChange::RemoveChannel { channel, at } => channels::remove(transaction, *channel, *at).await,
         AlertChange::PutRule { rule } => put_rule(transaction, rule).await,
-        AlertChange::RemoveRule { rule } => found(rules::remove(transaction, *rule).await?),
+        AlertChange::RemoveRule { rule } => or_not_found(rules::remove(transaction, *rule).await?),
         AlertChange::Test { channel, delivery, at } => test(transaction, *channel, *delivery, *at).await,
         AlertChange::Retry { delivery, at } => retry(transaction, *delivery, *at).await,
         AlertChange::Attempted { delivery, attempt } => attempts::record(transaction, *delivery, attempt).await,
@@ -27,18 +27,18 @@ pub(crate) async fn apply(
             Ok(digest::make(transaction, *channel, *window_opened_at, *digest, *at).await?)
         }
         AlertChange::ClockSetBack { by_ms, now } => Ok(deliveries::follow_clock(transaction, *by_ms, *now).await?),
-        AlertChange::Turns { turns, at } => {
+        AlertChange::Transitions { transitions, at } => {
             database::lock(transaction, Lock::Turns).await?;
-            for turn in turns {
-                take_turn(transaction, turn, *at, store).await?;
+            for transition in transitions {
+                apply_transition(transaction, transition, *at, store).await?;
             }
             Ok(())
         }
     }
 }
 
-fn found(found: bool) -> Result<(), Failure> {
-    if found { Ok(()) } else { Err(StoreError::NotFound.into()) }
+fn or_not_found(exists: bool) -> Result<(), Failure> {
+    if exists { Ok(()) } else { Err(StoreError::NotFound.into()) }
 }
 
 async fn put_rule(transaction: &mut Connection<'_>, rule: &AlertRule) -> Result<(), Failure> {
@@ -59,7 +59,7 @@ async fn test(
     let Some(outlet) = outbox::outlet(transaction, channel).await? else { return Err(StoreError::NotFound.into()) };
     let data = AlertData::Test { channel: outlet.name.clone() };
     let alert = NewAlert { alert_type: AlertType::Test, data: &data, at, repeat: 0 };
-    outbox::insert(transaction, delivery, &outlet, &alert, (None, Place::alone(at))).await?;
+    outbox::insert(transaction, delivery, &outlet, &alert, (None, Schedule::alone(at))).await?;
     Ok(())
 }
 
@@ -76,9 +76,9 @@ async fn retry(transaction: &mut Connection<'_>, delivery: DeliveryId, at: Times
 }
 
 /// Applies what a rule found, unless the rule or the state has changed since.
-async fn take_turn(
+async fn apply_transition(
     transaction: &mut Connection<'_>,
-    AlertTurn { rule, agent, turn }: &AlertTurn,
+    AlertTransition { rule, agent, transition }: &AlertTransition,
     at: Timestamp,
     store: &Store,
 ) -> Result<(), sqlx::Error> {
@@ -88,10 +88,12 @@ async fn take_turn(
     let fresh =
         AlertState { rule: rule.id, agent: agent.clone(), firing, since: at, told_at: at, incident: None, repeats: 0 };
     let before = before.unwrap_or_else(|| fresh.clone());
-    let (after, data) = match turn {
-        Turn::Begins(data) if !firing => (AlertState { firing: true, ..fresh }, Some(data)),
-        Turn::Lasts(data) if firing => (AlertState { told_at: at, repeats: before.repeats + 1, ..before }, Some(data)),
-        Turn::Ends(data) if firing => (AlertState { firing: false, since: at, ..before }, data.as_ref()),
+    let (after, data) = match transition {
+        Transition::Begins(data) if !firing => (AlertState { firing: true, ..fresh }, Some(data)),
+        Transition::Lasts(data) if firing => {
+            (AlertState { told_at: at, repeats: before.repeats + 1, ..before }, Some(data))
+        }
+        Transition::Ends(data) if firing => (AlertState { firing: false, since: at, ..before }, data.as_ref()),
         _ => return Ok(()),
     };
     states::put(transaction, &after).await?;

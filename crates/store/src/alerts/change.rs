@@ -28,23 +28,23 @@ pub enum AlertChange {
     /// The clock was set back by `by_ms` to `now`: due times move with it.
     ClockSetBack { by_ms: u64, now: Timestamp },
     /// What the rules that run every minute found.
-    Turns { turns: Vec<AlertTurn>, at: Timestamp },
+    Transitions { transitions: Vec<AlertTransition>, at: Timestamp },
 }
 
 /// A change of a rule's state for an agent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AlertTurn {
+pub struct AlertTransition {
     /// The rule that found it.
     pub rule: RuleId,
     /// The agent.
     pub agent: AgentId,
     /// What it found.
-    pub turn: Turn,
+    pub transition: Transition,
 }
 
 /// What a rule found about an agent.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Turn {
+pub enum Transition {
     /// The condition began.
     Begins(AlertData),
     /// The condition still holds, and a reminder is due.

@@ -3,7 +3,7 @@
 use model::{AlertData, AlertType, ChannelId, DeliveryId, DigestLine, Timestamp};
 
 use super::deliveries::{DeliveryRow, delivery_row};
-use super::outbox::{self, NewAlert, Place};
+use super::outbox::{self, NewAlert, Schedule};
 use crate::database::{self, Connection, dialect};
 
 /// The most lines of a digest: receivers limit the size of a webhook's body.
@@ -18,7 +18,8 @@ pub(super) async fn make(
     digest: DeliveryId,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    // First, so that of several servers the second one finds the digest of the first.
+    // This locks the channel first: of several servers, the second one then finds the digest of the
+    // first.
     let outlet = outbox::outlet(transaction, channel).await?;
     let query = database::query(concat!(
         "select * from deliveries where channel_id = $1 and window_opened_at = $2",
@@ -33,7 +34,7 @@ pub(super) async fn make(
     let lines = alerts.iter().take(MAX_LINES).map(line).collect();
     let data = AlertData::Digest { count: alerts.len() as u64, alerts: lines };
     let alert = NewAlert { alert_type: AlertType::Digest, data: &data, at, repeat: 0 };
-    outbox::insert(transaction, digest, &outlet, &alert, (None, Place::alone(at))).await?;
+    outbox::insert(transaction, digest, &outlet, &alert, (None, Schedule::alone(at))).await?;
     database::query(concat!(
         "update deliveries set state = 'digested', digest_id = $1, finished_at = $2
          where channel_id = $3 and window_opened_at = $4 and waits = 1 and state = 'queued' and tries = 0",

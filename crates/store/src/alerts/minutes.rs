@@ -19,11 +19,11 @@ const KEPT_MINUTES: i64 = Condition::MAX_MINUTES as i64 + 5;
 pub struct CallFigures {
     /// The agent.
     pub agent: AgentId,
-    /// With the current minute and one more at the beginning.
+    /// Includes the current minute and one more at the beginning.
     pub all: Calls,
-    /// Up to the end of the minute before.
+    /// Ends with the minute before the current one.
     pub before: Calls,
-    /// With the current minute.
+    /// Ends with the current minute.
     pub latest: Calls,
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn count<'a>(transaction: &mut Connection<'_>, events: &'a [Arc
     let mut counts: HashMap<(i64, &AgentId), (u64, u64)> = HashMap::new();
     let calls: Vec<&Event> =
         events.iter().map(Arc::as_ref).filter(|event| event.event_type == EventType::LlmCall).collect();
-    let key = |call: &'a Event| (minute(ended(call)), &call.agent);
+    let key = |call: &'a Event| (minute(end_time(call)), &call.agent);
     // Calls of a busy agent come one after the other: each run of them is looked up once.
     for run in calls.chunk_by(|one, next| key(one) == key(next)) {
         let (calls, errors) = counts.entry(key(run[0])).or_default();
@@ -103,7 +103,7 @@ pub(crate) async fn sweep(transaction: &mut Connection<'_>, now: Timestamp, rows
     Ok(deleted.rows_affected() > 0)
 }
 
-fn ended(event: &Event) -> Timestamp {
+fn end_time(event: &Event) -> Timestamp {
     Timestamp::from_millis(event.time.as_millis().saturating_add(signed(event.latency_ms.unwrap_or_default())))
 }
 

@@ -13,7 +13,7 @@ mod states;
 
 pub(crate) use apply::apply;
 pub use attempts::{Attempt, Outcome};
-pub use change::{AlertChange, AlertTurn, Turn};
+pub use change::{AlertChange, AlertTransition, Transition};
 pub use deliveries::{AttemptRow, DeliveryFilter, DeliveryRow};
 pub use minutes::{CallFigures, Calls};
 pub(crate) use minutes::{count as count_minutes, sweep as sweep_minutes};

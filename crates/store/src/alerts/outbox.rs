@@ -30,7 +30,7 @@ pub(super) struct Outlet {
     window_opened_at: Option<Timestamp>,
 }
 
-/// Queues the alerts of an incident. A kill always alerts, also soon after the one before; the
+/// Queues the alerts of an incident. A kill always alerts, even right after another one; the
 /// cooldown of a rule holds for observed incidents only.
 pub(crate) async fn incident(
     transaction: &mut Connection<'_>,
@@ -44,7 +44,7 @@ pub(crate) async fn incident(
     let alert = NewAlert { alert_type, data: &data, at: kill.at, repeat: 0 };
     for rule in rules::about_kills(transaction, &kill.agent, groups).await? {
         let before = states::get(transaction, rule.id, &kill.agent).await?;
-        if observed && before.is_some_and(|state| is_cooling(&rule, state.told_at, kill.at)) {
+        if observed && before.is_some_and(|state| is_in_cooldown(&rule, state.told_at, kill.at)) {
             continue;
         }
         queue(transaction, &rule, &alert, grouping).await?;
@@ -62,7 +62,7 @@ pub(crate) async fn incident(
     Ok(())
 }
 
-fn is_cooling(rule: &AlertRule, told_at: Timestamp, now: Timestamp) -> bool {
+fn is_in_cooldown(rule: &AlertRule, told_at: Timestamp, now: Timestamp) -> bool {
     now.millis_since(told_at) < u64::from(rule.cooldown_minutes) * 60_000
 }
 
@@ -95,9 +95,9 @@ pub(super) async fn queue(
 ) -> Result<(), sqlx::Error> {
     let outlets = outlets(transaction).await?;
     for outlet in outlets.iter().filter(|outlet| rule.channels.is_empty() || rule.channels.contains(&outlet.id)) {
-        let place = Place::find(transaction, outlet, alert.at, grouping).await?;
-        if insert(transaction, DeliveryId::new(), outlet, alert, (Some(rule.id), place)).await? {
-            place.take(transaction, outlet).await?;
+        let schedule = Schedule::find(transaction, outlet, alert.at, grouping).await?;
+        if insert(transaction, DeliveryId::new(), outlet, alert, (Some(rule.id), schedule)).await? {
+            schedule.apply(transaction, outlet).await?;
         }
     }
     Ok(())
@@ -105,7 +105,7 @@ pub(super) async fn queue(
 
 /// The channels that are switched on.
 async fn outlets(transaction: &mut Connection<'_>) -> Result<Vec<Outlet>, sqlx::Error> {
-    // Other servers wait: which alert opens a window is decided once.
+    // This locks the channels: only one server at a time decides which alert opens a window.
     let query = database::query(concat!(
         "select id, name, kind, window_opened_at from channels where enabled = 1 order by id",
         dialect::for_update!()
@@ -130,7 +130,7 @@ pub(super) async fn insert(
     id: DeliveryId,
     outlet: &Outlet,
     alert: &NewAlert<'_>,
-    (rule, place): (Option<RuleId>, Place),
+    (rule, schedule): (Option<RuleId>, Schedule),
 ) -> Result<bool, sqlx::Error> {
     let inserted = database::query(
         "insert into deliveries (id, channel_id, channel_name, channel_kind, rule_id, alert_type, agent_id, incident_id,
@@ -149,9 +149,9 @@ pub(super) async fn insert(
     .bind(serde_json::to_string(alert.data).unwrap_or_default())
     .bind(DeliveryState::Queued.as_str())
     .bind(alert.at.as_millis())
-    .bind(place.due.as_millis())
-    .bind(place.window.map(Timestamp::as_millis))
-    .bind(place.waits)
+    .bind(schedule.due.as_millis())
+    .bind(schedule.window.map(Timestamp::as_millis))
+    .bind(schedule.waits)
     .execute(transaction)
     .await?;
     Ok(inserted.rows_affected() == 1)
@@ -159,16 +159,16 @@ pub(super) async fn insert(
 
 /// When an alert is due, and in which window.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Schedule {
     due: Timestamp,
     window: Option<Timestamp>,
     waits: bool,
 }
 
-impl Place {
+impl Schedule {
     /// At once and alone.
-    pub(super) fn alone(due: Timestamp) -> Place {
-        Place { due, window: None, waits: false }
+    pub(super) fn alone(due: Timestamp) -> Schedule {
+        Schedule { due, window: None, waits: false }
     }
 
     async fn find(
@@ -176,12 +176,12 @@ impl Place {
         outlet: &Outlet,
         at: Timestamp,
         grouping: Grouping,
-    ) -> Result<Place, sqlx::Error> {
+    ) -> Result<Schedule, sqlx::Error> {
         let length = millis(grouping.window);
         // Kills that are decided together may arrive in another order.
         let open = outlet.window_opened_at.filter(|opened| (at.as_millis() - opened.as_millis()).abs() < length);
         let Some(opened) = open else {
-            return Ok(Place { due: at, window: (length > 0).then_some(at), waits: false });
+            return Ok(Schedule { due: at, window: (length > 0).then_some(at), waits: false });
         };
         let told: Option<i64> = database::query_scalar(
             "select 1 from deliveries where channel_id = $1 and window_opened_at = $2 and waits = 1
@@ -194,11 +194,11 @@ impl Place {
         let end = opened.as_millis() + length;
         let quiet = at.as_millis() + millis(grouping.quiet);
         let due = if told.is_some() { end } else { quiet.min(end) };
-        Ok(Place { due: Timestamp::from_millis(due), window: Some(opened), waits: true })
+        Ok(Schedule { due: Timestamp::from_millis(due), window: Some(opened), waits: true })
     }
 
     /// Opens the window, or makes the alerts that wait in it due with this one.
-    async fn take(self, transaction: &mut Connection<'_>, outlet: &Outlet) -> Result<(), sqlx::Error> {
+    async fn apply(self, transaction: &mut Connection<'_>, outlet: &Outlet) -> Result<(), sqlx::Error> {
         let Some(window) = self.window else { return Ok(()) };
         let query = match self.waits {
             true => database::query(

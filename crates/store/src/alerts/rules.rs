@@ -25,7 +25,7 @@ impl Store {
     }
 
     /// Whether a kill of `agent` would notify any channel.
-    pub async fn tells_of_kills(&self, agent: &AgentId) -> Result<bool, StoreError> {
+    pub async fn notifies_of_kills(&self, agent: &AgentId) -> Result<bool, StoreError> {
         let mut acquired = self.readers.acquire().await?;
         let mut reader = acquired.connection();
         let rules = about_kills(&mut reader, agent, &self.groups).await?;

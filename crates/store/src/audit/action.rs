@@ -121,7 +121,7 @@ fn of_alerts(change: &AlertChange) -> Option<Audited<'_>> {
         AlertChange::Attempted { .. }
         | AlertChange::Digest { .. }
         | AlertChange::ClockSetBack { .. }
-        | AlertChange::Turns { .. } => None,
+        | AlertChange::Transitions { .. } => None,
     }
 }
 

@@ -71,8 +71,8 @@ impl Store {
         Ok(report)
     }
 
-    /// The rows after this number; `None` if the next one has a value that the program never
-    /// writes. If a later one has, they are read one by one until its turn comes.
+    /// The rows after this number; `None` if the next row has a value that the program never
+    /// writes. If a later row has one, the rows before it are read one by one.
     async fn readable_rows(&self, number: u64) -> Result<Option<Vec<AuditRow>>, StoreError> {
         let is_odd = |error: &sqlx::Error| matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_));
         for limit in [ROWS, 1] {

@@ -58,7 +58,7 @@ pub(crate) async fn lock(connection: &mut Connection<'_>, lock: Lock) -> Result<
     }
 }
 
-/// Waits until no other server has the lock alone.
+/// Waits until no other server has the lock exclusively.
 pub(crate) async fn lock_shared(connection: &mut Connection<'_>, lock: Lock) -> Result<(), sqlx::Error> {
     match connection {
         Connection::Sqlite(_) => Ok(()),
@@ -93,8 +93,8 @@ pub(crate) async fn add_days(
     }
 }
 
-/// Drops the days of events that ended before a time, and says whether there were any. `None`: the
-/// database has no days, events are deleted row by row.
+/// Drops the days of events that ended before a time, and says whether there were any. `None` if
+/// the database has no days: its events are deleted row by row.
 pub(crate) async fn drop_days_before(
     connection: &mut Connection<'_>,
     before: i64,
@@ -106,7 +106,7 @@ pub(crate) async fn drop_days_before(
 }
 
 /// Drops the oldest day of events unless it is the only one, and returns the number of its events.
-/// `None`: the database has no days.
+/// `None` if the database has no days.
 pub(crate) async fn drop_oldest_day(connection: &mut Connection<'_>) -> Result<Option<u64>, sqlx::Error> {
     match connection {
         Connection::Sqlite(_) => Ok(None),

@@ -38,7 +38,7 @@ pub(crate) fn query_with(sql: impl SqlSafeStr, arguments: Arguments) -> Query {
     Query { sql: sql.into_sql_str(), values: Values::Made(arguments) }
 }
 
-/// A statement of which the first column is read.
+/// A statement whose first column is read.
 pub(crate) fn query_scalar<T>(sql: impl SqlSafeStr) -> Scalar<T> {
     Scalar { query: query(sql), column: PhantomData }
 }
@@ -182,7 +182,7 @@ impl<T, F: Fn(Row) -> Result<T, sqlx::Error>> Map<F> {
     }
 }
 
-/// A statement of which the first column is read.
+/// A statement whose first column is read.
 pub(crate) struct Scalar<T> {
     query: Query,
     column: PhantomData<fn() -> T>,

@@ -12,11 +12,11 @@ use crate::error::Failure;
 pub(crate) async fn apply(transaction: &mut Connection<'_>, change: &PeopleChange) -> Result<(), Failure> {
     match change {
         PeopleChange::PutUser { user, .. } => put_user(transaction, user).await,
-        PeopleChange::RemoveUser { id } => found(
+        PeopleChange::RemoveUser { id } => changed_or_not_found(
             database::query("delete from users where id = $1").bind(id).execute(transaction).await?.rows_affected(),
         ),
         PeopleChange::AddToken { token } => Ok(add_token(transaction, token).await?),
-        PeopleChange::RemoveToken { id } => found(
+        PeopleChange::RemoveToken { id } => changed_or_not_found(
             database::query("delete from api_tokens where id = $1")
                 .bind(id)
                 .execute(transaction)
@@ -94,6 +94,6 @@ async fn touch(
     database::query(statement).bind(at.as_millis()).bind(id).execute(transaction).await.map(drop)
 }
 
-fn found(rows: u64) -> Result<(), Failure> {
+fn changed_or_not_found(rows: u64) -> Result<(), Failure> {
     if rows == 0 { Err(StoreError::NotFound.into()) } else { Ok(()) }
 }

@@ -31,22 +31,22 @@ pub struct AgentRow {
 /// Filters agents.
 #[derive(Clone, Debug, Default)]
 pub struct AgentFilter {
-    /// Only those whose id or name contains this.
+    /// Only agents whose id or name contains this.
     pub search: Option<String>,
-    /// Only active ones, or only inactive ones.
+    /// Only active agents, or only inactive ones.
     pub active: Option<bool>,
-    /// Only those that are inactive because of this.
+    /// Only agents that were deactivated by this.
     pub deactivated_by: Option<DeactivatedBy>,
 }
 
 /// How many agents there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentCounts {
-    /// All of them.
+    /// All agents.
     pub all: u64,
-    /// The inactive ones, for any reason.
+    /// Inactive agents, for any reason.
     pub inactive: u64,
-    /// The ones that the kill switch deactivated.
+    /// Agents that the kill switch deactivated.
     pub stopped: u64,
 }
 

@@ -64,7 +64,7 @@ impl Store {
         if let Some(after) = &after {
             query.push(" and id < ").push_bind(after.clone());
         }
-        let end = self.end_of_look(filter, after.as_deref()).await?;
+        let end = self.end_of_scan(filter, after.as_deref()).await?;
         if let Some(end) = &end {
             query.push(" and id >= ").push_bind(end.clone());
         }
@@ -76,7 +76,7 @@ impl Store {
 
     /// The id of the last event that a page examines if no index finds its rows; `None` if it may
     /// examine all of them.
-    pub(super) async fn end_of_look(
+    pub(super) async fn end_of_scan(
         &self,
         filter: &EventFilter,
         after: Option<&str>,

@@ -68,7 +68,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The page that `request` asked for, of the [`PageRequest::rows`] that were read for it.
+    /// Makes the page for `request` from the [`PageRequest::rows`] that were read for it.
     pub(crate) fn of(mut items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
         let more = items.len() > request.limit();
         items.truncate(request.limit());

@@ -13,7 +13,7 @@ use crate::database::{self, QueryBuilder, Row};
 use crate::stats::{HOURS_KEPT_DAYS, Span};
 use crate::{Store, StoreError};
 
-/// With more matching names than this, so many events match that a page fills quickly.
+/// If more names match than this, so many events match that a page fills quickly.
 const MOST_NAMES: i64 = 1000;
 
 /// Sums keep names of up to 200 bytes: a longer one was cut, and its end is unknown.
@@ -86,7 +86,7 @@ impl Store {
         page: &PageRequest,
     ) -> Result<Page<EventRow>, StoreError> {
         let (before, rows) = (page.after()?, page.rows());
-        let end = self.end_of_look(filter, before.as_deref()).await?;
+        let end = self.end_of_scan(filter, before.as_deref()).await?;
         let search = Search { pattern: contains_pattern(text), filter, before, end, rows };
         let mut found = self.events_of_agents(&search).await?;
         found.extend(self.events_with_error(&search).await?);

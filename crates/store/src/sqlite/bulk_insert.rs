@@ -59,7 +59,7 @@ fn statements(into: &str, row: &str, then: &str) -> [String; 3] {
     CHUNKS.map(|rows| format!("{INSERT_OR_IGNORE}{into} values {} {then}", vec![row; rows].join(",")))
 }
 
-/// Executes a statement with so many values, which `push` adds.
+/// Executes a statement with this many values, which `push` adds.
 pub(crate) async fn execute_with(
     transaction: &mut Connection<'_>,
     statement: &'static str,

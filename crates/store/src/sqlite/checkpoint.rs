@@ -35,7 +35,8 @@ pub(super) async fn run(database: PathBuf, tuning: Tuning, checkpoints: Arc<Mute
 
 async fn checkpoint(database: &Path) -> Result<(), sqlx::Error> {
     let mut connection = connect::checkpointer(database).connect().await?;
-    // The second moves what was written during the first; once nothing is left the log starts over.
+    // The second run moves what was written during the first. The log starts over once nothing is
+    // left in it.
     for _ in 0..2 {
         sqlx::query("pragma wal_checkpoint(passive)").execute(&mut connection).await?;
     }

@@ -2,7 +2,6 @@
 //! kill after a restart is complete. The file is separate because it is written often, can be lost,
 //! and must never make a kill or a change wait.
 
-use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -66,39 +65,24 @@ impl EvidenceFile {
         Ok(())
     }
 
-    /// The calls in the file.
-    pub async fn calls(&self) -> Result<HashSet<CallId>, StoreError> {
-        let ids: Vec<String> = sqlx::query_scalar("select call_id from bodies").fetch_all(&self.connection).await?;
+    /// The calls in the file, newest first.
+    pub async fn calls(&self) -> Result<Vec<CallId>, StoreError> {
+        let query = sqlx::query_scalar("select call_id from bodies order by call_id desc");
+        let ids: Vec<String> = query.fetch_all(&self.connection).await?;
         Ok(ids.iter().filter_map(|id| CallId::parse(id)).collect())
     }
 
-    /// The bodies of `wanted`, newest first, as far as they fit into `bytes`. All others are
-    /// deleted.
-    pub async fn restore(&self, wanted: &HashSet<CallId>, bytes: usize) -> Result<Vec<KeptCall>, StoreError> {
-        let held = self.calls().await?;
-        let mut ids: Vec<CallId> = held.iter().copied().filter(|id| wanted.contains(id)).collect();
-        ids.sort_unstable_by(|one, other| other.cmp(one));
-        let (mut calls, mut room) = (Vec::new(), bytes);
-        for id in ids {
-            let query = sqlx::query("select * from bodies where call_id = $1").bind(id.to_string());
-            let Some(call) = query.try_map(kept_call).fetch_optional(&self.connection).await? else { continue };
-            let Some(left) = room.checked_sub(call.stored()) else { break };
-            room = left;
-            calls.push(call);
-        }
-        let restored: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
-        let gone = held.difference(&restored).copied().collect();
-        self.write(&KeptCalls { changed: Vec::new(), gone }).await?;
-        Ok(calls)
+    /// The bodies of `calls`, newest first, without those that the file does not have.
+    pub async fn read(&self, calls: &[CallId]) -> Result<Vec<KeptCall>, StoreError> {
+        let query = "select * from bodies where call_id in (select value from json_each($1)) order by call_id desc";
+        Ok(sqlx::query(query).bind(list(calls)).try_map(kept_call).fetch_all(&self.connection).await?)
     }
 
     /// Writes the difference to memory.
     pub async fn write(&self, difference: &KeptCalls) -> Result<(), StoreError> {
         let mut transaction = self.connection.begin().await?;
-        for id in &difference.gone {
-            let query = sqlx::query("delete from bodies where call_id = $1").bind(id.to_string());
-            query.execute(&mut *transaction).await?;
-        }
+        let delete = "delete from bodies where call_id in (select value from json_each($1))";
+        sqlx::query(delete).bind(list(&difference.gone)).execute(&mut *transaction).await?;
         for call in &difference.changed {
             bind_bodies(sqlx::query(INSERT), call).execute(&mut *transaction).await?;
         }
@@ -109,6 +93,11 @@ impl EvidenceFile {
     pub async fn close(&self) {
         self.connection.close().await;
     }
+}
+
+/// The ids of `calls` as a list in JSON: one statement for any number of them.
+fn list(calls: &[CallId]) -> String {
+    serde_json::json!(calls.iter().map(CallId::to_string).collect::<Vec<_>>()).to_string()
 }
 
 const INSERT: &str = "

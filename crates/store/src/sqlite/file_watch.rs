@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(250);
 const RESCUE_PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_PER_ATTEMPT: u32 = 4;
 
-/// The pause after a check is so many times as long as the check took.
+/// The pause after a check is this many times as long as the check took.
 const PAUSE_PER_CHECK: u32 = 20;
 
 /// The state of the files.
@@ -122,7 +122,7 @@ impl FileWatch {
     }
 
     /// Starts a check if an error of the writer means damage.
-    pub(super) fn note(&mut self, error: &sqlx::Error) {
+    pub(super) fn note_error(&mut self, error: &sqlx::Error) {
         self.is_suspected |= is_damage(error) && self.loss.is_none();
         self.begin_check();
     }
@@ -178,7 +178,7 @@ impl FileWatch {
         }
     }
 
-    /// When the next rescue is tried, after one that failed and took so long.
+    /// Sets the time of the next rescue, after one that failed and took `took`.
     pub(super) fn pause_rescue(&mut self, took: Duration) {
         self.next_rescue = Instant::now() + RESCUE_PAUSE.max(took * PAUSE_PER_ATTEMPT);
     }

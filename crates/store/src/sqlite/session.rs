@@ -69,7 +69,7 @@ impl Session {
 
     /// Takes an error of the writer into account.
     pub(crate) async fn note_failure(&mut self, error: &sqlx::Error) {
-        self.watch.note(error);
+        self.watch.note_error(error);
         // After damage the connection stays open: its cache may hold pages that are damaged on
         // disk.
         if !is_damage(error) {

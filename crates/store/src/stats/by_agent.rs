@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::Totals;
-use super::progress::Progress;
-use super::span::Span;
+use super::spans::Progress;
+use super::spans::Span;
 use super::totals::{add_counts, push_counts};
 use crate::database::{BulkInsert, Connection, text};
 

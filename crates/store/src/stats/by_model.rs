@@ -10,8 +10,8 @@ use std::sync::{Arc, LazyLock};
 use model::{Event, EventType};
 use sqlx::error::BoxDynError;
 
-use super::progress::Progress;
-use super::span::Span;
+use super::spans::Progress;
+use super::spans::Span;
 use super::totals::{add_counts, push_counts, stored_name};
 use super::{LatencyHistogram, ModelName, Totals, by_agent, conversations};
 use crate::Unpriced;

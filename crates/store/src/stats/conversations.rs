@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use model::{AgentId, Event, NanoUsd, Timestamp};
 
 use super::read::push_list;
-use super::span::Span;
+use super::spans::Span;
 use super::totals::stored_name;
 use super::{Period, Totals};
 use crate::columns::{self, signed, unsigned};

@@ -1,17 +1,17 @@
-//! What agents that were deleted had spent. The budgets of their groups still count it, by hour and
-//! without the agent's name.
+//! The spending of deleted agents. The budgets of their groups still count it, by hour and without
+//! the agent's name.
 
 use model::{AgentId, Groups, NanoUsd, Timestamp};
 use sqlx::AssertSqlSafe;
 
-use super::span::{HOURS_KEPT_DAYS, Span};
+use super::spans::{HOURS_KEPT_DAYS, Span};
 use crate::columns::unsigned;
 use crate::database::{self, Connection, Pool, Row, dialect};
 use crate::{StoreError, Unpriced};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Keeps what `agent`, which is about to be deleted, has spent, for each of its groups.
+/// Keeps the spending of `agent`, which is about to be deleted, for each of its groups.
 pub(crate) async fn keep(
     transaction: &mut Connection<'_>,
     agent: &AgentId,
@@ -72,8 +72,8 @@ async fn by_hour(
     Ok(spent.into_iter().filter(|(_, cost)| *cost != NanoUsd::ZERO).collect())
 }
 
-/// What deleted agents of a group had spent since `from`. An hour in which the period begins counts
-/// whole: some time zones begin their days within one.
+/// The spending of deleted agents of a group since `from`. The hour in which the period begins
+/// counts as a whole, because some time zones begin their days within an hour.
 pub(crate) async fn since(readers: &Pool, group: &str, from: Timestamp) -> Result<NanoUsd, StoreError> {
     let query = database::query_scalar(concat!(
         "select ",

@@ -52,8 +52,8 @@ impl LatencyHistogram {
         let mut bytes = Vec::with_capacity(self.0.len() * 2);
         let mut before = 0;
         for (bucket, count) in &self.0 {
-            push(&mut bytes, u64::from(bucket - before));
-            push(&mut bytes, *count);
+            push_number(&mut bytes, u64::from(bucket - before));
+            push_number(&mut bytes, *count);
             before = *bucket;
         }
         bytes
@@ -62,7 +62,7 @@ impl LatencyHistogram {
     /// Decodes a column up to the first byte that is invalid.
     pub(crate) fn decode(mut bytes: &[u8]) -> LatencyHistogram {
         let (mut histogram, mut bucket) = (LatencyHistogram::default(), 0_u32);
-        while let Some((distance, count)) = take(&mut bytes).zip(take(&mut bytes)) {
+        while let Some((distance, count)) = read_number(&mut bytes).zip(read_number(&mut bytes)) {
             let Some(next) = u32::try_from(distance).ok().and_then(|distance| bucket.checked_add(distance)) else {
                 return histogram;
             };
@@ -87,7 +87,7 @@ fn middle(bucket: u32) -> u64 {
 
 /// Appends a variable-length integer: seven bits to a byte, the lowest first; the highest bit is
 /// set if more follow.
-fn push(bytes: &mut Vec<u8>, mut number: u64) {
+fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -95,7 +95,7 @@ fn push(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u64> {
+fn read_number(bytes: &mut &[u8]) -> Option<u64> {
     let length = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
     let (number, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use model::Timestamp;
 
 use super::by_model;
-use super::progress::Progress;
-use super::span::{HOURS_KEPT_DAYS, Span};
+use super::spans::Progress;
+use super::spans::{HOURS_KEPT_DAYS, Span};
 use super::{ModelName, Totals};
 use crate::database::{self, Connection, Lock, dialect};
 

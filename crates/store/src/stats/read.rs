@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{AgentId, Timestamp};
 
-use super::progress::Progress;
-use super::runs::Run;
-use super::span::Span;
+use super::spans::Progress;
+use super::spans::Run;
+use super::spans::Span;
 use super::{ModelName, Period, Totals};
 use crate::columns;
 use crate::database::{QueryBuilder, Row, dialect};
@@ -65,7 +65,7 @@ impl Store {
         let now = self.config.clock.now();
         let before = period.before(now);
         let progress = self.progress().await?;
-        let (last_start, share) = before.last_span_share(period.left(now), &progress);
+        let (last_start, share) = before.last_span_share(period.millis_left(now), &progress);
         let (mut whole, mut last) = (Totals::default(), Totals::default());
         for (start, _, totals) in self.model_sums_of(agent, before.model_runs(&progress)).await? {
             if start == last_start { last.merge(&totals) } else { whole.merge(&totals) }

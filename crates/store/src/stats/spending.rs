@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use model::{AgentId, BudgetPeriod, NanoUsd, Policy, Spending, Timestamp};
 
 use super::read::push_model_sums;
-use super::span::Span;
+use super::spans::Span;
 use super::{ModelName, Period, Totals};
 use crate::columns::{self, first_id, unsigned};
 use crate::database::{self, QueryBuilder, Row, dialect};

@@ -2,7 +2,7 @@
 
 use model::Timestamp;
 
-use super::span::{HOURS_KEPT_DAYS, Span};
+use super::spans::{HOURS_KEPT_DAYS, Span};
 use super::unscored;
 use crate::database::{self, Connection};
 

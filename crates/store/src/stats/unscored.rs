@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use model::{AgentId, Event, EventType, Unscored};
 
 use super::Period;
-use super::span::Span;
+use super::spans::Span;
 use crate::columns::{signed, unsigned};
 use crate::database::{self, BulkInsert, Connection, OnConflict, dialect};
 use crate::{Store, StoreError};

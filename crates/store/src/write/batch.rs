@@ -41,19 +41,19 @@ async fn touch_agents(
     events: &[Arc<Event>],
     store: &Store,
 ) -> Result<(), sqlx::Error> {
-    let mut heard: HashMap<&AgentId, (Timestamp, Timestamp)> = HashMap::new();
+    let mut seen: HashMap<&AgentId, (Timestamp, Timestamp)> = HashMap::new();
     // Events of a busy agent come one after the other.
     for run in events.chunk_by(|one, next| one.agent == next.agent) {
-        let (first, last) = heard.entry(&run[0].agent).or_insert((run[0].time, run[0].time));
+        let (first, last) = seen.entry(&run[0].agent).or_insert((run[0].time, run[0].time));
         *first = run.iter().map(|event| event.time).fold(*first, Timestamp::min);
         *last = run.iter().map(|event| event.time).fold(*last, Timestamp::max);
     }
     let defaults = store.settings().kill_switch;
-    let mut heard: Vec<_> = heard.into_iter().collect();
+    let mut seen: Vec<_> = seen.into_iter().collect();
     // In the order of the key, so that several writers cannot wait for each other.
-    heard.sort_unstable_by_key(|(agent, _)| *agent);
+    seen.sort_unstable_by_key(|(agent, _)| *agent);
     TOUCH_AGENTS
-        .execute(transaction, &heard, |arguments, (agent, (first, last))| {
+        .execute(transaction, &seen, |arguments, (agent, (first, last))| {
             let start = store.groups.kill_switch(agent, defaults);
             arguments.add(text(agent.as_str()))?;
             arguments.add(start.enabled)?;
@@ -74,8 +74,8 @@ fn is_counted(event: &Event) -> bool {
     event.event_type == EventType::Blocked && event.block_reason != Some(BlockReason::LoopDetected)
 }
 
-/// Stores agents as inactive that were refused because their group is stopped. The stop deactivated
-/// only those that were known then.
+/// Stores agents as inactive whose calls were refused because their group is stopped. The stop
+/// itself deactivated only agents that were known then.
 async fn deactivate_with_group(
     transaction: &mut Connection<'_>,
     refusals: &[&Event],
@@ -136,7 +136,7 @@ async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -
             .bind(first.incident.map(|incident| incident.to_string()))
             .bind(signed(count))
             .bind(minute)
-            // From the first refusal of the minute.
+            // The values of the first refusal of the minute.
             .bind(events::credential_text(first).map(|text| text.to_string()))
             .execute(&mut *transaction)
             .await?;

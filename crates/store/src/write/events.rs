@@ -17,7 +17,7 @@ const OWN: &str = "id, number, timestamp, latency_ms, first_byte_ms, tokens_in, 
     tokens_reasoning, cost_nano_usd, score, similar_prompts, similar_responses, repeated_tool_calls, prompt_hash, fingerprint";
 const OWN_COLUMNS: usize = 17;
 
-/// Columns that consecutive calls of an agent share; calls of one conversation share that, too.
+/// Columns that consecutive calls of an agent share; calls of one conversation also share its name.
 const COMMON: &str = "agent_id, epoch, provider, model, status_code, streamed, score_window, key_id";
 const COMMON_COLUMNS: usize = 8;
 

@@ -90,7 +90,7 @@ pub(super) async fn write(
 ) -> Result<Written, sqlx::Error> {
     let kill = &pending.incident.kill;
     let evidence = if extent == Extent::Whole { pending.evidence.as_slice() } else { &[] };
-    // The event of the agent's first call may still be on its way.
+    // The event of the agent's first call may not be written yet.
     let agent = NewAgent { id: &kill.agent, epoch: kill.epoch, kill_switch: &kill.kill_switch, at: kill.at };
     agent.insert(transaction).await?;
     if let Some((event, _)) = &pending.kill {

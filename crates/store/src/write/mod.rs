@@ -32,7 +32,7 @@ use crate::{Health, Notice, Store};
 
 /// How often the writer checks for a full batch while it waits: a wake-up per event would cost more
 /// than the event.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The writer and what it has not written yet.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct Writer {
     pause: Option<(Duration, Instant)>,
     next_sweep: Instant,
     next_size_look: Instant,
-    /// The newest hour that was written to, and whether sums over longer times may be due since.
+    /// The newest hour that was written to, and whether sums over longer times may have become due.
     newest_hour: i64,
     sums_are_due: bool,
     catching_up: Vec<oneshot::Sender<()>>,
@@ -151,9 +151,9 @@ impl Writer {
     fn wake_at(&self) -> Instant {
         let now = Instant::now();
         match (self.pause, self.batch_due) {
-            (Some((_, until)), _) => until.min(now + LOOK),
+            (Some((_, until)), _) => until.min(now + CHECK_INTERVAL),
             (None, _) if self.sums_are_due || self.session.loss().is_some() => now,
-            (None, Some(due)) => due.min(now + LOOK),
+            (None, Some(due)) => due.min(now + CHECK_INTERVAL),
             (None, None) => self.next_sweep.min(self.next_size_look).min(self.session.next_look()),
         }
     }

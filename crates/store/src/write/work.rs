@@ -30,7 +30,7 @@ impl Writer {
                 self.begin_pause(why);
             }
             Ok(()) => {
-                if let Err(error) = self.write_all_despite_others(inbox).await {
+                if let Err(error) = self.write_all_with_retries(inbox).await {
                     self.note_failure(&error).await;
                 }
             }
@@ -45,8 +45,8 @@ impl Writer {
         }
     }
 
-    /// Retries at once what only conflicted with another server.
-    async fn write_all_despite_others(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+    /// Retries at once a write that only conflicted with another server.
+    async fn write_all_with_retries(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         for _ in 0..CONTENTION_ATTEMPTS {
             match self.write_all(inbox).await {
                 Err(error) if is_contention(&error) => self.session.reset().await,
@@ -140,7 +140,7 @@ impl Writer {
         Ok(Vec::new())
     }
 
-    /// Writes the first `count` records and says what became of each.
+    /// Writes the first `count` records and returns the outcome of each.
     async fn try_records(&mut self, count: usize, extent: Extent) -> Result<Vec<Written>, sqlx::Error> {
         let mut transaction = self.session.begin(Durability::Full).await?;
         let mut written = Vec::with_capacity(count);
@@ -197,7 +197,7 @@ impl Writer {
 
     async fn try_change(&mut self, change: &Change, cause: Option<&Cause>, inbox: &mut RecorderInbox) -> Outcome {
         if let Change::DeleteAgent { agent } = change {
-            self.empty(agent, inbox).await?;
+            self.delete_large_tables(agent, inbox).await?;
         }
         let mut transaction = self.session.begin(Durability::Full).await?;
         let entry = match cause {
@@ -205,7 +205,7 @@ impl Writer {
             None => None,
         };
         let changed = changes::apply(&mut transaction.connection(), change, &self.store).await?;
-        if let Some(row) = feed::concerned(change) {
+        if let Some(row) = feed::changed_row(change) {
             feed::tell(&mut transaction.connection(), &row, &self.store).await?;
         }
         if let Some(entry) = entry {
@@ -224,7 +224,7 @@ impl Writer {
     }
 
     /// Deletes the many rows of an agent, in steps between which kills are written.
-    async fn empty(&mut self, agent: &AgentId, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+    async fn delete_large_tables(&mut self, agent: &AgentId, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         loop {
             let mut transaction = self.session.begin(Durability::Normal).await?;
             let more =

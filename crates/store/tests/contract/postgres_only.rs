@@ -1,4 +1,4 @@
-//! What only a server can do: stop, restart, refuse writes, hold days of events.
+//! Behaviour that only a server has: it stops, restarts, refuses writes, and holds days of events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ async fn count(server: &Server) -> usize {
     server.store.events(&EventFilter::default(), &page(500)).await.unwrap().items.len()
 }
 
-/// Waits until the writer says that the database is all right, or not.
+/// Waits until the writer reports that the database is `healthy`, or that it is not.
 async fn wait_for_health(server: &Server, healthy: bool) {
     let health = server.recorder.health();
     let looked = async {

@@ -15,8 +15,8 @@ const FOLDERS: &str = "/usr/lib/postgresql";
 const MISSING: &str = "PostgreSQL is not installed, and these tests run on a real one. Install it: `apt install postgresql` \
     (Debian, Ubuntu), `dnf install postgresql-server` (Fedora), `brew install postgresql` (macOS). The server need not run.";
 
-/// Initialises and starts the server, says so, waits until the test is gone, and removes
-/// everything.
+/// Initialises and starts the server, reports that it runs, waits until the test has ended, and
+/// removes everything.
 const LIFE: &str = r#"
     "$1/initdb" -D "$2/data" -A trust -U agentgazer -E UTF8 --locale=C.UTF-8 --no-sync >"$2/log" 2>&1 &&
     "$1/pg_ctl" -D "$2/data" -l "$2/log" -w -t 120 -o "$3" start >>"$2/log" 2>&1 && echo ready || cat "$2/log"

@@ -60,7 +60,7 @@ async fn sums_of_concurrent_writers_equal_their_events() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_kills_of_an_epoch_one_is_written_and_both_learn_of_it() {
+async fn second_kill_of_an_epoch_learns_of_the_first() {
     let [one, two] = Postgres::open_shared(["one", "two"]).await;
     for (round, agent) in (0..20).map(|round| (round, format!("agent-{round}"))) {
         let kill = async |server: &Server| {
@@ -229,7 +229,7 @@ async fn missing_bodies_are_added_by_the_server_that_has_them() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn feed_tells_others_of_every_change_and_not_oneself() {
+async fn feed_reports_only_the_changes_of_other_replicas() {
     let [one, two] = Postgres::open_shared(["one", "two"]).await;
     let mut feeds = [one.store.change_feed().await.unwrap().unwrap(), two.store.change_feed().await.unwrap().unwrap()];
     one.kill("ann", 0).await;

@@ -6,7 +6,8 @@ use sqlx::{Connection, PgConnection, Row};
 use super::{PostgresConfig, in_plain_words, in_time};
 use crate::{StoreConfig, StoreError};
 
-/// How often it is tried: another client of the pooler may take the connection that is waited for.
+/// The number of attempts: another client of the pooler may take the connection that the test waits
+/// for.
 const ATTEMPTS: usize = 3;
 
 /// Refuses a database behind a pooler in transaction mode.
@@ -36,7 +37,7 @@ pub(in crate::postgres) async fn refuse(config: &PostgresConfig) -> Result<(), S
 async fn is_pooled(one: &mut PgConnection, other: &mut PgConnection) -> Result<bool, sqlx::Error> {
     for _ in 0..ATTEMPTS {
         let before = backend(one).await?;
-        // A pooler has to find a connection for the whole transaction: the one that was just used.
+        // A pooler must give the whole transaction one connection: the one that was just used.
         sqlx::raw_sql("begin").execute(&mut *other).await?;
         let theirs = backend(other).await?;
         let is_pooled = theirs == before || backend(one).await? != before;
@@ -48,8 +49,8 @@ async fn is_pooled(one: &mut PgConnection, other: &mut PgConnection) -> Result<b
     Ok(false)
 }
 
-/// The process of the server behind a connection. In one message: such a pooler may not even keep
-/// a prepared statement.
+/// The id of the server process behind a connection. It is read with one message, because such a
+/// pooler may not even keep a prepared statement.
 async fn backend(connection: &mut PgConnection) -> Result<i32, sqlx::Error> {
     sqlx::raw_sql("select pg_backend_pid()").fetch_one(connection).await?.try_get(0)
 }

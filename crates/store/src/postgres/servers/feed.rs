@@ -16,7 +16,7 @@ use crate::postgres::{PostgresConfig, connection, in_time};
 const CHANNEL: &str = "agentgazer_changes";
 
 /// How often the table is read without a notification.
-const EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Ids are assigned before the commit, so a row may appear this long after one with a higher id.
 const OVERLAP: Duration = Duration::from_secs(10);
@@ -76,7 +76,7 @@ impl ChangeFeed {
     /// Waits for a notification, a second at most, and returns what others have changed: each row
     /// once, in any order. The order does not matter because the caller reads the current state.
     pub async fn next(&mut self) -> Result<Vec<ChangedRow>, StoreError> {
-        let _ = tokio::time::timeout(EVERY, self.wakes.recv()).await;
+        let _ = tokio::time::timeout(POLL_INTERVAL, self.wakes.recv()).await;
         let floor = self.floor();
         let query = sqlx::query_as("select id, kind, key, replica from changes where id > $1 order by id");
         let rows: Vec<(i64, String, String, String)> = in_time(query.bind(floor).fetch_all(&self.pool)).await?;
@@ -126,7 +126,7 @@ async fn listen(pool: PgPool, wake: mpsc::Sender<()>) {
         if std::mem::take(&mut well) {
             tracing::warn!("changes of other replicas are seen within a second, not at once: {failure}");
         }
-        tokio::time::sleep(EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who is logged in to the dashboard: kept in the database, so that every server on it knows.
+//! The sessions of the dashboard, kept in the database so that all its servers know them.
 
 use model::Timestamp;
 
@@ -15,7 +15,7 @@ impl Store {
         matches!(self.readers, Pool::Postgres(_))
     }
 
-    /// Keeps a session, and deletes those that were over at `now`.
+    /// Keeps a session, and deletes sessions that had ended at `now`.
     pub async fn put_session(
         &self,
         session: (&str, &str),
@@ -34,7 +34,7 @@ impl Store {
         Ok(())
     }
 
-    /// Those of these sessions that are kept.
+    /// Returns the sessions among `keys` that are kept.
     pub async fn find_sessions(&self, keys: &[String]) -> Result<Vec<String>, StoreError> {
         let Pool::Postgres(pool) = &self.readers else { return Ok(Vec::new()) };
         let query = sqlx::query_scalar("select line from sessions where key = any($1)").bind(keys.to_vec());

@@ -9,8 +9,8 @@ use crate::postgres::in_time;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Those of `kills` that are not stored, although nothing ended the epoch of the agent in
-    /// another way. An incident that people deleted does not count as missing.
+    /// Returns the kills among `kills` that are not stored, although nothing else has ended the
+    /// epoch of the agent. An incident that people deleted does not count as missing.
     pub async fn unrecorded_kills(&self, kills: &[AgreedKill]) -> Result<Vec<UnrecordedKill>, StoreError> {
         match &self.readers {
             Pool::Postgres(pool) if !kills.is_empty() => Ok(read(pool, kills).await?),

@@ -75,7 +75,7 @@ enum Column {
 }
 
 impl Column {
-    /// Empty, for values of this type.
+    /// An empty column for values of this type.
     fn like(value: &Value) -> Column {
         match value {
             Value::Integer(_) => Column::Integers(Vec::new()),

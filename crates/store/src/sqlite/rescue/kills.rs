@@ -9,7 +9,7 @@ use crate::database::{self, Connection};
 use model::SavedAgent;
 
 /// The incident of a kill younger than this may not have reached the writer.
-const ON_ITS_WAY_MS: i64 = 60_000;
+const UNWRITTEN_MS: i64 = 60_000;
 
 type ReadAgents = Box<dyn Fn() -> Vec<SavedAgent> + Send + Sync>;
 
@@ -74,7 +74,7 @@ async fn forget_lost_incidents(connection: &mut Connection<'_>, held: &Held<'_>)
         "select id, incident_id from agents
          where incident_id is not null and incident_id not in (select id from incidents) and deactivated_at < $1",
     )
-    .bind(held.now.as_millis() - ON_ITS_WAY_MS)
+    .bind(held.now.as_millis() - UNWRITTEN_MS)
     .fetch_all(&mut *connection)
     .await?;
     let pending: Vec<String> = held.pending.iter().map(ToString::to_string).collect();

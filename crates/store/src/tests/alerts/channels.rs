@@ -78,7 +78,7 @@ async fn deleting_the_only_channel_of_a_rule_restores_the_built_in_rule() {
     fixture.rule(rule("*", Condition::KillSwitch, &[old])).await;
     fixture.alerts(AlertChange::RemoveChannel { channel: old, at: NOON }).await.unwrap();
     fixture.channel("new").await;
-    assert!(fixture.store.tells_of_kills(&id("looper")).await.unwrap());
+    assert!(fixture.store.notifies_of_kills(&id("looper")).await.unwrap());
     fixture.kill_at("looper", 0, 0).await;
     assert_eq!(fixture.sent_alerts().await, [("new".to_owned(), "agent.killed")]);
 }

@@ -3,7 +3,7 @@
 mod channels;
 mod digests;
 mod outbox;
-mod turns;
+mod transitions;
 
 use super::*;
 use crate::{AlertChange, Attempt, DeliveryFilter, DeliveryRow, Outcome};

@@ -4,10 +4,10 @@ use super::*;
 async fn a_kill_is_queued_for_every_channel_without_any_rule() {
     let fixture = Fixture::new().await;
     fixture.kill_at("early", 0, -3600).await;
-    assert!(!fixture.store.tells_of_kills(&id("looper")).await.unwrap());
+    assert!(!fixture.store.notifies_of_kills(&id("looper")).await.unwrap());
     fixture.channel("ops").await;
     fixture.channel("dev").await;
-    assert!(fixture.store.tells_of_kills(&id("looper")).await.unwrap());
+    assert!(fixture.store.notifies_of_kills(&id("looper")).await.unwrap());
 
     fixture.kill_at("looper", 0, 0).await;
     assert_eq!(fixture.sent_alerts().await, [("ops".to_owned(), "agent.killed"), ("dev".to_owned(), "agent.killed")]);
@@ -41,7 +41,7 @@ async fn own_rules_replace_the_built_in_rule() {
 
     fixture.kill_at("quiet", 0, 0).await;
     assert_eq!(fixture.sent_alerts().await, []);
-    assert!(!fixture.store.tells_of_kills(&id("quiet")).await.unwrap());
+    assert!(!fixture.store.notifies_of_kills(&id("quiet")).await.unwrap());
     fixture.kill_at("routed", 0, 3600).await;
     let told = [("a".to_owned(), "agent.killed"), ("b".to_owned(), "agent.killed")];
     assert_eq!(fixture.sent_alerts().await, told, "two rules name a, which gets one alert");
@@ -56,7 +56,7 @@ async fn channel_that_is_off_gets_no_alerts() {
     fixture.alerts(AlertChange::PutChannel { channel: channel.into() }).await.unwrap();
     fixture.kill_at("looper", 0, 0).await;
     assert_eq!(fixture.sent_alerts().await, []);
-    assert!(!fixture.store.tells_of_kills(&id("looper")).await.unwrap());
+    assert!(!fixture.store.notifies_of_kills(&id("looper")).await.unwrap());
 }
 
 #[tokio::test]

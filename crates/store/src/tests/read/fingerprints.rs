@@ -92,9 +92,9 @@ fn fingerprint_of_an_unknown_version_is_not_decoded() {
     assert_eq!(decode_fingerprint(&bytes), None);
 }
 
-/// Replicas of the version before read it.
+/// Replicas of the previous version can read it.
 #[test]
-fn a_fingerprint_without_a_wording_has_the_version_before() {
+fn fingerprint_without_a_wording_has_the_previous_version() {
     let mut written = fingerprint(CallId::new(), 1);
     assert_eq!(encode_fingerprint(&written)[0], 3);
     let result = ResultPrint::default();

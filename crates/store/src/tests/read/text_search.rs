@@ -1,13 +1,13 @@
 use super::*;
 use crate::EventFilter;
 
-async fn found(fixture: &Fixture, text: &str) -> usize {
+async fn count_found(fixture: &Fixture, text: &str) -> usize {
     let filter = EventFilter { text: Some(text.to_owned()), ..EventFilter::default() };
     let page = PageRequest { limit: 100, cursor: None };
     fixture.store.events(&filter, &page).await.unwrap().items.len()
 }
 
-/// An event of `agent` so many hours ago.
+/// An event of `agent` some hours ago.
 fn event(agent: &str, hours_ago: i64) -> Event {
     let at = Timestamp::from_millis(NOON.as_millis() - hours_ago * 3_600_000);
     Event::new(CallId::at(at), id(agent), Epoch(0), EventType::LlmCall, at)
@@ -22,14 +22,14 @@ async fn text_is_found_in_agent_model_conversation_and_error_whatever_its_case()
     events.push(Event { conversation: Some("tawny-OWL".to_owned()), ..event("plain", 20) });
     events.push(Event { error: Some("an owl sat on the wire".to_owned()), ..event("plain", 10) });
     fixture.record_all(events).await;
-    assert_eq!(found(&fixture, "oWl").await, 4);
-    assert_eq!(found(&fixture, "night-owl").await, 1);
-    assert_eq!(found(&fixture, "owlet").await, 1);
-    assert_eq!(found(&fixture, "tawny").await, 1);
-    assert_eq!(found(&fixture, "sat on").await, 1);
-    assert_eq!(found(&fixture, "sat_on").await, 0, "no wildcards");
-    assert_eq!(found(&fixture, "eagle").await, 0);
-    assert_eq!(found(&fixture, "plain").await, 53);
+    assert_eq!(count_found(&fixture, "oWl").await, 4);
+    assert_eq!(count_found(&fixture, "night-owl").await, 1);
+    assert_eq!(count_found(&fixture, "owlet").await, 1);
+    assert_eq!(count_found(&fixture, "tawny").await, 1);
+    assert_eq!(count_found(&fixture, "sat on").await, 1);
+    assert_eq!(count_found(&fixture, "sat_on").await, 0, "no wildcards");
+    assert_eq!(count_found(&fixture, "eagle").await, 0);
+    assert_eq!(count_found(&fixture, "plain").await, 53);
 }
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn text_is_found_at_the_end_of_a_long_conversation_name() {
     let fixture = Fixture::new().await;
     let conversation = Some(format!("{}needle", "x".repeat(300)));
     fixture.record_all(vec![Event { conversation, ..event("plain", 5) }]).await;
-    assert_eq!(found(&fixture, "needle").await, 1);
+    assert_eq!(count_found(&fixture, "needle").await, 1);
 }
 
 /// Names are cut by bytes: a short name in letters of three bytes is cut, too.
@@ -46,7 +46,7 @@ async fn text_is_found_at_the_end_of_a_cut_name_of_wide_letters() {
     let fixture = Fixture::new().await;
     let conversation = Some(format!("{}needle", "話".repeat(66)));
     fixture.record_all(vec![Event { conversation, ..event("plain", 5) }]).await;
-    assert_eq!(found(&fixture, "needle").await, 1);
+    assert_eq!(count_found(&fixture, "needle").await, 1);
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn text_is_found_in_events_that_are_older_than_the_sums() {
     let old = Event { model: Some("ancient".to_owned()), ..event("plain", 24 * 70) };
     fixture.record_all(vec![old, event("plain", 1)]).await;
     sqlx::query("delete from rollups").execute(&mut writer_connection(&fixture).await).await.unwrap();
-    assert_eq!(found(&fixture, "ancient").await, 1);
+    assert_eq!(count_found(&fixture, "ancient").await, 1);
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn text_search_finds_refusals_and_changes_by_hand() {
     let refused = Event { block_reason: Some(model::BlockReason::Inactive), ..event("owl", 0) };
     let refused = Event { event_type: EventType::Blocked, ..refused };
     fixture.record(refused).await;
-    assert_eq!(found(&fixture, "owl").await, 3);
+    assert_eq!(count_found(&fixture, "owl").await, 3);
 }
 
 async fn writer_connection(fixture: &Fixture) -> sqlx::SqliteConnection {

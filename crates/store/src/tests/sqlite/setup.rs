@@ -58,7 +58,7 @@ async fn error_names_a_key_file_without_a_key() {
     assert!(refusal(&directory).await.contains("key file"));
 }
 
-/// That task of the pool can spin for ever, which keeps the program from ending.
+/// The pool's task for old connections can spin for ever, which keeps the program from ending.
 #[tokio::test]
 async fn pool_has_no_task_for_old_connections() {
     let fixture = Fixture::new().await;

@@ -84,7 +84,7 @@ proptest! {
             assert_eq!(figures.total, scanned(events.iter().filter(within)));
             let previous = period.before(NOON);
             // The last hour or day of the period before counts in proportion to the one that runs.
-            let (last_start, passed) = previous.last_span_share(period.left(NOON), &fixture.store.progress().await.unwrap());
+            let (last_start, passed) = previous.last_span_share(period.millis_left(NOON), &fixture.store.progress().await.unwrap());
             let last_start = Timestamp::from_millis(last_start);
             let between = |from: Timestamp, to: Timestamp| {
                 scanned(events.iter().filter(|event| (from..to).contains(&event.time)))

@@ -16,10 +16,7 @@ use crate::database::{self, Connection};
 use crate::error::Failure;
 use crate::key_file::KeyFile;
 use crate::stats::group_spending;
-use crate::{
-    AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, people, recording_switch, settings,
-    smtp,
-};
+use crate::{AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, people, settings};
 
 /// The result of a change, and the notice for watchers.
 pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
@@ -48,7 +45,7 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
         Change::DeleteAgent { agent } => {
             let (counting, now) = ((&store.groups, &store.config.unpriced), store.config.clock.now());
             group_spending::keep(transaction, agent, counting, now).await?;
-            done(u64::from(deletion::delete_rest(transaction, agent).await?))
+            changed_or_not_found(u64::from(deletion::delete_rest(transaction, agent).await?))
         }
         Change::PutProvider { provider } => put_provider(transaction, provider, &store.keys).await,
         Change::RemoveProvider { name } => remove_provider(transaction, name).await,
@@ -58,18 +55,20 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
             exemptions::add(transaction, row).await?;
             Ok((Changed::Done, None))
         }
-        Change::RemoveExemption { agent, id } => done(u64::from(exemptions::remove(transaction, agent, *id).await?)),
+        Change::RemoveExemption { agent, id } => {
+            changed_or_not_found(u64::from(exemptions::remove(transaction, agent, *id).await?))
+        }
         Change::Access(change) => apply_access(transaction, change).await,
         Change::PutSettings { settings } => {
             settings::write(transaction, settings).await?;
             Ok((Changed::Done, None))
         }
         Change::PutSmtpServer { server } => {
-            smtp::write(transaction, server.as_deref(), &store.keys).await?;
+            settings::smtp::write(transaction, server.as_deref(), &store.keys).await?;
             Ok((Changed::Done, None))
         }
         Change::SetRecording { agent, enabled } => {
-            recording_switch::write(transaction, agent, *enabled).await?;
+            settings::recording_switch::write(transaction, agent, *enabled).await?;
             Ok((Changed::Done, None))
         }
         Change::Alerts(change) => {
@@ -87,18 +86,22 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
 async fn apply_access(transaction: &mut Connection<'_>, change: &AccessChange) -> Outcome {
     match change {
         AccessChange::AddKey { key } => agent_keys::add(transaction, key).await?,
-        AccessChange::RemoveKey { id } => return done(u64::from(agent_keys::remove(transaction, *id).await?)),
+        AccessChange::RemoveKey { id } => {
+            return changed_or_not_found(u64::from(agent_keys::remove(transaction, *id).await?));
+        }
         AccessChange::NoteKeyUses { uses } => agent_keys::note_uses(transaction, uses).await?,
         AccessChange::PutGroup { group } => groups::put(transaction, group).await?,
         AccessChange::StopGroup { name, at } => {
-            return done(u64::from(groups::set_stopped(transaction, name, Some(*at)).await?));
+            return changed_or_not_found(u64::from(groups::set_stopped(transaction, name, Some(*at)).await?));
         }
         AccessChange::ActivateGroup { name } => {
-            return done(u64::from(groups::set_stopped(transaction, name, None).await?));
+            return changed_or_not_found(u64::from(groups::set_stopped(transaction, name, None).await?));
         }
-        AccessChange::RemoveGroup { name } => return done(u64::from(groups::remove(transaction, name).await?)),
+        AccessChange::RemoveGroup { name } => {
+            return changed_or_not_found(u64::from(groups::remove(transaction, name).await?));
+        }
         AccessChange::SetLabels { agent, labels } => {
-            return done(u64::from(groups::set_labels(transaction, agent, labels).await?));
+            return changed_or_not_found(u64::from(groups::set_labels(transaction, agent, labels).await?));
         }
     }
     Ok((Changed::Done, None))
@@ -140,13 +143,13 @@ async fn put_policy(transaction: &mut Connection<'_>, agent: &str, policy: &Poli
     .bind(json)
     .execute(transaction)
     .await?;
-    done(1)
+    changed_or_not_found(1)
 }
 
 async fn reset_policy(transaction: &mut Connection<'_>, agent: &str) -> Outcome {
     database::query("delete from policies where agent_id = $1").bind(agent).execute(transaction).await?;
     // An agent without its own policy already has the default.
-    done(1)
+    changed_or_not_found(1)
 }
 
 async fn activate(
@@ -219,12 +222,12 @@ async fn exists(transaction: &mut Connection<'_>, agent: &AgentId) -> Outcome {
         .bind(agent.as_str())
         .fetch_optional(transaction)
         .await?;
-    done(known.map_or(0, |_| 1))
+    changed_or_not_found(known.map_or(0, |_| 1))
 }
 
 async fn rename(transaction: &mut Connection<'_>, agent: &AgentId, name: Option<&str>) -> Outcome {
     let query = database::query("update agents set name = $1 where id = $2").bind(name).bind(agent.as_str());
-    done(query.execute(transaction).await?.rows_affected())
+    changed_or_not_found(query.execute(transaction).await?.rows_affected())
 }
 
 async fn put_provider(transaction: &mut Connection<'_>, provider: &Provider, keys: &KeyFile) -> Outcome {
@@ -243,18 +246,18 @@ async fn put_provider(transaction: &mut Connection<'_>, provider: &Provider, key
     .bind(key_id)
     .execute(transaction)
     .await?;
-    done(1)
+    changed_or_not_found(1)
 }
 
 async fn remove_provider(transaction: &mut Connection<'_>, name: &str) -> Outcome {
     let query = database::query("delete from providers where name = $1").bind(name);
-    done(query.execute(transaction).await?.rows_affected())
+    changed_or_not_found(query.execute(transaction).await?.rows_affected())
 }
 
 async fn set_feedback(transaction: &mut Connection<'_>, incident: IncidentId, feedback: Feedback) -> Outcome {
     let query = database::query("update incidents set feedback = $1 where id = $2");
     let query = query.bind(feedback.as_str()).bind(incident.to_string());
-    done(query.execute(transaction).await?.rows_affected())
+    changed_or_not_found(query.execute(transaction).await?.rows_affected())
 }
 
 async fn delete_incident(transaction: &mut Connection<'_>, incident: IncidentId) -> Outcome {
@@ -263,10 +266,10 @@ async fn delete_incident(transaction: &mut Connection<'_>, incident: IncidentId)
         database::query("update agents set incident_id = null where incident_id = $1").bind(incident.to_string());
     query.execute(&mut *transaction).await?;
     let query = database::query("delete from incidents where id = $1").bind(incident.to_string());
-    done(query.execute(transaction).await?.rows_affected())
+    changed_or_not_found(query.execute(transaction).await?.rows_affected())
 }
 
 /// `NotFound` if no row was changed.
-fn done(rows: u64) -> Outcome {
+fn changed_or_not_found(rows: u64) -> Outcome {
     if rows == 0 { Err(StoreError::NotFound.into()) } else { Ok((Changed::Done, None)) }
 }

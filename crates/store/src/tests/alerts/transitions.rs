@@ -1,5 +1,5 @@
 use super::*;
-use crate::{AlertTurn, CallFigures, Calls, Turn};
+use crate::{AlertTransition, CallFigures, Calls, Transition};
 use model::{AlertData, RecoveredData, RuleType, SilenceData};
 
 fn silence() -> AlertData {
@@ -16,20 +16,20 @@ async fn alert_state_notifies_once_when_it_begins_lasts_and_ends() {
     let mut fixture = Fixture::new().await;
     fixture.channel("ops").await;
     let rule = fixture.rule(rule("*", Condition::AgentDown { minutes: 5 }, &[])).await;
-    let turns = [
-        Turn::Ends(Some(recovered())),
-        Turn::Lasts(silence()),
-        Turn::Begins(silence()),
-        Turn::Begins(silence()),
-        Turn::Lasts(silence()),
-        Turn::Ends(Some(recovered())),
-        Turn::Ends(Some(recovered())),
-        Turn::Begins(silence()),
-        Turn::Ends(None),
+    let transitions = [
+        Transition::Ends(Some(recovered())),
+        Transition::Lasts(silence()),
+        Transition::Begins(silence()),
+        Transition::Begins(silence()),
+        Transition::Lasts(silence()),
+        Transition::Ends(Some(recovered())),
+        Transition::Ends(Some(recovered())),
+        Transition::Begins(silence()),
+        Transition::Ends(None),
     ];
-    for (minute, turn) in (0..).zip(turns) {
-        let turns = vec![AlertTurn { rule, agent: id("quiet"), turn }];
-        fixture.alerts(AlertChange::Turns { turns, at: after(minute * 120) }).await.unwrap();
+    for (minute, transition) in (0..).zip(transitions) {
+        let transitions = vec![AlertTransition { rule, agent: id("quiet"), transition }];
+        fixture.alerts(AlertChange::Transitions { transitions, at: after(minute * 120) }).await.unwrap();
         fixture = fixture.restart().await;
     }
     let told: Vec<_> = fixture.sent_alerts().await.into_iter().map(|(_, kind)| kind).collect();
@@ -44,9 +44,9 @@ async fn deleted_or_disabled_rule_does_not_alert() {
     fixture.channel("ops").await;
     let off = AlertRule { enabled: false, ..rule("*", Condition::AgentDown { minutes: 5 }, &[]) };
     let off = fixture.rule(off).await;
-    let turn = |rule| AlertTurn { rule, agent: id("quiet"), turn: Turn::Begins(silence()) };
-    let turns = vec![turn(off), turn(RuleId::new())];
-    fixture.alerts(AlertChange::Turns { turns, at: NOON }).await.unwrap();
+    let transition = |rule| AlertTransition { rule, agent: id("quiet"), transition: Transition::Begins(silence()) };
+    let transitions = vec![transition(off), transition(RuleId::new())];
+    fixture.alerts(AlertChange::Transitions { transitions, at: NOON }).await.unwrap();
     assert_eq!(fixture.sent_alerts().await, []);
 }
 

@@ -43,18 +43,18 @@ impl Period {
     /// The last `hours` hours: the one that contains `now` and those before it.
     pub fn last_hours(hours: u32, now: Timestamp) -> Period {
         let to = Span::Hour.start(now.as_millis()) + Span::Hour.millis();
-        Period { from: to - i64::from(hours.max(1)) * Span::Hour.millis(), to }.kept(now)
+        Period { from: to - i64::from(hours.max(1)) * Span::Hour.millis(), to }.in_kept_spans(now)
     }
 
     /// From the hour of `from` to that of `to`.
     pub fn between(from: Timestamp, to: Timestamp, now: Timestamp) -> Period {
         let from_hour = Span::Hour.start(from.as_millis());
         let to_hour = Span::Hour.end(to.as_millis()).max(from_hour + Span::Hour.millis());
-        Period { from: from_hour, to: to_hour }.kept(now)
+        Period { from: from_hour, to: to_hour }.in_kept_spans(now)
     }
 
     /// The same period, in whole days if some of its hours are no longer kept.
-    fn kept(self, now: Timestamp) -> Period {
+    fn in_kept_spans(self, now: Timestamp) -> Period {
         if self.from >= now.as_millis() - HOURS_KEPT_DAYS * Span::Day.millis() {
             return self;
         }
@@ -73,11 +73,11 @@ impl Period {
 
     /// The period of the same length right before it.
     pub fn before(self, now: Timestamp) -> Period {
-        Period { from: self.from - (self.to - self.from), to: self.from }.kept(now)
+        Period { from: self.from - (self.to - self.from), to: self.from }.in_kept_spans(now)
     }
 
     /// How many milliseconds of it are in the future.
-    pub(crate) fn left(self, now: Timestamp) -> i64 {
+    pub(crate) fn millis_left(self, now: Timestamp) -> i64 {
         (self.to - now.as_millis()).clamp(0, self.to - self.from)
     }
 
@@ -154,7 +154,7 @@ mod tests {
             let period = Period::last_hours(hours, now);
             let before = period.before(now);
             assert_eq!(
-                before.last_span_share(period.left(now), &all_made()),
+                before.last_span_share(period.millis_left(now), &all_made()),
                 (at(last_start).as_millis(), share),
                 "{hours}"
             );
@@ -163,10 +163,14 @@ mod tests {
         check(24, "2026-03-09T10:00:00Z", 0.25);
         check(168, "2026-03-03T10:00:00Z", 0.25);
         let past = Period::between(at("2026-03-08T10:20:00Z"), at("2026-03-09T11:00:00Z"), now);
-        assert_eq!(past.before(now).last_span_share(past.left(now), &all_made()).1, 1.0, "no part is in the future");
+        assert_eq!(
+            past.before(now).last_span_share(past.millis_left(now), &all_made()).1,
+            1.0,
+            "no part is in the future"
+        );
         // In whole days, ten hours and a quarter of today have passed.
         let year = Period::between(at("2025-03-10T00:00:00Z"), now, now);
-        let (_, share) = year.before(now).last_span_share(year.left(now), &all_made());
+        let (_, share) = year.before(now).last_span_share(year.millis_left(now), &all_made());
         assert!((share - 10.25 / 24.0).abs() < 1e-9, "{share}");
     }
 

@@ -1,6 +1,9 @@
 //! The settings for all agents: the configuration, overridden field by field by what people have
 //! set.
 
+pub(crate) mod recording_switch;
+pub(crate) mod smtp;
+
 use std::sync::Arc;
 
 use model::{FieldError, KillSwitch, KillSwitchChange};
@@ -75,7 +78,7 @@ impl RetentionChange {
         })
     }
 
-    /// This change, with the fields of `newer` where it has them.
+    /// This change, overridden by the fields of `newer`.
     fn then(self, newer: RetentionChange) -> RetentionChange {
         RetentionChange {
             event_days: newer.event_days.or(self.event_days),
@@ -103,7 +106,7 @@ impl SettingsChange {
         })
     }
 
-    /// This change, with the fields of `newer` where it has them.
+    /// This change, overridden by the fields of `newer`.
     pub fn then(self, newer: SettingsChange) -> SettingsChange {
         let (old, new) = (self.kill_switch, newer.kill_switch);
         let kill_switch = KillSwitchChange {

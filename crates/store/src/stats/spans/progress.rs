@@ -25,7 +25,7 @@ impl Progress {
     }
 
     /// The start of the first sum of this span that is not made.
-    pub(crate) fn until(&self, span: Span) -> i64 {
+    pub(crate) fn made_until(&self, span: Span) -> i64 {
         self.cursor(span).map_or(0, |cursor| cursor.start)
     }
 

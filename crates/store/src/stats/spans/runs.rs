@@ -38,7 +38,7 @@ fn push_runs(spans: &[Span], (from, to): (i64, i64), progress: &Progress, runs: 
         return;
     }
     let Some((&longest, shorter)) = spans.split_last() else { return runs.push(Run { made: None, from, to }) };
-    let (first, last) = (longest.end(from), longest.start(to.min(progress.until(longest))));
+    let (first, last) = (longest.end(from), longest.start(to.min(progress.made_until(longest))));
     if first >= last {
         return push_runs(shorter, (from, to), progress, runs);
     }
@@ -103,7 +103,7 @@ mod tests {
             for run in split(&Span::ALL[shortest..], (at, to), &progress) {
                 prop_assert_eq!(run.from, at);
                 prop_assert_eq!((run.span().start(run.from), run.span().start(run.to)), (run.from, run.to));
-                prop_assert!(run.made.is_none_or(|span| run.to <= progress.until(span)));
+                prop_assert!(run.made.is_none_or(|span| run.to <= progress.made_until(span)));
                 prop_assert_eq!(run.starts().count() as i64 * run.span().millis(), run.to - run.from);
                 at = run.to;
             }
