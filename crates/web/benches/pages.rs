@@ -35,7 +35,7 @@ async fn main() -> ExitCode {
     let events: u64 = std::env::var("BENCH_EVENTS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(StoreConfig::new(folder.path(), folder.path().join("key"))).await.unwrap();
-    // Room for all of them: nothing here waits for the writer.
+    // The inbox is large enough for all of them: nothing here waits for the writer.
     let (handle, inbox) = RecorderHandle::new(usize::try_from(events).unwrap() + 1);
     let (recorder, _writer) = Recorder::start(store.clone(), inbox);
     let now = Clock::System.now();

@@ -43,7 +43,7 @@ impl App {
         Arc::downgrade(&self.0)
     }
 
-    /// What the server was built with.
+    /// The parts that the server was built with.
     pub(crate) fn web(&self) -> &Web {
         &self.0.web
     }

@@ -1,5 +1,5 @@
-//! A drill as the dashboard runs it. The program that wires the server gives it: it has the fake
-//! provider and the proxy.
+//! Drills that the dashboard runs. The program that wires the server provides the way to run one,
+//! because only it has the fake provider and the proxy.
 
 use std::fmt;
 use std::future::Future;
@@ -12,14 +12,14 @@ use tokio::sync::Mutex;
 type Running = Pin<Box<dyn Future<Output = Result<DrillReport, String>> + Send>>;
 type Run = dyn Fn(SecretString) -> Running + Send + Sync;
 
-/// Runs drills, one at a time. Clones are the same.
+/// Runs drills, one at a time. Clones share the lock.
 #[derive(Clone, Default)]
 pub struct Drills {
     run: Option<Arc<Run>>,
     turn: Arc<Mutex<()>>,
 }
 
-/// What came of a drill.
+/// The result of a drill.
 #[derive(Clone, Debug)]
 pub struct DrillReport {
     /// The call that was stopped.
@@ -34,7 +34,7 @@ pub struct DrillReport {
     pub failure: Option<String>,
 }
 
-/// What became of the alert to one channel.
+/// The outcome of the alert to one channel.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct DrillLine {

@@ -1,5 +1,5 @@
-//! How people look: the JSON API and the dashboard. No rules of its own: commands go to `control`,
-//! and what is shown is read from `control`, `guard` and `store`.
+//! The JSON API and the dashboard. This crate has no rules of its own: commands go to `control`,
+//! and everything that it shows is read from `control`, `guard` and `store`.
 
 mod api;
 mod app;
@@ -51,14 +51,15 @@ pub struct Mail {
     pub tests: TestMails,
 }
 
-/// Who logs people in for us: reverse proxies in front of the server, and an identity provider.
+/// The systems that log people in for us: reverse proxies in front of the server, and an identity
+/// provider.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Those whose word about the client is taken.
+    /// The proxies whose headers name the client.
     pub proxies: TrustedProxies,
-    /// How they name people that they have logged in.
+    /// The headers that name the people whom a proxy has logged in.
     pub forward: Option<ForwardAuth>,
-    /// Where people log in.
+    /// The identity provider that people log in at.
     pub oidc: Option<OidcLogin>,
 }
 
@@ -81,11 +82,11 @@ pub struct Web {
     pub allow_private_targets: bool,
     /// The mail server of the configuration.
     pub mail: Mail,
-    /// Resolves the names of their targets.
+    /// Resolves the names of alert targets.
     pub names: Names,
     /// The proxy's URL, for people to copy.
     pub proxy_url: String,
-    /// What links in alerts begin with.
+    /// The beginning of links in alerts.
     pub public_url: String,
     /// The recording of requests and responses.
     pub recording: Recording,
@@ -93,7 +94,7 @@ pub struct Web {
     pub opening_words: OpeningWords,
     /// The token of the dashboard and the API.
     pub token: control::Token,
-    /// Where sessions are kept over a restart.
+    /// The storage that keeps sessions over a restart.
     pub sessions: SessionStorage,
     /// Drills that the dashboard can run.
     pub drills: Drills,
@@ -101,7 +102,7 @@ pub struct Web {
     pub is_https: bool,
     /// The reverse proxies in front, and whom they log in.
     pub access: Access,
-    /// What else readiness warns of.
+    /// Further warnings of readiness.
     pub warnings: Warnings,
     /// How often reading or scoring a call failed.
     pub detection_failures: Failures,

@@ -1,6 +1,6 @@
-//! The first words of conversations, for people to recognise them by. The program that wires the
-//! server gives the way to read them from the bodies that are kept as evidence: nothing else is
-//! stored for it.
+//! The first words of conversations, by which people recognise them. The program that wires the
+//! server provides a function that reads them from evidence bodies; nothing else is stored for
+//! them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ type Read = dyn Fn(CallId) -> Option<String> + Send + Sync;
 pub struct OpeningWords(Option<Arc<Read>>);
 
 impl OpeningWords {
-    /// First words that `read` reads.
+    /// Reads first words with `read`.
     pub fn new(read: impl Fn(CallId) -> Option<String> + Send + Sync + 'static) -> OpeningWords {
         OpeningWords(Some(Arc::new(read)))
     }

@@ -1,5 +1,5 @@
-//! Recording of what agents ask and are answered, as the configuration has it and people have
-//! switched it.
+//! The recording of requests and responses: its configuration, and the agents for which people have
+//! switched it on or off.
 
 use std::time::Duration;
 

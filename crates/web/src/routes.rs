@@ -185,7 +185,7 @@ fn agents_pages() -> Router<App> {
     use pages::{agent, agents, exemptions, groups, keys};
     Router::new()
         .route("/agents", VIEWER.page(get(agents::show)))
-        .route("/agents/selected", OPERATOR.page(post(agents::selected::submit)))
+        .route("/agents", OPERATOR.page(post(agents::selected::submit)))
         .route("/agents/{id}", VIEWER.page(get(agent::show)))
         .route("/agents/{id}/kill-switch", ADMIN.page(post(agent::settings::save)))
         .route("/agents/{id}/policy", ADMIN.page(post(agent::policy::save)))

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 type Sending = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
 type SendMail = dyn Fn(String) -> Sending + Send + Sync;
 
-/// Sends test mails, one at a time. Clones are the same.
+/// Sends test mails, one at a time. Clones share the lock.
 #[derive(Clone, Default)]
 pub struct TestMails {
     send: Option<Arc<SendMail>>,
@@ -19,7 +19,7 @@ pub struct TestMails {
 }
 
 impl TestMails {
-    /// Test mails that `send` sends to an address; it returns what the mail server answered.
+    /// Sends test mails with `send`, which takes an address and returns the mail server's answer.
     pub fn new<F>(send: impl Fn(String) -> F + Send + Sync + 'static) -> TestMails
     where
         F: Future<Output = Result<String, String>> + Send + 'static,

@@ -1,21 +1,21 @@
-//! What needs attention in parts of the server that this crate does not know.
+//! Warnings from parts of the server that this crate does not know.
 
 use std::fmt;
 use std::sync::Arc;
 
 type Read = dyn Fn() -> Vec<String> + Send + Sync;
 
-/// Reports what needs attention now. It is public, so it holds no paths and no names of agents.
+/// Reports the current warnings. They are public, so they hold no paths and no names of agents.
 #[derive(Clone, Default)]
 pub struct Warnings(Option<Arc<Read>>);
 
 impl Warnings {
-    /// Warnings that `read` tells.
+    /// Reads warnings with `read`.
     pub fn new(read: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Warnings {
         Warnings(Some(Arc::new(read)))
     }
 
-    /// What needs attention now.
+    /// The current warnings.
     pub fn read(&self) -> Vec<String> {
         self.0.as_ref().map(|read| read()).unwrap_or_default()
     }

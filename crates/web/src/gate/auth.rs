@@ -59,7 +59,7 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap, client: &Client) ->
     identify_by_memory(app, headers, client)
 }
 
-/// The same, with the sessions as this server last saw them.
+/// Like [`identify`], with the sessions as this server last saw them.
 pub(crate) fn identify_by_memory(app: &App, headers: &HeaderMap, client: &Client) -> Option<Actor> {
     identify_by_credential(app, headers, client).or_else(|| forward_auth::identify(app, headers, client))
 }

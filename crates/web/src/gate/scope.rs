@@ -13,7 +13,7 @@ use crate::app::App;
 pub(super) struct LimitedCaller(pub(super) App);
 
 /// Pages of many agents, where each action is checked separately.
-const PAGES_OF_MANY: [&str; 4] = ["/", "/agents", "/agents/selected", "/groups"];
+const PAGES_OF_MANY: [&str; 3] = ["/", "/agents", "/groups"];
 
 /// Makes the caller a viewer, unless the target of the request is in one of the caller's groups.
 pub(super) async fn limit_caller(parts: &mut Parts) {

@@ -23,7 +23,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Fields<T> {
     }
 }
 
-/// Why something is done, if the form says so. A request without a form is one of a program.
+/// The reason in a form, if it has one. A request without a form comes from a program.
 pub(crate) struct Reason(pub(crate) Option<String>);
 
 #[derive(Deserialize)]

@@ -12,7 +12,7 @@ use store::{Cursor, PageRequest};
 use super::error_text::takes;
 use crate::problem::Problem;
 
-/// How many items a page has if nothing else is asked for, and at most.
+/// The number of items on a page by default, and at most.
 const DEFAULT_LIMIT: u32 = 50;
 const MAX_LIMIT: u32 = 500;
 
@@ -59,7 +59,7 @@ fn problem(error: &(dyn Error + 'static)) -> Problem {
     Problem::bad_request("The query string cannot be read.")
 }
 
-/// Which page of a list is asked for.
+/// The page of a list that is asked for.
 pub(crate) trait Paging {
     /// The `limit` parameter.
     fn limit(&self) -> Option<u32>;

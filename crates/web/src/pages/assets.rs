@@ -31,13 +31,13 @@ const FILES: [(&str, &str, &str); 13] = [
     ("words.js", SCRIPT, include_str!("../../static/words.js")),
 ];
 
-/// Where a file is.
+/// The URL of a file.
 pub(super) fn url(name: &str) -> String {
     static VERSION: LazyLock<u64> = LazyLock::new(version);
     format!("/static/{:016x}/{name}", *VERSION)
 }
 
-/// One file. Whatever version is asked for, there is only this one.
+/// Serves a file. The version in the path is ignored, because only the current one exists.
 pub(crate) async fn file(Path((_version, name)): Path<(String, String)>) -> Response {
     let Some((_, content_type, content)) = FILES.iter().find(|(file, _, _)| *file == name) else {
         return Problem::not_found(NO_FILE).into_response();

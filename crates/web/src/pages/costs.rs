@@ -1,4 +1,4 @@
-//! What was spent: over time, by agent and by model, against as much time before.
+//! The page of costs: spending over time, by agent and by model, compared with the period before.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::{Drawn, assets, draw, figures};
 use crate::app::App;
 use crate::input::Filters;
 
-/// How many agents are listed: the most expensive ones.
+/// The most agents that are listed: the most expensive ones.
 const AGENTS_SHOWN: u32 = 50;
 const MODELS_SHOWN: usize = 50;
-/// How many agents are listed that are near to a budget.
+/// The most agents that are listed as near to a budget.
 const BUDGETS_SHOWN: usize = 10;
 const NAME_LENGTH: usize = 128;
 
@@ -49,24 +49,24 @@ struct CostLine {
     tokens_in: Count,
     tokens_out: Count,
     cost: Money,
-    /// How many percent of the whole; `None` if its price is not known.
+    /// The percentage of the whole; `None` if its price is not known.
     share: Option<String>,
 }
 
-/// An agent and the budget of which it has spent most.
+/// An agent and the budget that it has spent most of.
 struct BudgetLine {
     agent: String,
     bar: BudgetBar,
 }
 
-/// What the filter of the page is.
+/// The filter of the page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CostsQuery {
     range: Option<Range>,
 }
 
-/// How far back.
+/// The length of the period.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 enum Range {
     #[serde(rename = "24h")]

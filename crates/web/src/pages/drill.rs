@@ -1,4 +1,4 @@
-//! A drill, started from the dashboard: does a kill happen, and who is notified?
+//! The page of drills: it runs one and shows whether a kill happened and who was notified.
 
 use askama::Template;
 use axum::extract::State;
@@ -21,16 +21,17 @@ struct DrillPage {
     report: Option<DrillReport>,
 }
 
-/// Says what a drill is.
+/// Draws the page before a drill.
 pub(crate) async fn show(frame: Frame) -> Drawn {
     draw(&DrillPage { frame, summary: words::BEFORE.to_owned(), has_failed: false, report: None })
 }
 
-/// Runs a drill and says what came of it.
+/// Runs a drill and draws its result.
 pub(crate) async fn run(State(app): State<App>, frame: Frame) -> Drawn {
     let token = app.web().token.with(|token| SecretString::from(token));
     let drills = app.web().drills.clone();
-    // In a task of its own: a browser that goes away must not leave the drill's agent behind.
+    // The drill runs in a task of its own: if the browser disconnects, it must still remove its
+    // agent.
     let ran = tokio::spawn(async move { drills.run(token).await }).await.map_err(Problem::internal)?;
     let Some(ran) = ran else { return Err(Problem::unavailable(words::NONE)) };
     let (summary, has_failed) = words::summary(&ran);

@@ -1,4 +1,5 @@
-//! Groups of agents: what their agents share and have spent, and stopping all of them.
+//! The page of groups: what their agents share and have spent, and the buttons that stop all of
+//! them.
 
 use askama::Template;
 use axum::extract::State;
@@ -34,7 +35,7 @@ struct GroupLine {
     name: String,
     agents: String,
     labels: String,
-    /// Since when it is stopped.
+    /// When it was stopped.
     stopped: Option<Moment>,
     /// `$1.20 of $5.00 today`, for each budget.
     budgets: Vec<String>,
@@ -63,7 +64,7 @@ impl GroupLine {
     }
 }
 
-/// What the form of a group sends. An empty field is no limit.
+/// The fields of a group's form. An empty field means no limit.
 #[derive(Default, Deserialize)]
 pub(crate) struct GroupForm {
     name: String,
@@ -83,7 +84,7 @@ pub(crate) struct GroupForm {
 }
 
 impl GroupForm {
-    /// The form of a group that is there.
+    /// The form filled from an existing group.
     fn of(group: &Group) -> GroupForm {
         let budget = |limit: Option<NanoUsd>| limit.map(|limit| limit.usd().to_string()).unwrap_or_default();
         let rate = group.policy.rate_limits.iter().find(|limit| limit.provider == model::ANY);
@@ -98,7 +99,7 @@ impl GroupForm {
         }
     }
 
-    /// What it asks for. Limits of the group that it has no field for stay.
+    /// The change that the form asks for. Limits without a field in the form stay.
     fn body(&self, before: Option<&Group>) -> Result<GroupBody, Problem> {
         let budget = |text: &str, field: &str| match text.trim() {
             "" => Ok(None),
@@ -128,7 +129,7 @@ impl GroupForm {
     }
 }
 
-/// The rates of a group with this one for all providers; those of one provider and of tokens stay.
+/// The rates of the group with `rate` for all providers. Rates of one provider and of tokens stay.
 fn with_rate(before: Option<&Group>, rate: Option<u64>) -> Vec<RateLimit> {
     let mut rates = before.map(|group| group.policy.rate_limits.clone()).unwrap_or_default();
     match rates.iter_mut().find(|limit| limit.provider == model::ANY) {
@@ -142,7 +143,7 @@ fn with_rate(before: Option<&Group>, rate: Option<u64>) -> Vec<RateLimit> {
     rates
 }
 
-/// Which group the form is filled with.
+/// The group that the form is filled with.
 #[derive(Default, Deserialize)]
 pub(crate) struct GroupsQuery {
     edit: Option<String>,
@@ -154,7 +155,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
     draw_with(&app, frame, group.map(|group| GroupForm::of(&group)).unwrap_or_default(), None)
 }
 
-/// Adds or changes a group, or draws the form again with what is wrong.
+/// Adds or changes a group, or draws the form again with the error.
 pub(crate) async fn save(
     State(app): State<App>,
     ByCaller(commands): ByCaller,

@@ -38,7 +38,7 @@ pub(super) struct IncidentLine {
     pub(super) agent: String,
     pub(super) at: Moment,
     pub(super) provider: String,
-    /// From the first call of the loop to the one that was stopped.
+    /// The time from the first call of the loop to the stopped one.
     pub(super) lasted: Option<String>,
     pub(super) calls: Count,
     pub(super) cost: Option<Money>,
@@ -48,7 +48,7 @@ pub(super) struct IncidentLine {
     pub(super) is_open: bool,
 }
 
-/// What the filters of the page are.
+/// The filters of the page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IncidentsQuery {

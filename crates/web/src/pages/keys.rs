@@ -1,4 +1,4 @@
-//! Agent keys: which clients may call in whose name. A new key is shown once.
+//! The page of agent keys. A new key is shown once.
 
 use askama::Template;
 use axum::extract::State;
@@ -61,13 +61,13 @@ impl KeyLine {
     }
 }
 
-/// What the form of a new key sends.
+/// The fields of the form for a new key.
 #[derive(Default, Deserialize)]
 pub(crate) struct KeyForm {
     agent: String,
     #[serde(default)]
     name: String,
-    /// A day, which is the key's last.
+    /// The last day of the key.
     #[serde(default)]
     expires: String,
 }
@@ -92,7 +92,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
     draw_with(&app, frame, KeyForm::default(), Ok(None))
 }
 
-/// Makes a key and shows it, this once; or draws the form again with what is wrong.
+/// Creates a key and shows it this once, or draws the form again with the error.
 pub(crate) async fn create(
     State(app): State<App>,
     ByCaller(commands): ByCaller,

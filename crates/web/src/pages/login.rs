@@ -1,4 +1,4 @@
-//! Logging in with the token or with a name and a password, which opens a session, and out again.
+//! Logging in with the token or with a name and a password, and logging out.
 
 use std::time::Instant;
 
@@ -41,13 +41,13 @@ impl<'a> LoginPage<'a> {
         LoginPage { theme: Theme::of(headers), next, error: None, has_users, has_provider, name: "" }
     }
 
-    /// Where the provider's login begins.
+    /// The start of the provider's login.
     fn provider_href(&self) -> String {
         if self.next == "/" { "/login/oidc".to_owned() } else { format!("/login/oidc?next={}", encoded(self.next)) }
     }
 }
 
-/// What the form sends: the token, or a name and a password.
+/// The fields of the form: the token, or a name and a password.
 #[derive(Deserialize)]
 pub(crate) struct LoginForm {
     #[serde(default)]
@@ -60,7 +60,7 @@ pub(crate) struct LoginForm {
     next: String,
 }
 
-/// Where to go after the login.
+/// The page to open after the login.
 #[derive(Deserialize)]
 pub(crate) struct LoginQuery {
     #[serde(default)]
@@ -79,7 +79,7 @@ enum Refused {
     TooMany(u64),
 }
 
-/// The form; a browser that has a session is led on.
+/// Draws the form. A browser that has a session is redirected.
 pub(crate) async fn form(
     State(app): State<App>,
     client: Client,
@@ -113,7 +113,7 @@ pub(crate) async fn submit(
     }
 }
 
-/// Puts the failure into the audit log, under the account if there is one.
+/// Adds the failure to the audit log, under the account if there is one.
 fn note_failure(app: &App, client: &Client, form: &LoginForm, refused: &Refused) {
     let login = form.name.trim().to_lowercase();
     let account = app.control().users().into_iter().find(|user| user.name.to_lowercase() == login);
@@ -137,7 +137,7 @@ fn check_token(app: &App, client: &Client, form: &LoginForm) -> Result<Owner, Re
 
 async fn check_password(app: &App, client: &Client, form: &LoginForm) -> Result<Owner, Refused> {
     let (account, now) = (form.name.trim().to_lowercase(), Instant::now());
-    // Before the password is hashed, which costs us more than it costs the client.
+    // This comes before the password is hashed, which costs us more than it costs the client.
     app.guesses.check(client.address(), now).map_err(Refused::TooMany)?;
     app.accounts.check(&account, now).map_err(Refused::TooMany)?;
     if let Some(user) = app.control().check_password(&form.name, &form.password).await {
@@ -148,8 +148,8 @@ async fn check_password(app: &App, client: &Client, form: &LoginForm) -> Result<
     Err(Refused::Wrong(labels::WRONG_PASSWORD))
 }
 
-/// Opens a session under a new id. The one that the browser had is closed: whoever gave it that one
-/// gains nothing.
+/// Opens a session under a new id and closes the one that the browser had. An attacker who planted
+/// that one gains nothing.
 pub(super) async fn open(app: &App, client: &Client, headers: &HeaderMap, owner: Owner, next: &str) -> Drawn {
     client.set_authenticated();
     if let Some(before) = session_id(headers) {
@@ -158,12 +158,13 @@ pub(super) async fn open(app: &App, client: &Client, headers: &HeaderMap, owner:
     if let Owner::User { id, .. } = &owner {
         app.control().note_login(id);
     }
-    let address = Some(client.address());
-    if let Some(actor) = holder_of(app, &owner, address) {
-        app.control().by(&actor).note("session.open", None);
+    let (address, token, now) = (Some(client.address()), &app.web().token, app.web().clock.now());
+    let actor = holder_of(app, &owner, address);
+    let opened = app.sessions.open(owner, address, token, now).await.map_err(Problem::internal)?;
+    if let (Some(actor), Some((handle, _))) = (actor, app.sessions.find(&opened, token, now)) {
+        app.control().by(&actor).note("session.open", Some(format!("session:{handle}")));
     }
-    let opened = app.sessions.open(owner, address, &app.web().token, app.web().clock.now()).await;
-    Ok(with_cookie(see_other(next), &set_cookie(&opened.map_err(Problem::internal)?)))
+    Ok(with_cookie(see_other(next), &set_cookie(&opened)))
 }
 
 fn refuse(app: &App, headers: &HeaderMap, form: &LoginForm, refused: Refused) -> Drawn {
@@ -179,7 +180,7 @@ fn refuse(app: &App, headers: &HeaderMap, form: &LoginForm, refused: Refused) ->
     Ok(response)
 }
 
-/// The form again, after a login at the identity provider that failed.
+/// Draws the form again after a failed login at the identity provider.
 pub(super) fn refuse_provider(app: &App, headers: &HeaderMap, status: StatusCode, error: &str, next: &str) -> Drawn {
     draw_as(status, &LoginPage { error: Some(error), ..LoginPage::new(app, headers, next) })
 }
@@ -187,8 +188,10 @@ pub(super) fn refuse_provider(app: &App, headers: &HeaderMap, status: StatusCode
 /// Ends the session.
 pub(crate) async fn logout(State(app): State<App>, Caller(actor): Caller, headers: HeaderMap) -> Response {
     if let Some(id) = session_id(&headers) {
+        let session = app.sessions.find(id, &app.web().token, app.web().clock.now());
         app.sessions.close(id, &app.web().token).await;
-        app.control().by(&actor).note("session.close", None);
+        let target = session.map(|(handle, _)| format!("session:{handle}"));
+        app.control().by(&actor).note("session.close", target);
     }
     with_cookie(see_other("/login"), &clear_cookie())
 }
@@ -204,16 +207,16 @@ pub(crate) async fn logout_everywhere(State(app): State<App>, Caller(actor): Cal
     with_cookie(see_other("/login"), &clear_cookie())
 }
 
-/// The longest address that is remembered.
+/// The longest path to open after a login.
 const MAX_PATH: usize = 2048;
 
-/// `path`, which may have a query, if it is one of this server, else `/`: a login must not lead
-/// anywhere else.
+/// Returns `path`, which may have a query, if it is on this server, and `/` otherwise: a login must
+/// not redirect anywhere else.
 pub(super) fn local_path(path: &str) -> &str {
     // Browsers read a backslash like a slash: two of them begin the name of a host.
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@?=&%+,~*!$'();".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@?=&%+,~*!$'();".contains(&byte);
     let local = path.starts_with('/') && !path.starts_with("//") && path.len() <= MAX_PATH;
-    if local && path.bytes().all(plain) { path } else { "/" }
+    if local && path.bytes().all(is_plain) { path } else { "/" }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Logging in at an identity provider: the way there, and the way back.
+//! Logging in at an identity provider: the redirect to it, and the return.
 
 use std::time::Instant;
 
@@ -16,10 +16,10 @@ use crate::gate::{
 };
 use crate::problem::Problem;
 
-/// Where the provider leads back to.
+/// The path that the provider redirects back to.
 const CALLBACK: &str = "/login/oidc/callback";
 
-/// What the provider sends a browser back with. Other fields are the provider's own.
+/// The query of the provider's redirect. Further fields are the provider's own and ignored.
 #[derive(Deserialize)]
 pub(crate) struct CallbackQuery {
     code: Option<String>,
@@ -28,18 +28,18 @@ pub(crate) struct CallbackQuery {
     error: Option<String>,
 }
 
-/// Why the login failed.
+/// The failure of a login.
 struct Failure {
     status: StatusCode,
-    /// For the person.
+    /// The message for the person.
     message: String,
-    /// For the audit log.
+    /// The reason in the audit log.
     why: &'static str,
-    /// Whom the provider knows, if it said so.
+    /// The account that the provider named, if any.
     account: Option<String>,
 }
 
-/// Sends the browser to the provider.
+/// Redirects the browser to the provider.
 pub(crate) async fn begin(State(app): State<App>, headers: HeaderMap, Query(query): Query<LoginQuery>) -> Drawn {
     let Some(login) = &app.web().access.oidc else { return Ok(see_other("/login")) };
     let attempt = LoginAttempt::new().map_err(Problem::internal)?;
@@ -81,7 +81,7 @@ async fn identify(
     (pending, query): (Option<PendingLogin>, CallbackQuery),
 ) -> Result<FederatedPerson, Failure> {
     let now = Instant::now();
-    // Before the provider is called: anyone could make the server call it.
+    // This comes before the call to the provider: otherwise anyone could make the server call it.
     app.guesses.check(client.address(), now).map_err(too_many)?;
     let checked = match answer(pending, query) {
         Ok((attempt, answer)) => {

@@ -39,10 +39,10 @@ use crate::app::App;
 use crate::gate::PAGE_POLICY;
 use crate::problem::Problem;
 
-/// What a handler of a page gives: the page, or what is wrong, which [`say_on_a_page`] draws.
+/// The result of a page's handler: the page, or the problem that [`say_on_a_page`] draws.
 type Drawn = Result<Response, Problem>;
 
-/// A page that says what is wrong.
+/// A page that shows a problem.
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage {
@@ -72,8 +72,8 @@ fn draw_as(status: StatusCode, template: &impl Template) -> Drawn {
     Ok(response)
 }
 
-/// Draws what is wrong as a page, for people: whatever a page or an action of the dashboard refuses
-/// ends here.
+/// Draws a problem as a page: everything that a page or an action of the dashboard refuses ends
+/// here.
 pub(crate) async fn say_on_a_page(State(app): State<App>, request: Request, next: Next) -> Response {
     let head = Head::of(&request);
     let mut response = next.run(request).await;
@@ -82,7 +82,7 @@ pub(crate) async fn say_on_a_page(State(app): State<App>, request: Request, next
     draw_as(problem.status(), &ProblemPage::new(frame, &problem)).unwrap_or(response)
 }
 
-/// Nothing is here: said as a page or, under the API, as a problem.
+/// Answers an unknown path: with a page or, under the API, with a problem.
 pub(crate) async fn not_found(frame: Frame, uri: Uri) -> Response {
     let problem = Problem::not_found(words::problem::nothing_at(uri.path()));
     if uri.path().starts_with("/api/") {
@@ -91,8 +91,8 @@ pub(crate) async fn not_found(frame: Frame, uri: Uri) -> Response {
     draw_as(problem.status(), &ProblemPage::new(frame, &problem)).unwrap_or_else(IntoResponse::into_response)
 }
 
-/// Leads to the login, and from there back to `uri`. The fragment, which may carry the token,
-/// follows by itself.
+/// Redirects to the login, which redirects back to `uri`. The browser keeps the fragment, which may
+/// carry the token.
 pub(crate) fn to_login(uri: &Uri) -> Response {
     let next = login::local_path(uri.path_and_query().map_or("/", |path| path.as_str()));
     let target = if next == "/" { "/login".to_owned() } else { format!("/login?next={}", encoded(next)) };

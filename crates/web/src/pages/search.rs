@@ -1,5 +1,5 @@
-//! Finds anything: agents, incidents, requests, and the places where something is set. A plain
-//! page; with a script it opens over any other page with Ctrl and K.
+//! Searches agents, incidents, requests, and the pages and settings themselves. A plain page; with
+//! a script it opens over any other page with Ctrl and K.
 
 use askama::Template;
 use axum::extract::State;
@@ -7,6 +7,7 @@ use model::{CallId, EventType, IncidentId, Timestamp};
 use serde::Deserialize;
 use store::{AgentFilter, AgentRow, EventFilter, EventRow, IncidentFilter, IncidentRow, PageRequest};
 
+use super::agent::fold_refusals;
 use super::frame::Frame;
 use super::link::link;
 use super::number::Moment;
@@ -17,8 +18,10 @@ use crate::app::App;
 use crate::input::Filters;
 use crate::problem::Problem;
 
-/// How many of each kind are shown.
+/// The most results of each kind.
 const SHOWN: u32 = 8;
+/// How many requests are read: a storm of refusals, a row a minute, becomes one row.
+const REQUESTS_READ: u32 = 60;
 const TITLE_LENGTH: usize = 80;
 
 #[derive(Template)]
@@ -29,15 +32,15 @@ struct SearchPage {
     groups: Vec<Group>,
 }
 
-/// What was found of one kind.
+/// The results of one kind.
 struct Group {
     name: &'static str,
     found: Vec<Found>,
-    /// Where the rest is.
+    /// The address of the further results.
     more: Option<String>,
 }
 
-/// One thing.
+/// One result.
 struct Found {
     href: String,
     title: String,
@@ -45,7 +48,7 @@ struct Found {
     at: Option<Moment>,
 }
 
-/// What is looked for.
+/// The text to search for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchQuery {
@@ -110,19 +113,22 @@ async fn requests(app: &App, text: &str) -> Result<Group, Problem> {
         None => None,
     };
     let filter = EventFilter { text: Some(text.to_owned()), ..EventFilter::default() };
-    let page = store.events(&filter, &first()).await?;
+    let page = store.events(&filter, &PageRequest { limit: REQUESTS_READ, cursor: None }).await?;
+    let rows = fold_refusals(by_id.into_iter().chain(page.items).collect());
+    let is_more = page.next.is_some() || rows.len() > SHOWN as usize;
     Ok(Group {
         name: words::REQUESTS,
-        more: page.next.is_some().then(|| link("/requests", &[("text", Some(text.to_owned()))])),
-        found: by_id.into_iter().chain(page.items).map(|row| request(&row, now)).collect(),
+        more: is_more.then(|| link("/requests", &[("text", Some(text.to_owned()))])),
+        found: rows.iter().take(SHOWN as usize).map(|row| request(row, now)).collect(),
     })
 }
 
 fn request(row: &EventRow, now: Timestamp) -> Found {
     let event = &row.event;
     let refused = event.block_reason.filter(|_| event.event_type == EventType::Blocked).map(refusal);
-    let words = [refused, event.provider.as_deref(), event.model.as_deref(), event.error.as_deref()];
-    let detail = words.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let calls = (row.count > 1).then(|| words::calls(row.count));
+    let words = [refused, calls.as_deref(), event.provider.as_deref(), event.model.as_deref(), event.error.as_deref()];
+    let detail = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
     Found {
         href: format!("/requests/{}", event.id),
         title: words::request(event.agent.as_str(), event.event_type, event.status),

@@ -1,5 +1,5 @@
-//! Light or dark, chosen by hand. Kept in a cookie, so that the server draws the page in it and
-//! nothing flashes.
+//! The theme, light or dark, chosen by hand. It is kept in a cookie, so that the server draws the
+//! page in it and nothing flashes.
 
 use axum::Form;
 use axum::response::Response;
@@ -11,7 +11,7 @@ use super::words::problem::takes;
 use super::{see_other, with_cookie};
 use crate::problem::Problem;
 
-/// What the button sends.
+/// The fields of the theme's button.
 #[derive(Deserialize)]
 pub(crate) struct ThemeForm {
     theme: String,
@@ -19,7 +19,7 @@ pub(crate) struct ThemeForm {
     next: String,
 }
 
-/// Keeps the theme and leads back.
+/// Stores the theme and redirects back.
 pub(crate) async fn submit(Form(form): Form<ThemeForm>) -> Result<Response, Problem> {
     let theme = Theme::parse(&form.theme);
     let theme = theme.ok_or_else(|| Problem::field("theme", takes::THEME))?;

@@ -1,5 +1,5 @@
-//! The role that a route needs, stated where the route is listed. The description of the API says
-//! it (`x-role`) and the router checks it, both from the same word.
+//! The role that a route needs, stated where the route is listed. The description of the API
+//! (`x-role`) and the router's check both use it.
 
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
@@ -12,11 +12,11 @@ use utoipa_axum::router::UtoipaMethodRouter;
 use crate::app::App;
 use crate::gate::require_role;
 
-/// What every caller that is known may do: look, but not at bodies.
+/// Everyone who is known: may see everything but bodies.
 pub(super) const VIEWER: Needs = Needs(Role::Viewer);
-/// What stops and starts agents, and what shows bodies.
+/// May stop and activate agents, and see bodies.
 pub(super) const OPERATOR: Needs = Needs(Role::Operator);
-/// What changes settings, keys and people.
+/// May change settings, keys and people.
 pub(super) const ADMIN: Needs = Needs(Role::Admin);
 
 /// Routes that need a role.

@@ -10,7 +10,7 @@ use model::AgentId;
 
 use crate::server::{Server, TOKEN, request};
 
-/// Asks for `path` with these encodings, and returns the head and the body as it was sent.
+/// Requests `path` with these encodings, and returns the head and the body as sent.
 async fn ask(server: &Server, method: Method, path: &str, encodings: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
     let request = request(method, path).header("authorization", format!("Bearer {TOKEN}"));
     let request = request.header("accept-encoding", encodings).body(Body::empty()).unwrap();

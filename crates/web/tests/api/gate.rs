@@ -1,4 +1,4 @@
-//! Who may come in, and from where.
+//! Access: which callers are accepted, and from which origins.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! What is wrong is named, and changes nothing.
+//! Invalid input is named and changes nothing.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};

@@ -25,7 +25,7 @@ use web::Web;
 pub(crate) const TOKEN: &str = "canary-token-5f1e";
 pub(crate) const PROMPT: &str = "please fix the <script>alert('import')</script> error in the file main dot py";
 
-/// The router and what stands behind it.
+/// The router and the state behind it.
 pub(crate) struct Server {
     pub(crate) router: Router,
     pub(crate) web: Web,
@@ -33,7 +33,7 @@ pub(crate) struct Server {
     _directory: TempDir,
 }
 
-/// What was answered.
+/// An answer.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -55,18 +55,18 @@ impl Server {
         Server::with_policy(Policy::default()).await
     }
 
-    /// With a default policy.
+    /// A server with a default policy.
     pub(crate) async fn with_policy(policy: Policy) -> Server {
         let kept = Arc::new(Mutex::new(String::new()));
         let keep = Arc::clone(&kept);
-        let token = Token::kept(TOKEN, move |token| {
+        let token = Token::generated(TOKEN, move |token| {
             *keep.lock().unwrap() = token.expose_secret().to_owned();
             Ok(())
         });
         Server { kept, ..Server::made(policy, token).await }
     }
 
-    /// With a token that may be replaced or not.
+    /// A server with a token that can be replaced or not.
     pub(crate) async fn with_token(token: Token) -> Server {
         Server::made(Policy::default(), token).await
     }
@@ -123,7 +123,7 @@ impl Server {
         Server { router: web::router(web.clone()), web, kept: Arc::default(), _directory: directory }
     }
 
-    /// The same data with a server that has just started.
+    /// A server that has just started on the same data.
     pub(crate) async fn restarted(&self) -> Server {
         let mut web = self.web.clone();
         let token = web.token.clone();
@@ -156,12 +156,12 @@ impl Server {
         self.kept.lock().unwrap().clone()
     }
 
-    /// Sends a request as it is, and returns the answer before its body is read.
+    /// Sends a request unchanged, and returns the answer before its body is read.
     pub(crate) async fn open(&self, request: Request<Body>) -> Response {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    /// Sends a request as it is.
+    /// Sends a request unchanged.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let response = self.open(request).await;
         let (parts, body) = response.into_parts();
@@ -169,7 +169,7 @@ impl Server {
         Answer { status: parts.status, headers: parts.headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
     }
 
-    /// Asks with the token, and with `body` as JSON if there is one.
+    /// Sends a request with the token, and with `body` as JSON if there is one.
     pub(crate) async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
         let request = request(method, path).header("authorization", format!("Bearer {TOKEN}"));
         let request = match body {
@@ -183,7 +183,7 @@ impl Server {
         self.ask(Method::GET, path, None).await
     }
 
-    /// Asks for something that must be there.
+    /// Gets a resource that must exist.
     pub(crate) async fn json(&self, path: &str) -> Value {
         let answer = self.get(path).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);

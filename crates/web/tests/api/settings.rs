@@ -1,4 +1,4 @@
-//! What holds for all agents, and the token.
+//! Settings for all agents, and the token.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
@@ -39,7 +39,7 @@ async fn settings_hold_for_the_next_new_agent() {
         async |agent: &str| server.json(&format!("/api/agents/{agent}")).await["kill_switch"]["enabled"].clone();
     assert_eq!((enabled("known").await, enabled("new").await), (json!(false), json!(true)));
 
-    // What is absent keeps its value; taking it back leaves what is configured.
+    // Absent fields keep their values; a reset restores the configured ones.
     server.put("/api/settings", json!({"retention": {"incident_days": 9}})).await;
     assert_eq!(server.json("/api/settings").await["retention"]["event_days"], 7);
     let reset = server.ask(Method::DELETE, "/api/settings", None).await.json();

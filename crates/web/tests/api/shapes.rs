@@ -1,4 +1,4 @@
-//! What answers look like.
+//! The shapes of answers.
 
 use axum::http::{Method, StatusCode};
 use guard::Verdict;

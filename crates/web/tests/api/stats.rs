@@ -8,8 +8,8 @@ use store::Notice;
 use crate::pages::Browser;
 use crate::server::Server;
 
-/// A call of `agent`, some hours ago, that cost some billionths of a dollar; none: the model has no
-/// price.
+/// A call of `agent` some hours ago, with its cost in billionths of a dollar; without a cost, its
+/// model has no price.
 fn call(server: &Server, agent: &str, hours_ago: i64, cost: Option<i64>) -> Event {
     let time = Timestamp::from_millis(server.web.clock.now().as_millis() - hours_ago * 60 * 60 * 1000);
     let agent = AgentId::parse(agent).unwrap();

@@ -1,4 +1,4 @@
-//! Agent keys: what a client shows in the place of a provider's key, and which agent it then is.
+//! Agent keys: a client sends one in place of a provider's key, and it names the agent.
 
 use axum::Json;
 use axum::extract::State;

@@ -114,7 +114,7 @@ pub(crate) async fn put(
 
 /// Whether anyone is notified of a kill.
 pub(crate) async fn notifications_configured(app: &App, agent: &AgentId) -> Result<bool, Problem> {
-    Ok(app.web().store.tells_of_kills(agent).await?)
+    Ok(app.web().store.notifies_of_kills(agent).await?)
 }
 
 async fn show(app: &App, agent: &AgentId) -> Result<KillSwitchView, Problem> {

@@ -1,4 +1,4 @@
-//! Agents: listed, shown, switched on and off, named, deleted.
+//! Agents: listed, shown, activated and deactivated, named, deleted.
 
 pub(crate) mod agent_keys;
 pub(crate) mod exemptions;

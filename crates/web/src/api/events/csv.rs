@@ -22,7 +22,8 @@ fn is_dropped(c: char) -> bool {
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
             | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether a spreadsheet could run a cell with this text as a formula.
@@ -145,6 +146,8 @@ mod tests {
             "\u{fe0f}",
             "\u{feff}",
             "\u{fffa}",
+            "\u{1bca0}",
+            "\u{1d173}",
             "\u{e0020}",
             " \u{feff}\0\u{a0}",
         ] {

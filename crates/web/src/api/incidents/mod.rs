@@ -206,7 +206,7 @@ pub(crate) async fn delete(
 
 /// One incident.
 pub(crate) async fn read(app: &App, id: IncidentId) -> Result<IncidentView, Problem> {
-    // Refusals are counted with the events: those that were sent so far.
+    // Refusals are counted with the events, so this waits until the events sent so far are written.
     app.web().recorder.catch_up().await;
     app.web().store.incident(id).await?.map(IncidentView::from).ok_or_else(|| unknown(id))
 }

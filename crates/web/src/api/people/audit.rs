@@ -129,7 +129,7 @@ pub(crate) async fn read(app: &App, query: AuditQuery) -> Result<List<AuditView>
     let page = query.page()?;
     let AuditQuery { actor, action, target, from, to, .. } = query;
     let filter = AuditFilter { actor, action, target, from, to };
-    // Logins are written without anybody waiting.
+    // Logins are answered before they are written, so this waits for them.
     app.web().recorder.catch_up().await;
     let rows = app.web().store.audit(&filter, &page).await.map_err(Problem::of_page)?;
     Ok(List::of(rows, AuditView::from))

@@ -1,4 +1,4 @@
-//! Who may come in, and who did what: users, API tokens, sessions and the audit log.
+//! Users, API tokens and sessions, and the audit log of what they did.
 
 pub(crate) mod audit;
 pub(crate) mod password;

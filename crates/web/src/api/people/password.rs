@@ -15,7 +15,7 @@ use crate::gate::{Caller, Client};
 use crate::input::Body;
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
-/// The password that holds now, and the one to come.
+/// The current password and the new one.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PasswordChange)]

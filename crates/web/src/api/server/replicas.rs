@@ -40,13 +40,13 @@ pub(crate) struct ReplicaView {
 pub(crate) const DEGRADED: &str = "degraded";
 
 impl ReplicaView {
-    /// When it was last heard of.
+    /// The time of its last report.
     pub(crate) fn heard_at(&self, now: Timestamp) -> Timestamp {
         Timestamp::from_millis(now.as_millis().saturating_sub_unsigned(self.silent_ms))
     }
 
-    /// Whether it is silent because it was started again: one of `all` is newer, lives and has its
-    /// address.
+    /// Whether it is silent because it was started again: a newer server in `all` is alive and has
+    /// its address.
     pub(crate) fn is_replaced(&self, all: &[ReplicaView]) -> bool {
         let replaces = |it: &ReplicaView| it.is_alive && it.address == self.address && it.started_at > self.started_at;
         !self.is_alive && all.iter().any(replaces)

@@ -1,5 +1,5 @@
-//! What a page has to know of a batch: which agents did something, and which were stopped. Pages
-//! ask for the rest themselves.
+//! The part of a batch that a page needs: the agents that did something, and those that were
+//! stopped. Pages ask for the rest themselves.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

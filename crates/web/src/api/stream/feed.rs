@@ -1,5 +1,5 @@
 //! Reads the recorder's notices once for all watchers and sends them in batches. It runs only while
-//! somebody watches.
+//! there are watchers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,7 +27,7 @@ const GROUPS: u32 = 8;
 /// How often the feed checks for watchers while nothing is written.
 const IDLE_CHECK: Duration = Duration::from_secs(1);
 
-/// Where watchers subscribe.
+/// The feed that watchers subscribe to.
 pub(crate) struct Feed {
     shared: Arc<Shared>,
     places: Arc<Semaphore>,
@@ -122,6 +122,6 @@ fn send(shared: &Shared, batch: BatchBuilder) {
     let mut state = shared.state.lock();
     let batch = batch.finish(state.next);
     state.next += batch.count;
-    // Nobody to send it to: the last watcher has just left.
+    // This fails if the last watcher has just left.
     let _ = shared.batches.send(batch);
 }

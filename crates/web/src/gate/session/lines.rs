@@ -1,5 +1,5 @@
-//! Sessions as lines of text: a hash, when it ends, when and from where it was opened, and whose it
-//! is. Lines of earlier versions have only the first two and are of the first token.
+//! Sessions as lines of text: a hash, the end, the time and the address of the login, and the
+//! owner. Lines of earlier versions have only the first two fields and belong to the first token.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ pub(super) fn write(open: &HashMap<String, Session>) -> String {
     open.iter().map(|(hash, session)| write_line(hash, session)).collect()
 }
 
-/// Writes one of them.
+/// Writes one line.
 pub(super) fn write_line(hash: &str, session: &Session) -> String {
     let (ends_at, opened_at) = (session.ends_at.as_millis(), session.opened_at.as_millis());
     let address = session.address.map_or_else(|| "-".to_owned(), |address| address.to_string());
@@ -31,7 +31,7 @@ pub(super) fn write_line(hash: &str, session: &Session) -> String {
     format!("{hash} {ends_at} {opened_at} {address} {owner}\n")
 }
 
-/// Reads the lines; a damaged one is a session less.
+/// Reads the lines and skips damaged ones.
 pub(super) fn read(text: &str) -> HashMap<String, Session> {
     text.lines().filter_map(line).take(MAX_SESSIONS).collect()
 }

@@ -39,7 +39,7 @@ const HANDLE_LENGTH: usize = 16;
 /// A login does not wait longer for a disk that hangs.
 const STORE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whose session it is.
+/// The owner of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The holder of the token of the first start.
@@ -136,7 +136,7 @@ impl Sessions {
         Ok(id)
     }
 
-    /// Returns the sessions that had to make room.
+    /// Returns the sessions that were dropped to stay within the limits.
     fn insert(&self, hash: String, session: Session, now: Timestamp) -> Vec<String> {
         let mut open = self.0.open.lock();
         open.retain(|_, session| session.ends_at > now);
@@ -152,8 +152,8 @@ impl Sessions {
         dropped.into_iter().collect()
     }
 
-    /// The session with this id that has not ended, and its handle. Whether its user still exists
-    /// is for the caller to say.
+    /// The session with this id that has not ended, and its handle. The caller checks whether its
+    /// user still exists.
     pub(crate) fn find(&self, id: &str, token: &Token, now: Timestamp) -> Option<(String, Session)> {
         let open = self.0.open.lock();
         let key = keys(id, token).into_iter().find(|key| open.contains_key(key))?;
@@ -182,12 +182,12 @@ impl Sessions {
         self.retain(|_, session| session.owner.id().as_deref() != Some(user)).await;
     }
 
-    /// Ends all of them.
+    /// Ends all sessions.
     pub(crate) async fn close_all(&self) {
         self.retain(|_, _| false).await;
     }
 
-    /// Ends those opened with the token of the first start.
+    /// Ends the sessions that were opened with the token of the first start.
     pub(crate) async fn close_of_first_token(&self) {
         self.retain(|_, session| session.owner != Owner::FirstToken).await;
     }
@@ -203,7 +203,7 @@ impl Sessions {
         self.store(ended).await;
     }
 
-    /// All that are open, newest first, by their handles.
+    /// The open sessions, newest first, by their handles.
     pub(crate) fn list(&self, now: Timestamp) -> Vec<(String, Session)> {
         let open = self.0.open.lock();
         let open = open.iter().filter(|(_, session)| session.ends_at > now);
@@ -212,7 +212,8 @@ impl Sessions {
         list
     }
 
-    /// Stores that `ended` are over. What cannot be stored holds until the next restart.
+    /// Stores that the sessions in `ended` are over. A session whose end cannot be stored is open
+    /// again after the next restart.
     async fn store(&self, ended: Vec<String>) {
         match self.0.storage.shared() {
             Some(store) if !ended.is_empty() => self.delete(store, ended).await,
@@ -246,14 +247,16 @@ fn drop_oldest(open: &mut HashMap<String, Session>, of: impl Fn(&Session) -> boo
     open.remove(&key).map(|_| key)
 }
 
-/// What a session may be kept under: a browser does not say whose session it has.
+/// The keys that a session may be stored under. The id in the cookie does not show which owner the
+/// session has.
 fn keys(id: &str, token: &Token) -> [String; 2] {
     let user = Owner::User { id: String::new(), version: 0 };
     [hash(id, &Owner::FirstToken, token), hash(id, &user, token)]
 }
 
-/// What is kept of a session's id. For a session of the first token, the token is part of it: the
-/// session ends with the token it was opened with, also if that was changed while no server ran.
+/// The hash of a session's id; the id itself is not stored. The hash of a session of the first
+/// token includes the token: the session ends with it, even if the token was changed while no
+/// server ran.
 fn hash(id: &str, owner: &Owner, token: &Token) -> String {
     let digest = match owner {
         Owner::FirstToken => {
@@ -264,7 +267,7 @@ fn hash(id: &str, owner: &Owner, token: &Token) -> String {
     lines::hexadecimal(&digest)
 }
 
-/// The public name of a session: a part of its hash, from which nothing follows.
+/// The public name of a session: a part of its hash, which reveals nothing.
 fn handle(hash: &str) -> String {
     hash.chars().take(HANDLE_LENGTH).collect()
 }
@@ -276,7 +279,7 @@ pub(crate) fn set_cookie(id: &str) -> String {
     format!("{COOKIE_NAME}={id}; Path=/; HttpOnly; SameSite=Lax; Max-Age={LIFE_SECONDS}")
 }
 
-/// The `Set-Cookie` that ends one.
+/// The `Set-Cookie` that ends a session.
 pub(crate) fn clear_cookie() -> String {
     format!("{COOKIE_NAME}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
 }

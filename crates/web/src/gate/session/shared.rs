@@ -1,5 +1,5 @@
-//! Sessions in a database that several servers use. Memory is a copy: what a request needs of it is
-//! read before, and it serves alone while the database is out of reach.
+//! Sessions in a database that several servers use. Memory holds a copy: a request first reads its
+//! session again, and uses the copy alone while the database is unreachable.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -36,7 +36,8 @@ impl Sessions {
         }
     }
 
-    /// The same, unless that was done a moment ago: for what asks many times a second.
+    /// Like [`Sessions::refresh_all`], unless that was done a moment ago. For callers that ask many
+    /// times a second.
     pub(crate) async fn refresh_lately(&self) {
         let is_due = {
             let mut refreshed = self.0.refreshed.lock();
@@ -51,8 +52,8 @@ impl Sessions {
         }
     }
 
-    /// What is kept, without the sessions that were ended here and are still to be deleted. `None`
-    /// if the database is out of reach: memory is as good as it gets.
+    /// The stored sessions, without those that were ended here and are not deleted yet. `None` if
+    /// the database is unreachable: the copy in memory is used then.
     async fn read(
         &self,
         store: &Store,

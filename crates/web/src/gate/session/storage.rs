@@ -1,5 +1,5 @@
-//! Where sessions are kept beside memory: in a file, read once and written as a whole, or in the
-//! database, where every server on it finds them.
+//! The storage of sessions beside memory: a file, read once and written as a whole, or the
+//! database, which all its servers read.
 
 use std::fmt;
 use std::io;
@@ -10,8 +10,8 @@ use store::Store;
 
 type Write = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
-/// Where sessions are kept; by default nowhere, so that a restart ends them. Clones are the same
-/// place.
+/// The storage of sessions. By default there is none, and a restart ends all sessions. Clones share
+/// the storage.
 #[derive(Clone, Default)]
 pub struct SessionStorage(Place);
 
@@ -31,7 +31,7 @@ struct File {
 }
 
 impl SessionStorage {
-    /// One that holds `text` and is replaced by `write`.
+    /// A file that holds `text`; `write` replaces its content.
     pub fn new(text: String, write: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static) -> SessionStorage {
         SessionStorage(Place::File(Arc::new(File { text, write: Box::new(write), turn: Mutex::default() })))
     }
@@ -41,7 +41,7 @@ impl SessionStorage {
         SessionStorage(Place::Database(Box::new(store)))
     }
 
-    /// What was kept when the server started.
+    /// The text that was stored when the server started.
     pub(super) fn text(&self) -> &str {
         match &self.0 {
             Place::File(file) => &file.text,
@@ -49,14 +49,14 @@ impl SessionStorage {
         }
     }
 
-    /// Replaces what is kept in a file.
+    /// Replaces the content of the file.
     pub(super) fn write(&self, text: impl FnOnce() -> String) -> io::Result<()> {
         let Place::File(file) = &self.0 else { return Ok(()) };
         let _turn = file.turn.lock();
         (file.write)(&text())
     }
 
-    /// The database, if they are kept there.
+    /// The database, if it stores the sessions.
     pub(super) fn shared(&self) -> Option<&Store> {
         match &self.0 {
             Place::Database(store) => Some(store),

@@ -1,5 +1,5 @@
-//! What a person does to an agent: activate, deactivate, name, label, delete. Each is a form that
-//! leads back to the page.
+//! The actions of a person on an agent: activate, deactivate, name, label, record, delete. Each is
+//! a form, and redirects back to the page.
 
 use axum::extract::State;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub(crate) async fn deactivate(
     Ok(see_other(&format!("/agents/{agent}?done=deactivated")))
 }
 
-/// Names the agent; an empty name takes it away.
+/// Names the agent; an empty name removes it.
 pub(crate) async fn rename(
     ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,

@@ -1,4 +1,4 @@
-//! What an agent did lately, for its page: its requests with storms of refusals folded, its
+//! The recent activity of an agent, for its page: its requests with repeated refusals folded, its
 //! conversations by their first words, its incidents, and the calls that were not scored.
 
 use model::{AgentId, CallId, EventType, Timestamp, Unscored};
@@ -12,8 +12,8 @@ use crate::pages::words;
 use crate::problem::Problem;
 
 const REQUESTS_SHOWN: usize = 20;
-/// A storm of refusals, a row a minute, becomes one row: further pages are read until enough rows
-/// are left, as many pages as this.
+/// Refusals take a row a minute, which are folded into one. So up to this many pages are read until
+/// enough rows are left.
 const REQUEST_PAGES: usize = 4;
 const INCIDENTS_SHOWN: u32 = 5;
 /// The most expensive conversations of the last seven days are shown.
@@ -24,7 +24,7 @@ const CONVERSATION_LENGTH: usize = 12;
 /// Calls that were not scored are counted over the last seven days.
 const UNSCORED_HOURS: u32 = 7 * 24;
 
-/// What an agent did lately.
+/// The recent activity of an agent.
 pub(super) struct Activity {
     pub(super) events: Vec<EventRow>,
     pub(super) incidents: Vec<IncidentLine>,
@@ -35,11 +35,11 @@ pub(super) struct Activity {
 
 /// One conversation.
 pub(super) struct ConversationLine {
-    /// As it is stored, for the link.
+    /// The name as it is stored, for the link.
     pub(super) key: String,
     /// Its first words, while the body of one of its calls is kept.
     pub(super) words: Option<String>,
-    /// The beginning of the key, to tell apart those of one hour.
+    /// The beginning of the key, which tells conversations of one hour apart.
     pub(super) name: String,
     pub(super) began: Moment,
     pub(super) calls: Count,
@@ -47,15 +47,15 @@ pub(super) struct ConversationLine {
     pub(super) cost: Money,
 }
 
-/// Calls that were not scored, for one reason.
+/// The calls that were not scored for one reason.
 pub(super) struct UnscoredLine {
     pub(super) why: &'static str,
     pub(super) calls: Count,
-    /// Whether a loop may hide among them.
+    /// Whether these calls may hide a loop.
     pub(super) may_hide_a_loop: bool,
 }
 
-/// Reads what `agent` did lately; the first words of conversations only with `shows_words`.
+/// Reads the recent activity of `agent`; the first words of conversations only with `shows_words`.
 pub(super) async fn read(app: &App, agent: &AgentId, now: Timestamp, shows_words: bool) -> Result<Activity, Problem> {
     let store = &app.web().store;
     let of_agent = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
@@ -101,13 +101,14 @@ async fn events(app: &App, agent: &AgentId) -> Result<Vec<EventRow>, Problem> {
     Ok(events)
 }
 
-/// Makes refusals for the same reason that follow each other one row.
-fn fold_refusals(events: Vec<EventRow>) -> Vec<EventRow> {
+/// Folds consecutive refusals of one agent for the same reason into one row.
+pub(in crate::pages) fn fold_refusals(events: Vec<EventRow>) -> Vec<EventRow> {
     let mut rows: Vec<EventRow> = Vec::with_capacity(events.len());
     for row in events {
         let is_same = |last: &EventRow| {
             let is_refusal = row.event.event_type == EventType::Blocked && last.event.event_type == EventType::Blocked;
-            is_refusal && last.event.block_reason == row.event.block_reason
+            let (last, event) = (&last.event, &row.event);
+            is_refusal && last.block_reason == event.block_reason && last.agent == event.agent
         };
         match rows.last_mut().filter(|last| is_same(last)) {
             Some(last) => last.count += row.count,
@@ -140,7 +141,7 @@ async fn conversations(
 }
 
 /// The oldest and the newest call of a conversation among `events`, which come newest first. The
-/// oldest may carry the first message where later ones carry only what is new.
+/// oldest may have the first message, which later calls may omit.
 fn calls_of(conversation: &str, events: &[EventRow]) -> Vec<CallId> {
     let is_of_it = |row: &&EventRow| row.event.conversation.as_deref() == Some(conversation);
     let newest = events.iter().find(is_of_it);
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn refusals_that_follow_each_other_are_one_row() {
         let row = |event_type, reason: Option<BlockReason>, count| {
-            let agent = AgentId::parse("a").unwrap();
+            let agent = AgentId::parse(if count == 5 { "b" } else { "a" }).unwrap();
             let mut event = Event::new(CallId::new(), agent, Epoch::default(), event_type, Timestamp::default());
             event.block_reason = reason;
             EventRow { event, count, prompt: None }
@@ -172,8 +173,9 @@ mod tests {
             row(EventType::LlmCall, None, 1),
             row(EventType::LlmCall, None, 1),
             row(EventType::Blocked, inactive, 3),
+            row(EventType::Blocked, inactive, 5),
         ];
         let counts: Vec<u64> = fold_refusals(events).iter().map(|row| row.count).collect();
-        assert_eq!(counts, [100, 2, 1, 1, 3]);
+        assert_eq!(counts, [100, 2, 1, 1, 3, 5]);
     }
 }

@@ -1,5 +1,5 @@
-//! One agent: whether it is active and why not, its kill switch, how near it is to its threshold,
-//! and what it did lately.
+//! The page of one agent: whether it is active and why not, its kill switch, how near it is to its
+//! threshold, and its recent activity.
 
 pub(crate) mod actions;
 mod activity;
@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::response::Response;
 use model::DeactivatedBy;
 
+pub(super) use self::activity::fold_refusals;
 use self::activity::{ConversationLine, UnscoredLine};
 use self::policy::PolicySection;
 use self::settings::SettingsForm;
@@ -42,7 +43,7 @@ struct AgentPage {
     labels: String,
     /// The groups that it is in.
     groups: Vec<String>,
-    /// The one of them that is stopped.
+    /// The group that is stopped, if one of them is.
     stopped_group: Option<String>,
     today: Today,
     since: Option<Moment>,
@@ -50,11 +51,11 @@ struct AgentPage {
     needs: AgentNeeds,
     signals: Signals,
     why: String,
-    /// Whether the score is older than something that does not count any more.
+    /// Whether the score is so old that it no longer counts.
     was_scored_before: bool,
-    /// The settings as they hold.
+    /// The stored settings.
     saved: SettingsForm,
-    /// The settings in the form: what was sent, if something is wrong with it.
+    /// The settings in the form: the submitted ones, if they have an error.
     form: SettingsForm,
     policy: PolicySection,
     would_have_stopped: Count,
@@ -67,12 +68,12 @@ struct AgentPage {
     unscored: Vec<UnscoredLine>,
     recording: RecordingView,
     can_record: bool,
-    /// How long and how much is kept of recorded calls.
+    /// The limits on the age and size of recorded calls.
     recording_limits: String,
     proxy_url: String,
 }
 
-/// What it did today.
+/// The calls and costs of today.
 struct Today {
     calls: Count,
     errors: Count,
@@ -80,7 +81,7 @@ struct Today {
     cost: Money,
 }
 
-/// What the kill switch did to the agent.
+/// A stop of the agent by the kill switch.
 struct Stop {
     incident: Option<StopIncident>,
     /// Whether no one was notified of it.
@@ -88,7 +89,7 @@ struct Stop {
     refused: Count,
 }
 
-/// The incident, while it is kept.
+/// The incident of the stop, while it is kept.
 struct StopIncident {
     id: String,
     score: String,
@@ -106,7 +107,7 @@ pub(crate) async fn show(
     draw_with(&app, frame, agent, Forms { what_if: query, ..Forms::default() }).await
 }
 
-/// The forms of the page that hold something else than what is so: what was just sent, or is tried.
+/// Forms of the page that differ from the stored state: just submitted, or tried out.
 #[derive(Default)]
 struct Forms {
     settings: Option<SettingsForm>,
@@ -123,7 +124,7 @@ async fn draw_with(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> R
 async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result<AgentPage, Problem> {
     let (now, id) = (app.web().clock.now(), &agent.agent_id);
     app.web().recorder.catch_up().await;
-    // At the same time: there are several readers, and the what-if reads more than all others.
+    // These run at the same time: there are several readers, and the what-if reads the most.
     let ((what_if, exemptions), stop, needs, policy, charts, activity, recording) = tokio::try_join!(
         what_if::read(app, &agent, forms.what_if),
         Box::pin(stop(app, &agent)),
@@ -173,7 +174,7 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
     })
 }
 
-/// What the kill switch did to the agent, if it did.
+/// The stop of the agent by the kill switch, if there was one.
 async fn stop(app: &App, agent: &AgentView) -> Result<Option<Stop>, Problem> {
     if agent.deactivated_by != Some(DeactivatedBy::KillSwitch) {
         return Ok(None);

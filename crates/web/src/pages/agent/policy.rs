@@ -1,4 +1,4 @@
-//! The policy of an agent: what is spent of its budgets, what else limits it, and the form to
+//! The policy of an agent: how much of its budgets is spent, its other limits, and the form to
 //! change it.
 
 use axum::extract::State;
@@ -15,17 +15,17 @@ use crate::pages::policy_fields::PolicyFields;
 use crate::pages::{Drawn, see_other, words};
 use crate::problem::Problem;
 
-/// The policy as it is drawn.
+/// The section of the page.
 pub(super) struct PolicySection {
     pub(super) is_default: bool,
     pub(super) bars: Vec<BudgetBar>,
-    /// What else limits the agent, in sentences.
+    /// The other limits of the agent, in sentences.
     pub(super) limits: Vec<String>,
     pub(super) fields: PolicyFields,
 }
 
 impl PolicySection {
-    /// What was sent, if something is wrong with it; else the policy as it holds.
+    /// The submitted policy if it has an error; otherwise the stored one.
     pub(super) async fn sent_or_read(
         sent: Option<PolicySection>,
         app: &App,
@@ -37,11 +37,11 @@ impl PolicySection {
         }
     }
 
-    /// The policy as it holds.
+    /// The stored policy.
     pub(super) async fn read(app: &App, agent: &AgentId) -> Result<PolicySection, Problem> {
         let policies = app.web().guard.policies();
         let policy = policies.policy(agent);
-        // What was spent is asked for only where there is a budget to hold it against.
+        // The spending is read only if there is a budget to compare it with.
         let bars = if policy.has_budget() {
             let view = policy::read(app, agent).await?;
             BudgetBar::all(&policy, |period| view.spent(period))
@@ -57,7 +57,7 @@ impl PolicySection {
     }
 }
 
-/// Saves the policy, or draws the form again with what is wrong.
+/// Saves the policy, or draws the form again with the error.
 pub(crate) async fn save(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
@@ -78,7 +78,7 @@ pub(crate) async fn save(
     }
 }
 
-/// Gives the agent the default policy again.
+/// Restores the default policy.
 pub(crate) async fn reset(ByCaller(commands): ByCaller, AgentPath(id): AgentPath) -> Drawn {
     commands.reset_policy(id.clone()).await?;
     Ok(see_other(&format!("/agents/{id}?done=reset")))

@@ -1,5 +1,5 @@
-//! The forms of an agent's kill switch: the switch itself, which holds at once, and its settings.
-//! Turning it on while no one would be notified of a kill asks once.
+//! The forms of an agent's kill switch: the switch itself, which takes effect at once, and its
+//! settings. Turning it on while no one would be notified of a kill requires one confirmation.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,20 +17,20 @@ use crate::pages::words::labels::preset;
 use crate::pages::words::problem::{self, takes};
 use crate::pages::{Drawn, see_other, undo};
 
-/// The form as it is drawn.
+/// The form of the page.
 pub(in crate::pages) struct SettingsForm {
     pub(in crate::pages) enabled: bool,
     pub(in crate::pages) window_size: String,
     pub(in crate::pages) threshold: String,
     pub(in crate::pages) action: Action,
     pub(in crate::pages) counting: Counting,
-    /// What is wrong with what was sent.
+    /// The error in the submitted form.
     pub(in crate::pages) error: Option<String>,
     /// Whether to ask for confirmation, because no one would be notified of a kill.
     pub(in crate::pages) asks: bool,
 }
 
-/// A recommended pair of settings.
+/// A recommended combination of settings.
 pub(in crate::pages) struct Preset {
     pub(in crate::pages) key: &'static str,
     pub(in crate::pages) name: &'static str,
@@ -45,7 +45,7 @@ pub(super) const PRESETS: [Preset; 3] = [
     Preset { key: "tolerant", name: preset::TOLERANT, window_size: 50, threshold: 20.0 },
 ];
 
-/// What the form sends.
+/// The fields of the form.
 #[derive(Deserialize)]
 pub(crate) struct SettingsFields {
     /// A checkbox is sent only if it is on.
@@ -62,7 +62,7 @@ pub(crate) struct SettingsFields {
 }
 
 impl SettingsForm {
-    /// The settings as they are.
+    /// The form with the stored settings.
     pub(in crate::pages) fn new(settings: &SettingsView) -> SettingsForm {
         SettingsForm {
             enabled: settings.enabled,
@@ -75,7 +75,7 @@ impl SettingsForm {
         }
     }
 
-    /// The settings as they were sent.
+    /// The form with the submitted settings.
     pub(in crate::pages) fn sent(fields: &SettingsFields) -> SettingsForm {
         SettingsForm {
             enabled: fields.enabled.is_some(),
@@ -116,7 +116,7 @@ impl SettingsForm {
 }
 
 impl SettingsFields {
-    /// With the settings of the preset that was chosen, if one was.
+    /// These fields with the settings of the chosen preset, if one was chosen.
     pub(in crate::pages) fn with_preset(mut self) -> SettingsFields {
         let chosen = PRESETS.iter().find(|preset| self.preset.as_deref() == Some(preset.key));
         if let Some(preset) = chosen {
@@ -126,7 +126,7 @@ impl SettingsFields {
         self
     }
 
-    /// With the switch as it is, if the form leaves it so.
+    /// These fields with the current switch, if the form leaves it unchanged.
     fn with_switch(mut self, enabled: bool) -> SettingsFields {
         if self.switch.is_some() {
             self.enabled = enabled.then(String::new);
@@ -147,7 +147,7 @@ impl SettingsFields {
     }
 }
 
-/// Saves the settings, or draws the form again with what is wrong or to be asked.
+/// Saves the settings, or draws the form again with the error or the request for confirmation.
 pub(crate) async fn save(
     State(app): State<App>,
     ByCaller(commands): ByCaller,

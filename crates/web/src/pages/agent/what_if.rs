@@ -1,5 +1,5 @@
-//! What other settings would have done: the real detector over the fingerprints that are recorded
-//! of this agent.
+//! The effect that other settings would have had: the real detector judges the recorded
+//! fingerprints of this agent again.
 
 use guard::Judged;
 use model::{Fingerprint, KillSwitch, KillSwitchChange, Timestamp};
@@ -12,17 +12,17 @@ use crate::pages::number::{Count, Moment};
 use crate::pages::words::labels::scored;
 use crate::problem::Problem;
 
-/// How many of the newest calls are judged, and how many of those are drawn.
+/// How many of the newest calls are judged, and how many of them are drawn.
 const CALLS: u32 = 500;
 const DRAWN: usize = 160;
-/// How wide all calls are drawn together, how wide one is at least and at most, and how high; the
-/// threshold is in the middle.
+/// The width of all bars together, the least and the greatest width of one bar, and their height.
+/// The threshold is at half the height.
 const WIDTH: usize = 960;
 const NARROWEST: usize = 6;
 const WIDEST: usize = 20;
 const HEIGHT: f64 = 60.0;
 
-/// The settings to try. What is absent is as it is.
+/// The settings to try. An absent field keeps the current setting.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhatIfQuery {
@@ -34,7 +34,7 @@ pub(crate) struct WhatIfQuery {
 pub(super) struct WhatIf {
     pub(super) window_size: u16,
     pub(super) threshold: f64,
-    /// Whether these are other settings than the agent has.
+    /// Whether these settings differ from those of the agent.
     pub(super) differs: bool,
     pub(super) calls: Count,
     pub(super) stops: usize,
@@ -57,8 +57,8 @@ pub(super) struct Bar {
     pub(super) title: String,
 }
 
-/// Judges the newest calls of the agent's epoch by the settings that are asked for.
-/// Also gives what does not count for the agent, which the answer takes into account.
+/// Judges the newest calls of the agent's epoch by the requested settings, without its exempt
+/// calls. Returns the agent's exemptions as well.
 pub(super) async fn read(
     app: &App,
     agent: &AgentView,
@@ -103,16 +103,17 @@ fn answer(
     }
 }
 
-/// How often the score rose above the threshold: what follows at once is the same loop.
+/// How often the score rose above the threshold. Further calls above it right afterwards belong to
+/// the same loop.
 fn episodes(judged: &[Judged]) -> usize {
     let starts = judged.iter().enumerate();
     starts.filter(|(index, call)| call.is_stopped && (*index == 0 || !judged[index - 1].is_stopped)).count()
 }
 
-/// A bar, not in its place yet.
+/// The bar of a call, without its position.
 fn bar(print: &Fingerprint, call: &Judged, threshold: f64) -> Bar {
     let share = (call.score.value / threshold / 2.0).clamp(0.0, 1.0);
-    // A call without a score is still a call: it is drawn as a dot.
+    // A call without a score is drawn as a dot.
     let height = (share * HEIGHT).max(2.0);
     Bar {
         x: 0,
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_at_once_is_the_same_loop() {
+    fn consecutive_calls_above_the_threshold_are_one_loop() {
         let judged = |stops: &str| -> Vec<Judged> {
             stops.chars().map(|call| Judged { score: Score::default(), is_stopped: call == 'x' }).collect()
         };

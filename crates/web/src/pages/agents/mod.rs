@@ -1,4 +1,4 @@
-//! All agents: who is active, who is near its threshold, who was stopped.
+//! The page of all agents: who is active, who is near its threshold, who was stopped.
 
 pub(crate) mod selected;
 
@@ -24,10 +24,14 @@ use crate::problem::Problem;
 
 /// How many agents a page shows.
 const SHOWN: u32 = 100;
-/// Up to so many agents are sorted over all pages; of more, each page is sorted by itself.
+/// Up to this many agents are sorted over all pages. With more agents, each page is sorted by
+/// itself.
 const SORTED: u32 = 500;
-/// What a cursor of a sorted list begins with; a number follows.
+/// The beginning of a cursor in a sorted list; a number follows.
 const PLACE: &str = "at-";
+/// The rank of an agent near its threshold, and of one that fails or has spent its budget.
+const NEAR: u8 = 2;
+const FAILING: u8 = 3;
 
 #[derive(Template)]
 #[template(path = "agents.html")]
@@ -48,16 +52,16 @@ pub(super) struct AgentLine {
     pub(super) name: Option<String>,
     pub(super) state: &'static str,
     pub(super) colour: &'static str,
-    /// What its kill switch does.
+    /// The action of its kill switch, in words.
     pub(super) switch: &'static str,
-    /// Whether that is nothing.
+    /// Whether the kill switch is off.
     pub(super) is_watched_only: bool,
-    /// Whether it records loops and stops none.
+    /// Whether the kill switch only observes.
     pub(super) only_observes: bool,
     pub(super) bar: ScoreBar,
     pub(super) seen: Option<Moment>,
     pub(super) incident: Option<String>,
-    /// Calls and cost of today, where they are shown.
+    /// The calls and the cost of today, if they are shown.
     pub(super) today: Option<(Count, Money)>,
     /// How urgently it needs attention; 0 is the most urgent.
     rank: u8,
@@ -65,13 +69,13 @@ pub(super) struct AgentLine {
     share: f64,
     last_seen: Option<Timestamp>,
     tally: Tally,
-    /// Whether its calls are refused because a budget is spent, where that is shown.
+    /// Whether its calls are refused because a budget is spent. Only read where it is shown.
     pub(super) budget_is_spent: bool,
-    /// That most of its calls fail or are refused, where that is shown.
+    /// Whether most of its calls fail or are refused, in words. Only read where it is shown.
     pub(super) failing: Option<&'static str>,
 }
 
-/// What the filters of the page are.
+/// The filters of the page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentsQuery {
@@ -81,7 +85,7 @@ pub(crate) struct AgentsQuery {
     cursor: Option<String>,
 }
 
-/// What the list is sorted by.
+/// The order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Sort {
@@ -96,7 +100,7 @@ enum Sort {
 }
 
 impl Sort {
-    /// The word for it in the address.
+    /// Its name in the address.
     fn as_str(self) -> &'static str {
         match self {
             Sort::Need => "need",
@@ -166,7 +170,7 @@ pub(crate) async fn show(
     })
 }
 
-/// What the lines are read with.
+/// The options with which lines are read.
 #[derive(Clone, Copy)]
 pub(super) struct Reading<'a> {
     pub(super) day: Day,
@@ -183,7 +187,7 @@ pub(super) async fn most_needing(app: &App, reading: Reading<'_>, count: usize) 
     Ok(lines)
 }
 
-/// The lines of one page, and where the next one starts.
+/// The lines of one page, and the start of the next one.
 async fn read_sorted(
     app: &App,
     query: &AgentsQuery,
@@ -208,7 +212,7 @@ async fn read_sorted(
     Ok((lines, list.next_cursor))
 }
 
-/// These agents with what they did today.
+/// The lines of these agents, with their calls and costs of today.
 async fn read_lines(app: &App, agents: &[AgentView], reading: Reading<'_>) -> Result<Vec<AgentLine>, Problem> {
     let now = app.web().clock.now();
     let listed = agents.iter().map(|agent| &agent.agent_id);
@@ -222,7 +226,7 @@ async fn read_lines(app: &App, agents: &[AgentView], reading: Reading<'_>) -> Re
         line.failing = is_failing.then(|| words::needs::mostly(line.tally.blocked > line.tally.errors));
         line.today = Some((line.tally.requests.into(), Money::spent(&line.tally)));
         if line.budget_is_spent || is_failing {
-            line.rank = line.rank.min(3);
+            line.rank = line.rank.min(FAILING);
         }
         line
     });
@@ -235,12 +239,17 @@ fn rank(agent: &AgentView, share: f64) -> u8 {
         (false, Some(DeactivatedBy::KillSwitch)) => 0,
         (false, _) => 5,
         (true, _) if share > 1.0 => 1,
-        (true, _) if share >= 0.8 => 2,
+        (true, _) if share >= 0.8 => NEAR,
         (true, _) => 4,
     }
 }
 
 impl AgentLine {
+    /// Whether it is stopped, loops, fails or has spent its budget.
+    pub(super) fn needs_someone(&self) -> bool {
+        self.rank <= FAILING && self.rank != NEAR
+    }
+
     pub(super) fn new(agent: &AgentView, now: Timestamp) -> AgentLine {
         let (state, colour) = words::state(agent);
         let share = agent.current_score / agent.kill_switch.threshold;

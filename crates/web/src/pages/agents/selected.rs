@@ -1,4 +1,4 @@
-//! What a person does to several agents at once: switch on, switch off, activate.
+//! The actions of a person on several agents at once: switch on, switch off, activate.
 
 use axum::extract::State;
 use control::Commands;
@@ -12,15 +12,16 @@ use crate::pages::words::problem::takes;
 use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
-/// What the form sends: the fields `agent`, once for each, `do`, and `next` for the page to come
-/// back to.
+/// The fields of the form: `agent` for each selected agent, `do`, `reason`, and `next` for the page
+/// to return to.
 struct Selected {
     agents: Vec<AgentId>,
     action: Action,
+    reason: Option<String>,
     next: String,
 }
 
-/// What is done to each of them.
+/// The action for each of the agents.
 #[derive(Clone, Copy)]
 enum Action {
     SwitchOn,
@@ -38,7 +39,7 @@ impl Action {
         }
     }
 
-    /// Who may do it.
+    /// The role that it needs.
     fn needs(self) -> Role {
         match self {
             Action::SwitchOn | Action::SwitchOff => Role::Admin,
@@ -46,7 +47,7 @@ impl Action {
         }
     }
 
-    /// The word that the page afterwards says it with.
+    /// The word by which the next page reports it.
     fn done(self) -> &'static str {
         match self {
             Action::SwitchOn => "all-on",
@@ -56,7 +57,7 @@ impl Action {
     }
 
     async fn apply(self, app: &App, commands: &Commands, agent: AgentId) -> Result<(), Problem> {
-        // Configuring creates what is unknown, which a list of known agents never means.
+        // Configuring would create an unknown agent, but a list only has known agents.
         app.control().require_agent(&agent).await?;
         let switch = |enabled| KillSwitchChange { enabled: Some(enabled), ..KillSwitchChange::default() };
         match self {
@@ -70,27 +71,31 @@ impl Action {
 
 impl Selected {
     fn read(fields: Vec<(String, String)>) -> Result<Selected, Problem> {
-        let (mut agents, mut action, mut next) = (Vec::new(), None, "/agents".to_owned());
+        let (mut agents, mut action, mut reason, mut next) = (Vec::new(), None, None, "/agents".to_owned());
         for (name, value) in fields {
             match name.as_str() {
                 "agent" => agents.push(AgentId::parse(&value).map_err(|_| Problem::field("agent", takes::AGENT))?),
                 "do" => action = Action::parse(&value),
+                "reason" => reason = Some(value),
                 "next" => next = local_path(&value).to_owned(),
                 _ => {}
             }
         }
-        Ok(Selected { agents, action: action.ok_or_else(|| Problem::field("do", takes::SELECTED))?, next })
+        let action = action.ok_or_else(|| Problem::field("do", takes::SELECTED))?;
+        Ok(Selected { agents, action, reason, next })
     }
 }
 
-/// Does it to each agent. One that fails does not keep the others from it; its problem is shown.
+/// Applies the action to each agent. After a failure it goes on with the next agent, and shows the
+/// problem.
 pub(crate) async fn submit(
     State(app): State<App>,
     Caller(actor): Caller,
     ByCaller(commands): ByCaller,
     Fields(fields): Fields<Vec<(String, String)>>,
 ) -> Drawn {
-    let Selected { agents, action, next } = Selected::read(fields)?;
+    let Selected { agents, action, reason, next } = Selected::read(fields)?;
+    let commands = commands.because(reason)?;
     if !actor.may(action.needs()) {
         return Err(Problem::role_needed(action.needs(), actor.role));
     }

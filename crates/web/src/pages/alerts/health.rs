@@ -1,5 +1,5 @@
-//! Which channels do not deliver, by what became of the newest alert that was tried through each,
-//! and whether a kill reaches anyone.
+//! Finds the channels that do not deliver, by the newest attempt through each, and whether a kill
+//! would notify anyone.
 
 use std::collections::HashSet;
 
@@ -14,9 +14,9 @@ use crate::pages::plain::cut;
 use crate::pages::words::alerts::KillRules;
 use crate::problem::Problem;
 
-/// How many alerts are looked at, the newest first.
+/// The most alerts that are read, the newest first.
 const READ: u32 = 200;
-/// What a target answers may be long.
+/// The answer of a target may be long.
 const ANSWER_LENGTH: usize = 120;
 
 /// A channel whose newest alert did not arrive, or whose target is gone.
@@ -24,7 +24,7 @@ pub(in crate::pages) struct FailingChannel {
     pub(in crate::pages) id: ChannelId,
     pub(in crate::pages) name: String,
     pub(in crate::pages) enabled: bool,
-    /// What was answered, or why it was switched off.
+    /// The answer of the target, or why the channel was switched off.
     pub(in crate::pages) why: String,
 }
 
@@ -37,7 +37,7 @@ pub(in crate::pages) async fn failing_channels(app: &App) -> Result<Vec<FailingC
     let page = PageRequest { limit: READ, cursor: None };
     let tried = app.web().store.deliveries(&DeliveryFilter::default(), &page).await?.items;
     let mut seen = HashSet::new();
-    // Only what was tried says something, and of that the newest.
+    // Only deliveries with an attempt count, and of those the newest.
     let newest = tried.into_iter().filter(|delivery| !delivery.attempts.is_empty() && seen.insert(delivery.channel));
     let failed: Vec<_> = newest.filter(|delivery| delivery.state != DeliveryState::Delivered).collect();
     let failing = channels.into_iter().filter_map(|channel| {
@@ -57,8 +57,7 @@ pub(in crate::pages) async fn failing_channels(app: &App) -> Result<Vec<FailingC
     Ok(failing.collect())
 }
 
-/// Whether anyone would be notified of a kill: a channel is on and delivers, and the rules allow
-/// it.
+/// Whether a kill would notify anyone: a channel is on and delivers, and the rules allow it.
 pub(in crate::pages) async fn reaches_anyone(app: &App, failing: &[FailingChannel]) -> Result<bool, Problem> {
     let enabled = app.web().store.channels().await?.into_iter().filter(|channel| channel.enabled);
     let working = working(enabled.map(|channel| channel.id), failing);
@@ -71,7 +70,7 @@ pub(super) fn working(on: impl Iterator<Item = ChannelId>, failing: &[FailingCha
     on.filter(|id| !failing.iter().any(|channel| channel.id == *id)).collect()
 }
 
-/// What the rules say of kills, as far as it leads to one of these channels.
+/// What the rules say about kills, if only these channels count.
 pub(super) fn kill_rules(rules: &[RuleView], channels: &[ChannelId]) -> KillRules {
     let about_kills = || rules.iter().filter(|rule| rule.rule_type == RuleType::KillSwitch);
     let tells =

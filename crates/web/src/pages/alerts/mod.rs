@@ -1,6 +1,7 @@
 //! Alerts: channels, rules, and the history of deliveries.
 
 pub(crate) mod actions;
+mod forms;
 pub(in crate::pages) mod health;
 
 use askama::Template;
@@ -12,7 +13,7 @@ use model::{ChannelId, ChannelKind, DeliveryState, RuleType, Timestamp};
 use serde::Deserialize;
 use store::{DeliveryFilter, DeliveryRow};
 
-use self::actions::{ChannelForm, RuleForm};
+use self::forms::{ChannelForm, RuleForm};
 use self::health::{FailingChannel, is_for_all, kill_rules};
 use super::frame::Frame;
 use super::number::Moment;
@@ -30,7 +31,7 @@ use crate::input::{Filters, Paging};
 use crate::problem::Problem;
 
 const HISTORY_SHOWN: u32 = 20;
-/// What a target answers may be long.
+/// The answer of a target may be long.
 const ANSWER_LENGTH: usize = 300;
 
 #[derive(Template)]
@@ -47,9 +48,9 @@ struct AlertsPage {
     pager: Pager,
     /// Whether the server can send mail.
     has_mail: bool,
-    /// What links in alerts begin with, if only this machine can follow them.
+    /// The beginning of links in alerts, if only this machine can follow them.
     local_links: Option<String>,
-    /// The kind of the channel and the type of the rule whose fields are shown, as it was chosen.
+    /// The chosen kind of channel and type of rule whose fields are shown.
     adding: Option<ChannelKind>,
     adding_rule: Option<RuleType>,
     news: News,
@@ -69,18 +70,18 @@ impl AlertsPage {
     }
 }
 
-/// What an action has to tell on the page that it leads to.
+/// The result of an action, to be shown on the page.
 #[derive(Default)]
 struct News {
-    /// What is wrong with what was sent.
+    /// The error in the submitted form.
     error: Option<String>,
-    /// The channel or the rule that was sent, if something is wrong with it: what was typed stays,
-    /// secrets apart.
+    /// The submitted channel or rule, if it has an error: the form keeps what was typed, except
+    /// secrets.
     channel: ChannelForm,
     rule: RuleForm,
-    /// The secret of a webhook that was just made: it is shown this once.
+    /// The secret of a new webhook, which is shown this once.
     secret: Option<String>,
-    /// What came of a test.
+    /// The result of a test.
     tested: Option<DeliveryLine>,
 }
 
@@ -88,10 +89,10 @@ struct ChannelLine {
     id: String,
     name: String,
     kind: &'static str,
-    /// The word for it in forms.
+    /// Its name in forms.
     kind_word: &'static str,
     target: String,
-    /// What the form that changes it holds. Secrets are masked.
+    /// The content of the form that changes it. Secrets are masked.
     form: ChannelForm,
     enabled: bool,
     disabled_reason: Option<String>,
@@ -104,16 +105,16 @@ struct RuleLine {
     agent: String,
     what: String,
     rule_type: &'static str,
-    /// What the form that changes it holds.
+    /// The content of the form that changes it.
     form: RuleForm,
-    /// How many channels it names.
+    /// The number of channels that it names.
     channel_count: usize,
     channels: String,
     cooldown: u32,
     repeat: Option<u32>,
     tells_recovery: bool,
     enabled: bool,
-    /// What becomes of it when it is deleted.
+    /// The effect of deleting it.
     without: &'static str,
 }
 
@@ -125,7 +126,7 @@ struct DeliveryLine {
     channel: String,
     state: &'static str,
     tone: &'static str,
-    /// Whether it failed and its channel is there and on.
+    /// Whether it failed and its channel exists and is on.
     can_retry: bool,
     reason: Option<String>,
     attempts: Vec<AttemptLine>,
@@ -138,15 +139,15 @@ struct AttemptLine {
     answer: String,
 }
 
-/// What the filter of the history is.
+/// The filter of the history.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AlertsQuery {
     state: Option<DeliveryState>,
     cursor: Option<String>,
-    /// Of which kind a channel is to be added.
+    /// The kind of the channel to add.
     add: Option<ChannelKind>,
-    /// Of which type a rule is to be added.
+    /// The type of the rule to add.
     rule: Option<RuleType>,
 }
 
@@ -170,7 +171,7 @@ pub(crate) async fn show(
     draw_as(StatusCode::OK, &page)
 }
 
-/// Draws the page with what an action has to tell.
+/// Draws the page with the result of an action.
 async fn draw_with(app: &App, frame: Frame, news: News) -> Result<Response, Problem> {
     let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     draw_as(status, &read(app, frame, (AlertsQuery::default(), ""), news).await?)
@@ -188,12 +189,12 @@ async fn read(
     let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
     let failing = health::failing_channels(app).await?;
-    // An alert in a digest is shown in the digest's row, unless it is asked for.
+    // An alert in a digest is shown in the digest's row, unless the filter asks for it.
     let is_shown = |row: &DeliveryRow| query.state.is_some() || row.state != DeliveryState::Digested;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
     let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();
     let working = health::working(on.iter().copied(), &failing);
-    let told = words::Told { on: on.len(), working: working.len(), rules: kill_rules(&rules.items, &working) };
+    let told = words::KillChannels { on: on.len(), working: working.len(), rules: kill_rules(&rules.items, &working) };
     Ok(AlertsPage {
         frame,
         summary: words::summary(&told, failing.len()),
@@ -251,7 +252,7 @@ fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
     }
 }
 
-/// A line of the history. What failed is tried again only through a channel that is `on`.
+/// A line of the history. A failed delivery can be retried only if its channel is in `on`.
 fn delivery_line(delivery: DeliveryView, on: &[ChannelId], now: Timestamp) -> DeliveryLine {
     let (state, tone) = words::delivery(delivery.state, !delivery.attempts.is_empty());
     DeliveryLine {

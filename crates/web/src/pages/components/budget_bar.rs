@@ -1,4 +1,4 @@
-//! How much of a budget is spent: a bar that is full when nothing is left.
+//! A bar that shows how much of a budget is spent. It is full when nothing is left.
 
 use model::{BudgetPeriod, NanoUsd, Policy};
 
@@ -11,10 +11,10 @@ const WIDTH: f64 = 200.0;
 pub(in crate::pages) struct BudgetBar {
     /// `Today`
     pub(in crate::pages) period: &'static str,
-    /// How much of it is spent; 1 is all.
+    /// The spent share; 1 is all.
     pub(in crate::pages) share: f64,
     pub(in crate::pages) width: String,
-    /// Colour by how little is left.
+    /// A colour that shows how little is left.
     pub(in crate::pages) level: &'static str,
     /// `$1.20 of $5.00`
     pub(in crate::pages) text: String,
@@ -32,10 +32,10 @@ impl BudgetBar {
     }
 
     fn new(period: BudgetPeriod, spent: NanoUsd, limit: NanoUsd) -> BudgetBar {
-        // Of a budget of nothing, nothing is left.
+        // A budget of zero has nothing left.
         let share = if limit > NanoUsd::ZERO { spent.usd() / limit.usd() } else { 1.0 };
         let (period, percent) = (words::policy::period(period), percent(share));
-        let text = words::policy::spent_of(&shown(spent), limit);
+        let text = words::policy::spent_of(&format_amount(spent), limit);
         BudgetBar {
             period,
             share,
@@ -48,13 +48,13 @@ impl BudgetBar {
     }
 }
 
-/// Rounded down: all is said to be spent only when it is.
+/// The percentage, rounded down: 100 % means that all is spent.
 fn percent(share: f64) -> String {
     format!("{:.0} %", (share * 100.0).floor())
 }
 
-/// To the cent, and small amounts to the millionth: a small budget is spent by those.
-fn shown(amount: NanoUsd) -> String {
+/// The amount to the cent, or to the millionth if it is small.
+fn format_amount(amount: NanoUsd) -> String {
     let digits = if amount.usd() < 0.01 { 1_000 } else { 10_000_000 };
     NanoUsd::new((amount.nanos() + digits / 2) / digits * digits).to_string()
 }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_says_what_is_spent() {
+    fn bar_shows_what_is_spent() {
         let check = |spent: i64, limit: i64, text: &str, percent: &str, level: &str| {
             let bar = BudgetBar::new(BudgetPeriod::Day, NanoUsd::new(spent), NanoUsd::new(limit));
             assert_eq!((bar.text.as_str(), bar.percent.as_str(), bar.level), (text, percent, level));

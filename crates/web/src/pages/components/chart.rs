@@ -1,31 +1,31 @@
-//! Charts over time, drawn by the server: bars with an axis that can be read, a value for each on
-//! hover, and the same as a table for those who cannot see it.
+//! Charts over time, drawn by the server: bars with labelled axes, a value for each on hover, and
+//! the same values as a table for people who cannot see the chart.
 
 use model::Timestamp;
 
 use crate::pages::words::labels;
 
-/// The chart in its own units: the room for bars, and what is left of it and below it for the axes.
+/// The size of the chart in its own units: the area of the bars, and the margins for the axes.
 const WIDTH: f64 = 396.0;
 const HEIGHT: f64 = 136.0;
 const LEFT: f64 = 64.0;
 const TOP: f64 = 12.0;
 
-/// How many labels the time axis has at most.
+/// The most labels of the time axis.
 const TIME_LABELS: usize = 5;
 
 /// A chart, ready to be drawn.
 pub(in crate::pages) struct Chart {
     pub(in crate::pages) title: String,
-    /// What it shows, in one sentence.
+    /// A description in one sentence.
     pub(in crate::pages) label: String,
     /// The name of the values' column.
     pub(in crate::pages) unit: &'static str,
     /// `hour` or `day`.
     pub(in crate::pages) span: &'static str,
-    /// What is said instead of drawing it, if all values are zero.
+    /// The text in place of the chart if all values are zero.
     pub(in crate::pages) nothing: Option<String>,
-    /// What the values leave out.
+    /// A note on what the values leave out.
     pub(in crate::pages) left_out: Option<String>,
     pub(in crate::pages) bars: Vec<ChartBar>,
     pub(in crate::pages) lines: Vec<Line>,
@@ -38,7 +38,7 @@ pub(in crate::pages) struct ChartBar {
     pub(in crate::pages) y: String,
     pub(in crate::pages) width: String,
     pub(in crate::pages) height: String,
-    /// When its time begins, in UTC.
+    /// The start of its time, in UTC.
     pub(in crate::pages) at: String,
     pub(in crate::pages) shown: String,
 }
@@ -64,7 +64,7 @@ pub(in crate::pages) enum Span {
     Day,
 }
 
-/// What is drawn: a value for each span, the oldest first.
+/// The values to draw, one for each span, the oldest first.
 pub(in crate::pages) struct Series {
     pub(in crate::pages) title: String,
     pub(in crate::pages) unit: &'static str,
@@ -72,14 +72,14 @@ pub(in crate::pages) struct Series {
     pub(in crate::pages) points: Vec<(Timestamp, f64)>,
     /// How a value is written.
     pub(in crate::pages) write: fn(f64) -> String,
-    /// The axis ends here at least.
+    /// The least value at which the axis ends.
     pub(in crate::pages) least_top: f64,
-    /// Whether the sum of the values means something.
+    /// Whether the sum of the values is meaningful.
     pub(in crate::pages) adds_up: bool,
 }
 
 impl Series {
-    /// Draws it.
+    /// Draws the chart.
     pub(in crate::pages) fn chart(self) -> Chart {
         let most = self.points.iter().map(|(_, value)| *value).fold(0.0, f64::max);
         let top = nice_top(most).max(self.least_top);
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_axis_ends_at_a_round_number() {
+    fn axis_ends_at_a_round_number() {
         for (most, top) in
             [(0.0, 1.0), (0.03, 0.04), (1.0, 1.0), (7.0, 10.0), (11.0, 20.0), (340.0, 400.0), (1000.0, 1000.0)]
         {

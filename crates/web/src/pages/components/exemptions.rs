@@ -36,7 +36,7 @@ pub(in crate::pages) fn shown(kind: ExemptKind, text: &str) -> String {
     if text.is_empty() { words::incident::text_not_kept(kind).to_owned() } else { plain(text) }
 }
 
-/// Where a revocation leads back to.
+/// The page that a revocation redirects to.
 #[derive(Deserialize)]
 pub(crate) struct RevokeForm {
     incident: Option<IncidentId>,

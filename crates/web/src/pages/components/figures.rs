@@ -16,7 +16,7 @@ use crate::problem::Problem;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const CHART_HOURS: u32 = 24;
 
-/// How far the viewer's clock is from UTC, as their browser says.
+/// The offset of the viewer's clock from UTC, sent by their browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pages) struct ViewerZone {
     offset_ms: i64,
@@ -32,18 +32,18 @@ impl ViewerZone {
         ViewerZone { offset_ms: minutes.clamp(-14 * 60, 14 * 60) * 60 * 1000 }
     }
 
-    /// When a day such as `2026-11-18` begins there.
+    /// The start of a day such as `2026-11-18` in this zone.
     pub(in crate::pages) fn day(self, day: &str) -> Option<Timestamp> {
         let start = Timestamp::parse(&format!("{}T00:00:00Z", day.trim()))?;
         Some(Timestamp::from_millis(start.as_millis() - self.offset_ms))
     }
 }
 
-/// The viewer's day: when today began where they are. Their browser says how far that is from UTC.
+/// The viewer's day: the start of today in their zone, which their browser sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pages) struct Day {
     start: i64,
-    /// The same on the viewer's clock.
+    /// The same moment on the viewer's clock.
     local_start: i64,
     now: Timestamp,
 }
@@ -55,7 +55,7 @@ impl Day {
         Day { start: local_start - offset_ms, local_start, now }
     }
 
-    /// As a field for days has it: `2026-11-18`.
+    /// The date as a field for days takes it: `2026-11-18`.
     pub(in crate::pages) fn date(self) -> String {
         Timestamp::from_millis(self.local_start).to_string().get(..10).unwrap_or_default().to_owned()
     }
@@ -70,24 +70,24 @@ impl Day {
     }
 }
 
-/// One figure of today, beside that of yesterday.
+/// One figure of today, with that of yesterday.
 pub(in crate::pages) struct Compared {
     pub(in crate::pages) name: &'static str,
     pub(in crate::pages) today: String,
     pub(in crate::pages) exact: String,
     pub(in crate::pages) yesterday: String,
     pub(in crate::pages) is_alarming: bool,
-    /// Where what it counts is listed.
+    /// The list of the counted items.
     pub(in crate::pages) href: String,
 }
 
 impl Compared {
-    /// What is written large: `$9.79` of `$9.79 + unpriced`.
+    /// The part in large type: `$9.79` of `$9.79 + unpriced`.
     pub(in crate::pages) fn number(&self) -> &str {
         self.today.split_once(" + ").map_or(&self.today, |(number, _)| number)
     }
 
-    /// What is written small behind it.
+    /// The part in small type behind it.
     pub(in crate::pages) fn unit(&self) -> Option<&str> {
         self.today.split_at(self.number().len()).1.strip_prefix(' ')
     }
@@ -140,16 +140,16 @@ pub(in crate::pages) async fn charts(app: &App, agent: Option<&AgentId>) -> Resu
     ])
 }
 
-/// How many calls there were over time.
+/// The number of calls over time.
 pub(in crate::pages) fn calls_chart(figures: &Figures) -> Chart {
     count_chart(figures, figure::CALLS, |tally| tally.requests)
 }
 
-/// How many of something there were over time.
+/// A number over time.
 fn count_chart(figures: &Figures, name: &'static str, count: fn(&Tally) -> u64) -> Chart {
     let write = |value: f64| grouped(value.round() as u64);
     let counts = series(figures, (name, name), |tally| count(tally) as f64, write);
-    // There is no half of a call for the line in the middle.
+    // The middle line needs a whole number of calls.
     Series { least_top: 2.0, ..counts }.chart()
 }
 
@@ -157,13 +157,13 @@ fn count_chart(figures: &Figures, name: &'static str, count: fn(&Tally) -> u64) 
 fn latency_chart(figures: &Figures, name: &'static str, millis: fn(&Tally) -> Option<u64>) -> Chart {
     let write = |millis: f64| duration(millis.round() as u64);
     let latency = series(figures, (name, figure::TOOK), |tally| millis(tally).unwrap_or(0) as f64, write);
-    // There is no half of a millisecond for the line in the middle.
+    // The middle line needs a whole number of milliseconds.
     let chart = Series { adds_up: false, least_top: 2.0, ..latency }.chart();
     let has_calls = figures.series.iter().any(|(_, tally)| millis(tally).is_some());
     if has_calls { chart } else { Chart { nothing: Some(labels::NO_CALLS.to_owned()), ..chart } }
 }
 
-/// What was spent over time, and how many calls that leaves out.
+/// The spending over time, and how many calls it leaves out.
 pub(in crate::pages) fn cost_chart(figures: &Figures) -> Chart {
     let chart = series(figures, (figure::COST, figure::DOLLARS), |tally| tally.cost.usd(), axis_money).chart();
     let unpriced: u64 = figures.series.iter().map(|(_, tally)| tally.unpriced).sum();

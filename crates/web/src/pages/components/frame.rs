@@ -1,5 +1,5 @@
-//! What surrounds every page: where it stands in the navigation, the theme, how many agents are
-//! stopped, and what was just done.
+//! The parts around every page: the place in the navigation, the theme, the number of stopped
+//! agents, and a notice of the last action.
 
 use std::convert::Infallible;
 
@@ -20,27 +20,27 @@ pub(in crate::pages) const THEME_COOKIE: &str = "agentgazer_theme";
 
 /// The frame of one page.
 pub(crate) struct Frame {
-    /// The path that was asked for.
+    /// The path of the request.
     pub(in crate::pages) path: String,
-    /// The same with its query, to come back to: search and filters stay.
+    /// The path with its query, to return to: search and filters stay.
     pub(in crate::pages) address: String,
-    /// How many agents the kill switch holds inactive; 0 also if that cannot be read, which the
-    /// page itself will say.
+    /// How many agents the kill switch holds inactive; 0 also if that cannot be read, because the
+    /// page itself then reports the error.
     pub(in crate::pages) stopped: u64,
-    /// What was just done.
+    /// The notice of the last action.
     pub(in crate::pages) notice: Option<&'static str>,
-    /// What takes that back.
+    /// The form that undoes the last action.
     pub(in crate::pages) undo: Option<Undo>,
     pub(in crate::pages) theme: Theme,
     /// The viewer's day.
     pub(in crate::pages) day: Day,
-    /// What the viewer may do.
+    /// The role of the viewer.
     role: Option<Role>,
     /// Whether the viewer is a user, not a holder of a token.
     pub(in crate::pages) is_user: bool,
 }
 
-/// What a frame is made from.
+/// The parts of a request that a frame is made from.
 pub(in crate::pages) struct Head {
     headers: HeaderMap,
     uri: Uri,
@@ -49,7 +49,7 @@ pub(in crate::pages) struct Head {
 }
 
 impl Head {
-    /// What the request says of itself.
+    /// Reads them from the request.
     pub(in crate::pages) fn of(request: &Request) -> Head {
         Head::new(request.headers(), request.uri(), request.extensions())
     }
@@ -62,7 +62,7 @@ impl Head {
     }
 }
 
-/// Light, dark, or what the system says.
+/// The theme: light, dark, or that of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pages) enum Theme {
     System,
@@ -71,7 +71,7 @@ pub(in crate::pages) enum Theme {
 }
 
 impl Theme {
-    /// The word for it in the cookie and in the page.
+    /// Its name in the cookie and in the page.
     pub(in crate::pages) fn as_str(self) -> &'static str {
         match self {
             Theme::System => "system",
@@ -80,7 +80,7 @@ impl Theme {
         }
     }
 
-    /// The one that this browser has chosen.
+    /// The theme that this browser has chosen.
     pub(in crate::pages) fn of(headers: &HeaderMap) -> Theme {
         cookie(headers, THEME_COOKIE).and_then(Theme::parse).unwrap_or(Theme::System)
     }
@@ -93,10 +93,10 @@ impl Theme {
 /// One entry of the navigation.
 pub(in crate::pages) struct Entry {
     pub(in crate::pages) path: &'static str,
-    /// The name of its picture.
+    /// The name of its icon.
     pub(in crate::pages) icon: &'static str,
     pub(in crate::pages) word: &'static str,
-    /// Beyond the four that fit on a phone.
+    /// Whether it is beyond the four entries that fit on a phone.
     pub(in crate::pages) more: bool,
 }
 
@@ -121,8 +121,8 @@ impl Frame {
             path: uri.path().to_owned(),
             address: address(uri.path(), query),
             stopped: counts.map(|counts| counts.stopped).unwrap_or_default(),
-            notice: done(query).and_then(words::done),
-            undo: done(query).and_then(|done| undo::of(uri.path(), done, query)),
+            notice: action_of(query).and_then(words::notice),
+            undo: action_of(query).and_then(|done| undo::of(uri.path(), done, query)),
             theme: Theme::of(headers),
             day: Day::new(headers, app.web().clock.now()),
             role: *role,
@@ -130,7 +130,7 @@ impl Frame {
         }
     }
 
-    /// Whether the viewer may do what `role` may.
+    /// Whether the viewer has at least `role`.
     pub(in crate::pages) fn may(&self, role: Role) -> bool {
         self.role >= Some(role)
     }
@@ -149,7 +149,7 @@ impl Frame {
         &ENTRIES
     }
 
-    /// Whether `entry` is where we are.
+    /// Whether `entry` is the current page.
     pub(in crate::pages) fn is_here(&self, entry: &Entry) -> bool {
         let rest = self.path.strip_prefix(entry.path);
         if entry.path == "/" {
@@ -174,7 +174,7 @@ impl Frame {
     }
 }
 
-/// A path with its query, without what says that something was just done.
+/// A path with its query, without the parameters that report an action.
 fn address(path: &str, query: &str) -> String {
     let kept: Vec<_> =
         query.split('&').filter(|pair| !pair.starts_with("done=") && !pair.starts_with("undo=")).collect();
@@ -182,8 +182,8 @@ fn address(path: &str, query: &str) -> String {
     if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }
 
-/// The word after `done=`, which the page of an action leads back with.
-fn done(query: &str) -> Option<&str> {
+/// The word after `done=`, with which an action redirects back.
+fn action_of(query: &str) -> Option<&str> {
     query.split('&').find_map(|pair| pair.strip_prefix("done="))
 }
 
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_navigation_says_where_we_are() {
+    fn navigation_marks_the_current_page() {
         let frame = |path: &str| Frame {
             path: path.to_owned(),
             address: path.to_owned(),
@@ -232,8 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_a_word_of_ours() {
-        assert_eq!(done("a=b&done=saved"), Some("saved"));
-        assert_eq!(done("abandoned=x"), None);
+    fn notice_is_a_known_word() {
+        assert_eq!(action_of("a=b&done=saved"), Some("saved"));
+        assert_eq!(action_of("abandoned=x"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What several pages show: their frame, bars, charts, forms and bodies.
+//! Parts that several pages share: their frame, bars, charts, forms and bodies.
 
 pub(in crate::pages) mod budget_bar;
 pub(in crate::pages) mod chart;

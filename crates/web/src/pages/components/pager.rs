@@ -1,15 +1,15 @@
-//! Leads from one page of a list to the next, and keeps the filters on the way.
+//! Links from one page of a list to the next, which keep the filters.
 
 /// The links below a list.
 pub(in crate::pages) struct Pager {
-    /// To the newest, if this is not the first page.
+    /// The newest page, if this is not the first one.
     pub(in crate::pages) first: Option<String>,
-    /// To the next page, if there is one.
+    /// The next page, if there is one.
     pub(in crate::pages) next: Option<String>,
 }
 
 impl Pager {
-    /// For the list at `path` that was asked for with `query` and goes on at `next_cursor`.
+    /// The links of the list at `path` with this `query`, which continues at `next_cursor`.
     pub(in crate::pages) fn new(path: &str, query: &str, next_cursor: Option<String>) -> Pager {
         let pairs = || query.split('&').filter(|pair| !pair.is_empty());
         let is_kept = |pair: &&str| {

@@ -1,5 +1,5 @@
-//! The score bar, the product's face: the threshold in the middle, twice the threshold at the
-//! right, filled to the score, the three signals as segments.
+//! The score bar: the threshold is in the middle, twice the threshold at the right. The bar is
+//! filled up to the score, with a segment for each signal.
 
 use crate::api::Signals;
 use crate::pages::words::labels::{self, signal};
@@ -10,7 +10,7 @@ const WIDTH: f64 = 200.0;
 /// A bar, ready to be drawn.
 pub(in crate::pages) struct ScoreBar {
     pub(in crate::pages) segments: Vec<Segment>,
-    /// Colour by how near the threshold is.
+    /// A colour that shows how near the threshold is.
     pub(in crate::pages) level: &'static str,
     /// `7.0 / 5`
     pub(in crate::pages) text: String,
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_says_what_the_score_is() {
+    fn bar_shows_the_score() {
         let bar = bar((3, 2, 0), 5.0);
         assert_eq!((bar.text.as_str(), bar.percent.as_str(), bar.level), ("7.0 / 5", "140 %", "over"));
         let segments: Vec<_> = bar.segments.iter().map(|part| (part.x.as_str(), part.width.as_str())).collect();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_colour_says_how_near_the_threshold_is() {
+    fn colour_shows_how_near_the_threshold_is() {
         for (prompts, level) in [(0, "low"), (4, "low"), (5, "some"), (8, "near"), (10, "near"), (11, "over")] {
             assert_eq!(bar((prompts, 0, 0), 10.0).level, level, "{prompts}");
         }

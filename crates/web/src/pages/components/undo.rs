@@ -1,9 +1,9 @@
-//! What takes back what was just done, where that can be: a form in the notice that says so. An
-//! action leads back with the words `done` and, where it is needed, `undo` in the query.
+//! Undoes the last action, if that is possible: a form in the notice that reports the action. An
+//! action redirects back with the parameters `done` and, where needed, `undo`.
 
 use model::{ChannelId, KillSwitch, RuleId};
 
-/// The form that takes it back.
+/// The form that undoes an action.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pages) struct Undo {
     pub(in crate::pages) action: String,
@@ -17,8 +17,8 @@ pub(in crate::pages) fn settings_before(settings: KillSwitch) -> String {
     format!("{switch},{window_size},{threshold},{},{}", action.as_str(), counting.as_str())
 }
 
-/// What takes back `done` on the page at `path`. Whatever the query says, it is one of our own
-/// forms, and no more is done than its button says.
+/// The form that undoes `done` on the page at `path`. It is always one of our own forms and does
+/// only what its button says, because anyone can write the query.
 pub(in crate::pages) fn of(path: &str, done: &str, query: &str) -> Option<Undo> {
     let given = query.split('&').find_map(|pair| pair.strip_prefix("undo=")).unwrap_or_default();
     let is_agent = path.starts_with("/agents/");
@@ -41,7 +41,7 @@ fn switch(action: String, enabled: bool) -> Undo {
     Undo { action, fields: vec![("enabled", enabled.to_string())] }
 }
 
-/// The form of an agent's kill switch with what it held before.
+/// The form that restores the settings of an agent's kill switch.
 fn settings(path: &str, before: &str) -> Option<Undo> {
     let [enabled, window_size, threshold, action, counting] = before.split(',').collect::<Vec<_>>().try_into().ok()?;
     let mut fields = vec![
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_is_taken_back_by_a_form_of_ours() {
+    fn action_is_undone_by_a_form_of_ours() {
         let check = |path: &str, done: &str, query: &str, expected: &str| {
             let undo = of(path, done, query).map(|undo| {
                 let fields: Vec<_> = undo.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,5 +1,5 @@
-//! What a person does with an incident: says whether it was a loop, activates the agent, takes a
-//! body, deletes it.
+//! The actions of a person on an incident: give feedback, activate the agent, open a body, delete
+//! it.
 
 use axum::extract::{Path, State};
 use model::{CallId, IncidentId};
@@ -21,7 +21,7 @@ pub(crate) struct FeedbackForm {
     feedback: Feedback,
 }
 
-/// Keeps what the person says.
+/// Records the feedback.
 pub(crate) async fn feedback(
     ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,

@@ -1,5 +1,5 @@
-//! Two calls of the evidence side by side, chosen in the address: what each has that the other has
-//! not is marked.
+//! Two calls of the evidence side by side, chosen in the address. Words that only one of them has
+//! are marked.
 
 use model::{CallId, IncidentId};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use crate::problem::Problem;
 /// How many characters of each text are compared.
 const COMPARED: u32 = 20_000;
 
-/// Which two calls.
+/// The two calls to compare.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ComparisonQuery {
@@ -23,7 +23,7 @@ pub(crate) struct ComparisonQuery {
     right: Option<CallId>,
 }
 
-/// The choice, and the two calls if both were chosen.
+/// The choices, and the two calls if both are chosen.
 pub(super) struct Comparison {
     pub(super) choices: Vec<Choice>,
     pub(super) parts: Vec<Part>,
@@ -92,10 +92,10 @@ async fn parts(app: &App, incident: IncidentId, left: CallId, right: CallId) -> 
     Ok(parts.filter(|part| part.left.is_some() || part.right.is_some()).collect())
 }
 
-/// A text and how long the whole of it is.
+/// The beginning of a text, and the length of the whole.
 type Beginning = (Option<String>, u64);
 
-/// The texts of a call by what they are.
+/// The texts of a call, each with its name.
 fn texts(head: EvidenceHead) -> [(&'static str, Beginning); 4] {
     let lengths = head.lengths;
     [

@@ -1,5 +1,5 @@
-//! The course of a loop: which cycle it went round, since when and at what cost, and what happened
-//! to the agent afterwards.
+//! The course of a loop: its cycle, its start and its cost, and what happened to the agent
+//! afterwards.
 
 use model::{IncidentState, Timestamp};
 
@@ -14,12 +14,12 @@ pub(super) struct Course {
     pub(super) calls: Count,
     pub(super) cost: Option<Money>,
     pub(super) per_hour: Option<Money>,
-    /// None if nothing was stopped.
+    /// `None` if nothing was stopped.
     pub(super) refused: Option<Count>,
     pub(super) closed: Option<Closed>,
 }
 
-/// That the agent was activated again.
+/// The activation of the agent after the incident.
 pub(super) struct Closed {
     pub(super) at: Moment,
     pub(super) by: Option<&'static str>,

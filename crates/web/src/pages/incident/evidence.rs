@@ -1,6 +1,5 @@
-//! The calls that made the score: the beginning of what was asked, reported and answered, with what
-//! repeats and what changed marked. Whole bodies come on demand, since they may be as long as a
-//! book.
+//! The calls that made the score: the beginning of each request, result and answer, with repeated
+//! and changed words marked. Whole bodies come on demand, because they may be very long.
 
 use model::{CallId, IncidentState, Matched, Timestamp};
 use store::EvidenceHead;
@@ -15,12 +14,12 @@ use crate::pages::words::incident as words;
 use crate::pages::words::units;
 use crate::problem::Problem;
 
-/// All texts of a page together have about this many characters, so that it stays small however
-/// many calls there are.
+/// The texts of a page together have about this many characters, so that it stays small with any
+/// number of calls.
 const PAGE_CHARACTERS: u64 = 60_000;
 /// The texts of one call: its result, its prompt and its response.
 const TEXTS: u64 = 3;
-/// One text has at most, and at least, this many.
+/// The most and the fewest characters of one text.
 const MOST: u64 = 4_000;
 const LEAST: u64 = 120;
 
@@ -29,7 +28,7 @@ pub(super) struct EvidenceLine {
     pub(super) number: usize,
     pub(super) call: String,
     pub(super) at: Option<Moment>,
-    /// How long after the call before it.
+    /// The time since the call before it.
     pub(super) gap: Option<String>,
     pub(super) matched: String,
     pub(super) is_trigger: bool,
@@ -40,25 +39,25 @@ pub(super) struct EvidenceLine {
     /// Characters of the whole bodies, if they were kept.
     pub(super) request_chars: Option<Count>,
     pub(super) response_chars: Option<Count>,
-    /// What is missing and why.
+    /// What is missing, and why.
     pub(super) missing: Option<&'static str>,
 }
 
 /// A text of a call, or its beginning.
 pub(super) struct Text {
     pub(super) runs: Vec<Run>,
-    /// How much of it is shown: `62 characters`.
+    /// The part that is shown: `62 characters`.
     pub(super) shown: String,
 }
 
-/// The evidence, its texts cut to what fits on the page.
+/// The evidence, with its texts cut to fit on the page.
 pub(super) async fn read(app: &App, incident: &IncidentView) -> Result<Vec<EvidenceHead>, Problem> {
     let share = PAGE_CHARACTERS / (TEXTS * incident.evidence_count.max(1));
     let characters = u32::try_from(share.clamp(LEAST, MOST)).unwrap_or_default();
     Ok(app.web().store.evidence_heads(incident.id, characters).await?)
 }
 
-/// The lines of the page. Every text is compared with that of the newest other call.
+/// The lines of the page. Every text is compared with the same text of the newest other call.
 ///
 /// A call has the number that it has in the window.
 pub(super) fn lines(
@@ -91,7 +90,7 @@ pub(super) fn lines(
     heads.iter().enumerate().map(line).collect()
 }
 
-/// How long after the call before it in the window the call came.
+/// The time between the call and the one before it in the window.
 fn gap(call: CallId, timeline: &Timeline) -> Option<String> {
     let (number, before) = timeline.call_before(call)?;
     let millis = call.time()?.millis_since(before.time()?);
@@ -109,13 +108,14 @@ fn missing(head: &EvidenceHead) -> Option<&'static str> {
     })
 }
 
-/// Why a call is here: which later call it is like, by which signal, and how near.
+/// Why a call is part of the evidence: the later call that it is similar to, by which signal, and
+/// how near.
 fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String {
     let reason = |matched: &Matched| {
         let likeness = head.alike.iter().find(|likeness| likeness.by == *matched);
         match likeness.and_then(|likeness| Some((timeline.number_of(likeness.with)?, likeness.distance))) {
             Some((call, distance)) => words::likeness(*matched, call, distance),
-            // It is what the others are compared with.
+            // The other calls are compared with this one.
             None if *matched == Matched::Response => words::NEWEST_RESPONSE.to_owned(),
             None => words::matched(*matched, state).to_owned(),
         }
@@ -123,8 +123,8 @@ fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String
     head.matched.iter().map(reason).collect::<Vec<_>>().join(", ")
 }
 
-/// The text at `index`, compared with the newest of the others. It is the beginning of one with
-/// `length` characters.
+/// The text at `index`, compared with the newest of the others. `length` is the length of the whole
+/// text.
 fn marked(texts: &[Option<String>], index: usize, length: u64) -> Option<Text> {
     let text = texts[index].as_deref()?;
     let others = texts.iter().enumerate().rev().filter(|(place, _)| *place != index);
@@ -133,7 +133,7 @@ fn marked(texts: &[Option<String>], index: usize, length: u64) -> Option<Text> {
     Some(Text { runs, shown: shown(text, length) })
 }
 
-/// How much of a text with `length` characters `text` is.
+/// How much of a text with `length` characters is shown in `text`.
 pub(super) fn shown(text: &str, length: u64) -> String {
     let here = text.chars().count() as u64;
     words::characters(&grouped(here), (here < length).then(|| grouped(length)).as_deref(), here == 1)

@@ -1,5 +1,5 @@
-//! What can be done about a false alarm: the narrowest exemptions, what each would have let
-//! through, and those that hold.
+//! The remedies for a false alarm: the narrowest exemptions, what each would have let through, and
+//! the exemptions in force.
 
 use axum::extract::State;
 use control::LONGEST_EXEMPTION_DAYS;
@@ -19,22 +19,22 @@ use crate::pages::words::problem::takes;
 use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
-/// For how many days an exemption is suggested to hold.
+/// The suggested length of an exemption, in days.
 const SUGGESTED_DAYS: i64 = 30;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What can be done, ready to be drawn.
+/// The remedies of the page.
 pub(super) struct FalseAlarm {
     pub(super) offers: Vec<Offer>,
-    /// What is exempt because of this incident.
+    /// The exemptions that were made because of this incident.
     pub(super) exemptions: Vec<ExemptionLine>,
-    /// Days, as a date field has them.
+    /// The suggested last day, as a date field takes it.
     pub(super) suggested: String,
     pub(super) first: String,
     pub(super) last: String,
 }
 
-/// Something that could be exempt.
+/// A possible exemption.
 pub(super) struct Offer {
     pub(super) key: &'static str,
     pub(super) what: &'static str,
@@ -43,14 +43,14 @@ pub(super) struct Offer {
     pub(super) covers: String,
 }
 
-/// What can be done about the incident; nothing unless a person said that it was a false alarm.
+/// The remedies for the incident; `None` unless a person marked it as a false alarm.
 pub(super) async fn read(app: &App, incident: &IncidentView, now: Timestamp) -> Result<Option<FalseAlarm>, Problem> {
     if incident.feedback != Some(Feedback::FalseAlarm) {
         return Ok(None);
     }
     let of_agent = exemptions::read(app, &incident.agent_id).await?;
     let of_incident: Vec<_> = of_agent.iter().filter(|exemption| exemption.incident_id == Some(incident.id)).collect();
-    // What is exempt already is not offered again.
+    // A prompt or a tool call that is already exempt is not offered again.
     let is_new = |offer: &OfferView| of_incident.iter().all(|exemption| exemption.what != offer.what);
     let offers = offers::read(app, incident.id).await?.into_iter().filter(is_new);
     Ok(Some(FalseAlarm {
@@ -75,20 +75,20 @@ impl Offer {
     }
 }
 
-/// The day so many days after `now`, in UTC.
+/// The day `days` days after `now`, in UTC.
 fn day(now: Timestamp, days: i64) -> String {
     let then = Timestamp::from_millis(now.as_millis() + days * DAY_MS).to_string();
     then.get(..10).unwrap_or_default().to_owned()
 }
 
-/// What is to be exempt, and the last day on which it is.
+/// The exemption to create, and its last day.
 #[derive(Deserialize)]
 pub(crate) struct ExemptForm {
     what: ExemptKind,
     until: String,
 }
 
-/// Makes the exemption; it holds to the end of the day in UTC.
+/// Creates the exemption, which holds to the end of the day in UTC.
 pub(crate) async fn exempt(
     State(app): State<App>,
     ByCaller(commands): ByCaller,

@@ -1,5 +1,5 @@
-//! One incident: how the score came about, the window it was found in, and the calls that made it,
-//! as text.
+//! The page of one incident: how the score came about, the window, and the calls of the evidence as
+//! text.
 
 pub(crate) mod actions;
 pub(crate) mod comparison;
@@ -42,7 +42,7 @@ struct IncidentPage {
     agent: String,
     at: Moment,
     story: &'static str,
-    /// What to call the call that it is about.
+    /// The name of the call that it is about.
     trigger: &'static str,
     is_observed: bool,
     why: String,
@@ -59,7 +59,7 @@ struct IncidentPage {
     total: String,
     timeline: Timeline,
     evidence: Vec<EvidenceLine>,
-    /// Where the whole bodies of its calls are.
+    /// The address of the whole bodies of its calls.
     bodies_at: String,
     comparison: Option<Comparison>,
 }
@@ -88,7 +88,7 @@ async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) 
     let trigger: Option<CallId> = heads.last().map(|head| head.call);
     let timeline = timeline::read(app, &incident, trigger, &heads).await?;
     let signals = &incident.signals;
-    // A viewer sees no bodies: nothing of them is drawn, not even hidden.
+    // A viewer may not see bodies, so the page has none, not even hidden ones.
     let heads = if frame.may_operate() { heads } else { Vec::new() };
     let evidence = evidence::lines(heads, &timeline, incident.state, now);
     let false_alarm = match frame.may_operate() {
@@ -125,8 +125,8 @@ async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) 
     })
 }
 
-/// Whether the agent is still inactive. One that is gone, or cannot be read, cannot be activated
-/// from here.
+/// Whether the agent is still inactive because of this incident. `false` if the agent was deleted
+/// or cannot be read, so that no button offers to activate it.
 async fn holds(app: &App, incident: &IncidentView) -> bool {
     agents::read(app, incident.agent_id.clone()).await.is_ok_and(|agent| !agent.active)
 }

@@ -1,5 +1,5 @@
-//! The window as a row of calls: which matched, which one was stopped, with lines that join the
-//! matches.
+//! The window as a row of calls, with the matches and the stopped call marked, and lines that join
+//! the matches.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::pages::words::incident as words;
 use crate::problem::Problem;
 
-/// How far apart two calls are drawn, and where the row lies.
+/// The distance between two calls, and the height of the row.
 const STEP: usize = 24;
 const ROW: usize = 44;
 
@@ -23,7 +23,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// Which place a call has in the window.
+    /// The position of a call in the window.
     pub(super) fn number_of(&self, call: CallId) -> Option<usize> {
         let call = call.to_string();
         self.calls.iter().find(|dot| dot.call == call).map(|dot| dot.number)
@@ -52,7 +52,7 @@ pub(super) struct Arc {
     pub(super) path: String,
 }
 
-/// The window that `trigger` ended; only the evidence, if the events are no longer kept.
+/// The window that ended with `trigger`; only the evidence, if the events are no longer kept.
 pub(super) async fn read(
     app: &App,
     incident: &IncidentView,

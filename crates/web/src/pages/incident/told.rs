@@ -1,4 +1,4 @@
-//! Who was notified of an incident: through which channel, when, and whether it arrived.
+//! The notifications of an incident: through which channel, when, and whether each arrived.
 
 use model::{DeliveryState, IncidentId, Timestamp};
 use store::{DeliveryFilter, DeliveryRow, PageRequest};
@@ -9,7 +9,7 @@ use crate::pages::plain::cut;
 use crate::pages::words::alerts as words;
 use crate::problem::Problem;
 
-/// How many alerts are listed, the newest first.
+/// The most alerts that are listed, the newest first.
 const SHOWN: u32 = 20;
 const NAME_LENGTH: usize = 100;
 
@@ -21,7 +21,7 @@ pub(super) struct ToldLine {
     has_arrived: bool,
     /// Whether it was given up.
     has_failed: bool,
-    /// When it arrived or was given up, else when it was queued.
+    /// When it arrived or was given up; otherwise when it was queued.
     pub(super) at: Moment,
 }
 
@@ -39,17 +39,17 @@ pub(super) async fn read(app: &App, incident: IncidentId, now: Timestamp) -> Res
     Ok(lines)
 }
 
-/// Whether one of these alerts reached anyone.
+/// Whether one of these alerts arrived.
 pub(super) fn arrived(lines: &[ToldLine]) -> bool {
     lines.iter().any(|line| line.has_arrived)
 }
 
-/// Whether none of these alerts arrived or still may.
+/// Whether all of these alerts have failed.
 pub(super) fn all_failed(lines: &[ToldLine]) -> bool {
     lines.iter().all(|line| line.has_failed)
 }
 
-/// An alert in a digest arrives with the digest, or not.
+/// The line of an alert. An alert in a digest arrives if the digest does.
 fn line(delivery: &DeliveryRow, digest: Option<&DeliveryRow>, now: Timestamp) -> ToldLine {
     let (state, tone) = match digest {
         Some(digest) => words::delivery_in_digest(digest.state, !digest.attempts.is_empty()),

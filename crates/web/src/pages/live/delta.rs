@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-/// A step that makes the new page from the old one.
+/// A step that turns the old page into the new one.
 #[derive(Serialize, Debug, PartialEq)]
 #[serde(untagged)]
 enum Step<'a> {
-    /// So many lines of the old page, from this one on.
+    /// Copies this many lines of the old page, from a line on.
     Copy(usize, usize),
-    /// New lines.
+    /// Inserts new lines.
     Insert(Vec<&'a str>),
 }
 
@@ -37,8 +37,8 @@ fn steps<'a>(old: &[&str], new: impl Iterator<Item = &'a str>) -> Vec<Step<'a>> 
     steps
 }
 
-/// Where each line stands that stands there only. A line that many rows share says nothing about
-/// which of them goes on: jumping to it would lose the place.
+/// The position of each line that occurs only once. A line that many rows share does not show which
+/// row continues.
 fn unique_places<'a>(old: &[&'a str]) -> HashMap<&'a str, Option<usize>> {
     let mut places = HashMap::with_capacity(old.len());
     for (place, line) in old.iter().enumerate() {
@@ -61,7 +61,7 @@ fn insert<'a>(steps: &mut Vec<Step<'a>>, line: &'a str) {
     }
 }
 
-/// The page without the text of its times, which changes every second and which the browser writes
+/// The page without its relative times, which change every second and which the browser writes
 /// itself.
 pub(super) fn without_relative_times(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// What a browser does with the steps.
+    /// Applies the steps as a browser does.
     fn apply(old: &str, delta: &str) -> String {
         let old: Vec<&str> = old.split('\n').collect();
         let steps: Vec<Vec<Value>> = serde_json::from_str(delta).unwrap();

@@ -1,5 +1,5 @@
-//! Keeps open pages up to date at little cost: a page that asks for itself again is sent what
-//! differs from what it has.
+//! Keeps open pages up to date at little cost: a page that asks for itself again gets only the
+//! differences.
 
 mod delta;
 mod recent;
@@ -16,14 +16,14 @@ use self::recent::Version;
 use crate::app::App;
 use crate::problem::Problem;
 
-/// Names the version of the page that the browser has, and in the answer the one that it then has.
+/// The version of the page that the browser has; in the answer, the version that it then has.
 const VERSION: HeaderName = HeaderName::from_static("x-agentgazer-page");
 
 /// More than any page of ours.
 const MAX_PAGE: usize = 8 * 1024 * 1024;
 
-/// Answers a page that asks for itself again with what differs: nothing (204), the lines that are
-/// new (JSON), or the whole page if the version that the browser has is not known any more.
+/// Answers a page that asks for itself again with the differences: nothing (204), the new lines
+/// (JSON), or the whole page if the version of the browser is no longer known.
 pub(crate) async fn answer_with_changes(State(app): State<App>, request: Request, next: Next) -> Response {
     let base = request.headers().get(VERSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let is_get = request.method() == Method::GET;

@@ -1,5 +1,5 @@
-//! The pages that open browsers have, so that the next answer only says what differs. Bounded: the
-//! oldest leave first.
+//! The pages that open browsers have, kept so that the next answer only has the differences. The
+//! number is bounded: the oldest are dropped first.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! The first page: does anything need me, which agents are near their threshold, what was stopped
-//! lately.
+//! The first page: what needs a person, which agents are near their threshold, and what was stopped
+//! recently.
 
 pub(in crate::pages) mod needs;
 mod start_list;

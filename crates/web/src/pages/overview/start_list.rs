@@ -1,4 +1,4 @@
-//! The first steps after a start: they stay on the first page until each of them is done.
+//! The first steps after a start, which the first page lists until all of them are done.
 
 use store::{AgentFilter, PageRequest};
 
@@ -7,20 +7,20 @@ use crate::app::App;
 use crate::pages::words::snippets::{Snippet, snippets};
 use crate::problem::Problem;
 
-/// How many agents are looked at.
+/// The most agents that are read.
 const READ: u32 = 500;
 
-/// Which of the steps are done.
+/// Which steps are done.
 pub(in crate::pages) struct StartList {
-    /// An agent has called.
+    /// Whether an agent has called.
     pub(in crate::pages) has_called: bool,
-    /// A kill switch is on.
+    /// Whether a kill switch is on.
     pub(in crate::pages) is_guarded: bool,
-    /// A channel is on.
+    /// Whether a channel is on.
     pub(in crate::pages) is_told: bool,
     /// The active agent that called last.
     pub(in crate::pages) newest: Option<String>,
-    /// What to paste into each client.
+    /// The texts to paste into each client.
     pub(in crate::pages) snippets: Vec<Snippet>,
 }
 

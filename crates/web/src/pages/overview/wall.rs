@@ -1,5 +1,5 @@
-//! The page for a screen on a wall: state, scores, spending and the latest incidents in turn,
-//! without menus.
+//! The page for a screen on a wall: it shows state, scores, spending and the latest incidents in
+//! turn, without menus.
 
 use askama::Template;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use crate::pages::frame::Frame;
 use crate::pages::incidents::IncidentLine;
 use crate::pages::{Drawn, assets, draw};
 
-/// How many agents are shown, those that need attention first.
+/// The most agents that are shown, those that need attention first.
 const AGENTS_SHOWN: usize = 12;
 const INCIDENTS_SHOWN: u32 = 5;
 

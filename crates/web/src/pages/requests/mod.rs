@@ -1,5 +1,5 @@
-//! The request log: every call, refusal and change of state, newest first. Calls that asked alike
-//! have the same colour.
+//! The request log: every call, refusal and change of state, newest first. Calls with similar
+//! prompts have the same colour.
 
 mod query;
 pub(crate) mod request;
@@ -24,9 +24,9 @@ use crate::problem::Problem;
 
 /// Longer names are cut in the table.
 const NAME_LENGTH: usize = 40;
-/// The page of the request has more of an error.
+/// The page of the request shows more of an error.
 const ERROR_LENGTH: usize = 80;
-/// How many colours there are for prompts that repeat.
+/// The number of colours for repeated prompts.
 const COLOURS: usize = 6;
 
 #[derive(Template)]
@@ -36,11 +36,11 @@ struct RequestsPage {
     summary: String,
     query: RequestsQuery,
     requests: Vec<RequestLine>,
-    /// Where they are as files.
+    /// The address of the same requests as a file.
     csv: String,
     json: String,
     pager: Pager,
-    /// The newest page follows what happens; an older one stands still.
+    /// Whether the page follows new events: only the newest page does.
     is_live: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct RequestLine {
     pub(super) at: Moment,
     pub(super) agent: String,
     pub(super) what: &'static str,
-    /// The colour of what it is: a kill, a refusal, a failure.
+    /// The colour of its kind: a kill, a refusal, a failure.
     pub(super) tone: &'static str,
     pub(super) provider: String,
     pub(super) model: String,
@@ -69,7 +69,7 @@ pub(super) struct RequestLine {
     pub(super) alike: Option<Alike>,
 }
 
-/// That other calls of the list asked alike.
+/// Marks a call whose prompt is similar to that of others in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Alike {
     pub(super) colour: usize,
@@ -106,7 +106,7 @@ pub(crate) async fn show(
     })
 }
 
-/// How many calls of the page there are, and what became of them.
+/// The number of calls on the page, and their outcomes.
 fn summary(rows: &[EventRow], pager: &Pager) -> String {
     let of_type = |event_type: EventType| rows.iter().filter(move |row| row.event.event_type == event_type);
     let calls = of_type(EventType::LlmCall).count() as u64;
@@ -120,7 +120,7 @@ fn summary(rows: &[EventRow], pager: &Pager) -> String {
     words::log::summary(part, words::log::Counts { calls, failed, refused })
 }
 
-/// The lines of a table, with what is alike in them marked.
+/// The lines of a table, with similar prompts marked.
 pub(super) fn lines(rows: &[EventRow], now: Timestamp) -> Vec<RequestLine> {
     let prompts: Vec<_> = rows.iter().map(Prompt::of).collect();
     rows.iter().zip(alike(&prompts)).map(|(row, alike)| RequestLine::new(row, alike, now)).collect()
@@ -139,7 +139,7 @@ impl RequestLine {
             provider: name(&event.provider),
             model: name(&event.model),
             status: event.status,
-            // Of a kill, the reason is the kill.
+            // The reason of a kill is the kill itself.
             reason: event.block_reason.filter(|_| event.event_type == EventType::Blocked).map(words::refusal),
             error: event.error.as_deref().filter(|_| event.is_error()).map(|error| cut(error, ERROR_LENGTH)),
             count: row.count,
@@ -170,12 +170,12 @@ fn tone(event: &Event) -> &'static str {
     }
 }
 
-/// What is compared of a call.
+/// The part of a call that is compared.
 #[derive(Clone, Copy)]
 struct Prompt {
     hash: Option<TextHash>,
-    /// Whether it counted as a repetition: an agent at work asks alike with every step, and is not
-    /// marked for it.
+    /// Whether it counted as a repetition. An agent at work has similar prompts at every step,
+    /// which are not marked.
     is_scored: bool,
 }
 
@@ -185,15 +185,15 @@ impl Prompt {
     }
 }
 
-/// A group of prompts that are alike.
+/// A group of similar prompts.
 struct Group {
     first: TextHash,
     size: usize,
     is_scored: bool,
 }
 
-/// Groups prompts that are alike: those of a group get the same colour and letter, if one of them
-/// counted as a repetition. One that stands alone gets none.
+/// Groups similar prompts: a group gets one colour and letter if one of its calls counted as a
+/// repetition. A prompt without a similar one gets none.
 fn alike(prompts: &[Prompt]) -> Vec<Option<Alike>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut places = Vec::with_capacity(prompts.len());
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_that_ask_alike_share_a_colour() {
+    fn similar_prompts_share_a_colour() {
         let letters = |prompts: &[Option<u64>], is_scored: bool| -> String {
             let prompt = |hash: &Option<u64>| Prompt { hash: hash.map(TextHash), is_scored };
             let prompts: Vec<_> = prompts.iter().map(prompt).collect();

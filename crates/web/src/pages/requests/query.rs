@@ -1,4 +1,4 @@
-//! Which requests are listed: the filters of the page, as they stand in its address.
+//! The filters of the request log, as its address holds them.
 
 use model::{AgentId, EventType, Timestamp};
 use serde::Deserialize;
@@ -11,12 +11,12 @@ use crate::pages::words::problem::takes;
 use crate::problem::Problem;
 
 const SHOWN: u32 = 50;
-/// A call that took so long is slow, unless the address says otherwise.
+/// A call that took this long is slow, unless the address says otherwise.
 const SLOW_SECONDS: u32 = 10;
 const HOUR_MS: i64 = 60 * 60 * 1000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// What the filters of the page are.
+/// The filters of the page.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestsQuery {
@@ -31,16 +31,16 @@ pub(crate) struct RequestsQuery {
     pub(super) conversation: Option<String>,
     pub(super) status: Option<u16>,
     blocked: Option<bool>,
-    /// From how many seconds on a call is slow. Alone, it shows slow calls.
+    /// The seconds from which a call is slow. Without other filters, it shows slow calls.
     slow: Option<u32>,
     range: Option<Range>,
-    /// Days where the viewer is, such as `2026-11-18`.
+    /// Days in the viewer's zone, such as `2026-11-18`.
     pub(super) from: Option<String>,
     pub(super) to: Option<String>,
     pub(super) cursor: Option<String>,
 }
 
-/// What kind of requests.
+/// The kind of requests to show.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Show {
@@ -49,7 +49,7 @@ pub(super) enum Show {
     Slow,
 }
 
-/// How far back.
+/// The length of the period.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 enum Range {
     #[serde(rename = "1h")]
@@ -98,7 +98,7 @@ impl RequestsQuery {
         self.range.is_some_and(|range| range.as_str() == word)
     }
 
-    /// From how many seconds on a call is slow.
+    /// The seconds from which a call is slow.
     pub(super) fn slow_seconds(&self) -> u32 {
         self.slow.unwrap_or(SLOW_SECONDS)
     }
@@ -107,32 +107,32 @@ impl RequestsQuery {
         self.show == Some(Show::Slow) || (self.slow.is_some() && self.show.is_none())
     }
 
-    /// Whether failed or slow calls are looked for, which happens in steps.
+    /// Whether the filter asks for failed or slow calls, which are searched in steps.
     pub(super) fn is_looked_for(&self) -> bool {
         self.is_slow() || self.show == Some(Show::Failed)
     }
 
-    /// How many of the further filters are set.
+    /// The number of further filters that are set.
     pub(super) fn further(&self) -> usize {
         let words = [&self.provider, &self.model, &self.conversation, &self.from, &self.to];
         let others = [self.agent.is_some(), self.event_type.is_some(), self.status.is_some(), self.slow.is_some()];
         words.iter().filter(|word| word.is_some()).count() + others.iter().filter(|is_set| **is_set).count()
     }
 
-    /// Whether not everything is asked for.
+    /// Whether any filter is set.
     pub(super) fn is_filtered(&self) -> bool {
         let is_narrowed = self.text.is_some() || self.show.is_some() || self.range.is_some();
         is_narrowed || self.further() > 0 || self.blocked.is_some() || self.cursor.is_some()
     }
 
-    /// What the store is asked for, or what is wrong with a day.
+    /// The filter for the store, or the error in a day.
     pub(super) fn filter(&self, zone: ViewerZone, now: Timestamp) -> Result<EventFilter, Problem> {
         let day = |field: &'static str, day: &Option<String>| match day {
             None => Ok(None),
             Some(day) => zone.day(day).map(Some).ok_or_else(|| Problem::field(field, takes::DAY)),
         };
         let from = day("from", &self.from)?.or(self.range.map(|range| range.start(now)));
-        // The day itself is part of it.
+        // The last day is part of the range.
         let to = day("to", &self.to)?.map(|day| Timestamp::from_millis(day.as_millis() + DAY_MS));
         Ok(EventFilter {
             agent: self.agent.clone(),
@@ -152,7 +152,7 @@ impl RequestsQuery {
     }
 }
 
-/// Where the same requests are as a file.
+/// The address of the same requests as a file.
 pub(super) fn export(filter: &EventFilter, format: &str) -> String {
     let text = |text: &Option<String>| text.clone();
     link(

@@ -1,4 +1,4 @@
-//! One call: everything that is on record of it.
+//! The page of one call: everything that is recorded of it.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -19,9 +19,9 @@ use crate::pages::words::units::{duration, with_unpriced};
 use crate::pages::{Drawn, assets, draw, words};
 use crate::problem::Problem;
 
-/// Texts of the record are short; what is longer came from a client that plays.
+/// Recorded texts are short; a longer one can only be a client's nonsense.
 const LONGEST: usize = 2_000;
-/// How many of the agent's calls before this one are shown.
+/// The number of the agent's earlier calls that are shown.
 const BEFORE: u32 = 20;
 
 #[derive(Template)]
@@ -33,17 +33,17 @@ struct RequestPage {
     error: Option<String>,
     conversation: Option<String>,
     incident: Option<String>,
-    /// What the agent did.
+    /// The action of the agent, in words.
     story: &'static str,
-    /// Why it came to nothing, if it was refused.
+    /// Why it was refused, if it was.
     refused: Option<String>,
-    /// Where in the incident the call is evidence: `#call-…`.
+    /// The place of the call in the incident's evidence: `#call-…`.
     evidence: String,
-    /// Where its bodies are.
+    /// The note on where its bodies are.
     bodies: &'static str,
-    /// Whether its request and its response are recorded, if it is.
+    /// Whether its request and its response are recorded; `None` if the call is not recorded.
     recorded: Option<(bool, bool)>,
-    /// Recorded bodies are not counted.
+    /// Always `None`: recorded bodies are not counted.
     no_count: Option<Count>,
     bar: Option<ScoreBar>,
     why: String,
@@ -65,7 +65,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): Ev
     let older = PageRequest { limit: BEFORE, cursor: Some(Cursor::after(&id.to_string())) };
     let before = app.web().store.events(&of_agent, &older).await?;
 
-    // With the call itself in front, so that what is like it has its colour.
+    // The call itself comes first, so that similar prompts get its colour.
     let now = app.web().clock.now();
     let rows: Vec<EventRow> = std::iter::once(row.clone()).chain(before.items).collect();
     let mut lines = requests::lines(&rows, now);
@@ -102,21 +102,21 @@ pub(crate) async fn body(
     Ok(query.answer(call, &which, body))
 }
 
-/// The score against the threshold that the agent has now: the one of that time is not on record.
+/// The score against the agent's current threshold, because the earlier one is not recorded.
 async fn score_bar(app: &App, row: &EventRow) -> Result<Option<ScoreBar>, Problem> {
     let Some(score) = row.event.score else { return Ok(None) };
     let agent = crate::api::agents::read(app, row.event.agent.clone()).await?;
     Ok(Some(ScoreBar::new(score.value, agent.kill_switch.threshold, &score.signals.into())))
 }
 
-/// What people call a key; the id of one that was revoked.
+/// The name of a key, or the id of one that was revoked.
 fn key_name(app: &App, id: AgentKeyId) -> String {
     let keys = app.control().agent_keys();
     let name = keys.iter().find(|it| it.key.id == id).and_then(|it| it.key.name.clone());
     name.map_or_else(|| id.to_string(), |name| format!("{name} ({id})"))
 }
 
-/// What a call cost, or that this is not known.
+/// The cost of a call, or a note that it is not known.
 fn cost(event: &Event) -> Option<String> {
     let known = event.cost.map(|cost| Money::from(cost).exact);
     known.or_else(|| is_unpriced(event).then(|| with_unpriced(None)))

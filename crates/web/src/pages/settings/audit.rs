@@ -23,7 +23,7 @@ struct AuditPage {
     actor: String,
     action: String,
     target: String,
-    /// The actions to choose from, with what they are called.
+    /// The actions to choose from, with their names.
     actions: &'static [(&'static str, &'static str)],
     is_filtered: bool,
     pager: Pager,
@@ -37,7 +37,7 @@ struct AuditLine {
     address: String,
     what: String,
     target: String,
-    /// The page of what it was done to.
+    /// The page of its target.
     href: Option<String>,
     changes: Vec<String>,
     reason: Option<String>,
@@ -72,7 +72,7 @@ fn audit_line(view: AuditView, now: model::Timestamp) -> AuditLine {
     }
 }
 
-/// The page of what a row is about.
+/// The page of a row's target.
 fn page_of(target: &str) -> Option<String> {
     match target.split_once(':')? {
         ("agent", id) => Some(format!("/agents/{id}")),
@@ -81,7 +81,7 @@ fn page_of(target: &str) -> Option<String> {
     }
 }
 
-/// The name of what a row is about, where the row says it.
+/// The name of a row's target, if the row has it.
 fn name_of(value: &Option<Value>) -> Option<String> {
     value.as_ref()?.get("name")?.as_str().map(str::to_owned)
 }
@@ -97,15 +97,15 @@ fn changes(before: Option<Value>, after: Option<Value>) -> Vec<String> {
     for (name, old) in before {
         let new = after.remove(&name).unwrap_or_default();
         if !is_nothing(&old) || !is_nothing(&new) {
-            lines.push(format!("{}: {} → {}", field_name(&name), shown(&old), shown(&new)));
+            lines.push(format!("{}: {} → {}", field_name(&name), readable(&old), readable(&new)));
         }
     }
     let told = after.iter().filter(|(_, new)| !is_nothing(new));
-    lines.extend(told.map(|(name, new)| format!("{}: {}", field_name(name), shown(new))));
+    lines.extend(told.map(|(name, new)| format!("{}: {}", field_name(name), readable(new))));
     lines
 }
 
-/// Whether there is nothing to say of a value.
+/// Whether a value is empty.
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -115,16 +115,16 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// A value as people read it: lists with commas, fields by their name, and none that says nothing.
-fn shown(value: &Value) -> String {
+/// A value in the form for people: lists with commas, fields with their names, without empty ones.
+fn readable(value: &Value) -> String {
     let joined = |parts: Vec<String>| parts.join(", ");
     match value {
         value if is_nothing(value) => "–".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Array(items) => joined(items.iter().map(shown).collect()),
+        Value::Array(items) => joined(items.iter().map(readable).collect()),
         Value::Object(fields) => {
             let told = fields.iter().filter(|(_, value)| !is_nothing(value));
-            joined(told.map(|(name, value)| format!("{} {}", field_name(name), shown(value))).collect())
+            joined(told.map(|(name, value)| format!("{} {}", field_name(name), readable(value))).collect())
         }
         other => other.to_string(),
     }

@@ -1,4 +1,4 @@
-//! The forms of what holds for all agents. What they save goes before the configuration.
+//! The forms of the settings for all agents. They override the configuration.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -16,7 +16,7 @@ use crate::pages::words::problem::said;
 use crate::pages::{Drawn, see_other};
 use crate::problem::Problem;
 
-/// How long things are kept, as the form holds it and as it sends it.
+/// The retention, as the form holds and submits it.
 #[derive(Clone, Deserialize)]
 pub(crate) struct RetentionForm {
     pub(super) event_days: String,
@@ -46,7 +46,7 @@ impl RetentionForm {
     }
 }
 
-/// Saves what new agents start with, or draws the form again with what is wrong.
+/// Saves the settings of new agents, or draws the form again with the error.
 pub(crate) async fn save_defaults(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
@@ -62,7 +62,7 @@ pub(crate) async fn save_defaults(
     answer(&app, frame, saved, news).await
 }
 
-/// Saves how long things are kept, or draws the form again with what is wrong.
+/// Saves the retention, or draws the form again with the error.
 pub(crate) async fn save_retention(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
@@ -74,7 +74,7 @@ pub(crate) async fn save_retention(
     answer(&app, frame, saved, news).await
 }
 
-/// Takes back what was saved here.
+/// Goes back to the settings of the configuration.
 pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
     commands.reset_settings().await?;
     Ok(see_other("/settings?done=as-configured"))
@@ -84,7 +84,7 @@ async fn save(commands: &Commands, change: SettingsChange) -> Result<(), Problem
     Ok(commands.change_settings(change).await?)
 }
 
-/// Leads back, or draws the page with what is wrong with what was sent; any other problem has a
+/// Redirects back, or draws the page with the error in the submitted form. Any other problem has a
 /// page of its own.
 async fn answer(
     app: &App,

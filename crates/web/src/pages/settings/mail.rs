@@ -22,13 +22,13 @@ pub(super) struct MailSection {
     pub(super) is_set: bool,
     /// Whether it was set here.
     pub(super) is_set_here: bool,
-    /// Whether the form leaves a stored password as it is if none is entered.
+    /// Whether an empty password field keeps a stored password.
     pub(super) has_password: bool,
-    /// Where the configured server is, if there is one.
+    /// The address of the configured server, if there is one.
     pub(super) configured: Option<String>,
 }
 
-/// What the form holds and sends; its password is never shown.
+/// The fields of the form; the password is never shown.
 #[derive(Clone, Default, Deserialize)]
 pub(crate) struct MailForm {
     pub(super) host: String,
@@ -39,13 +39,13 @@ pub(crate) struct MailForm {
     pub(super) from: String,
 }
 
-/// What the form of a test mail sends.
+/// The field of the form for a test mail.
 #[derive(Deserialize)]
 pub(crate) struct TestForm {
     to: String,
 }
 
-/// What came of a test mail.
+/// The result of a test mail.
 pub(super) struct Tested {
     pub(super) to: String,
     pub(super) state: &'static str,
@@ -54,7 +54,7 @@ pub(super) struct Tested {
 }
 
 impl MailSection {
-    /// The server as it is, with `sent` in the form if something is wrong with that.
+    /// The current server, with `sent` in the form if that has an error.
     pub(super) async fn read(app: &App, sent: Option<MailForm>) -> Result<MailSection, Problem> {
         let server = smtp::read(app).await?;
         let stored = server.in_force.as_ref().filter(|_| server.is_set_here);
@@ -106,7 +106,7 @@ impl Tested {
     }
 }
 
-/// Saves the server, or draws the form again with what is wrong.
+/// Saves the server, or draws the form again with the error.
 pub(crate) async fn save(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
@@ -133,7 +133,7 @@ pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
     Ok(see_other("/settings?done=as-configured#mail"))
 }
 
-/// Sends a test mail, and draws the page with what came of it.
+/// Sends a test mail, and draws the page with its result.
 pub(crate) async fn test(State(app): State<App>, frame: Frame, Fields(TestForm { to }): Fields<TestForm>) -> Drawn {
     let to = to.trim().to_owned();
     let news = match smtp::send_test(&app, to.clone()).await {

@@ -1,5 +1,5 @@
-//! What holds for all agents: providers and their keys, what new agents start with, how long things
-//! are kept, who is logged in.
+//! The settings for all agents: providers and their keys, the settings of new agents, retention,
+//! and open sessions.
 
 pub(crate) mod audit;
 pub(crate) mod general;
@@ -37,10 +37,10 @@ struct SettingsPage {
     frame: Frame,
     providers: Vec<ProviderView>,
     defaults: SettingsForm,
-    /// Of agents that have none of their own.
+    /// The policy of agents that have none of their own.
     policy: DefaultPolicy,
     retention: RetentionForm,
-    /// Whether anything was set here, and so differs from the configuration or may.
+    /// Whether any setting was set here instead of by the configuration.
     is_set_here: bool,
     error: Option<String>,
     retention_error: Option<String>,
@@ -48,30 +48,30 @@ struct SettingsPage {
     mail_error: Option<String>,
     tested: Option<Tested>,
     sessions: usize,
-    /// Whether the token is of our own making.
+    /// Whether the token was generated, not configured.
     has_own_token: bool,
     status: StatusView,
     /// Whether other servers use the same database.
     is_shared: bool,
 }
 
-/// What a form has to tell on the page that it leads to.
+/// The result of a form, to be shown on the page.
 #[derive(Default)]
 struct News {
-    /// What is wrong with what was sent.
+    /// The error in the submitted form.
     error: Option<String>,
     retention_error: Option<String>,
     mail_error: Option<String>,
-    /// What came of a test mail.
+    /// The result of a test mail.
     tested: Option<Tested>,
-    /// What was sent.
+    /// The submitted form, if it has an error.
     defaults: Option<SettingsForm>,
     retention: Option<RetentionForm>,
     policy: Option<PolicyFields>,
     mail: Option<MailForm>,
 }
 
-/// What the form of a provider sends. An empty field keeps its value.
+/// The fields of a provider's form. An empty field keeps its value.
 #[derive(Deserialize)]
 pub(crate) struct ProviderForm {
     name: String,
@@ -85,7 +85,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
     draw_with(&app, frame, News::default()).await
 }
 
-/// Draws the page with what a form has to tell.
+/// Draws the page with the result of a form.
 async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
     let (web, settings) = (app.web(), app.web().store.settings());
     let is_wrong = news.error.is_some() || news.retention_error.is_some() || news.mail_error.is_some();
@@ -123,7 +123,7 @@ pub(crate) async fn save_provider(ByCaller(commands): ByCaller, Fields(form): Fi
     Ok(see_other("/settings?done=provider"))
 }
 
-/// Takes back what was stored of a provider.
+/// Removes the stored part of a provider.
 pub(crate) async fn remove_provider(ByCaller(commands): ByCaller, ProviderPath(name): ProviderPath) -> Drawn {
     commands.remove_provider(name).await?;
     Ok(see_other("/settings?done=provider-removed"))

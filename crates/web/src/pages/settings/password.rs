@@ -25,7 +25,7 @@ struct PasswordPage {
     error: Option<String>,
 }
 
-/// What the form sends.
+/// The fields of the form.
 #[derive(Deserialize)]
 pub(crate) struct PasswordForm {
     current: String,

@@ -1,4 +1,4 @@
-//! Who may log in: users, API tokens and open sessions, and the forms to change them.
+//! The page of users, API tokens and open sessions, and the forms to change them.
 
 use askama::Template;
 use axum::extract::State;
@@ -33,14 +33,14 @@ struct PeoplePage {
     news: News,
 }
 
-/// What a form has to tell on the page that it leads to.
+/// The result of a form, to be shown on the page.
 #[derive(Default)]
 struct News {
-    /// What is wrong with what was sent, and with which form.
+    /// The form with an error, and the error.
     error: Option<(&'static str, String)>,
     /// The text of a new token.
     token: Option<String>,
-    /// What was sent.
+    /// The submitted name.
     name: String,
 }
 
@@ -67,7 +67,7 @@ struct SessionLine {
     opened: Option<Moment>,
 }
 
-/// What the form of a new user sends.
+/// The fields of the form for a new user.
 #[derive(Deserialize)]
 pub(crate) struct UserForm {
     name: String,
@@ -77,7 +77,7 @@ pub(crate) struct UserForm {
     password: String,
 }
 
-/// What the form of a user sends. An empty password keeps the one before.
+/// The fields of a user's form. An empty password keeps the current one.
 #[derive(Deserialize)]
 pub(crate) struct UserChangeForm {
     role: Role,
@@ -86,14 +86,14 @@ pub(crate) struct UserChangeForm {
     password: String,
 }
 
-/// What the form of a new token sends.
+/// The fields of the form for a new token.
 #[derive(Deserialize)]
 pub(crate) struct TokenForm {
     name: String,
     role: Role,
     #[serde(default)]
     groups: String,
-    /// The last day on which it holds, in UTC; empty is for ever.
+    /// The last day on which it is valid, in UTC; empty for no end.
     until: String,
 }
 
@@ -128,7 +128,7 @@ fn token_line(view: TokenView, now: Timestamp) -> TokenLine {
 }
 
 fn session_line(view: SessionView, now: Timestamp) -> SessionLine {
-    // Sessions of earlier versions do not know when they were opened.
+    // Sessions of earlier versions have no opening time.
     let opened = (view.opened_at != Timestamp::default()).then(|| Moment::new(view.opened_at, now));
     SessionLine { who: words::holder(view.kind, &view.name), opened, view }
 }
@@ -173,7 +173,7 @@ pub(crate) async fn delete_user(state: State<App>, by: ByCaller, path: IdPath) -
     Ok(see_other("/settings/people?done=deleted"))
 }
 
-/// Makes a token, whose text is on the page that follows and nowhere else.
+/// Creates a token. Its text is shown on the next page and nowhere else.
 pub(crate) async fn add_token(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
@@ -224,8 +224,7 @@ fn end_of(day: &str) -> Result<Option<Timestamp>, Problem> {
     Ok(Some(Timestamp::from_millis(begin.as_millis() + DAY_MS)))
 }
 
-/// What is wrong with what was sent, to be said on the page; any other problem has a page of its
-/// own.
+/// The error in a submitted form, to be shown on the page. Any other problem has a page of its own.
 fn wrong(form: &'static str, name: String, problem: &Problem) -> Result<News, Problem> {
     if !problem.status().is_client_error() {
         return Err(problem.clone());

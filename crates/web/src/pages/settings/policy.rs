@@ -1,5 +1,5 @@
-//! The policy of agents that have none of their own, and the form to change it. What it saves goes
-//! before the configuration.
+//! The policy of agents that have none of their own, and the form to change it. It overrides the
+//! configuration.
 
 use axum::extract::State;
 
@@ -12,9 +12,9 @@ use crate::pages::policy_fields::PolicyFields;
 use crate::pages::{Drawn, see_other, words};
 use crate::problem::Problem;
 
-/// The policy as it is drawn.
+/// The section of the page.
 pub(super) struct DefaultPolicy {
-    /// In sentences.
+    /// Its limits, in sentences.
     pub(super) limits: Vec<String>,
     /// Whether it was set here.
     pub(super) is_set_here: bool,
@@ -22,7 +22,7 @@ pub(super) struct DefaultPolicy {
 }
 
 impl DefaultPolicy {
-    /// The policy as it holds, with `sent` in its form if something is wrong with that.
+    /// The current policy, with `sent` in its form if that has an error.
     pub(super) async fn read(app: &App, sent: Option<PolicyFields>) -> Result<DefaultPolicy, Problem> {
         let policy = app.web().guard.policies().default_policy();
         Ok(DefaultPolicy {
@@ -33,7 +33,7 @@ impl DefaultPolicy {
     }
 }
 
-/// Saves the policy, or draws the form again with what is wrong.
+/// Saves the policy, or draws the form again with the error.
 pub(crate) async fn save(
     State(app): State<App>,
     ByCaller(commands): ByCaller,
@@ -49,7 +49,7 @@ pub(crate) async fn save(
     }
 }
 
-/// Takes back what was saved here.
+/// Goes back to the policy of the configuration.
 pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
     commands.reset_default_policy().await?;
     Ok(see_other("/settings?done=as-configured"))

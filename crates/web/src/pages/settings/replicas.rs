@@ -1,4 +1,4 @@
-//! The servers that share a database: which of them live, and how far each is behind.
+//! The servers that share a database: which of them are alive, and how far each lags behind.
 
 use askama::Template;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! A new token: shown once, on a page that needs no session, since none is left.
+//! Replaces the token. The new one is shown once, on a page that needs no session, because all
+//! sessions have ended.
 
 use askama::Template;
 use axum::extract::State;

@@ -1,5 +1,5 @@
-//! Two texts side by side: which words of one stand in the other too, in the same order, and which
-//! do not.
+//! Compares two texts: which words of one are in the other too, in the same order, and which are
+//! not.
 
 /// A run of words that are all in the other text, or all not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(in crate::pages) fn compare(text: &str, other: &str) -> Vec<Run> {
     runs(&words, &same)
 }
 
-/// All of `text` as one run that has nothing to be compared with.
+/// All of `text` as one run, without a comparison.
 pub(in crate::pages) fn alone(text: &str) -> Vec<Run> {
     vec![Run { text: text.to_owned(), is_same: true }]
 }
@@ -58,7 +58,7 @@ fn in_both(words: &[&str], others: &[&str]) -> Vec<bool> {
     same
 }
 
-/// How long the longest common subsequence of every pair of ends is.
+/// The length of the longest common subsequence of every pair of ends.
 fn common_lengths(words: &[&str], others: &[&str]) -> Vec<Vec<u16>> {
     let mut lengths = vec![vec![0_u16; others.len() + 1]; words.len() + 1];
     for at in (0..words.len()).rev() {
@@ -88,7 +88,7 @@ fn runs(words: &[&str], same: &[bool]) -> Vec<Run> {
 mod tests {
     use super::*;
 
-    /// What differs is in brackets.
+    /// Checks the runs; the words that differ are in brackets.
     fn check(text: &str, other: &str, expected: &str) {
         let shown: String = compare(text, other)
             .into_iter()

@@ -1,7 +1,7 @@
-//! JSON with line ends and indents, so that people can read it. Not a byte of its values changes:
+//! JSON with line breaks and indents, so that people can read it. Its values do not change, because
 //! it is shown as evidence.
 
-/// `text` indented, if it looks like JSON; as it is, if not.
+/// `text` indented if it looks like JSON, otherwise unchanged.
 pub(in crate::pages) fn indented(text: String) -> String {
     if !text.trim_start().starts_with(['{', '[']) {
         return text;

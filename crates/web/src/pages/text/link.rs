@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// `path` with those of `parameters` that have a value.
+/// `path` with the `parameters` that have a value.
 pub(in crate::pages) fn link(path: &str, parameters: &[(&str, Option<String>)]) -> String {
     let mut address = path.to_owned();
     let given = parameters.iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
@@ -13,7 +13,7 @@ pub(in crate::pages) fn link(path: &str, parameters: &[(&str, Option<String>)]) 
     address
 }
 
-/// `text` as it stands in a query.
+/// `text` encoded for a query.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

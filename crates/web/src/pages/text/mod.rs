@@ -1,4 +1,4 @@
-//! How pages write: words, numbers, links, JSON, and what differs between two texts.
+//! The writing of pages: words, numbers, links, JSON, and the differences between two texts.
 
 pub(in crate::pages) mod diff;
 pub(in crate::pages) mod indented;

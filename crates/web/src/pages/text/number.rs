@@ -1,4 +1,4 @@
-//! Numbers, money and times the way people read them. Each carries its exact value, from which the
+//! Numbers, money and times in a form for people. Each carries its exact value, from which the
 //! browser writes it in the viewer's own language and time zone.
 
 use model::{NanoUsd, Timestamp};
@@ -41,7 +41,7 @@ impl Moment {
         self.exact.get(11..19).unwrap_or_default()
     }
 
-    /// The day and the hour, in UTC: `01-15 14:00`. For what is only known to the hour.
+    /// The day and the hour, in UTC: `01-15 14:00`. For times that are only known to the hour.
     pub(in crate::pages) fn hour(&self) -> String {
         self.exact.get(5..16).unwrap_or_default().replace('T', " ")
     }
@@ -68,7 +68,7 @@ impl From<NanoUsd> for Money {
 }
 
 impl Money {
-    /// What calls cost. Calls of models without a price are never shown as free.
+    /// The cost of calls. Calls of models without a price are never shown as free.
     pub(in crate::pages) fn spent(tally: &Tally) -> Money {
         let priced = Money::from(tally.cost);
         if tally.unpriced == 0 {

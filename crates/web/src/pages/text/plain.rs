@@ -1,5 +1,5 @@
-//! Text of agents and models made fit to be looked at: cut where it is endless, and with the
-//! characters made visible that would otherwise change how the text around them reads.
+//! Text of agents and models for display: long text is cut, and characters that change how the text
+//! around them reads are made visible.
 
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_hide_is_shown() {
+    fn hidden_characters_are_shown() {
         for (text, expected) in [
             ("plain text\n\tΩ 漢字 🦀", "plain text\n\tΩ 漢字 🦀"),
             ("gpt\u{202e}4o", "gpt⟨U+202E⟩4o"),
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_endless_is_cut_between_characters() {
+    fn long_text_is_cut_between_characters() {
         assert_eq!(cut("äöü", 3), "äöü");
         assert_eq!(cut("äöüß", 3), "äöü…");
         assert_eq!(cut(&"x".repeat(1 << 20), 10).chars().count(), 11);

@@ -1,4 +1,4 @@
-//! An open page is sent what differs from what it has.
+//! An open page gets only the differences to what it has.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
@@ -33,7 +33,7 @@ async fn open_page_is_sent_only_what_differs() {
     assert!(changed.text.len() < 1_000 && changed.text.contains(">on<"), "{}", changed.text);
     assert_ne!(changed.header("x-agentgazer-page"), whole.header("x-agentgazer-page"));
 
-    // Without the header, and where something is wrong, it is a page as ever.
+    // Without the header, and for an error, the answer is a whole page.
     assert!(browser.get("/agents").await.text.starts_with("<!doctype html>"));
     assert_eq!(ask_again(&browser, "/agents/nobody", "none").await.status, StatusCode::NOT_FOUND);
 }

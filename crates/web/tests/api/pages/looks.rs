@@ -1,11 +1,11 @@
-//! What the pages say, kept as snapshots.
+//! The content of pages, as snapshots.
 
 use super::Browser;
 use super::safety::with_a_kill;
 use crate::server::Server;
 
-/// Masks what differs from run to run: ids, the time between two calls, and the version of the
-/// files.
+/// Masks the parts that differ from run to run: ids, the time between two calls, and the version of
+/// the files.
 fn masked(html: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in html.lines().map(str::trim_end).filter(|line| !line.is_empty()) {

@@ -1,4 +1,4 @@
-//! The dashboard: what its pages say and what their forms do, without a browser.
+//! The dashboard: the content of its pages and the effect of their forms, without a browser.
 
 mod actions;
 mod alerts;
@@ -8,6 +8,7 @@ mod looks;
 mod needs;
 mod policy;
 mod safety;
+mod search;
 mod selected;
 mod settings;
 mod words;
@@ -34,7 +35,7 @@ impl<'a> Browser<'a> {
         self.server.send(request.body(Body::empty()).unwrap()).await
     }
 
-    /// The text of a page that must be there.
+    /// The text of a page that must exist.
     pub(crate) async fn page(&self, path: &str) -> String {
         let answer = self.get(path).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);
@@ -57,7 +58,7 @@ impl<'a> Browser<'a> {
         self.server.send(request.body(Body::from(fields.to_owned())).unwrap()).await
     }
 
-    /// Sends a form that must lead to `target`.
+    /// Sends a form that must redirect to `target`.
     pub(crate) async fn submit(&self, path: &str, fields: &str, target: &str) {
         let answer = self.post(path, fields).await;
         assert_eq!((answer.status, answer.header("location")), (StatusCode::SEE_OTHER, target), "{}", answer.text);

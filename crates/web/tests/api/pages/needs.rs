@@ -24,7 +24,8 @@ async fn loop_unguarded(server: &Server, name: &str, settings: serde_json::Value
 async fn headline(browser: &Browser<'_>, path: &str) -> String {
     let page = browser.page(path).await;
     let (_, rest) = page.split_once("<h1 id=\"summary\"").unwrap();
-    rest.split_once('>').unwrap().1.split_once("</h1>").unwrap().0.to_owned()
+    let sentences = rest.split_once('>').unwrap().1.split_once("</h1>").unwrap().0;
+    sentences.replace("<span>", "").replace("</span>", "").trim().to_owned()
 }
 
 #[tokio::test]

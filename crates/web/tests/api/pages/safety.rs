@@ -1,5 +1,5 @@
-//! What no page may ever do: run what an agent said, load from elsewhere, or be changed by another
-//! site.
+//! What no page may ever do: run the text of an agent, load from elsewhere, or be changed by
+//! another site.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
@@ -8,7 +8,7 @@ use model::{AgentId, CallId, Event, EventType};
 use super::Browser;
 use crate::server::{Server, request};
 
-/// Pages that show something, once `kill` has made an incident.
+/// Pages with content, once `kill` has made an incident.
 pub(super) const PAGES: [&str; 13] = [
     "/",
     "/agents",

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What looks like words and is none: headers, cookies, selectors, paths of pictures, errors that
-/// only code sees.
+/// Strings that look like words but are not: headers, cookies, selectors, paths of pictures, errors
+/// that only code sees.
 const NO_WORDS: [&str; 24] = [
     "text/css; charset=utf-8",
     "text/javascript; charset=utf-8",
@@ -34,13 +34,13 @@ const NO_WORDS: [&str; 24] = [
 ];
 
 #[test]
-fn words_stand_where_a_translator_looks() {
+fn words_are_only_where_a_translator_looks() {
     let pages = files("src/pages").into_iter().filter(|path| !path.to_string_lossy().contains("/pages/text/words"));
     let static_files = files("static").into_iter().filter(|path| !path.ends_with("words.js"));
     let mut found = Vec::new();
     for path in pages.chain(static_files) {
         let source = fs::read_to_string(&path).unwrap();
-        // Tests may say what they like.
+        // Tests may contain any text.
         let code = source.split("#[cfg(test)]").next().unwrap();
         let words = literals(code).into_iter().filter(|text| is_words(text) && !NO_WORDS.contains(&text.as_str()));
         found.extend(words.map(|text| format!("{}: {text:?}", path.display())));
@@ -109,7 +109,7 @@ fn after<'a>(text: &'a str, end: &str) -> &'a str {
     text.split_once(end).map_or("", |(_, rest)| rest)
 }
 
-/// What stands between the quote that `text` begins with and the next one that is not escaped.
+/// The text between the quote at the start of `text` and the next one that is not escaped.
 fn quoted(text: &str) -> &str {
     let (quote, mut is_escaped) = (text.as_bytes()[0], false);
     let end = text.bytes().skip(1).position(|byte| {
@@ -120,8 +120,8 @@ fn quoted(text: &str) -> &str {
     &text[1..=end.unwrap_or_else(|| panic!("a quote that does not end: {text:.80}"))]
 }
 
-/// Whether `text` is for people: a letter and a blank, or a word with a capital, what is filled in
-/// apart.
+/// Whether `text` is for people: it has a letter and a blank, or a word with a capital, apart from
+/// placeholders.
 fn is_words(text: &str) -> bool {
     let mut said = String::new();
     let mut depth = 0;

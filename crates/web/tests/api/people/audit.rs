@@ -38,6 +38,9 @@ async fn log_says_who_did_what_and_why() {
     assert_eq!(stopped["reason"], "maintenance");
     assert_eq!(find("user.create")["after"], json!({"name": "ann", "role": "operator", "password": "new"}));
     assert_eq!(find("session.open")["actor"]["name"], "ann");
+    let sessions = server.json("/api/sessions").await;
+    let of_ann = sessions["items"].as_array().unwrap().iter().find(|session| session["name"] == "ann").unwrap();
+    assert_eq!(find("session.open")["target"], format!("session:{}", of_ann["id"].as_str().unwrap()));
     let numbers: Vec<_> = rows.iter().rev().map(|row| row["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=rows.len() as u64).collect::<Vec<_>>());
 }
@@ -63,6 +66,13 @@ async fn log_is_filtered_and_paged() {
     let browser = Browser::new(&server).await;
     let page = browser.page("/settings/audit?action=agent.deactivate").await;
     assert!(page.contains("Deactivated") && page.contains("agent b") && !page.contains("agent a<"), "{page}");
+
+    server.put("/api/groups/live", json!({"labels": ["production"]})).await;
+    server.put("/api/agents/a/labels", json!({"labels": ["production"]})).await;
+    server.ask_as(TOKEN, Method::POST, "/api/groups/live/stop", Some(json!({"reason": "a bill"}))).await;
+    let page = browser.page("/settings/audit").await;
+    assert!(page.contains("Changed the labels") && page.contains("Stopped the group"), "{page}");
+    assert!(!page.contains("stopped_at") && !page.contains("agent.labels"), "{page}");
 }
 
 #[tokio::test]
@@ -76,7 +86,7 @@ async fn change_that_is_refused_leaves_no_row() {
     assert_eq!(rows(&server, "").await.len(), 1);
 }
 
-/// Every secret that a person can give, looked for in the audit log and in all files.
+/// Searches the audit log and all files for every secret that a person can enter.
 #[tokio::test]
 async fn no_secret_is_in_the_log_or_in_a_file() {
     let server = Server::start().await;

@@ -1,4 +1,4 @@
-//! Who may come in and do what, and what the audit log says of it.
+//! Who has access and what they may do, and what the audit log records of it.
 
 mod audit;
 mod roles;

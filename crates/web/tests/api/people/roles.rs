@@ -203,10 +203,10 @@ const FORMS: [(&str, &str); 54] = [
     ("/settings/people/tokens", "admin"),
     ("/settings/people/tokens/none/revoke", "admin"),
     ("/settings/people/sessions/none/end", "admin"),
-    ("/agents/selected", "operator"),
-    ("/agents/selected?on", "admin"),
-    ("/agents/selected?off", "admin"),
-    ("/agents/selected?activate", "operator"),
+    ("/agents", "operator"),
+    ("/agents?on", "admin"),
+    ("/agents?off", "admin"),
+    ("/agents?activate", "operator"),
     ("/settings/password", "viewer"),
     ("/theme", "viewer"),
     ("/logout", "viewer"),
@@ -317,7 +317,7 @@ async fn pages_of_agents_of_other_groups_show_no_bodies() {
         let answer = operator.post(&path, "").await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path}: {}", answer.text);
     }
-    operator.post("/agents/selected", "do=activate&agent=looper").await;
+    operator.post("/agents", "do=activate&agent=looper").await;
     assert_eq!(server.json("/api/agents/looper").await["active"], false, "selected agents are checked each");
     server.ask_as(TOKEN, Method::PATCH, &path, Some(json!({"groups": null}))).await;
     let operator = log_in(&server, "operator").await;

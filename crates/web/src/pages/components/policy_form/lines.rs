@@ -1,4 +1,4 @@
-//! The lines of a policy's form that there may be any number of: hours, rates and models.
+//! The lines of a policy's form whose number is not fixed: hours, rates and models.
 
 use model::{ANY, AllowedHours, FieldError, ModelOverride, RateLimit, TimeOfDay, Weekday};
 

@@ -1,5 +1,5 @@
-//! The fields of a policy's form: as they are shown, as they are sent, and the change that they ask
-//! for. A line that is left empty is ignored; there is always one to add.
+//! The fields of a policy's form: as shown, as submitted, and the change that they ask for. An
+//! empty line is ignored; there is always one to add.
 
 mod lines;
 
@@ -10,7 +10,7 @@ use model::{ANY, AllowedHours, FieldError, NanoUsd, Policy, PolicyChange, Weekda
 use self::lines::{HoursLine, ModelLine, RateLine};
 use crate::pages::words::problem::takes;
 
-/// The form, as texts: what was typed stays, also if it is wrong.
+/// The form as texts: it keeps what was typed, even if that is wrong.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::pages) struct PolicyForm {
     pub(in crate::pages) daily: String,
@@ -24,7 +24,7 @@ pub(in crate::pages) struct PolicyForm {
 }
 
 impl PolicyForm {
-    /// The policy as it is.
+    /// The form of a stored policy.
     pub(in crate::pages) fn new(policy: &Policy) -> PolicyForm {
         let dollars = |budget: Option<NanoUsd>| budget.map(|budget| budget.usd().to_string()).unwrap_or_default();
         let number = |rate: Option<u64>| rate.map(|rate| rate.to_string()).unwrap_or_default();
@@ -53,10 +53,10 @@ impl PolicyForm {
             rates: rates.collect(),
             models: models.collect(),
         }
-        .with_room()
+        .with_empty_lines()
     }
 
-    /// What was sent.
+    /// The submitted form.
     pub(in crate::pages) fn sent(pairs: Vec<(String, String)>) -> PolicyForm {
         let fields: &HashMap<String, String> = &pairs.into_iter().collect();
         let text = |name: &str| fields.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
@@ -89,18 +89,18 @@ impl PolicyForm {
             rates: rates.filter(|line| !line.is_empty()).collect(),
             models: models.filter(|line| !line.is_empty()).collect(),
         }
-        .with_room()
+        .with_empty_lines()
     }
 
-    /// With an empty line at the end of each list.
-    fn with_room(mut self) -> PolicyForm {
+    /// This form with an empty line at the end of each list.
+    fn with_empty_lines(mut self) -> PolicyForm {
         self.hours.push(HoursLine::default());
         self.rates.push(RateLine { provider: ANY.to_owned(), ..RateLine::default() });
         self.models.push(ModelLine { provider: ANY.to_owned(), ..ModelLine::default() });
         self
     }
 
-    /// All that can be chosen: those there are, and those that are named here already.
+    /// The providers to choose from: the known ones, and those that the form names already.
     pub(in crate::pages) fn providers(&self, known: impl Iterator<Item = String>) -> Vec<String> {
         let named = self.rates.iter().map(|line| &line.provider).chain(self.models.iter().map(|line| &line.provider));
         let mut all: Vec<String> = named.filter(|name| *name != ANY).cloned().chain(known).collect();
@@ -149,7 +149,7 @@ mod tests {
         serde_json::from_str::<PolicyChange>(change).unwrap().apply(&Policy::default()).unwrap()
     }
 
-    /// What a browser sends of the form.
+    /// The fields that a browser submits for the form.
     fn pairs(form: &PolicyForm) -> Vec<(String, String)> {
         let mut pairs = vec![
             ("budget_daily_usd".to_owned(), form.daily.clone()),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_and_sent_unchanged_changes_nothing() {
+    fn unchanged_form_changes_nothing() {
         for policy in [policy(), Policy::default()] {
             let form = PolicyForm::new(&policy);
             let sent = PolicyForm::sent(pairs(&form));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emptied_line_is_taken_away_and_a_filled_one_added() {
+    fn emptied_line_is_removed_and_filled_line_added() {
         let mut form = PolicyForm::new(&policy());
         form.hours[0] = HoursLine::default();
         form.models[1].used = "any".to_owned();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_and_what_was_typed_is_kept() {
+    fn error_names_the_field_and_keeps_what_was_typed() {
         let check = |name: &str, typed: &str, field: &str| {
             let mut sent = pairs(&PolicyForm::new(&policy()));
             sent.retain(|(known, _)| known != name);

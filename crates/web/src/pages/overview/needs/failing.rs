@@ -1,5 +1,5 @@
-//! Which agents fail: most of their calls of the last hours, and of the newest ones, failed or were
-//! refused.
+//! Finds the agents that fail: most of their calls of the last hours, and most of the newest ones,
+//! failed or were refused.
 
 use model::{AgentId, Event, EventType, Timestamp};
 use store::{EventFilter, EventRow, PageRequest, Period, Tally};
@@ -9,13 +9,13 @@ use crate::app::App;
 use crate::pages::plain::plain;
 use crate::problem::Problem;
 
-/// The hour that runs and the one before it.
+/// The current hour and the one before it.
 const FAILING_HOURS: u32 = 2;
-/// Fewer calls say nothing about an agent.
+/// With fewer calls an agent does not count as failing.
 const FAILING_CALLS: u64 = 10;
-/// How many of its newest events say whether an agent still fails.
+/// The number of newest events that decide whether an agent still fails.
 const NEWEST_READ: u32 = 10;
-/// How many agents with calls are looked at.
+/// The most agents with calls that are read.
 const CALLERS_READ: u32 = 500;
 
 /// An agent most of whose calls fail or are refused.
@@ -26,15 +26,15 @@ pub(super) struct FailingAgent {
     pub(super) cause: Cause,
 }
 
-/// What the newest call that failed was answered.
+/// The error of the newest call that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::pages) struct Cause {
     pub(in crate::pages) status: Option<u16>,
-    /// The provider's message, or what went wrong on the way.
+    /// The provider's message, or the failure on the way to it.
     pub(in crate::pages) error: Option<String>,
 }
 
-/// Active agents most of whose calls fail or are refused, those with a spent budget apart.
+/// Active agents most of whose calls fail or are refused, except those with a spent budget.
 pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<FailingAgent>, Problem> {
     let figures = app.web().store.agent_figures(Period::last_hours(FAILING_HOURS, now), CALLERS_READ).await?;
     let mut found = Vec::new();
@@ -61,7 +61,7 @@ async fn failing_agent(
     if !is_failing(&tally) || !is_active(app, id) || is_spent(app, id, now) {
         return Ok(None);
     }
-    // That it was stopped is over since somebody activated it.
+    // An activation ends the time before it: the agent may have been stopped then.
     let from = Period::last_hours(FAILING_HOURS, now).from();
     let while_inactive = app.web().store.refused_while_inactive(id, from).await?;
     tally.blocked = tally.blocked.saturating_sub(while_inactive);
@@ -73,7 +73,7 @@ async fn failing_agent(
     Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), tally, cause: cause_of(newest) }))
 }
 
-/// Of the newest of these events that is a call that failed.
+/// The cause in the newest of these events that is a failed call.
 fn cause_of(newest: Vec<EventRow>) -> Cause {
     let failed = newest.into_iter().map(|row| row.event).find(Event::is_error);
     failed.map_or_else(Cause::default, |event| Cause { status: event.status, error: event.error.as_deref().map(plain) })

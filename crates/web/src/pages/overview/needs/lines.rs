@@ -48,7 +48,7 @@ pub(super) fn stopped_need(agent: &AgentView, untold: &[IncidentId]) -> Need {
     Need { who: id.to_string(), what: words::stopped(is_untold), link: Some(link), button: Some(button) }
 }
 
-/// A server that records nothing: calls are forwarded, but not recorded.
+/// A server that records nothing. It still forwards calls.
 pub(super) fn not_recording_need(trouble: &str) -> Need {
     Need {
         who: words::SERVER.to_owned(),
@@ -83,7 +83,7 @@ pub(super) fn replica_need(replica: &ReplicaTrouble) -> Need {
     Need { who: replica.address.clone(), what, link, button: None }
 }
 
-/// That there are `all` of a kind, of which only the first have a line.
+/// A line for the further agents of a kind, of which `all` exist and only the first have a line.
 pub(super) fn more_need(all: u64, what: (&'static str, &'static str), page: &str) -> Option<Need> {
     let more = all.checked_sub(SHOWN as u64).filter(|more| *more > 0)?;
     let what = if more == 1 { what.0 } else { what.1 }.to_owned();

@@ -1,5 +1,5 @@
-//! What needs a person, for the headline of Overview and Agents and for the page of one agent: each
-//! with what to look at and the button that answers it.
+//! The things that need a person, for the headline of Overview and Agents and for the page of one
+//! agent: each with a link and the button that deals with it.
 
 mod failing;
 mod lines;
@@ -25,16 +25,16 @@ use crate::pages::alerts::health::{self, FailingChannel};
 use crate::pages::words::needs as words;
 use crate::problem::Problem;
 
-/// How many of a kind are listed; all are counted.
+/// The most lines of a kind; all are counted.
 const SHOWN: usize = 5;
-/// How many stopped agents are looked at, whether somebody was told.
+/// The most stopped agents for which the notification is checked.
 pub(in crate::pages) const STOPPED_READ: u32 = 20;
-/// How many agents nearest to their threshold are looked at.
+/// The most agents nearest to their threshold that are checked.
 const NEAREST_READ: usize = 200;
-/// A loop that made no call for so long is over.
+/// A loop counts as over if it made no call for this long.
 const LOOP_MS: u64 = 60 * 60 * 1000;
 
-/// How many there are of each kind.
+/// The number of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::pages) struct NeedCounts {
     pub(in crate::pages) agents: AgentCounts,
@@ -46,11 +46,11 @@ pub(in crate::pages) struct NeedCounts {
     pub(in crate::pages) spent: usize,
     /// Channels whose newest alert did not arrive.
     pub(in crate::pages) channels: usize,
-    /// Kills that no one was told of, of those that were looked at.
+    /// Kills that no one was notified of, among those that were checked.
     pub(in crate::pages) untold: usize,
     /// Replicas that went silent without leaving.
     pub(in crate::pages) silent_replicas: usize,
-    /// Replicas that decide alone because the engine they share is out of reach.
+    /// Replicas that decide alone because the shared engine is unreachable.
     pub(in crate::pages) lone_replicas: usize,
     /// Whether nothing can be recorded.
     pub(in crate::pages) not_recording: bool,
@@ -65,15 +65,15 @@ impl NeedCounts {
     }
 }
 
-/// One thing that needs somebody.
+/// One thing that needs a person.
 pub(in crate::pages) struct Need {
-    /// What the sentence is about: an agent or a channel.
+    /// The subject of the sentence: an agent or a channel.
     pub(in crate::pages) who: String,
     /// The rest of the sentence.
     pub(in crate::pages) what: String,
-    /// Where to look.
+    /// The page with more about it.
     pub(in crate::pages) link: Option<(String, &'static str)>,
-    /// What to do about it.
+    /// The button that deals with it.
     pub(in crate::pages) button: Option<Button>,
 }
 
@@ -84,18 +84,20 @@ pub(in crate::pages) struct Button {
     pub(in crate::pages) page: String,
     pub(in crate::pages) fields: Vec<(&'static str, String)>,
     pub(in crate::pages) label: &'static str,
-    /// What is said before it is done, where it should not happen by a slip.
+    /// The question before it is done, if it should not happen by accident. Such a form also asks
+    /// for a reason.
     pub(in crate::pages) warning: Option<&'static str>,
-    /// Whether it can wait, so that it is no primary action.
+    /// Whether it can wait, so that it is not a primary action.
     pub(in crate::pages) is_quiet: bool,
-    /// Who may do it.
+    /// The role that it needs.
     pub(in crate::pages) needs: Role,
 }
 
-/// What needs somebody, and the sentence that says it.
+/// The things that need a person, and the sentence that sums them up.
 pub(in crate::pages) struct Needs {
     pub(in crate::pages) counts: NeedCounts,
-    pub(in crate::pages) summary: String,
+    /// The sentences of the headline, the most urgent first.
+    pub(in crate::pages) summary: Vec<String>,
     pub(in crate::pages) lines: Vec<Need>,
     /// The agents most of whose calls fail or are refused.
     pub(in crate::pages) failing: HashSet<AgentId>,
@@ -109,7 +111,7 @@ struct Found {
     unguarded: Vec<(AgentId, SettingsView)>,
     /// The first of the stopped agents.
     stopped: Vec<AgentView>,
-    /// Those of their incidents that no one was told of.
+    /// The incidents among theirs that no one was notified of.
     untold: Vec<IncidentId>,
     failing: Vec<FailingAgent>,
     spent: Vec<AgentId>,
@@ -171,18 +173,18 @@ impl Found {
     }
 }
 
-/// What needs somebody on the page of one agent. That the kill switch stopped it is said there by
-/// itself.
+/// The things that need a person on the page of one agent. The page itself reports a stop by the
+/// kill switch.
 pub(in crate::pages) struct AgentNeeds {
     pub(in crate::pages) lines: Vec<Need>,
 }
 
-/// Collects what needs somebody about one agent.
+/// Collects the things about one agent that need a person.
 pub(in crate::pages) async fn of_agent(app: &App, id: &AgentId) -> Result<AgentNeeds, Problem> {
     let now = app.web().clock.now();
     let mut lines = Vec::new();
     if let Some(settings) = unguarded_settings(app, id, now) {
-        // The page is the one that the line would lead to.
+        // The line needs no link, because this is the page that it would link to.
         lines.push(Need { link: None, ..unguarded_need(id, &settings) });
     }
     if is_spent(app, id, now) {
@@ -192,7 +194,7 @@ pub(in crate::pages) async fn of_agent(app: &App, id: &AgentId) -> Result<AgentN
     Ok(AgentNeeds { lines })
 }
 
-/// The agents that the kill switch stopped, and those of their incidents that no one was told of.
+/// The agents that the kill switch stopped, and their incidents that no one was notified of.
 async fn stopped(app: &App) -> Result<(Vec<AgentView>, Vec<IncidentId>), Problem> {
     let by_switch = AgentFilter { deactivated_by: Some(DeactivatedBy::KillSwitch), ..AgentFilter::default() };
     let agents = agents::read_page(app, &by_switch, &PageRequest { limit: STOPPED_READ, cursor: None }).await?.items;
@@ -205,13 +207,13 @@ async fn stopped(app: &App) -> Result<(Vec<AgentView>, Vec<IncidentId>), Problem
     Ok((agents, untold))
 }
 
-/// Whether somebody was told of an incident, or the alert is just on its way.
+/// Whether someone was notified of an incident, or the alert may still arrive.
 pub(in crate::pages) async fn is_told(app: &App, incident: IncidentId) -> Result<bool, Problem> {
     let filter = DeliveryFilter { incident: Some(incident), ..DeliveryFilter::default() };
     let sent = app.web().store.deliveries(&filter, &PageRequest { limit: 50, cursor: None }).await?;
     for delivery in sent.items {
         let arrives = match (delivery.digest, delivery.state) {
-            // An alert in a digest arrives with the digest, or not.
+            // An alert in a digest arrives if the digest does.
             (Some(digest), _) => app.web().store.delivery(digest).await?.is_some_and(|digest| may_arrive(&digest)),
             (None, DeliveryState::Digested) => true,
             (None, _) => may_arrive(&delivery),
@@ -223,7 +225,7 @@ pub(in crate::pages) async fn is_told(app: &App, incident: IncidentId) -> Result
     Ok(false)
 }
 
-/// Whether an alert was delivered, or is on its way for the first time.
+/// Whether an alert was delivered, or has not failed yet.
 fn may_arrive(delivery: &DeliveryRow) -> bool {
     match delivery.state {
         DeliveryState::Delivered => true,
@@ -239,19 +241,19 @@ fn unguarded(app: &App, now: Timestamp) -> Vec<(AgentId, SettingsView)> {
     for id in guard.nearest(NEAREST_READ) {
         let Some(agent) = guard.agent(&id) else { continue };
         if agent.current_score.value <= agent.kill_switch.threshold {
-            // The nearest come first: no other is above its threshold.
+            // The nearest come first, so no other agent is above its threshold.
             break;
         }
         if let Some(settings) = unguarded_settings(app, &id, now) {
             found.push((id, settings));
         }
     }
-    // By name, since equal scores come in any order and the lines must not jump.
+    // They are sorted by name: equal scores come in any order, and the lines must not jump.
     found.sort_by(|(one, _), (other, _)| one.as_str().cmp(other.as_str()));
     found
 }
 
-/// The settings of an active agent that loops while they stop nothing.
+/// The settings of an active agent that loops although they stop nothing.
 fn unguarded_settings(app: &App, id: &AgentId, now: Timestamp) -> Option<SettingsView> {
     let agent = app.web().guard.agent(id).filter(|agent| agent.deactivation.is_none())?;
     let is_looping = agent.current_score.value > agent.kill_switch.threshold;
@@ -260,8 +262,8 @@ fn unguarded_settings(app: &App, id: &AgentId, now: Timestamp) -> Option<Setting
     (is_looping && is_recent && stops_nothing).then(|| agent.kill_switch.into())
 }
 
-/// Whether an agent is active. One that is not in memory is: it was never let through, or rests,
-/// and those that are inactive stay in memory.
+/// Whether an agent is active. An agent that is not in memory is, because inactive agents stay in
+/// memory.
 fn is_active(app: &App, id: &AgentId) -> bool {
     app.web().guard.agent(id).is_none_or(|agent| agent.deactivation.is_none())
 }

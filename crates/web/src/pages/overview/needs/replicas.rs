@@ -1,5 +1,5 @@
-//! Which replicas need somebody: those that went silent without leaving, and those that decide
-//! alone.
+//! Finds the replicas that need a person: those that went silent without leaving, and those that
+//! decide alone.
 
 use model::Timestamp;
 
@@ -9,17 +9,17 @@ use crate::app::App;
 use crate::pages::number::Moment;
 use crate::problem::Problem;
 
-/// A replica that needs somebody.
+/// A replica that needs a person.
 pub(super) struct ReplicaTrouble {
     pub(super) address: String,
-    /// When it was last heard of, if it is silent; else it decides alone.
+    /// The time of its last report, if it is silent; otherwise it decides alone.
     pub(super) silent_since: Option<Moment>,
 }
 
-/// The replicas that need somebody, oldest first.
+/// The replicas that need a person, oldest first.
 pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<ReplicaTrouble>, Problem> {
     let all = replicas::read(app).await?;
-    // Of itself a server knows it at once; the database hears of it with the next heartbeat.
+    // This server knows its own mode at once; the database learns of it with the next heartbeat.
     let is_alone = status::read(app).mode == replicas::DEGRADED;
     let in_trouble = all.iter().filter_map(|replica| {
         let silent_since = match replica.is_alive {

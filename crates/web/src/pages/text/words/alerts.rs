@@ -1,27 +1,27 @@
-//! What the page of alerts says of rules and of what became of an alert.
+//! The words for rules and deliveries on the page of alerts.
 
 use model::{ChannelKind, DeliveryState, RuleType};
 
-use super::policy::each;
+use super::policy::per_period;
 use crate::api::alerts::RuleView;
 use crate::pages::number::Money;
 
 pub(in crate::pages) const ALL_AGENTS: &str = "all agents";
 pub(in crate::pages) const EVERY_CHANNEL: &str = "every channel";
 
-/// What the rules say of kills.
+/// What the rules say about kills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pages) enum KillRules {
-    /// There are none: every channel is notified.
+    /// There is no rule about kills: every channel is notified.
     None,
-    /// Some name who is notified.
+    /// Some rules name who is notified.
     Some,
     /// No one is notified, about any agent.
     Silence,
 }
 
 /// The channels that kills are sent to.
-pub(in crate::pages) struct Told {
+pub(in crate::pages) struct KillChannels {
     /// How many are on.
     pub(in crate::pages) on: usize,
     /// How many of them deliver.
@@ -31,8 +31,8 @@ pub(in crate::pages) struct Told {
 }
 
 /// Who is notified of a kill, and how many channels do not deliver.
-pub(in crate::pages) fn summary(channels: &Told, failing: usize) -> String {
-    let told = told(channels);
+pub(in crate::pages) fn summary(channels: &KillChannels, failing: usize) -> String {
+    let told = who_is_notified(channels);
     match failing {
         0 => told,
         _ if channels.working == 0 && channels.on > 0 => told,
@@ -41,7 +41,7 @@ pub(in crate::pages) fn summary(channels: &Told, failing: usize) -> String {
     }
 }
 
-fn told(channels: &Told) -> String {
+fn who_is_notified(channels: &KillChannels) -> String {
     match (channels.working, channels.rules) {
         (0, _) if channels.on == 0 => "No one is notified of kills.".to_owned(),
         (0, _) if channels.on == 1 => "No one is notified of kills: the only channel fails.".to_owned(),
@@ -55,7 +55,7 @@ fn told(channels: &Told) -> String {
     }
 }
 
-/// What becomes of it when a rule is deleted.
+/// The effect of deleting a rule.
 pub(in crate::pages) fn without_rule(rule_type: RuleType) -> &'static str {
     match rule_type {
         RuleType::KillSwitch => "Where no other rule is about kills, every channel is told of them again.",
@@ -63,7 +63,7 @@ pub(in crate::pages) fn without_rule(rule_type: RuleType) -> &'static str {
     }
 }
 
-/// What a channel is.
+/// The name of a channel's kind.
 pub(in crate::pages) fn kind(kind: ChannelKind) -> &'static str {
     match kind {
         ChannelKind::Webhook => "Webhook",
@@ -74,7 +74,7 @@ pub(in crate::pages) fn kind(kind: ChannelKind) -> &'static str {
     }
 }
 
-/// What a rule tells of.
+/// The condition of a rule.
 pub(in crate::pages) fn rule(rule: &RuleView) -> String {
     let minutes = rule.minutes.unwrap_or_default();
     match rule.rule_type {
@@ -88,12 +88,12 @@ pub(in crate::pages) fn rule(rule: &RuleView) -> String {
         }
         RuleType::Budget => {
             let amount = Money::from(rule.amount_usd.unwrap_or_default()).short;
-            format!("{amount} is spent in {}", rule.period.map(each).unwrap_or_default())
+            format!("{amount} is spent in {}", rule.period.map(per_period).unwrap_or_default())
         }
     }
 }
 
-/// What became of an alert, which was tried before or not: its word and its tone.
+/// The state of a delivery, which was tried before or not: its word and its tone.
 pub(in crate::pages) fn delivery(state: DeliveryState, was_tried: bool) -> (&'static str, &'static str) {
     match state {
         DeliveryState::Queued if was_tried => ("Trying again", "amber"),
@@ -104,7 +104,7 @@ pub(in crate::pages) fn delivery(state: DeliveryState, was_tried: bool) -> (&'st
     }
 }
 
-/// What became of the digest that an alert is in.
+/// The state of the digest that an alert is in.
 pub(in crate::pages) fn delivery_in_digest(digest: DeliveryState, was_tried: bool) -> (&'static str, &'static str) {
     match digest {
         DeliveryState::Queued if was_tried => ("In a digest, trying again", "amber"),

@@ -1,11 +1,11 @@
-//! What a drill says.
+//! The words of the page of drills.
 
 use crate::drill::DrillReport;
 
 pub(in crate::pages) const BEFORE: &str = "Test whether a loop is stopped and who is told.";
 pub(in crate::pages) const NONE: &str = "This server cannot run drills.";
 
-/// What came of a drill, and whether that is a failure.
+/// The result of a drill, and whether it is a failure.
 pub(in crate::pages) fn summary(ran: &Result<DrillReport, String>) -> (String, bool) {
     let report = match ran {
         Err(why) => return (format!("The drill could not be finished: {why}."), true),

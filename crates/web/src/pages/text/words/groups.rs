@@ -1,4 +1,4 @@
-//! What the page of groups says.
+//! The words of the page of groups.
 
 pub(in crate::pages) const DOLLARS: &str = "must be a number of dollars";
 pub(in crate::pages) const WHOLE: &str = "must be a whole number";
@@ -21,7 +21,7 @@ pub(in crate::pages) fn rate(rate: u64, provider: &str) -> String {
     if provider == "*" { format!("{rate} calls a minute") } else { format!("{rate} calls a minute to {provider}") }
 }
 
-/// What new agents start with.
+/// The settings of new agents.
 pub(in crate::pages) fn new_agents(enabled: Option<bool>) -> &'static str {
     match enabled {
         Some(true) => "kill switch on",

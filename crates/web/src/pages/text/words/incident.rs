@@ -1,11 +1,11 @@
-//! What pages say of an incident, its evidence, and what can be done about a false alarm.
+//! The words for an incident, its evidence, and the remedies for a false alarm.
 
 use model::{ActivatedBy, ExemptKind, IncidentState, Matched, MissingBodies, WindowKind};
 
 use crate::api::incidents::CycleView;
 use crate::pages::number::grouped;
 
-/// What is on record of an incident.
+/// The fields of an incident.
 pub(in crate::pages) mod setting {
     pub(in crate::pages) const PROVIDER: &str = "Provider";
     pub(in crate::pages) const MODEL: &str = "Model";
@@ -24,12 +24,12 @@ pub(in crate::pages) mod part {
     pub(in crate::pages) const RESPONSE: &str = "Response";
 }
 
-/// How long after the call before it a call came: `4.2 s after call 8`.
+/// The time between a call and the one before it: `4.2 s after call 8`.
 pub(in crate::pages) fn gap(span: &str, call: usize) -> String {
     format!("{span} after call {call}")
 }
 
-/// How much of a text is shown; `all` is how much there is, if that is more.
+/// How much of a text is shown; `all` is the length of the whole, if that is longer.
 pub(in crate::pages) fn characters(shown: &str, all: Option<&str>, is_one: bool) -> String {
     match all {
         Some(all) => format!("the first {shown} of {all} characters"),
@@ -50,7 +50,7 @@ pub(in crate::pages) fn missing(missing: MissingBodies) -> &'static str {
     }
 }
 
-/// Of incidents from before it was kept why.
+/// The reason for incidents of versions that did not record it.
 pub(in crate::pages) const NOT_IN_MEMORY: &str = "Its request and response are missing: they were no longer in memory.";
 
 /// A body of which only the beginning was kept.
@@ -61,13 +61,13 @@ pub(in crate::pages) fn body_cut(shown: &str) -> String {
     format!("\n\n(The first {shown} characters. Download the body to see all of it.)")
 }
 
-/// A call of the window that nothing is like.
+/// A call of the window that is similar to no other.
 pub(in crate::pages) const NOT_ALIKE: &str = "not similar";
 
-/// The response that all others are compared with.
+/// The response that the others are compared with.
 pub(in crate::pages) const NEWEST_RESPONSE: &str = "the newest response";
 
-/// How long the window was, and which one fired.
+/// The length of the window, and which one fired.
 pub(in crate::pages) fn window_of(size: u16, kind: WindowKind) -> String {
     match kind {
         WindowKind::Agent => format!("{size} calls across the whole agent"),
@@ -83,7 +83,7 @@ pub(in crate::pages) fn state(state: IncidentState) -> &'static str {
     }
 }
 
-/// What became of the agent.
+/// What happened to the agent.
 pub(in crate::pages) fn story(state: IncidentState) -> &'static str {
     match state {
         IncidentState::Open => "Stopped by the kill switch. It stays inactive until someone activates it.",
@@ -111,8 +111,8 @@ pub(in crate::pages) fn trigger(state: IncidentState) -> &'static str {
     }
 }
 
-/// Which later call one is like: `prompt similar to call 9 (distance 1)`. At no distance the texts
-/// may still differ in what is not compared, such as numbers.
+/// The later call that a call is similar to: `prompt similar to call 9 (distance 1)`. At distance 0
+/// the texts may still differ in parts that are not compared, such as numbers.
 pub(in crate::pages) fn likeness(by: Matched, call: usize, distance: Option<u32>) -> String {
     let what = match by {
         Matched::Prompt => "prompt similar to",
@@ -125,7 +125,7 @@ pub(in crate::pages) fn likeness(by: Matched, call: usize, distance: Option<u32>
     }
 }
 
-/// The cycle that a loop went round.
+/// The cycle of a loop.
 pub(in crate::pages) fn cycle(cycle: Option<&CycleView>) -> String {
     match cycle {
         None => "No fixed order".to_owned(),
@@ -134,7 +134,7 @@ pub(in crate::pages) fn cycle(cycle: Option<&CycleView>) -> String {
     }
 }
 
-/// What kind of thing does not count.
+/// The kind of an exemption.
 pub(in crate::pages) fn exempt_kind(kind: ExemptKind) -> &'static str {
     match kind {
         ExemptKind::Prompt => "This prompt",
@@ -142,7 +142,7 @@ pub(in crate::pages) fn exempt_kind(kind: ExemptKind) -> &'static str {
     }
 }
 
-/// From where an agent was activated.
+/// The interface from which an agent was activated.
 pub(in crate::pages) fn activated_by(by: ActivatedBy) -> &'static str {
     match by {
         ActivatedBy::Dashboard => "from the dashboard",
@@ -151,7 +151,7 @@ pub(in crate::pages) fn activated_by(by: ActivatedBy) -> &'static str {
     }
 }
 
-/// The text of something exempt that was not kept.
+/// The text of an exemption that was not kept.
 pub(in crate::pages) fn text_not_kept(kind: ExemptKind) -> &'static str {
     match kind {
         ExemptKind::Prompt => "(its text was not kept)",
@@ -159,18 +159,18 @@ pub(in crate::pages) fn text_not_kept(kind: ExemptKind) -> &'static str {
     }
 }
 
-/// What an exemption would have done to the call that was stopped.
+/// The effect that an exemption would have had on the stopped call.
 pub(in crate::pages) fn effect(score: f64, threshold: f64, would_have_passed: bool) -> String {
     let fate = if would_have_passed { "it would have gone through" } else { "it would still have been stopped" };
     format!("With this, the call would have scored {score:.1} / {threshold}: {fate}.")
 }
 
-/// How much else an exemption would let pass.
+/// How many other calls an exemption would let pass.
 pub(in crate::pages) fn covers(covered: usize, all: usize) -> String {
     format!("It covers {} of the newest {} calls on record.", grouped(covered as u64), grouped(all as u64))
 }
 
-/// Until when an exemption holds: `2026-12-24 00:00 UTC`.
+/// The end of an exemption: `2026-12-24 00:00 UTC`.
 pub(in crate::pages) fn until(day_and_time: &str) -> String {
     format!("{day_and_time} UTC")
 }

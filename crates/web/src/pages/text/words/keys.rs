@@ -1,4 +1,4 @@
-//! What the page of agent keys says.
+//! The words of the page of agent keys.
 
 use model::KeyRefusal;
 

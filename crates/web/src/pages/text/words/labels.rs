@@ -48,7 +48,7 @@ pub(in crate::pages) mod signal {
     pub(in crate::pages) const TOOL_CALLS: (&str, &str) = ("T", "Repeated tool calls");
 }
 
-/// What is on record of a request.
+/// The fields of a request.
 pub(in crate::pages) mod request {
     pub(in crate::pages) const ID: &str = "Request id";
     pub(in crate::pages) const TIME: &str = "Time (UTC)";
@@ -79,7 +79,7 @@ pub(in crate::pages) fn chart_title(what: &str, step: Span) -> String {
     }
 }
 
-/// What a chart shows, for those who cannot see it.
+/// The description of a chart, for people who cannot see it.
 pub(in crate::pages) fn chart(title: &str, total: Option<&str>, top: &str) -> String {
     match total {
         Some(total) => format!("{title}: {total} in all, at most {top} at a time"),
@@ -87,7 +87,7 @@ pub(in crate::pages) fn chart(title: &str, total: Option<&str>, top: &str) -> St
     }
 }
 
-/// What a score bar shows, for those who cannot see it.
+/// The description of a score bar, for people who cannot see it.
 pub(in crate::pages) fn score(score: f64, threshold: f64, percent: &str, signals: &Signals) -> String {
     format!(
         "Loop score {score:.1} of {threshold}, {percent}: {} similar prompts, {} similar responses, {} repeated tool calls",
@@ -95,7 +95,7 @@ pub(in crate::pages) fn score(score: f64, threshold: f64, percent: &str, signals
     )
 }
 
-/// What is said of a chart without a bar.
+/// The text in place of a chart without bars.
 pub(in crate::pages) fn nothing_drawn(zero: &str) -> String {
     format!("{zero} in this time.")
 }
@@ -125,21 +125,21 @@ pub(in crate::pages) fn replicas(alive: usize, all: usize, alone: usize) -> Stri
 /// The token is wrong.
 pub(in crate::pages) const WRONG_TOKEN: &str = "This is not the token.";
 
-/// It does not say which, so that an attacker does not learn which names exist.
+/// It does not say which of the two, so that an attacker does not learn which names exist.
 pub(in crate::pages) const WRONG_PASSWORD: &str = "The name or the password is wrong.";
 
 /// The answer of the identity provider belongs to no login of this browser.
 pub(in crate::pages) const LOGIN_NOT_BEGUN: &str =
     "This login was not begun in this browser, or it took longer than ten minutes. Log in again.";
 
-/// The identity provider refuses, or its answer does not hold.
+/// The identity provider refuses, or its answer is invalid.
 pub(in crate::pages) const PROVIDER_REFUSED: &str =
     "The identity provider did not log you in. Log in again; the server's log says why.";
 
 pub(in crate::pages) const PROVIDER_DOWN: &str =
     "The identity provider cannot be used at the moment. Try again, or log in with the token.";
 
-/// Somebody whom the identity provider knows and we do not.
+/// The identity provider knows the person, but no role is assigned.
 pub(in crate::pages) fn no_role(name: &str) -> String {
     format!(
         "You are logged in at the identity provider as {name}, but none of your groups has a role here. Ask an admin."

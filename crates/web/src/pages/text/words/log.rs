@@ -1,11 +1,11 @@
-//! What the list of requests says of itself.
+//! The words of the request log.
 
 use model::{BlockReason, EventType};
 
 use super::refusal;
 use crate::pages::number::grouped;
 
-/// Which part of all that match is on the page.
+/// The part of all matching requests that is on the page.
 #[derive(Clone, Copy)]
 pub(in crate::pages) enum Part {
     All,
@@ -13,7 +13,7 @@ pub(in crate::pages) enum Part {
     Older,
 }
 
-/// What is on the page.
+/// The counts of the page.
 #[derive(Clone, Copy)]
 pub(in crate::pages) struct Counts {
     pub(in crate::pages) calls: u64,
@@ -39,7 +39,7 @@ pub(in crate::pages) fn summary(part: Part, counts: Counts) -> String {
     };
     match (calls_said, refused_said) {
         (None, None) => "No calls.".to_owned(),
-        // Others may have gone through: the page may show only those that were refused.
+        // The page may show only refused calls, so it does not say that none passed.
         (None, Some(_)) => match part {
             Part::All if refused == 1 => "1 call was refused.".to_owned(),
             Part::All => format!("{} calls were refused.", grouped(refused)),
@@ -53,7 +53,7 @@ pub(in crate::pages) fn summary(part: Part, counts: Counts) -> String {
     }
 }
 
-/// What the agent did, before the provider and the model.
+/// The action of the agent, before the provider and the model.
 pub(in crate::pages) fn story(event_type: EventType) -> &'static str {
     match event_type {
         EventType::LlmCall => "called",
@@ -63,7 +63,7 @@ pub(in crate::pages) fn story(event_type: EventType) -> &'static str {
     }
 }
 
-/// Why a call was not forwarded. A row may stand for several.
+/// Why a call was not forwarded. A row may stand for several calls.
 pub(in crate::pages) fn refused(event_type: EventType, reason: Option<BlockReason>, count: u64) -> Option<String> {
     match (event_type, reason, count) {
         (EventType::KillSwitch, ..) => Some(
@@ -80,11 +80,11 @@ pub(in crate::pages) fn refused(event_type: EventType, reason: Option<BlockReaso
     }
 }
 
-/// Of an agent that is recorded.
+/// The note for an agent that is recorded.
 pub(in crate::pages) const RECORDED: &str = "Its request and response are recorded (recording.agents), and deleted when they are \
      older than recording.keep or do not fit into recording.max_size.";
 
-/// Where the bodies of a request are.
+/// The note on where the bodies of a request are.
 pub(in crate::pages) fn bodies(event_type: EventType) -> &'static str {
     match event_type {
         EventType::KillSwitch => {

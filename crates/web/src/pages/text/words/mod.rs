@@ -32,7 +32,7 @@ pub(in crate::pages) fn state(agent: &AgentView) -> (&'static str, &'static str)
     }
 }
 
-/// What a kill switch does, shortly.
+/// The action of a kill switch, in short.
 pub(in crate::pages) fn switch(enabled: bool, action: Action) -> &'static str {
     match action {
         _ if !enabled => "off",
@@ -42,12 +42,12 @@ pub(in crate::pages) fn switch(enabled: bool, action: Action) -> &'static str {
     }
 }
 
-/// What came of a test mail: its word and its tone.
+/// The result of a test mail: its word and its tone.
 pub(in crate::pages) fn test_mail(delivered: bool) -> (&'static str, &'static str) {
     if delivered { ("Delivered", "green") } else { ("Failed", "red") }
 }
 
-/// How long and how much is kept of recorded calls.
+/// The limits on the age and size of recorded calls.
 pub(in crate::pages) fn recording_limits(keep: std::time::Duration, max_size: u64) -> String {
     let hours = keep.as_secs() / 3600;
     let long = match (hours / 24, hours) {
@@ -80,10 +80,10 @@ pub(in crate::pages) fn unscored(reason: Unscored) -> &'static str {
     }
 }
 
-/// What the signals of a score mean: `It asked the same thing 6 times and got the same answer 5
+/// The signals of a score in words: `It asked the same thing 6 times and got the same answer 5
 /// times.`
 pub(in crate::pages) fn why(signals: &Signals) -> String {
-    // A signal counts earlier calls: with the one that they are like, it was one more.
+    // A signal counts earlier calls; the current one makes one more.
     let parts = [
         ("asked the same thing", signals.similar_prompts.count),
         ("got the same answer", signals.similar_responses.count),
@@ -98,7 +98,7 @@ pub(in crate::pages) fn why(signals: &Signals) -> String {
     }
 }
 
-/// How bright the pages are.
+/// The name of a theme.
 pub(in crate::pages) fn theme(theme: Theme) -> &'static str {
     match theme {
         Theme::System => "system",
@@ -107,7 +107,7 @@ pub(in crate::pages) fn theme(theme: Theme) -> &'static str {
     }
 }
 
-/// What happens when the kill switch fires.
+/// The action when the kill switch fires.
 pub(in crate::pages) fn action(action: Action) -> &'static str {
     match action {
         Action::Deactivate => "Deactivate",
@@ -145,13 +145,13 @@ pub(in crate::pages) fn refusal(reason: BlockReason) -> &'static str {
     }
 }
 
-/// Names in a row, as forms take them.
+/// Names in one line, as forms take them.
 pub(in crate::pages) fn joined(names: &[impl ToString]) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What was just done, for the word that an action leads back with.
-pub(in crate::pages) fn done(word: &str) -> Option<&'static str> {
+/// The notice of an action, by the word with which the action redirects back.
+pub(in crate::pages) fn notice(word: &str) -> Option<&'static str> {
     Some(match word {
         "activated" => "Active again. Its windows are empty.",
         "deactivated" => "Inactive. Its calls are refused until you activate it.",

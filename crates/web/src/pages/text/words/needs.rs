@@ -1,4 +1,4 @@
-//! What needs a person, in words: the headline and its lines.
+//! The things that need a person, in words: the headline and its lines.
 
 use store::{AgentCounts, Tally};
 
@@ -24,7 +24,7 @@ pub(in crate::pages) const ALONE: &str = "decides alone: this replica cannot rea
 pub(in crate::pages) const SPENT: &str = "has spent its budget: its calls are refused.";
 
 pub(in crate::pages) const SEE_AGENTS: &str = "See all of them";
-/// What is said of one more agent, and of several.
+/// The words for one further agent, and for several.
 pub(in crate::pages) const MORE_UNGUARDED: (&str, &str) =
     ("is looping and nothing stops it.", "are looping and nothing stops them.");
 pub(in crate::pages) const MORE_STOPPED: (&str, &str) =
@@ -37,8 +37,8 @@ pub(in crate::pages) fn more_agents(count: u64) -> String {
     format!("{count} more {}", plural(count, "agent"))
 }
 
-/// What needs someone, in one line.
-pub(in crate::pages) fn summary(counts: &NeedCounts) -> String {
+/// The sentences of the headline, the most urgent first.
+pub(in crate::pages) fn summary(counts: &NeedCounts) -> Vec<String> {
     let AgentCounts { all, inactive, stopped } = counts.agents;
     let mut said = Vec::new();
     if counts.not_recording {
@@ -67,29 +67,30 @@ pub(in crate::pages) fn summary(counts: &NeedCounts) -> String {
         said.push(format!("{}.", subject(counts.channels, "channel", ("fails", "fail"))));
     }
     if counts.untold > 0 {
-        // The page did not check further ones.
+        // Further incidents were not checked.
         let least = if stopped > STOPPED_READ.into() { "at least " } else { "" };
         said.push(format!("No one was told of {least}{} {}.", counts.untold, plural(counts.untold as u64, "kill")));
     }
     if !said.is_empty() {
-        return said.join(" ");
+        return said;
     }
-    match inactive {
-        _ if all == 0 => "No agents yet.".to_owned(),
-        0 => "Nothing needs you.".to_owned(),
-        inactive => {
-            format!("Nothing needs you. {inactive} of {all} {} {} inactive.", plural(all, "agent"), are(inactive))
-        }
+    if all == 0 {
+        return vec!["No agents yet.".to_owned()];
     }
+    said.push("Nothing needs you.".to_owned());
+    if inactive > 0 {
+        said.push(format!("{inactive} of {all} {} {} inactive.", plural(all, "agent"), are(inactive)));
+    }
+    said
 }
 
-/// Why nothing stops a loop, with its kill switch on or off.
+/// Why nothing stops the loop, with the kill switch on or off.
 pub(in crate::pages) fn unguarded(enabled: bool) -> String {
     let why = if enabled { "only observes" } else { "is off" };
     format!("is looping and nothing stops it: its kill switch {why}.")
 }
 
-/// What guards such an agent, with its kill switch on or off.
+/// What guards such an agent, with the kill switch on or off.
 pub(in crate::pages) fn guard(enabled: bool) -> &'static str {
     if enabled { "Let its kill switch stop it" } else { "Turn its kill switch on" }
 }
@@ -99,18 +100,18 @@ pub(in crate::pages) fn stopped(is_untold: bool) -> String {
     format!("is stopped by the kill switch.{told}")
 }
 
-/// Why nothing is recorded, and what holds all the same.
+/// Why nothing is recorded, and what still works.
 pub(in crate::pages) fn not_recording(trouble: &str) -> String {
     let trouble = trouble.trim_end_matches('.');
     format!("records nothing: {trouble}. Calls still go through and kills still hold.")
 }
 
-/// What becomes of most calls of such an agent, shortly.
+/// The outcome of most calls of such an agent, in short.
 pub(in crate::pages) fn mostly(are_refused: bool) -> &'static str {
     if are_refused { "Most calls are refused" } else { "Most calls fail" }
 }
 
-/// How many calls were lost, and what the newest of them that failed was answered.
+/// How many calls failed or were refused, and the error of the newest failed one.
 pub(in crate::pages) fn failing(tally: &Tally, cause: &Cause) -> String {
     let calls = tally.requests + tally.blocked;
     let lost = tally.errors + tally.blocked;
@@ -124,7 +125,7 @@ pub(in crate::pages) fn failing(tally: &Tally, cause: &Cause) -> String {
     }
 }
 
-/// A replica that was last heard of at this time.
+/// A replica whose last report was at this time.
 pub(in crate::pages) fn silent(since: &str) -> String {
     format!("is silent: this replica was last heard of {since}.")
 }
@@ -191,7 +192,7 @@ mod tests {
                 "40 of 50 agents are stopped. No one was told of at least 20 kills.",
             ),
         ] {
-            assert_eq!(summary(&counts), expected);
+            assert_eq!(summary(&counts).join(" "), expected);
             assert_eq!(counts.is_alarming(), !expected.starts_with('N') || counts.not_recording, "{expected}");
         }
     }

@@ -1,8 +1,8 @@
-//! Words about people and what they did.
+//! The words for people and their actions.
 
 use model::ActorKind;
 
-/// Who it was.
+/// The name of an actor.
 pub(in crate::pages) fn holder(kind: ActorKind, name: &str) -> String {
     match kind {
         ActorKind::User => name.to_owned(),
@@ -27,11 +27,12 @@ pub(in crate::pages) const ACTIONS: &[(&str, &str)] = &[
     ("user.", "Users"),
     ("token.", "API tokens"),
     ("agent_key.", "Agent keys"),
+    ("group.", "Groups"),
     ("session.", "Sessions"),
     ("session.refuse", "Failed logins"),
 ];
 
-/// What a row of the audit log is about: `user ann` for `user:0190…` of which the name is known.
+/// The target of an audit row: `user ann` for `user:0190…`, if the name is known.
 pub(in crate::pages) fn target(target: &str, named: Option<&str>) -> String {
     let Some((kind, id)) = target.split_once(':') else { return target.to_owned() };
     let (kind, takes_name) = match kind {
@@ -43,7 +44,7 @@ pub(in crate::pages) fn target(target: &str, named: Option<&str>) -> String {
     format!("{kind} {}", named.filter(|_| takes_name).unwrap_or(id))
 }
 
-/// What was done.
+/// The name of an action.
 pub(in crate::pages) fn action(word: &str) -> String {
     let said = match word {
         "agent.kill_switch" => "Changed the kill switch",
@@ -52,6 +53,7 @@ pub(in crate::pages) fn action(word: &str) -> String {
         "agent.activate" => "Activated",
         "agent.deactivate" => "Deactivated",
         "agent.rename" => "Renamed",
+        "agent.labels" => "Changed the labels",
         "agent.delete" => "Deleted the agent",
         "provider.change" => "Changed the provider",
         "provider.remove" => "Removed the provider",

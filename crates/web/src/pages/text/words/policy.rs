@@ -1,4 +1,4 @@
-//! What a policy says, in sentences.
+//! The limits of a policy, in sentences.
 
 use model::{ANY, AllowedHours, BudgetPeriod, ModelOverride, NanoUsd, Policy, RateLimit, Weekday};
 
@@ -14,11 +14,11 @@ pub(in crate::pages) mod line {
 
 /// The budgets of a policy: `At most $5.00 a day.`
 pub(in crate::pages) fn budgets(policy: &Policy) -> Vec<String> {
-    let budget = |period| Some(format!("At most {} {}.", policy.budget(period)?, each(period)));
+    let budget = |period| Some(format!("At most {} {}.", policy.budget(period)?, per_period(period)));
     BudgetPeriod::ALL.into_iter().filter_map(budget).collect()
 }
 
-/// All else that it says.
+/// The other limits of a policy.
 pub(in crate::pages) fn other_limits(policy: &Policy) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(budget) = policy.budget_conversation {
@@ -36,7 +36,7 @@ pub(in crate::pages) fn other_limits(policy: &Policy) -> Vec<String> {
     sentences
 }
 
-/// What a period is called while it runs.
+/// The name of the current period.
 pub(in crate::pages) fn period(period: BudgetPeriod) -> &'static str {
     match period {
         BudgetPeriod::Day => "Today",
@@ -45,8 +45,8 @@ pub(in crate::pages) fn period(period: BudgetPeriod) -> &'static str {
     }
 }
 
-/// How often a period comes: `a day`.
-pub(super) fn each(period: BudgetPeriod) -> &'static str {
+/// The frequency of a period: `a day`.
+pub(super) fn per_period(period: BudgetPeriod) -> &'static str {
     match period {
         BudgetPeriod::Day => "a day",
         BudgetPeriod::Week => "a week",
@@ -72,7 +72,7 @@ pub(in crate::pages) fn spent_of(spent: &str, limit: NanoUsd) -> String {
     format!("{spent} of {limit}")
 }
 
-/// The same with its period and share, for those who cannot see the bar.
+/// The same with its period and share, for people who cannot see the bar.
 pub(in crate::pages) fn budget(period: &str, spent_of: &str, percent: &str) -> String {
     format!("{period}: {spent_of} spent, {percent}")
 }

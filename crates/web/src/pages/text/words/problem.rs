@@ -1,12 +1,12 @@
-//! What pages say when something is wrong. Forms name their fields as the page does; what a field
-//! takes is said in the words of the API, which checks it.
+//! The words for problems. Forms name their fields as the page does. The API checks fields, so its
+//! words say what a field takes.
 
 use axum::http::StatusCode;
 use model::FieldError;
 
 use crate::problem::Problem;
 
-/// The title of a page that says what is wrong.
+/// The title of a page that shows a problem.
 pub(in crate::pages) fn title(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => "There is nothing here",
@@ -29,7 +29,7 @@ pub(in crate::pages) fn no_request(id: impl std::fmt::Display) -> String {
 pub(in crate::pages) const NO_FILE: &str = "There is no such file.";
 pub(in crate::pages) const NO_BODY: &str = "There is no such body. It may not have been kept.";
 
-/// What fields take that only pages check.
+/// The values of fields that only pages check.
 pub(in crate::pages) mod takes {
     pub(in crate::pages) const WINDOW_SIZE: &str = "must be a whole number from 2 to 500";
     pub(in crate::pages) const THRESHOLD: &str = "must be a number above 0, at most 10000";
@@ -42,7 +42,7 @@ pub(in crate::pages) mod takes {
     pub(in crate::pages) const THEME: &str = "must be one of system, light, dark";
 }
 
-/// What is wrong with what was sent.
+/// The text of a problem.
 pub(in crate::pages) fn said(problem: &Problem) -> String {
     match problem.wrong_field() {
         Some((field, message)) => field_is_wrong(field, message),
@@ -50,16 +50,16 @@ pub(in crate::pages) fn said(problem: &Problem) -> String {
     }
 }
 
-/// What is wrong with a field of a form.
+/// The error in a field of a form.
 pub(in crate::pages) fn wrong(error: &FieldError) -> String {
     field_is_wrong(error.field, &error.message)
 }
 
 fn field_is_wrong(field: &str, message: &str) -> String {
-    // Settings for all agents have the name of their group in front.
+    // Settings for all agents are prefixed with the name of their group.
     let field = field.rsplit('.').next().unwrap_or(field);
     let name = field_name(field);
-    // What is `null` in the API is an empty field on a page.
+    // A `null` of the API is an empty field on a page.
     let message = message.replace("or null", "or empty").replace("be null", "be empty");
     // `2: days must …` is about the second line.
     match message.split_once(": ").filter(|(line, _)| line.parse::<usize>().is_ok()) {
@@ -68,7 +68,7 @@ fn field_is_wrong(field: &str, message: &str) -> String {
     }
 }
 
-/// The name that a field has on the pages; one that stands on none keeps its own.
+/// The name of a field on the pages; a field that is on no page keeps its own name.
 pub(in crate::pages) fn field_name(field: &str) -> &str {
     match field {
         "window_size" | "window" => "Window size",
@@ -89,6 +89,8 @@ pub(in crate::pages) fn field_name(field: &str) -> &str {
         "active" => "Active",
         "enabled" => "On",
         "agents" => "Agents",
+        "labels" => "Labels",
+        "stopped_at" => "Stopped",
         "role" => "Role",
         "policy" => "Policy",
         "expires_at" => "Expires",
@@ -96,6 +98,7 @@ pub(in crate::pages) fn field_name(field: &str) -> &str {
         "kind" => "Kind",
         "url" | "base_url" => "Address",
         "key" => "Key",
+        "has_key" => "Has a key",
         "format" => "Format",
         "to" => "To",
         "bot_token" => "Bot token",
@@ -116,6 +119,9 @@ pub(in crate::pages) fn field_name(field: &str) -> &str {
         "password" => "Password",
         "from" => "From",
         "until" => "Until the end of",
+        "attempts" => "Attempts",
+        "how" => "With",
+        "why" => "Why",
         other => other,
     }
 }

@@ -1,4 +1,4 @@
-//! What the search says, and the places it knows.
+//! The words of the search, and the pages and settings that it knows.
 
 use model::{EventType, IncidentState, Role};
 
@@ -10,13 +10,13 @@ pub(in crate::pages) const INCIDENTS: &str = "Incidents";
 pub(in crate::pages) const REQUESTS: &str = "Requests";
 pub(in crate::pages) const PLACES: &str = "Pages and settings";
 
-/// A page, or a part of one where something is set.
+/// A page, or a part of one with settings.
 pub(in crate::pages) struct Place {
     pub(in crate::pages) href: &'static str,
     pub(in crate::pages) title: &'static str,
-    /// Other words for it.
+    /// Further words that find it.
     pub(in crate::pages) also: &'static str,
-    /// Who may see it.
+    /// The role that may see it.
     pub(in crate::pages) needs: Role,
 }
 
@@ -57,6 +57,11 @@ pub(in crate::pages) const PLACES_KNOWN: [Place; 25] = [
     place("/settings/audit", "Audit log", "settings who changed what history").for_admins(),
     place("/settings/replicas", "Replicas", "settings servers cluster standby"),
 ];
+
+/// How many calls one row stands for.
+pub(in crate::pages) fn calls(count: u64) -> String {
+    format!("{count} calls")
+}
 
 /// `Open, score 13.0 / 10`
 pub(in crate::pages) fn incident(of_state: IncidentState, score: f64, threshold: f64) -> String {

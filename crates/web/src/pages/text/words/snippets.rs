@@ -1,7 +1,7 @@
-//! What to paste into each client so that its calls go through the proxy. `docs/clients.md` says
-//! which versions were tried.
+//! The texts to paste into each client so that its calls go through the proxy. `docs/clients.md`
+//! lists the versions that were tried.
 
-/// What to paste into one client.
+/// The text to paste into one client.
 pub(in crate::pages) struct Snippet {
     /// The id of its element.
     pub(in crate::pages) id: &'static str,
@@ -10,7 +10,7 @@ pub(in crate::pages) struct Snippet {
     pub(in crate::pages) text: String,
 }
 
-/// Where the address of the agent stands in a text.
+/// Stands for the address of the agent in a text.
 const BASE: &str = "@BASE";
 
 const TEXTS: [(&str, &str, &str); 8] = [

@@ -1,14 +1,14 @@
-//! Times and amounts with their units. What a browser can say in the viewer's own language,
-//! `static/words.js` says again.
+//! Times and amounts with their units. `static/words.js` has the same words for values that a
+//! browser writes in the viewer's own language.
 
 use crate::pages::number::grouped;
 
-/// What thousands, millions and billions are cut short with: `12.4k`.
+/// The suffixes for thousands, millions and billions: `12.4k`.
 pub(in crate::pages) const THOUSAND: &str = "k";
 pub(in crate::pages) const MILLION: &str = "M";
 pub(in crate::pages) const BILLION: &str = "B";
 
-/// How long ago something was: `3 min ago`.
+/// The time since something happened: `3 min ago`.
 pub(in crate::pages) fn ago(seconds: u64) -> String {
     match seconds {
         0..5 => "just now".to_owned(),
@@ -19,7 +19,7 @@ pub(in crate::pages) fn ago(seconds: u64) -> String {
     }
 }
 
-/// How long something took: `340 ms`, `1.2 s`.
+/// The time that something took: `340 ms`, `1.2 s`.
 pub(in crate::pages) fn duration(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis} ms"),
@@ -28,7 +28,7 @@ pub(in crate::pages) fn duration(millis: u64) -> String {
     }
 }
 
-/// How long something lasted, from milliseconds to days: `1.2 s`, `12 min`, `3 h 20 min`.
+/// A time from milliseconds to days: `1.2 s`, `12 min`, `3 h 20 min`.
 pub(in crate::pages) fn span(millis: u64) -> String {
     let (minutes, hours) = (millis / 60_000, millis / 3_600_000);
     match millis {
@@ -48,17 +48,17 @@ pub(in crate::pages) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// The cost of calls of which some have no known price; `known` is what the others cost.
+/// The cost of calls some of which have no known price; `known` is the cost of the others.
 pub(in crate::pages) fn with_unpriced(known: Option<&str>) -> String {
     known.map_or_else(|| "unpriced".to_owned(), |known| format!("{known} + unpriced"))
 }
 
-/// A part of the whole. What is not nothing is not written as nothing.
+/// A share as a percentage. A share above zero is never written as zero.
 pub(in crate::pages) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.005 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
 }
 
-/// What the costs of a chart leave out.
+/// A note on the costs that a chart leaves out.
 pub(in crate::pages) fn unpriced_left_out(calls: u64) -> String {
     match calls {
         1 => "Without 1 unpriced call: the price of its model is not known.".to_owned(),
