@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use model::{AgentId, AlertData, AlertRule, Clock, ClockWatch, Policy, RecoveredData, RuleId, Timestamp};
-use store::{AlertChange, AlertState, AlertTurn, Change, Recorder, Store, StoreError, Turn};
+use store::{AlertChange, AlertState, AlertTransition, Change, Recorder, Store, StoreError, Transition};
 use tokio::sync::watch;
 
 /// How often the rules are evaluated.
@@ -74,19 +74,19 @@ impl Evaluator {
         self.recorder.catch_up().await;
         let states = store.alert_states().await?.into_iter();
         let states: States = states.map(|state| ((state.rule, state.agent.clone()), state)).collect();
-        let mut turns = Vec::new();
+        let mut transitions = Vec::new();
         for rule in &rules {
             for (agent, finding) in conditions::findings(self, rule, &states, (started, now)).await? {
                 let state = states.get(&(rule.id, agent.clone()));
-                if let Some(turn) = turn(rule, &agent, state, finding, now) {
-                    turns.push(AlertTurn { rule: rule.id, agent, turn });
+                if let Some(transition) = transition(rule, &agent, state, finding, now) {
+                    transitions.push(AlertTransition { rule: rule.id, agent, transition });
                 }
             }
         }
-        if turns.is_empty() {
+        if transitions.is_empty() {
             return Ok(());
         }
-        self.recorder.change(Change::Alerts(AlertChange::Turns { turns, at: now })).await?;
+        self.recorder.change(Change::Alerts(AlertChange::Transitions { transitions, at: now })).await?;
         Ok(())
     }
 }
@@ -103,13 +103,13 @@ enum Finding {
 }
 
 /// The next state of the alert: normal → firing → recovered.
-fn turn(
+fn transition(
     rule: &AlertRule,
     agent: &AgentId,
     state: Option<&AlertState>,
     finding: Finding,
     now: Timestamp,
-) -> Option<Turn> {
+) -> Option<Transition> {
     // After the clock was set back, the time since the last alert is unknown: one alert too many is
     // better than none.
     let past =
@@ -117,18 +117,18 @@ fn turn(
     match (state.filter(|state| state.firing), finding) {
         (None, Finding::Bad(data)) => {
             let cooled = state.is_none_or(|state| past(state.told_at, rule.cooldown_minutes));
-            cooled.then_some(Turn::Begins(data))
+            cooled.then_some(Transition::Begins(data))
         }
         (Some(firing), Finding::Bad(data)) => {
             let due = rule.repeat_minutes.is_some_and(|minutes| past(firing.told_at, minutes));
-            due.then_some(Turn::Lasts(data))
+            due.then_some(Transition::Lasts(data))
         }
         (Some(firing), Finding::Good) => {
             let (agent_id, rule_type) = (agent.clone(), rule.condition.rule_type());
             let data = RecoveredData { agent_id, rule_type, since: firing.since, incident_id: None };
-            Some(Turn::Ends(rule.notify_recovery.then_some(AlertData::Recovered(data))))
+            Some(Transition::Ends(rule.notify_recovery.then_some(AlertData::Recovered(data))))
         }
-        (Some(_), Finding::Nothing) => Some(Turn::Ends(None)),
+        (Some(_), Finding::Nothing) => Some(Transition::Ends(None)),
         (None, Finding::Good | Finding::Nothing) => None,
     }
 }

@@ -96,7 +96,7 @@ impl Mailer {
             }
             Ok(Err(error)) => {
                 let status = error.status().map(u16::from);
-                let said = in_words(&error);
+                let said = error_chain(&error);
                 if error.is_permanent() { Mailed::Rejected(status, said) } else { Mailed::Failed(status, said) }
             }
         }
@@ -153,7 +153,7 @@ impl Mailer {
 }
 
 /// The error and its causes in one line.
-fn in_words(error: &lettre::transport::smtp::Error) -> String {
+fn error_chain(error: &lettre::transport::smtp::Error) -> String {
     let mut words = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(source) = cause {

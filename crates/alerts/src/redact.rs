@@ -17,7 +17,8 @@ pub(crate) fn hide_address(answer: &str, path_and_query: &str) -> String {
     parts.into_iter().fold(answer.to_owned(), |answer, part| answer.replace(part, "…"))
 }
 
-/// What is between percent-escapes, which an answer may repeat as they are or decoded.
+/// The parts between percent-escapes, because an answer may repeat the escapes as they are or
+/// decoded.
 fn without_escapes(text: &str) -> impl Iterator<Item = &str> {
     let skipped = std::iter::once(0).chain(std::iter::repeat(2));
     text.split('%').zip(skipped).filter_map(|(text, skipped)| text.get(skipped..))

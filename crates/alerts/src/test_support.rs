@@ -161,7 +161,7 @@ impl TestStore {
     }
 }
 
-/// A clock that stands in the middle of a minute.
+/// A clock in the middle of a minute.
 pub(crate) fn clock() -> Clock {
     Clock::manual(Timestamp::from_millis(1_700_000_010_000))
 }

@@ -15,7 +15,7 @@ use store::{AccessChange, AuditNote, Change, Changed, Notice, PeopleChange, Reco
 use tokio::sync::Mutex;
 
 use crate::people::People;
-use crate::replicas::Told;
+use crate::replicas::ReplicaNotice;
 use crate::{Control, ControlError, Parts, Token};
 
 const MAX_REASON_LENGTH: usize = 500;
@@ -83,8 +83,8 @@ impl State {
         self.recorder.catch_up().await;
     }
 
-    /// Writes a change that no one waits for, like the last use of a token. It is lost if that
-    /// fails.
+    /// Writes a change that no one waits for, like the last use of a token. The change is lost if
+    /// the write fails.
     pub(crate) fn write_later(&self, change: PeopleChange) {
         let recorder = self.recorder.clone();
         tokio::spawn(async move {
@@ -141,7 +141,7 @@ impl Commands {
         self.note_with(action, target, None);
     }
 
-    /// The same, with further details.
+    /// Like [`Commands::note`], with further details.
     pub fn note_with(&self, action: &'static str, target: Option<String>, details: Option<Value>) {
         let command = self.command();
         tokio::spawn(async move {
@@ -177,7 +177,7 @@ impl Commands {
         &self.cause
     }
 
-    /// A command that needs no turn, because nothing that it changes is in memory.
+    /// A command that may run beside others, because nothing that it changes is in memory.
     pub(crate) fn command(&self) -> Command {
         Command { state: Arc::clone(&self.state), cause: Arc::clone(&self.cause) }
     }
@@ -214,10 +214,10 @@ impl Command {
 
     /// Makes a change and waits until it is on disk.
     pub(crate) async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        let told = self.state.replica.get().and_then(|_| Told::of(&change));
+        let notice = self.state.replica.get().and_then(|_| ReplicaNotice::of(&change));
         let changed = self.state.recorder.change_by(Arc::clone(&self.cause), change).await?;
-        if let Some(told) = told {
-            self.state.tell_replicas(told, &changed).await;
+        if let Some(notice) = notice {
+            self.state.tell_replicas(notice, &changed).await;
         }
         Ok(changed)
     }

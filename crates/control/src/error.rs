@@ -23,7 +23,7 @@ pub enum ControlError {
     /// The current state does not allow it.
     #[error("{0}")]
     Conflict(String),
-    /// The limit on their number is reached.
+    /// There are as many of these already as the limit allows.
     #[error("{0}")]
     TooMany(String),
     /// It could not be stored; the text says what is in effect now.

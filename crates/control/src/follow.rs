@@ -117,7 +117,7 @@ impl State {
         }
     }
 
-    /// `false` if the agent is not on disk.
+    /// Brings an agent in memory up to date. Returns `false` if the agent is not on disk.
     pub(crate) async fn follow_agent(&self, agent: &AgentId) -> Result<bool, ControlError> {
         let Some(row) = self.store.agent(agent).await? else { return Ok(false) };
         let before = self.guard.agent(agent);

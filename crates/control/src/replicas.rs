@@ -8,25 +8,25 @@ use store::{Change, Changed};
 use crate::{Control, ControlError, State};
 
 /// The part of a change that other replicas are notified of.
-pub(crate) enum Told {
+pub(crate) enum ReplicaNotice {
     Activated(AgentId),
     Deactivated(AgentId, Timestamp),
     Touched(AgentId),
     Deleted(AgentId),
 }
 
-impl Told {
+impl ReplicaNotice {
     /// What to tell other replicas of `change`; `None` if they read it from the database.
-    pub(crate) fn of(change: &Change) -> Option<Told> {
+    pub(crate) fn of(change: &Change) -> Option<ReplicaNotice> {
         match change {
-            Change::Activate { agent, .. } => Some(Told::Activated(agent.clone())),
-            Change::Deactivate { agent, at } => Some(Told::Deactivated(agent.clone(), *at)),
-            Change::DeleteAgent { agent } => Some(Told::Deleted(agent.clone())),
-            Change::AddExemption { row } => Some(Told::Touched(row.agent.clone())),
+            Change::Activate { agent, .. } => Some(ReplicaNotice::Activated(agent.clone())),
+            Change::Deactivate { agent, at } => Some(ReplicaNotice::Deactivated(agent.clone(), *at)),
+            Change::DeleteAgent { agent } => Some(ReplicaNotice::Deleted(agent.clone())),
+            Change::AddExemption { row } => Some(ReplicaNotice::Touched(row.agent.clone())),
             Change::Configure { agent, .. }
             | Change::SetPolicy { agent, .. }
             | Change::ResetPolicy { agent }
-            | Change::RemoveExemption { agent, .. } => Some(Told::Touched(agent.clone())),
+            | Change::RemoveExemption { agent, .. } => Some(ReplicaNotice::Touched(agent.clone())),
             _ => None,
         }
     }
@@ -34,17 +34,17 @@ impl Told {
 
 impl State {
     /// Tells other replicas of a change that is on disk.
-    pub(crate) async fn tell_replicas(&self, told: Told, changed: &Changed) {
+    pub(crate) async fn tell_replicas(&self, notice: ReplicaNotice, changed: &Changed) {
         let Some(replica) = self.replica.get() else { return };
-        match (told, changed) {
-            (Told::Activated(agent), Changed::Activated(epoch)) => open(replica, agent, *epoch).await,
-            (Told::Activated(agent), Changed::Done) => replica.touch(&agent).await,
-            (Told::Deactivated(agent, at), _) => {
+        match (notice, changed) {
+            (ReplicaNotice::Activated(agent), Changed::Activated(epoch)) => open(replica, agent, *epoch).await,
+            (ReplicaNotice::Activated(agent), Changed::Done) => replica.touch(&agent).await,
+            (ReplicaNotice::Deactivated(agent, at), _) => {
                 let epoch = self.guard.agent(&agent).map(|agent| agent.epoch).unwrap_or_default();
                 replica.kill(&agent, epoch, Killed { incident: None, at }).await;
             }
-            (Told::Touched(agent), _) => replica.touch(&agent).await,
-            (Told::Deleted(agent), _) => replica.forget(&agent).await,
+            (ReplicaNotice::Touched(agent), _) => replica.touch(&agent).await,
+            (ReplicaNotice::Deleted(agent), _) => replica.forget(&agent).await,
         }
     }
 }

@@ -216,10 +216,10 @@ async fn connect(addresses: &[IpAddr], port: u16) -> Result<TcpStream, EgressErr
     Err(last)
 }
 
-/// Aborts the task that drives a connection when it is dropped.
-struct Driven(AbortHandle);
+/// The task that drives a connection. Dropping this aborts it.
+struct ConnectionTask(AbortHandle);
 
-impl Drop for Driven {
+impl Drop for ConnectionTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -231,7 +231,7 @@ where
 {
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(broken)?;
-    let _driven = Driven(tokio::spawn(connection).abort_handle());
+    let _task = ConnectionTask(tokio::spawn(connection).abort_handle());
     let response = sender.send_request(request).await.map_err(broken)?;
     read(response).await
 }

@@ -199,7 +199,7 @@ impl<'a> Asking<'a> {
 }
 
 /// The message of an error.
-pub(crate) fn told_to_answer(status: StatusCode) -> String {
+pub(crate) fn scripted_error(status: StatusCode) -> String {
     format!("The built-in provider was told to answer {status}.")
 }
 

@@ -34,7 +34,7 @@ impl Faults {
 /// A fault in JSON: `{"status":500}`, `{"die_after":100}` or `"stall"`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Told {
+enum FaultSpec {
     Status(u16),
     DieAfter(usize),
     StallAfter(usize),
@@ -56,39 +56,40 @@ pub(crate) fn answer(request: &Parts, body: &Bytes, state: &State) -> Option<(St
     let seen = &state.seen;
     match request.uri.path() {
         "/_seen" => Some((StatusCode::OK, json!(seen.counts()))),
-        "/_last" => Some((StatusCode::OK, seen.last().as_ref().map(shown).unwrap_or_default())),
-        "/_faults" => Some(told(tell_faults(&state.faults, body))),
-        "/_steps" if request.method == Method::PUT => Some(told(tell_steps(&state.steps, body))),
+        "/_last" => Some((StatusCode::OK, seen.last().as_ref().map(request_json).unwrap_or_default())),
+        "/_faults" => Some(told(set_faults(&state.faults, body))),
+        "/_steps" if request.method == Method::PUT => Some(told(set_steps(&state.steps, body))),
         "/_steps" => Some((StatusCode::OK, state.steps.progress())),
         _ => None,
     }
 }
 
-fn tell_steps(steps: &Steps, body: &[u8]) -> Result<(), String> {
+fn set_steps(steps: &Steps, body: &[u8]) -> Result<(), String> {
     let told: Vec<Step> = serde_json::from_slice(body).map_err(|error| format!("not a list of steps: {error}"))?;
     steps.replace(told);
     Ok(())
 }
 
-fn tell_faults(faults: &Faults, body: &[u8]) -> Result<(), String> {
-    let told: Vec<Told> = serde_json::from_slice(body).map_err(|error| format!("not a list of faults: {error}"))?;
+fn set_faults(faults: &Faults, body: &[u8]) -> Result<(), String> {
+    let told: Vec<FaultSpec> =
+        serde_json::from_slice(body).map_err(|error| format!("not a list of faults: {error}"))?;
     let parsed: Result<Vec<Fault>, String> = told.into_iter().map(fault).collect();
     faults.replace(parsed?.into_iter());
     Ok(())
 }
 
-fn fault(told: Told) -> Result<Fault, String> {
+fn fault(told: FaultSpec) -> Result<Fault, String> {
     Ok(match told {
-        Told::Status(status) => {
+        FaultSpec::Status(status) => {
             Fault::Status(StatusCode::from_u16(status).map_err(|_| format!("{status} is no HTTP status"))?)
         }
-        Told::DieAfter(bytes) => Fault::DieAfter(bytes),
-        Told::StallAfter(bytes) => Fault::StallAfter(bytes),
-        Told::Stall => Fault::Stall,
+        FaultSpec::DieAfter(bytes) => Fault::DieAfter(bytes),
+        FaultSpec::StallAfter(bytes) => Fault::StallAfter(bytes),
+        FaultSpec::Stall => Fault::Stall,
     })
 }
 
-fn shown(request: &SeenRequest) -> Value {
+fn request_json(request: &SeenRequest) -> Value {
     let headers = request.headers.iter();
     let headers: Vec<Value> =
         headers.map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())])).collect();

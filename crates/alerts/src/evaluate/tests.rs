@@ -31,11 +31,11 @@ impl Minutes {
     async fn pass(&self, minutes: u32) {
         for _ in 0..minutes {
             self.fixture.clock.advance(60_000);
-            self.look().await;
+            self.evaluate().await;
         }
     }
 
-    async fn look(&self) {
+    async fn evaluate(&self) {
         self.evaluator().evaluate_rules(self.started).await.unwrap();
     }
 
@@ -137,20 +137,20 @@ async fn error_rate_needs_ten_calls() {
     minutes.fixture.rule("flaky", Condition::ErrorRate { percent: 50.0, minutes: 5 }).await;
     minutes.fixture.calls("flaky", &[500; 9]).await;
     minutes.fixture.calls("other", &[500; 20]).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.fixture.calls("flaky", &[200]).await;
-    minutes.look().await;
-    minutes.look().await;
+    minutes.evaluate().await;
+    minutes.evaluate().await;
     assert_eq!(minutes.fixture.sent_alerts().await, ["agent.error_rate flaky"]);
     let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "flaky: 90% of its calls failed (9 of 10 in 5 minutes)");
 
     minutes.fixture.calls("flaky", &[200; 9]).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     assert_eq!(minutes.fixture.sent_alerts().await, ["agent.error_rate flaky", "agent.recovered flaky"]);
     minutes.fixture.calls("flaky", &[500; 20]).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     assert_eq!(minutes.fixture.sent_alerts().await.len(), 2, "it cools down");
     for _ in 0..15 {
         minutes.pass(1).await;
@@ -172,13 +172,13 @@ async fn error_rate_alerts(calls: Calls<'_>, second: i64) -> usize {
     let begin = (clock.now().as_millis() / 60_000 + 1) * 60_000;
     let go_to = |second: i64| clock.advance(begin + second * 1000 - clock.now().as_millis());
     let mut calls = calls.iter().peekable();
-    for look in (0..4).map(|minute| minute * 60 + second) {
-        while let Some((at, statuses)) = calls.next_if(|(at, _)| *at < look) {
+    for evaluate in (0..4).map(|minute| minute * 60 + second) {
+        while let Some((at, statuses)) = calls.next_if(|(at, _)| *at < evaluate) {
             go_to(*at);
             minutes.fixture.calls("flaky", statuses).await;
         }
-        go_to(look);
-        minutes.look().await;
+        go_to(evaluate);
+        minutes.evaluate().await;
     }
     minutes.fixture.sent_alerts().await.iter().filter(|it| *it == "agent.error_rate flaky").count()
 }
@@ -186,7 +186,7 @@ async fn error_rate_alerts(calls: Calls<'_>, second: i64) -> usize {
 #[tokio::test]
 async fn no_failure_falls_between_two_evaluations() {
     let cases: [(&str, Calls<'_>, usize); 5] = [
-        ("just after the look", &[(57, &[500; 30])], 1),
+        ("just after the evaluation", &[(57, &[500; 30])], 1),
         ("on either side of the end of a minute", &[(58, &[500; 5]), (61, &[500; 5])], 1),
         ("between minutes that are good", &[(5, &[200; 30]), (65, &[500; 10]), (125, &[200; 30])], 1),
         ("too few", &[(57, &[500; 9])], 0),

@@ -21,7 +21,7 @@ use crate::{Alerts, AlertsConfig};
 
 /// A request that a receiver got.
 #[derive(Debug)]
-struct Got {
+struct ReceivedRequest {
     id: String,
     body: serde_json::Value,
 }
@@ -29,7 +29,7 @@ struct Got {
 /// A receiver that answers as `answer` says; `None` never answers.
 async fn receiver(
     answer: impl Fn(usize) -> Option<(StatusCode, Option<&'static str>)> + Clone + Send + Sync + 'static,
-) -> (String, mpsc::UnboundedReceiver<Got>) {
+) -> (String, mpsc::UnboundedReceiver<ReceivedRequest>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     let (seen, got) = mpsc::unbounded_channel();
@@ -44,7 +44,7 @@ async fn receiver(
                     let said = format!("said the receiver at {}", request.uri());
                     let body = request.into_body().collect().await.unwrap().to_bytes();
                     let number = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                    seen.send(Got { id, body: serde_json::from_slice(&body).unwrap() }).unwrap();
+                    seen.send(ReceivedRequest { id, body: serde_json::from_slice(&body).unwrap() }).unwrap();
                     let Some((status, retry_after)) = answer(number) else { std::future::pending().await };
                     let mut response = Response::new(Full::new(Bytes::from(said)));
                     *response.status_mut() = status;
@@ -72,7 +72,7 @@ fn start(fixture: &TestStore) -> Alerts {
 }
 
 /// Waits until `done` accepts the history.
-async fn until(fixture: &TestStore, done: impl Fn(&[DeliveryRow]) -> bool) -> Vec<DeliveryRow> {
+async fn wait_until(fixture: &TestStore, done: impl Fn(&[DeliveryRow]) -> bool) -> Vec<DeliveryRow> {
     let mut outbox = fixture.recorder.outbox();
     loop {
         let history = fixture.history().await;
@@ -83,7 +83,7 @@ async fn until(fixture: &TestStore, done: impl Fn(&[DeliveryRow]) -> bool) -> Ve
     }
 }
 
-fn alone() -> Grouping {
+fn no_grouping() -> Grouping {
     Grouping { window: Duration::ZERO, quiet: Duration::ZERO }
 }
 
@@ -97,7 +97,7 @@ async fn kill_is_delivered_and_its_answer_recorded() {
     let heard = got.recv().await.unwrap();
     assert_eq!((&heard.body["type"], &heard.body["data"]["agent_id"]), (&"agent.killed".into(), &"looper".into()));
     assert_eq!(heard.body["data"]["url"], format!("http://gazer.test/incidents/{incident}"));
-    let history = until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
+    let history = wait_until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
     assert_eq!(history[0].id.to_string(), heard.id);
     let attempt = &history[0].attempts[0];
     assert_eq!((attempt.status, attempt.answer.as_str()), (Some(202), "said the receiver at /hook"));
@@ -110,13 +110,13 @@ async fn answer_that_repeats_the_address_is_recorded_without_its_secrets() {
     let _alerts = start(&fixture);
     fixture.webhook("ops", &format!("{url}/canary-of-the-path?key=canary-of-the-query")).await;
     fixture.kill("looper").await;
-    let history = until(&fixture, |history| !history[0].attempts.is_empty()).await;
+    let history = wait_until(&fixture, |history| !history[0].attempts.is_empty()).await;
     assert_eq!(history[0].attempts[0].answer, "said the receiver at /hook/…?…");
 }
 
 #[tokio::test]
 async fn failed_delivery_is_retried_with_the_same_id() {
-    let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
+    let fixture = TestStore::new(crate::test_support::clock(), no_grouping()).await;
     let (url, mut got) = receiver(|number| {
         Some(if number == 0 { (StatusCode::SERVICE_UNAVAILABLE, Some("120")) } else { (StatusCode::OK, None) })
     })
@@ -125,7 +125,7 @@ async fn failed_delivery_is_retried_with_the_same_id() {
     let alerts = start(&fixture);
     fixture.kill("looper").await;
     let first = got.recv().await.unwrap();
-    let history = until(&fixture, |history| history[0].tries == 1).await;
+    let history = wait_until(&fixture, |history| history[0].tries == 1).await;
     let wait = history[0].due_at.millis_since(fixture.clock.now());
     assert_eq!(wait, 120_000, "the target asked for it");
     alerts.stop().await;
@@ -134,13 +134,13 @@ async fn failed_delivery_is_retried_with_the_same_id() {
     let _alerts = start(&fixture);
     let second = got.recv().await.unwrap();
     assert_eq!((first.id, first.body), (second.id, second.body));
-    until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
+    wait_until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
 }
 
 #[tokio::test]
 async fn retry_is_sent_in_time_though_the_clock_was_set_back() {
     for while_running in [true, false] {
-        let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
+        let fixture = TestStore::new(crate::test_support::clock(), no_grouping()).await;
         let (url, mut got) =
             receiver(|number| Some((if number == 0 { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK }, None)))
                 .await;
@@ -148,7 +148,7 @@ async fn retry_is_sent_in_time_though_the_clock_was_set_back() {
         let mut alerts = Some(start(&fixture));
         fixture.kill("looper").await;
         got.recv().await.unwrap();
-        until(&fixture, |history| history[0].tries == 1).await;
+        wait_until(&fixture, |history| history[0].tries == 1).await;
         if !while_running {
             alerts.take().unwrap().stop().await;
         }
@@ -158,20 +158,20 @@ async fn retry_is_sent_in_time_though_the_clock_was_set_back() {
         // A test of another channel makes the worker read the outbox.
         fixture.webhook("other", &url).await;
         got.recv().await.unwrap();
-        until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
+        wait_until(&fixture, |history| history[0].state == DeliveryState::Delivered).await;
     }
 }
 
 #[tokio::test]
 async fn redirect_is_not_a_delivery_and_gone_disables_the_channel() {
-    let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
+    let fixture = TestStore::new(crate::test_support::clock(), no_grouping()).await;
     let (moved, _a) = receiver(|_| Some((StatusCode::FOUND, None))).await;
     let (gone, _b) = receiver(|_| Some((StatusCode::GONE, None))).await;
     fixture.webhook("moved", &moved).await;
     let channel = fixture.webhook("gone", &gone).await;
     let _alerts = start(&fixture);
     fixture.kill("looper").await;
-    let history = until(&fixture, |history| history.iter().all(|row| !row.attempts.is_empty())).await;
+    let history = wait_until(&fixture, |history| history.iter().all(|row| !row.attempts.is_empty())).await;
     let states: HashMap<_, _> = history.iter().map(|row| (row.channel_name.as_str(), row.state)).collect();
     assert_eq!((states["moved"], states["gone"]), (DeliveryState::Queued, DeliveryState::Failed));
     assert!(!fixture.store.channel(channel).await.unwrap().unwrap().enabled);
@@ -179,7 +179,7 @@ async fn redirect_is_not_a_delivery_and_gone_disables_the_channel() {
 
 #[tokio::test]
 async fn silent_target_delays_no_other_channel() {
-    let fixture = TestStore::new(Clock::System, alone()).await;
+    let fixture = TestStore::new(Clock::System, no_grouping()).await;
     let (slow, mut slow_got) = receiver(|_| None).await;
     let (quick, mut quick_got) = receiver(|_| Some((StatusCode::OK, None))).await;
     fixture.webhook("slow", &slow).await;
@@ -215,7 +215,7 @@ async fn burst_of_kills_is_one_alert_and_one_digest() {
     let digest = got.recv().await.unwrap().body;
     assert_eq!((&digest["type"], &digest["data"]["count"]), (&"alerts.digest".into(), &10.into()));
     assert_eq!(digest["data"]["alerts"].as_array().unwrap().len(), 10);
-    let history = until(&fixture, |history| history.iter().all(|row| row.state != DeliveryState::Queued)).await;
+    let history = wait_until(&fixture, |history| history.iter().all(|row| row.state != DeliveryState::Queued)).await;
     let digested = history.iter().filter(|row| row.state == DeliveryState::Digested).count();
     assert_eq!((history.len(), digested), (11, 9));
     assert!(got.try_recv().is_err());
@@ -223,7 +223,7 @@ async fn burst_of_kills_is_one_alert_and_one_digest() {
 
 #[tokio::test]
 async fn a_private_target_is_refused_and_says_why() {
-    let fixture = TestStore::new(Clock::System, alone()).await;
+    let fixture = TestStore::new(Clock::System, no_grouping()).await;
     let (url, mut got) = receiver(|_| Some((StatusCode::OK, None))).await;
     fixture.webhook("ops", &url).await;
     let config = AlertsConfig {
@@ -235,14 +235,14 @@ async fn a_private_target_is_refused_and_says_why() {
     };
     let _alerts = Alerts::start(config, fixture.store.clone(), fixture.recorder.clone(), Clock::System);
     fixture.kill("looper").await;
-    let history = until(&fixture, |history| history[0].state == DeliveryState::Failed).await;
+    let history = wait_until(&fixture, |history| history[0].state == DeliveryState::Failed).await;
     assert!(history[0].reason.as_ref().unwrap().contains("--allow-private-targets"), "{:?}", history[0].reason);
     assert!(got.try_recv().is_err());
 }
 
 #[tokio::test]
 async fn running_delivery_of_a_deleted_channel_is_recorded() {
-    let fixture = TestStore::new(crate::test_support::clock(), alone()).await;
+    let fixture = TestStore::new(crate::test_support::clock(), no_grouping()).await;
     let channel = fixture.webhook("ops", "http://127.0.0.1:9/").await;
     fixture.kill("looper").await;
     let delivery = fixture.history().await[0].id;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{AgentId, DeactivatedBy, Deactivation, Epoch, Timestamp};
 use store::{Change, Changed, StoreError};
 
-use super::view::Standing;
+use super::view::AgentState;
 use crate::{Command, Commands, ControlError, State};
 
 /// How often an activation is tried while the kill before it is still being written, and the pause
@@ -74,7 +74,7 @@ impl Commands {
 }
 
 impl State {
-    /// Deactivates an agent that is in memory. Any other is only created once it is on disk.
+    /// Deactivates an agent that is in memory. One that is not gets there once it is on disk.
     pub(crate) fn deactivate_in_memory(&self, agent: &AgentId) {
         if self.guard.agent(agent).is_some() {
             self.guard.deactivate(agent, self.clock.now());
@@ -86,7 +86,7 @@ impl Command {
     async fn activate(&self, agent: &AgentId) -> Result<(), ControlError> {
         self.refresh_agent(agent).await;
         self.check_not_stopped(agent)?;
-        let Standing { deactivation, epoch, .. } = self.known(agent).await?;
+        let AgentState { deactivation, epoch, .. } = self.known(agent).await?;
         let inactive = match deactivation {
             Some(deactivation) => Some((epoch, deactivation)),
             // The stop of its group may have deactivated it on disk only.
@@ -115,7 +115,8 @@ impl Command {
                 Err(error) => return Err(error.into()),
             }
             match deactivation.by {
-                // No one else writes a deactivation by hand that could not be stored.
+                // An earlier attempt to store this deactivation may have failed, and no one repeats
+                // it.
                 DeactivatedBy::Manual => self.store_deactivation(agent, deactivation.at).await?,
                 DeactivatedBy::KillSwitch => tokio::time::sleep(ACTIVATION_PAUSE).await,
             }

@@ -13,7 +13,7 @@ pub const LONGEST_EXEMPTION_DAYS: i64 = 366;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// How many of the agent's newest calls an offer is compared with.
 const COMPARED_CALLS: u32 = 2_000;
-/// How much of a text is kept.
+/// The number of characters of a text that are kept.
 const TEXT_LENGTH: u32 = 200;
 /// Tool calls first: they cover less than all work on a prompt.
 const KINDS: [ExemptKind; 2] = [ExemptKind::ToolCall, ExemptKind::Prompt];

@@ -48,14 +48,14 @@ impl Commands {
         self.exclusive(move |command| async move { command.remove_group(&name).await }).await
     }
 
-    /// Stops a group: no agent of it may call until the group is activated, also one that is not
-    /// known yet. Its known agents are deactivated by hand and returned. It holds in memory before
-    /// the command gets its turn, as a deactivation does.
+    /// Stops a group: none of its agents may call until the group is activated, not even one that
+    /// is not known yet. Its known agents are deactivated by hand and returned. Like a
+    /// deactivation, the stop takes effect in memory before the command gets its turn.
     pub async fn stop_group(&self, name: &str) -> Result<Vec<AgentId>, ControlError> {
         let state = self.state();
         state.known_group(name)?;
         self.check_group(name)?;
-        state.hold_stop(name);
+        state.stop_in_memory(name);
         let stopped = name.to_owned();
         self.exclusive(move |command| async move { command.stop_group(&stopped).await }).await?;
         self.deactivate_members(name).await
@@ -126,15 +126,15 @@ impl crate::State {
         GroupStatus { group, spent }
     }
 
-    /// Makes a stop hold in memory. A group that is stopped already keeps its time.
-    fn hold_stop(&self, name: &str) {
+    /// Stops a group in memory. A group that is already stopped keeps its time.
+    fn stop_in_memory(&self, name: &str) {
         let groups = self.store.groups();
         if groups.get(name).is_some_and(|group| group.stopped_at.is_none()) {
             groups.set_stopped(name, Some(self.clock.now()));
         }
     }
 
-    /// Fails if a group that `agent` is in is stopped: it could not call all the same.
+    /// Fails if a group of `agent` is stopped: even an active agent could not call then.
     pub(crate) fn check_not_stopped(&self, agent: &AgentId) -> Result<(), ControlError> {
         let Some(group) = self.store.groups().stopped(agent) else { return Ok(()) };
         let text = format!("{agent} is in the group {name}, which is stopped: activate the group.", name = group.name);
@@ -216,7 +216,7 @@ impl Command {
 
     async fn stop_group(&self, name: &str) -> Result<(), ControlError> {
         // Again: a command that ran in between may have activated the group.
-        self.hold_stop(name);
+        self.stop_in_memory(name);
         let Some(at) = self.known_group(name)?.stopped_at else { return Ok(()) };
         let change = AccessChange::StopGroup { name: name.to_owned(), at };
         self.change(Change::Access(change)).await.map_err(|error| {

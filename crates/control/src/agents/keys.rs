@@ -52,7 +52,7 @@ impl Control {
 
     /// Whether calls need an agent key now.
     pub fn requires_key(&self) -> bool {
-        self.0.key_requirement.requires_key(|| self.0.providers.have_keys())
+        self.0.key_requirement.requires_key(|| false, || self.0.providers.have_keys())
     }
 
     /// Stores when keys were last used. Called once a minute, so that no call waits for it.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn key_holds_from_its_making_to_its_revocation_and_only_its_hash_is_stored() {
+    async fn key_is_valid_until_revoked_and_only_its_hash_is_stored() {
         let fixture = Fixture::start().await;
         let keys = &fixture.control.0.agent_keys;
         let (key, text) = fixture.commands().create_agent_key(new("bot")).await.unwrap();

@@ -34,7 +34,7 @@ impl Control {
         Ok(KillSwitchStatus {
             settings,
             score: self.0.guard.agent(agent).map(|live| live.current_score).unwrap_or_default(),
-            notifies: self.0.store.tells_of_kills(agent).await?,
+            notifies: self.0.store.notifies_of_kills(agent).await?,
             would_have_stopped: self.0.store.would_have_stopped(agent).await?,
         })
     }
@@ -44,7 +44,7 @@ impl Command {
     async fn configure(&self, agent: &AgentId, change: KillSwitchChange) -> Result<(), ControlError> {
         self.refresh_agent(agent).await;
         let current =
-            self.standing(agent).await?.map_or_else(|| self.guard.defaults_of(agent), |standing| standing.kill_switch);
+            self.state_of(agent).await?.map_or_else(|| self.guard.defaults_of(agent), |state_of| state_of.kill_switch);
         let kill_switch = change.apply(current)?;
         let window_floor = self.store_kill_switch(agent, kill_switch).await?;
         self.guard.configure_above(agent, kill_switch, window_floor);

@@ -83,7 +83,7 @@ impl Command {
         let now = self.clock.now();
         let spending = self.uncounted_spending(agent, &policy).await?;
         let kill_switch =
-            self.standing(agent).await?.map_or_else(|| self.guard.defaults_of(agent), |standing| standing.kill_switch);
+            self.state_of(agent).await?.map_or_else(|| self.guard.defaults_of(agent), |state_of| state_of.kill_switch);
         let stored = Box::new(policy.clone());
         self.change(Change::SetPolicy { agent: agent.clone(), policy: stored, kill_switch, at: now }).await?;
         policies.put(agent, policy, spending.as_ref(), now);

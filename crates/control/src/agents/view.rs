@@ -30,7 +30,7 @@ pub struct Agent {
 
 /// The state of an agent that commands need.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct AgentState {
     pub(crate) deactivation: Option<Deactivation>,
     pub(crate) epoch: Epoch,
     pub(crate) kill_switch: KillSwitch,
@@ -96,17 +96,17 @@ impl State {
 
     /// The state of an agent. Reads the disk only if the agent has left memory: a command about a
     /// live agent must not fail because the disk cannot be read.
-    pub(crate) async fn standing(&self, agent: &AgentId) -> Result<Option<Standing>, ControlError> {
+    pub(crate) async fn state_of(&self, agent: &AgentId) -> Result<Option<AgentState>, ControlError> {
         if let Some(AgentView { deactivation, epoch, kill_switch, .. }) = self.guard.agent(agent) {
-            return Ok(Some(Standing { deactivation, epoch, kill_switch }));
+            return Ok(Some(AgentState { deactivation, epoch, kill_switch }));
         }
         let row = self.store.agent(agent).await?;
-        Ok(row.map(|AgentRow { deactivation, epoch, kill_switch, .. }| Standing { deactivation, epoch, kill_switch }))
+        Ok(row.map(|AgentRow { deactivation, epoch, kill_switch, .. }| AgentState { deactivation, epoch, kill_switch }))
     }
 
     /// The state of an agent that must exist.
-    pub(crate) async fn known(&self, agent: &AgentId) -> Result<Standing, ControlError> {
-        self.standing(agent).await?.ok_or_else(|| ControlError::unknown_agent(agent))
+    pub(crate) async fn known(&self, agent: &AgentId) -> Result<AgentState, ControlError> {
+        self.state_of(agent).await?.ok_or_else(|| ControlError::unknown_agent(agent))
     }
 }
 

@@ -32,7 +32,7 @@ impl Cluster {
     }
 
     /// Waits until the change has reached the other server.
-    async fn until(&self, what: &str, holds: impl Fn(&Fixture) -> bool) {
+    async fn wait_until(&self, what: &str, holds: impl Fn(&Fixture) -> bool) {
         let held = async {
             let mut ticks = tokio::time::interval(Duration::from_millis(5));
             while !holds(&self.two) {
@@ -53,11 +53,11 @@ async fn states_of_agents_hold_on_the_other_server() {
     let (one, two) = (&cluster.one, &cluster.two);
     one.commands().configure(agent(), enabled(4.5)).await.unwrap();
     let threshold = |it: &Fixture| it.guard.agent(&agent()).map(|live| live.kill_switch.threshold);
-    cluster.until("settings", |two| threshold(two) == Some(4.5)).await;
+    cluster.wait_until("settings", |two| threshold(two) == Some(4.5)).await;
 
     one.commands().deactivate(agent()).await.unwrap();
-    cluster.until("a stop by hand", |two| two.guard.refuses(&agent()).is_some()).await;
-    // On the other server than the one that stopped it.
+    cluster.wait_until("a stop by hand", |two| two.guard.refuses(&agent()).is_some()).await;
+    // Activated on the server that did not stop the agent.
     two.commands().activate(agent()).await.unwrap();
     assert_eq!(two.guard.agent(&agent()).unwrap().epoch, Epoch(1));
     one.commands().activate(agent()).await.unwrap();
@@ -81,10 +81,10 @@ async fn states_of_agents_hold_on_the_other_server() {
     let event = Event::new(CallId::new(), agent(), Epoch(1), EventType::KillSwitch, at);
     assert!(one.handle.kill(incident, event).wait().await);
     let incident_of = |two: &Fixture| two.guard.refuses(&agent()).and_then(|it| it.incident);
-    cluster.until("a kill", |two| incident_of(two) == Some(incident_id)).await;
+    cluster.wait_until("a kill", |two| incident_of(two) == Some(incident_id)).await;
 
     one.commands().delete_agent(agent()).await.unwrap();
-    cluster.until("a deletion", |two| two.guard.agent(&agent()).is_none()).await;
+    cluster.wait_until("a deletion", |two| two.guard.agent(&agent()).is_none()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,22 +94,22 @@ async fn limits_and_settings_hold_on_the_other_server() {
     let daily = |usd: f64| PolicyChange { budget_daily_usd: Some(Some(usd)), ..PolicyChange::default() };
     one.set_policy(agent(), daily(1.0)).await.unwrap();
     let is_limited = |two: &Fixture| two.guard.policies().counted(&agent()).is_some_and(|limits| limits.is_own());
-    cluster.until("a policy", is_limited).await;
+    cluster.wait_until("a policy", is_limited).await;
     one.reset_policy(agent()).await.unwrap();
-    cluster.until("its removal", |two| !is_limited(two)).await;
+    cluster.wait_until("its removal", |two| !is_limited(two)).await;
     one.set_default_policy(daily(2.0)).await.unwrap();
-    cluster.until("the default policy", |two| two.guard.policies().default_policy().has_budget()).await;
+    cluster.wait_until("the default policy", |two| two.guard.policies().default_policy().has_budget()).await;
 
     let members = Some(vec![AgentPattern::parse("loop*").unwrap()]);
     let group = GroupChange { agents: members, policy: daily(3.0), ..GroupChange::default() };
     one.put_group("loopers".to_owned(), group).await.unwrap();
-    cluster.until("a group", |two| two.guard.policies().group("loopers").is_some()).await;
+    cluster.wait_until("a group", |two| two.guard.policies().group("loopers").is_some()).await;
     one.remove_group("loopers".to_owned()).await.unwrap();
-    cluster.until("its removal", |two| two.guard.policies().group("loopers").is_none()).await;
+    cluster.wait_until("its removal", |two| two.guard.policies().group("loopers").is_none()).await;
 
     let change = SettingsChange { kill_switch: enabled(3.0), ..SettingsChange::default() };
     one.change_settings(change).await.unwrap();
-    cluster.until("settings", |two| two.guard.defaults().threshold == 3.0).await;
+    cluster.wait_until("settings", |two| two.guard.defaults().threshold == 3.0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -123,24 +123,24 @@ async fn providers_keys_and_people_hold_on_the_other_server() {
     };
     one.put_provider("mine".to_owned(), provider).await.unwrap();
     let has_key = |two: &Fixture| two.control.0.providers.get("mine").is_some_and(|it| it.key.is_some());
-    cluster.until("a provider with its key", has_key).await;
+    cluster.wait_until("a provider with its key", has_key).await;
     one.remove_provider("mine".to_owned()).await.unwrap();
-    cluster.until("its removal", |two| two.control.0.providers.get("mine").is_none()).await;
+    cluster.wait_until("its removal", |two| two.control.0.providers.get("mine").is_none()).await;
 
     let new = NewAgentKey { agents: AgentPattern::parse("bot").unwrap(), name: None, expires_at: None };
     let (key, _) = one.create_agent_key(new).await.unwrap();
-    cluster.until("an agent key", |two| two.control.0.agent_keys.find(&key.hash).is_some()).await;
+    cluster.wait_until("an agent key", |two| two.control.0.agent_keys.find(&key.hash).is_some()).await;
     one.revoke_agent_key(key.id).await.unwrap();
-    cluster.until("its revocation", |two| two.control.0.agent_keys.find(&key.hash).is_none()).await;
+    cluster.wait_until("its revocation", |two| two.control.0.agent_keys.find(&key.hash).is_none()).await;
 
     let new = NewToken { name: "ci".to_owned(), grant: Grant::everywhere(Role::Viewer), expires_at: None };
     let token = one.create_token(new).await.unwrap();
     let holder = |two: &Fixture| two.control.token_holder(secrecy::ExposeSecret::expose_secret(&token.text));
-    cluster.until("a token", |two| holder(two).is_some()).await;
+    cluster.wait_until("a token", |two| holder(two).is_some()).await;
     one.revoke_token(token.row.id.clone()).await.unwrap();
-    cluster.until("its revocation", |two| holder(two).is_none()).await;
+    cluster.wait_until("its revocation", |two| holder(two).is_none()).await;
 
     let new = NewUser { name: "ann".to_owned(), grant: Grant::everywhere(Role::Admin), password: None };
     let user = one.create_user(new).await.unwrap();
-    cluster.until("a user", |two| two.control.users().iter().any(|it| it.id == user.id)).await;
+    cluster.wait_until("a user", |two| two.control.users().iter().any(|it| it.id == user.id)).await;
 }

@@ -15,12 +15,12 @@ const AT_ONCE: usize = 2;
 pub(super) struct Hashing {
     places: Arc<Semaphore>,
     /// A hash that no password matches: checking against it takes as long as against a real one.
-    nobody: OnceCell<String>,
+    unmatched: OnceCell<String>,
 }
 
 impl Default for Hashing {
     fn default() -> Self {
-        Hashing { places: Arc::new(Semaphore::new(AT_ONCE)), nobody: OnceCell::new() }
+        Hashing { places: Arc::new(Semaphore::new(AT_ONCE)), unmatched: OnceCell::new() }
     }
 }
 
@@ -40,7 +40,9 @@ impl Hashing {
         let has_hash = hash.is_some();
         let hash = match hash {
             Some(hash) => hash,
-            None => self.nobody.get_or_init(|| async { self.hash("nobody").await.unwrap_or_default() }).await.clone(),
+            None => {
+                self.unmatched.get_or_init(|| async { self.hash("nobody").await.unwrap_or_default() }).await.clone()
+            }
         };
         let password = password.to_owned();
         let verified = self.run(move || {
@@ -67,7 +69,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_the_right_password_is_accepted_and_nobody_has_one() {
+    async fn only_the_right_password_matches_and_a_missing_hash_never_does() {
         let hashing = Hashing::default();
         let hash = hashing.hash("correct horse battery").await.unwrap();
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");

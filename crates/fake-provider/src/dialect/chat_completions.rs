@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::asking::{Envelope, Said, pieces, quoted, told_to_answer};
+use crate::asking::{Envelope, Said, pieces, quoted, scripted_error};
 use crate::script::Call;
 
 /// The answer as one body.
@@ -70,7 +70,7 @@ pub(crate) fn error(status: StatusCode) -> Bytes {
         400..=499 => ("invalid_request_error", Value::Null),
         _ => ("server_error", Value::Null),
     };
-    json!({"error": {"message": told_to_answer(status), "type": kind, "param": null, "code": code}}).to_string().into()
+    json!({"error": {"message": scripted_error(status), "type": kind, "param": null, "code": code}}).to_string().into()
 }
 
 /// One call's deltas: first its name, then its arguments piece by piece.

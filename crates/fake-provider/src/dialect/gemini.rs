@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::Framing;
-use crate::asking::{Envelope, Said, pieces, told_to_answer};
+use crate::asking::{Envelope, Said, pieces, scripted_error};
 
 /// The answer as one body.
 pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
@@ -40,7 +40,7 @@ pub(crate) fn error(status: StatusCode) -> Bytes {
         503 => "UNAVAILABLE",
         _ => "INTERNAL",
     };
-    json!({"error": {"code": status.as_u16(), "message": told_to_answer(status), "status": name}}).to_string().into()
+    json!({"error": {"code": status.as_u16(), "message": scripted_error(status), "status": name}}).to_string().into()
 }
 
 fn array(responses: impl Iterator<Item = Value>, last: usize) -> Vec<Bytes> {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::asking::{Envelope, Said, pieces, told_to_answer};
+use crate::asking::{Envelope, Said, pieces, scripted_error};
 use crate::script::Call;
 
 /// The answer as one body.
@@ -52,7 +52,7 @@ pub(crate) fn error(status: StatusCode) -> Bytes {
         400..=499 => "invalid_request_error",
         _ => "api_error",
     };
-    json!({"type": "error", "error": {"type": kind, "message": told_to_answer(status)}, "request_id": "req_built_in"})
+    json!({"type": "error", "error": {"type": kind, "message": scripted_error(status)}, "request_id": "req_built_in"})
         .to_string()
         .into()
 }

@@ -24,7 +24,7 @@ pub(crate) enum Dialect {
 /// The framing of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Not at all.
+    /// One body, without framing.
     Whole,
     /// Server-sent events.
     Events,
@@ -69,7 +69,7 @@ impl Dialect {
 }
 
 impl Framing {
-    /// The content type of such an answer.
+    /// The content type of an answer with this framing.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Framing::Whole | Framing::Array => "application/json",

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::asking::{Envelope, Said, pieces, told_to_answer};
+use crate::asking::{Envelope, Said, pieces, scripted_error};
 use crate::script::Call;
 
 /// `/api/chat`: the text is in a message.
@@ -54,7 +54,7 @@ impl Endpoint {
 
 /// An error.
 pub(crate) fn error(status: StatusCode) -> Bytes {
-    json!({"error": told_to_answer(status)}).to_string().into()
+    json!({"error": scripted_error(status)}).to_string().into()
 }
 
 fn text_of(said: &Said) -> &str {

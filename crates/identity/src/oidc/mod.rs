@@ -86,7 +86,7 @@ struct Inner {
 
 /// The provider's answer to the code.
 #[derive(Deserialize)]
-struct Bought {
+struct TokenAnswer {
     id_token: String,
     access_token: Option<String>,
 }
@@ -132,13 +132,13 @@ impl OidcClient {
         if !answer.issuer.as_ref().map_or(!provider.names_itself, is_expected) {
             return Err(OidcError::Issuer);
         }
-        let bought = self.buy_tokens(&provider, attempt, &answer.code, redirect_url).await?;
-        let claims = provider.tokens.verify(&bought.id_token).await?;
+        let tokens = self.redeem_code(&provider, attempt, &answer.code, redirect_url).await?;
+        let claims = provider.tokens.verify(&tokens.id_token).await?;
         claims::check(&claims, &self.0.config.client_id, attempt.nonce())?;
         if !self.0.used.insert(attempt.nonce()) {
             return Err(OidcError::Replayed);
         }
-        let said = match (&bought.access_token, &provider.userinfo_url) {
+        let said = match (&tokens.access_token, &provider.userinfo_url) {
             // Many providers return groups only there.
             (Some(token), Some(url)) if claims::lacks_person(&claims, &self.0.config) => {
                 let body = self.0.providers.fetcher().get_as(url, token).await.map_err(OidcError::Unavailable)?;
@@ -154,13 +154,13 @@ impl OidcClient {
         std::iter::once("openid").chain(others).collect::<Vec<_>>().join(" ")
     }
 
-    async fn buy_tokens(
+    async fn redeem_code(
         &self,
         provider: &Provider,
         attempt: &LoginAttempt,
         code: &str,
         redirect_url: &str,
-    ) -> Result<Bought, OidcError> {
+    ) -> Result<TokenAnswer, OidcError> {
         let (headers, form) = self.exchange_form(provider, attempt, (code, redirect_url))?;
         let answered = self.0.providers.fetcher().post_form(&provider.token_url, headers, form).await;
         let (status, body) = answered.map_err(OidcError::Unavailable)?;

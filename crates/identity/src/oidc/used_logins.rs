@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-/// More people than this do not log in while a code is valid.
+/// More than the people who log in while a code is valid.
 const MAX_LOGINS: usize = 4096;
 
 /// The newest logins that were finished, as hashes of their nonces. Only a person whom the provider
@@ -15,7 +15,7 @@ const MAX_LOGINS: usize = 4096;
 pub(super) struct UsedLogins(Mutex<VecDeque<[u8; 32]>>);
 
 impl UsedLogins {
-    /// Adds a login; whether it is new.
+    /// Adds a login. Returns whether it is new.
     pub(super) fn insert(&self, nonce: &str) -> bool {
         let hash = Sha256::digest(nonce).into();
         let mut used = self.0.lock();

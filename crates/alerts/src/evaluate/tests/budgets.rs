@@ -7,18 +7,18 @@ async fn budget_alerts_once_per_period() {
     let amount = BudgetLimit::Amount { amount_usd: NanoUsd::new(1_000_000_000), period: BudgetPeriod::Day };
     minutes.fixture.rule("*", Condition::Budget(amount)).await;
     minutes.fixture.spend("dear", 999_999_999).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.fixture.spend("dear", 1).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     minutes.pass(30).await;
     assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget dear"]);
     let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
     assert_eq!(summary, "dear has spent $1.00 today; the limit is $1.00");
     minutes.fixture.clock.advance(24 * 3_600_000);
-    minutes.look().await;
+    minutes.evaluate().await;
     minutes.fixture.spend("dear", 2_000_000_000).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     assert_eq!(
         minutes.fixture.sent_alerts().await,
         ["agent.budget dear"; 2],
@@ -38,7 +38,7 @@ async fn spending_at_the_end_of_a_period_alerts_and_the_next_period_separately()
     let clock = &minutes.fixture.clock;
     let day_ms = 24 * 3_600_000;
     clock.advance(day_ms - clock.now().as_millis() % day_ms - 20_000);
-    minutes.look().await;
+    minutes.evaluate().await;
     clock.advance(10_000);
     minutes.fixture.spend("late", 1_000_000_000).await;
     minutes.fixture.spend("early", 999_999_999).await;
@@ -46,7 +46,7 @@ async fn spending_at_the_end_of_a_period_alerts_and_the_next_period_separately()
     minutes.fixture.spend("early", 1).await;
     rule("late").await;
     clock.advance(30_000);
-    minutes.look().await;
+    minutes.evaluate().await;
     assert_eq!(
         minutes.fixture.sent_alerts().await,
         ["agent.budget late"],
@@ -70,10 +70,10 @@ async fn share_of_a_budget_alerts_once_and_recovers_when_raised() {
     minutes.set_policy("saver", r#"{"budget_daily_usd":1,"budget_weekly_usd":100}"#).await;
     minutes.fixture.spend("saver", 799_999_999).await;
     minutes.fixture.spend("free", 999_000_000_000).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     assert_eq!(minutes.fixture.sent_alerts().await, [""; 0]);
     minutes.fixture.spend("saver", 50_000_001).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     minutes.pass(30).await;
     assert_eq!(minutes.fixture.sent_alerts().await, ["agent.budget saver"]);
     let summary = minutes.fixture.history().await[0].data.as_ref().unwrap().summary();
@@ -94,7 +94,7 @@ async fn restart_neither_repeats_nor_forgets_a_budget_alert() {
     watch_budgets(&minutes).await;
     minutes.set_policy("saver", r#"{"budget_weekly_usd":1}"#).await;
     minutes.fixture.spend("saver", 1_000_000_000).await;
-    minutes.look().await;
+    minutes.evaluate().await;
     for _ in 0..3 {
         minutes.fixture.clock.advance(3_600_000);
         minutes.started = minutes.fixture.clock.now();

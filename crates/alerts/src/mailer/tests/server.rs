@@ -31,7 +31,7 @@ impl Default for Behaviour {
 
 /// A mail that it accepted.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct ReceivedMail {
     pub(super) from: String,
     pub(super) to: Vec<String>,
     pub(super) data: String,
@@ -42,7 +42,7 @@ pub(super) struct SmtpServer {
     pub(super) port: u16,
     /// The certificate to trust, as PEM.
     pub(super) certificate: String,
-    mails: mpsc::UnboundedReceiver<Taken>,
+    mails: mpsc::UnboundedReceiver<ReceivedMail>,
     task: JoinHandle<()>,
 }
 
@@ -71,7 +71,7 @@ impl SmtpServer {
         SmtpServer { port, certificate: made.cert.pem(), mails, task }
     }
 
-    pub(super) async fn next(&mut self) -> Taken {
+    pub(super) async fn next(&mut self) -> ReceivedMail {
         self.mails.recv().await.unwrap()
     }
 
@@ -84,7 +84,7 @@ async fn serve(
     mut stream: TcpStream,
     behaviour: Behaviour,
     acceptor: TlsAcceptor,
-    taken: mpsc::UnboundedSender<Taken>,
+    taken: mpsc::UnboundedSender<ReceivedMail>,
 ) -> Option<()> {
     if behaviour.silent {
         std::future::pending::<()>().await;
@@ -106,22 +106,22 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     behaviour: Behaviour,
     (greets, encrypted): (bool, bool),
-    taken: &mpsc::UnboundedSender<Taken>,
+    taken: &mpsc::UnboundedSender<ReceivedMail>,
 ) -> Option<bool> {
     let mut stream = BufReader::new(stream);
     if greets {
-        say(&mut stream, "220 test ESMTP").await?;
+        write_line(&mut stream, "220 test ESMTP").await?;
     }
-    let mut mail = Taken { encrypted, ..Taken::default() };
+    let mut mail = ReceivedMail { encrypted, ..ReceivedMail::default() };
     loop {
-        let line = hear(&mut stream).await?;
+        let line = read_line(&mut stream).await?;
         let command = line.to_ascii_uppercase();
         let reply = if command.starts_with("EHLO") {
             let offers = if behaviour.starttls && !encrypted { "250-STARTTLS\r\n" } else { "" };
             let login = if behaviour.login.is_some() { "250-AUTH PLAIN\r\n" } else { "" };
             format!("250-test\r\n{offers}{login}250 8BITMIME")
         } else if command.starts_with("STARTTLS") {
-            say(&mut stream, "220 go on").await?;
+            write_line(&mut stream, "220 go on").await?;
             return Some(true);
         } else if command.starts_with("AUTH PLAIN ") {
             use base64::Engine;
@@ -135,23 +135,23 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
             mail.to.push(address(&line));
             behaviour.recipient.to_owned()
         } else if command.starts_with("DATA") {
-            say(&mut stream, "354 go on").await?;
+            write_line(&mut stream, "354 go on").await?;
             loop {
-                let line = hear(&mut stream).await?;
+                let line = read_line(&mut stream).await?;
                 if line == "." {
                     break;
                 }
                 mail.data.push_str(&format!("{line}\r\n"));
             }
-            let _ = taken.send(std::mem::replace(&mut mail, Taken { encrypted, ..Taken::default() }));
+            let _ = taken.send(std::mem::replace(&mut mail, ReceivedMail { encrypted, ..ReceivedMail::default() }));
             "250 queued as 1".to_owned()
         } else if command.starts_with("QUIT") {
-            say(&mut stream, "221 bye").await?;
+            write_line(&mut stream, "221 bye").await?;
             return Some(false);
         } else {
             "250 fine".to_owned()
         };
-        say(&mut stream, &reply).await?;
+        write_line(&mut stream, &reply).await?;
     }
 }
 
@@ -159,11 +159,11 @@ fn address(line: &str) -> String {
     line.split(['<', '>']).nth(1).unwrap_or_default().to_owned()
 }
 
-async fn say<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut BufReader<S>, line: &str) -> Option<()> {
+async fn write_line<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut BufReader<S>, line: &str) -> Option<()> {
     stream.get_mut().write_all(format!("{line}\r\n").as_bytes()).await.ok()
 }
 
-async fn hear<S: AsyncRead + Unpin>(stream: &mut BufReader<S>) -> Option<String> {
+async fn read_line<S: AsyncRead + Unpin>(stream: &mut BufReader<S>) -> Option<String> {
     let mut line = String::new();
     let read = stream.read_line(&mut line).await.ok()?;
     (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
