@@ -1,6 +1,7 @@
 //! The command line as it is typed. `config` resolves the settings together with the other layers.
 
 mod agent_access;
+mod agent_settings;
 mod client;
 mod people;
 mod recordings;
@@ -13,10 +14,10 @@ pub use agent_access::{
     CreateKeyArgs, GroupArgs, GroupsArgs, GroupsCommand, KeysArgs, KeysCommand, LabelsArgs, RevokeKeyArgs,
     SetGroupArgs, SwitchGroupArgs,
 };
+pub use agent_settings::{KillSwitchArgs, OnOff, PolicyArgs};
 pub use client::{
     AddChannelArgs, AgentArgs, AlertsArgs, AlertsCommand, ChangeChannelArgs, ChannelTarget, CostsArgs, CostsBy,
-    DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, KillSwitchArgs, OnOff, PolicyArgs, ServerArgs,
-    TokenArgs, TopArgs,
+    DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, ServerArgs, TokenArgs, TopArgs,
 };
 pub use people::{AuditArgs, AuditCommand, AuditFileArgs, RoleArg, TokensArgs, TokensCommand, UsersArgs, UsersCommand};
 pub use recordings::{CountingArg, ExportArgs, ReplayArgs};

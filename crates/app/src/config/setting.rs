@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use model::{ANY, Action, AgentId, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit, RequireKey};
-use secrecy::SecretString;
-use store::PostgresConfig;
 use wire::{Prices, Unpriced};
 
 use super::access;
@@ -53,22 +50,22 @@ macro_rules! settings {
 
 const SINGLE: [Setting; 84] = settings! {
     "bind" => |config, text| config.bind = value::address(text)?;
-    "port" => |config, text| config.port = port(text)?;
-    "proxy_port" => |config, text| config.proxy_port = port(text)?;
-    "data_dir" => |config, text| config.data_dir = path(text)?;
-    "database" => |config, text| config.database.url = database_url(text)?;
-    "database_password_file" => |config, text| config.database.password_file = Some(path(text)?);
+    "port" => |config, text| config.port = value::port(text)?;
+    "proxy_port" => |config, text| config.proxy_port = value::port(text)?;
+    "data_dir" => |config, text| config.data_dir = value::path(text)?;
+    "database" => |config, text| config.database.url = value::database_url(text)?;
+    "database_password_file" => |config, text| config.database.password_file = Some(value::path(text)?);
     "shared.engine" => |config, text| config.shared.engine = shared::engine(text)?;
     "shared.url" => |config, text| config.shared.url = Some(shared::url(text)?);
-    "shared.password_file" => |config, text| config.shared.password_file = Some(path(text)?);
-    "shared.ca" => |config, text| config.shared.ca = Some(path(text)?);
+    "shared.password_file" => |config, text| config.shared.password_file = Some(value::path(text)?);
+    "shared.ca" => |config, text| config.shared.ca = Some(value::path(text)?);
     "shared.on_failure" => |config, text| config.shared.on_failure = shared::on_failure(text)?;
-    "key_file" => |config, text| config.key_file = Some(path(text)?);
-    "ready_file" => |config, text| config.ready_file = Some(path(text)?);
+    "key_file" => |config, text| config.key_file = Some(value::path(text)?);
+    "ready_file" => |config, text| config.ready_file = Some(value::path(text)?);
     "token" => |config, text| config.token = Some(value::token(text)?);
-    "tls.certificate" => |config, text| config.tls.certificate = Some(path(text)?);
-    "tls.key" => |config, text| config.tls.key = Some(path(text)?);
-    "tls.client_ca" => |config, text| config.tls.client_ca = Some(path(text)?);
+    "tls.certificate" => |config, text| config.tls.certificate = Some(value::path(text)?);
+    "tls.key" => |config, text| config.tls.key = Some(value::path(text)?);
+    "tls.client_ca" => |config, text| config.tls.client_ca = Some(value::path(text)?);
     "auth.forward.user_header" => |config, text|
         access::forward(&mut config.access).user_header = access::header(text)?;
     "auth.forward.groups_header" => |config, text|
@@ -78,7 +75,7 @@ const SINGLE: [Setting; 84] = settings! {
     "auth.oidc.issuer" => |config, text| config.oidc.issuer = Some(identity::issuer(text)?);
     "auth.oidc.client_id" => |config, text| config.oidc.client_id = Some(identity::word(text)?);
     "auth.oidc.client_secret" => |config, text| config.oidc.client_secret = Some(identity::word(text)?.into());
-    "auth.oidc.client_secret_file" => |config, text| config.oidc.client_secret_file = Some(path(text)?);
+    "auth.oidc.client_secret_file" => |config, text| config.oidc.client_secret_file = Some(value::path(text)?);
     "auth.oidc.groups_claim" => |config, text| config.oidc.groups_claim = Some(identity::word(text)?);
     "auth.oidc.name_claim" => |config, text| config.oidc.name_claim = Some(identity::word(text)?);
     "auth.oidc.default_role" => |config, text| config.oidc.roles.otherwise = access::default_role(text)?;
@@ -86,11 +83,11 @@ const SINGLE: [Setting; 84] = settings! {
     "auth.jwt.audience" => |config, text| config.jwt.audience = Some(identity::word(text)?);
     "auth.jwt.jwks_url" => |config, text| config.jwt.jwks_url = Some(identity::jwks_url(text)?);
     "auth.jwt.agent_claim" => |config, text| config.jwt.agent_claim = Some(identity::word(text)?);
-    "refusal_status" => |config, text| config.refusal_status.all = Some(refusal_status(text)?);
-    "proxy.refusal_status.openai" => |config, text| config.refusal_status.openai = Some(refusal_status(text)?);
-    "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(refusal_status(text)?);
-    "proxy.refusal_status.gemini" => |config, text| config.refusal_status.gemini = Some(refusal_status(text)?);
-    "proxy.refusal_status.ollama" => |config, text| config.refusal_status.ollama = Some(refusal_status(text)?);
+    "refusal_status" => |config, text| config.refusal_status.all = Some(value::refusal_status(text)?);
+    "proxy.refusal_status.openai" => |config, text| config.refusal_status.openai = Some(value::refusal_status(text)?);
+    "proxy.refusal_status.anthropic" => |config, text| config.refusal_status.anthropic = Some(value::refusal_status(text)?);
+    "proxy.refusal_status.gemini" => |config, text| config.refusal_status.gemini = Some(value::refusal_status(text)?);
+    "proxy.refusal_status.ollama" => |config, text| config.refusal_status.ollama = Some(value::refusal_status(text)?);
     "proxy.require_key" => |config, text|
         config.require_key = value::word(text, RequireKey::parse, "auto, always, never")?;
     "proxy.allow_open_relay" => |config, text| config.allow_open_relay = value::switch(text)?;
@@ -111,16 +108,16 @@ const SINGLE: [Setting; 84] = settings! {
     "kill_switch.counting" => |config, text|
         config.kill_switch.counting = value::word(text, Counting::parse, "adaptive, literal")?;
     "policy.budget_daily_usd" => |config, text| policy(config, PolicyChange {
-        budget_daily_usd: Some(Some(dollars(text)?)), ..Default::default()
+        budget_daily_usd: Some(Some(value::dollars(text)?)), ..Default::default()
     })?;
     "policy.budget_weekly_usd" => |config, text| policy(config, PolicyChange {
-        budget_weekly_usd: Some(Some(dollars(text)?)), ..Default::default()
+        budget_weekly_usd: Some(Some(value::dollars(text)?)), ..Default::default()
     })?;
     "policy.budget_monthly_usd" => |config, text| policy(config, PolicyChange {
-        budget_monthly_usd: Some(Some(dollars(text)?)), ..Default::default()
+        budget_monthly_usd: Some(Some(value::dollars(text)?)), ..Default::default()
     })?;
     "policy.budget_conversation_usd" => |config, text| policy(config, PolicyChange {
-        budget_conversation_usd: Some(Some(dollars(text)?)), ..Default::default()
+        budget_conversation_usd: Some(Some(value::dollars(text)?)), ..Default::default()
     })?;
     "policy.time_zone" => |config, text| policy(config, PolicyChange {
         time_zone: Some(text.clone()), ..Default::default()
@@ -133,10 +130,10 @@ const SINGLE: [Setting; 84] = settings! {
         let rate = value::parsed(text, "a whole number above 0")?;
         overall_rate(config, |limit| limit.tokens_per_minute = Some(rate))?;
     };
-    "retention.events" => |config, text| config.retention.event_days = days(text)?;
-    "retention.incidents" => |config, text| config.retention.incident_days = days(text)?;
-    "retention.statistics" => |config, text| config.retention.statistics_days = days(text)?;
-    "retention.max_size" => |config, text| config.max_size = max_size(text)?;
+    "retention.events" => |config, text| config.retention.event_days = value::days(text)?;
+    "retention.incidents" => |config, text| config.retention.incident_days = value::days(text)?;
+    "retention.statistics" => |config, text| config.retention.statistics_days = value::days(text)?;
+    "retention.max_size" => |config, text| config.max_size = value::max_size(text)?;
     "prices.file" => |config, text| {
         let own = price_file::read(text)?;
         let prices = prices(config)?;
@@ -148,19 +145,19 @@ const SINGLE: [Setting; 84] = settings! {
     };
     "limits.max_request_body" => |config, text| config.limits.max_request_body = value::size(text)?;
     "limits.bodies_in_flight" => |config, text| config.limits.bodies_in_flight = value::size(text)?;
-    "limits.max_header_size" => |config, text| config.limits.max_header_size = header_size(text)?;
-    "limits.max_connections" => |config, text| config.limits.max_connections = at_least_one(text)?;
+    "limits.max_header_size" => |config, text| config.limits.max_header_size = value::header_size(text)?;
+    "limits.max_connections" => |config, text| config.limits.max_connections = value::at_least_one(text)?;
     "limits.header_timeout" => |config, text| config.limits.header_timeout = value::duration(text)?;
     "limits.connect_timeout" => |config, text| config.limits.connect_timeout = value::duration(text)?;
     "limits.first_byte_timeout" => |config, text| config.limits.first_byte_timeout = value::duration(text)?;
     "limits.idle_timeout" => |config, text| config.limits.idle_timeout = value::duration(text)?;
     "limits.kill_commit_timeout" => |config, text| config.limits.kill_commit_timeout = value::duration(text)?;
-    "limits.max_agents" => |config, text| config.limits.max_agents = at_least_one(text)?;
-    "limits.max_conversations" => |config, text| config.limits.max_conversations = at_least_one(text)?;
+    "limits.max_agents" => |config, text| config.limits.max_agents = value::at_least_one(text)?;
+    "limits.max_conversations" => |config, text| config.limits.max_conversations = value::at_least_one(text)?;
     "allow_private_targets" => |config, text| config.alerts.allow_private_targets = value::switch(text)?;
     "public_url" => |config, text| config.alerts.public_url = Some(value::web_address(text)?);
     "alerts.digest_window" => |config, text| config.alerts.digest_window = value::duration_or_zero(text)?;
-    "smtp.host" => |config, text| config.alerts.smtp.host = Some(host_name(text)?);
+    "smtp.host" => |config, text| config.alerts.smtp.host = Some(value::host_name(text)?);
     "smtp.port" => |config, text| config.alerts.smtp.port = Some(value::parsed::<std::num::NonZeroU16>(text, "a port from 1 to 65535")?.get());
     "smtp.security" => |config, text|
         config.alerts.smtp.security = value::word(text, model::SmtpSecurity::parse, "none, starttls, tls")?;
@@ -168,9 +165,9 @@ const SINGLE: [Setting; 84] = settings! {
     "smtp.password" => |config, text| config.alerts.smtp.password = Some(text.as_str().into());
     "smtp.from" => |config, text|
         config.alerts.smtp.from = Some(value::parsed(text, "an address like gazer@example.com or AgentGazer <gazer@example.com>")?);
-    "smtp.certificate" => |config, text| config.alerts.smtp.certificate = Some(path(text)?);
+    "smtp.certificate" => |config, text| config.alerts.smtp.certificate = Some(value::path(text)?);
     "log.format" => |config, text| config.log.format = value::word(text, LogFormat::parse, "text, json")?;
-    "log.level" => |config, text| config.log.level = log_level(text)?;
+    "log.level" => |config, text| config.log.level = value::log_level(text)?;
 };
 
 const LISTS: [Setting; 10] = [
@@ -178,7 +175,7 @@ const LISTS: [Setting; 10] = [
         key: "allow_hosts",
         shape: Shape::List,
         apply: |config, values, _| {
-            config.allow_hosts = values.iter().map(|name| host_name(name)).collect::<Read<_>>()?;
+            config.allow_hosts = values.iter().map(|name| value::host_name(name)).collect::<Read<_>>()?;
             Ok(())
         },
     },
@@ -270,86 +267,6 @@ pub(super) static SETTINGS: std::sync::LazyLock<Vec<Setting>> =
 /// The prices, which no one shares yet.
 fn prices(config: &mut Config) -> Read<&mut Prices> {
     Arc::get_mut(&mut config.prices).ok_or_else(|| "can only be set at start".to_owned())
-}
-
-fn port(text: &str) -> Read<u16> {
-    value::parsed(text, "a port from 0 (any free one) to 65535")
-}
-
-/// The file in the data directory, or a server.
-fn database_url(text: &str) -> Read<Option<SecretString>> {
-    if text == "sqlite" {
-        return Ok(None);
-    }
-    // Without the password file, which only a server reads.
-    PostgresConfig::new(text.into(), None).map_err(|why| format!("{why}, or sqlite"))?;
-    Ok(Some(text.into()))
-}
-
-fn path(text: &str) -> Read<std::path::PathBuf> {
-    if text.is_empty() { Err("must be a path".to_owned()) } else { Ok(text.into()) }
-}
-
-fn at_least_one(text: &str) -> Read<usize> {
-    let number: std::num::NonZeroU32 = value::parsed(text, "a whole number above 0")?;
-    usize::try_from(number.get()).map_err(|_| "is too large".to_owned())
-}
-
-/// The size limit of the database; `none` for no limit.
-fn max_size(text: &str) -> Result<Option<u64>, String> {
-    const LEAST: usize = 16 << 20;
-    match text.trim() {
-        "none" => Ok(None),
-        text => match value::size(text) {
-            Ok(bytes) if bytes >= LEAST => Ok(Some(bytes as u64)),
-            _ => Err(format!("must be a size of at least 16MiB like 20GiB, or none, not {text:?}")),
-        },
-    }
-}
-
-/// Whole days, written as `30d`.
-fn days(text: &str) -> Read<u32> {
-    let days = text.trim().strip_suffix('d').and_then(|days| days.parse().ok()).filter(|days| *days > 0);
-    days.ok_or_else(|| format!("must be days like 30d, not {text:?}"))
-}
-
-/// hyper cannot work with less than 8 KiB.
-fn header_size(text: &str) -> Read<usize> {
-    let size = value::size(text)?;
-    if (8 << 10..=1 << 20).contains(&size) { Ok(size) } else { Err("must be from 8KiB to 1MiB".to_owned()) }
-}
-
-fn refusal_status(text: &str) -> Read<StatusCode> {
-    let status = text.trim().parse::<StatusCode>().ok().filter(StatusCode::is_client_error);
-    status.ok_or_else(|| format!("must be a status from 400 to 499, not {text:?}"))
-}
-
-/// A single word must be a level: the filter would treat any other as the name of a module, and log
-/// nothing else.
-fn log_level(text: &str) -> Read<String> {
-    let is_level =
-        |word: &str| ["error", "warn", "info", "debug", "trace"].contains(&word.to_ascii_lowercase().as_str());
-    let is_directive = |part: &str| part.contains(['=', '[']) || is_level(part);
-    match tracing_subscriber::EnvFilter::try_new(text) {
-        Ok(_) if text.split(',').all(is_directive) => Ok(text.to_owned()),
-        _ => Err(format!(
-            "must be one of error, warn, info, debug, trace, or a filter like info,proxy=debug, not {text:?}"
-        )),
-    }
-}
-
-/// A name for the `Host` header; one with a port would never match.
-fn host_name(text: &str) -> Read<String> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
-    let has_port = !text.contains('[') && text.contains(':');
-    if text.is_empty() || has_port || !text.bytes().all(allowed) {
-        return Err(format!("must be host names without scheme or port, not {text:?}"));
-    }
-    Ok(text.to_owned())
-}
-
-fn dollars(text: &str) -> Read<f64> {
-    value::parsed(text, "a number of dollars from 0 to 1000000")
 }
 
 fn policy(config: &mut Config, change: PolicyChange) -> Read<()> {

@@ -4,8 +4,10 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
+use http::StatusCode;
 use model::{Format, Provider};
 use secrecy::SecretString;
+use store::PostgresConfig;
 
 /// A value, or what is expected.
 pub(super) type Read<T> = Result<T, String>;
@@ -118,6 +120,86 @@ pub(super) const FORMATS: &str = "openai, anthropic, gemini, ollama";
 fn format_of(name: &str, known: &[Provider]) -> Read<Format> {
     let found = known.iter().find(|provider| provider.name == name).map(|provider| provider.format);
     found.ok_or_else(|| format!("{name:?} is no built-in provider, so its format is needed: {name}=FORMAT+URL"))
+}
+
+pub(super) fn port(text: &str) -> Read<u16> {
+    parsed(text, "a port from 0 (any free one) to 65535")
+}
+
+/// The file in the data directory, or a server.
+pub(super) fn database_url(text: &str) -> Read<Option<SecretString>> {
+    if text == "sqlite" {
+        return Ok(None);
+    }
+    // Without the password file, which only a server reads.
+    PostgresConfig::new(text.into(), None).map_err(|why| format!("{why}, or sqlite"))?;
+    Ok(Some(text.into()))
+}
+
+pub(super) fn path(text: &str) -> Read<std::path::PathBuf> {
+    if text.is_empty() { Err("must be a path".to_owned()) } else { Ok(text.into()) }
+}
+
+pub(super) fn at_least_one(text: &str) -> Read<usize> {
+    let number: std::num::NonZeroU32 = parsed(text, "a whole number above 0")?;
+    usize::try_from(number.get()).map_err(|_| "is too large".to_owned())
+}
+
+/// The size limit of the database; `none` for no limit.
+pub(super) fn max_size(text: &str) -> Result<Option<u64>, String> {
+    const LEAST: usize = 16 << 20;
+    match text.trim() {
+        "none" => Ok(None),
+        text => match size(text) {
+            Ok(bytes) if bytes >= LEAST => Ok(Some(bytes as u64)),
+            _ => Err(format!("must be a size of at least 16MiB like 20GiB, or none, not {text:?}")),
+        },
+    }
+}
+
+/// Whole days, written as `30d`.
+pub(super) fn days(text: &str) -> Read<u32> {
+    let days = text.trim().strip_suffix('d').and_then(|days| days.parse().ok()).filter(|days| *days > 0);
+    days.ok_or_else(|| format!("must be days like 30d, not {text:?}"))
+}
+
+/// hyper cannot work with less than 8 KiB.
+pub(super) fn header_size(text: &str) -> Read<usize> {
+    let size = size(text)?;
+    if (8 << 10..=1 << 20).contains(&size) { Ok(size) } else { Err("must be from 8KiB to 1MiB".to_owned()) }
+}
+
+pub(super) fn refusal_status(text: &str) -> Read<StatusCode> {
+    let status = text.trim().parse::<StatusCode>().ok().filter(StatusCode::is_client_error);
+    status.ok_or_else(|| format!("must be a status from 400 to 499, not {text:?}"))
+}
+
+/// A single word must be a level: the filter would treat any other as the name of a module, and log
+/// nothing else.
+pub(super) fn log_level(text: &str) -> Read<String> {
+    let is_level =
+        |word: &str| ["error", "warn", "info", "debug", "trace"].contains(&word.to_ascii_lowercase().as_str());
+    let is_directive = |part: &str| part.contains(['=', '[']) || is_level(part);
+    match tracing_subscriber::EnvFilter::try_new(text) {
+        Ok(_) if text.split(',').all(is_directive) => Ok(text.to_owned()),
+        _ => Err(format!(
+            "must be one of error, warn, info, debug, trace, or a filter like info,proxy=debug, not {text:?}"
+        )),
+    }
+}
+
+/// A name for the `Host` header; one with a port would never match.
+pub(super) fn host_name(text: &str) -> Read<String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    let has_port = !text.contains('[') && text.contains(':');
+    if text.is_empty() || has_port || !text.bytes().all(allowed) {
+        return Err(format!("must be host names without scheme or port, not {text:?}"));
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn dollars(text: &str) -> Read<f64> {
+    parsed(text, "a number of dollars from 0 to 1000000")
 }
 
 #[cfg(test)]

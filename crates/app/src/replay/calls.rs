@@ -99,9 +99,20 @@ const AT_ONCE_MS: i64 = 100;
 /// Whether the same was asked so shortly before that it could not be answered yet: recordings do
 /// not say which calls were in flight together.
 fn is_sample(calls: &[Fingerprint], call: &Fingerprint) -> bool {
-    let is_at_once = |other: &&Fingerprint| call.time.as_millis() - other.time.as_millis() <= AT_ONCE_MS;
     let place = |call: &Fingerprint| (call.conversation, call.turn, call.step);
-    calls.iter().rev().take_while(is_at_once).any(|other| other.body == call.body || place(other) == place(call))
+    let is_same = |other: &Fingerprint| other.body == call.body || place(other) == place(call);
+    let (mut first, mut time) = (None, call.time.as_millis());
+    for (at, other) in calls.iter().enumerate().rev() {
+        if time - other.time.as_millis() > AT_ONCE_MS {
+            break;
+        }
+        if is_same(other) {
+            (first, time) = (Some(at), other.time.as_millis());
+        }
+    }
+    let Some(first) = first else { return false };
+    let answered_before = calls[..first].iter().any(|other| is_same(other) && other.response.is_some());
+    !guard::is_later_round(&calls[first], answered_before)
 }
 
 /// The fields that distinguish endpoints.

@@ -1,10 +1,12 @@
 //! Keeps a copy of the bodies in the windows on disk, so that the evidence of a kill after a
 //! restart is complete. It follows the proxy at its own pace: no call ever waits for it.
 
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use guard::Guard;
-use model::KeptCalls;
+use model::{CallId, KeptCalls};
 use proxy::Proxy;
 use store::{EvidenceFile, StoreError};
 use tokio::sync::oneshot;
@@ -21,6 +23,11 @@ const EVERY: Duration = Duration::from_secs(1);
 const PART: usize = 1 << 20;
 /// The most parts per update, so that the disk has time for the database.
 const PARTS: usize = 8;
+/// The bodies of at most so many calls are restored before the first call. The others follow: a
+/// start should not wait for all.
+const FIRST_CALLS: usize = 4096;
+/// How many calls are read at a time.
+const READ_AT_ONCE: usize = 256;
 /// How long the rest may take when the server stops.
 const LAST_PART: Duration = Duration::from_secs(10);
 
@@ -29,27 +36,32 @@ const LAST_PART: Duration = Duration::from_secs(10);
 pub(crate) struct EvidenceKeeper {
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
+    restoring: Option<JoinHandle<()>>,
 }
 
 impl EvidenceKeeper {
-    /// Restores in `proxy` the bodies of the calls in the windows of `guard`, and starts to write.
+    /// Restores in `proxy` the bodies of the newest calls in the windows of `guard`, and starts to
+    /// write. The other bodies follow when the windows of `older_agents` are restored.
     /// `None` if the configuration disables it or the file cannot be used; evidence is then kept in
     /// memory only.
     pub(crate) async fn start(
         config: &Config,
-        guard: &Guard,
+        guard: &Arc<Guard>,
         proxy: &Proxy,
         recording: Option<Recording>,
+        older_agents: oneshot::Receiver<()>,
     ) -> Option<EvidenceKeeper> {
-        let file = evidence_file(config, guard, proxy).await;
+        let mut restore = Restore { guard: Arc::clone(guard), proxy: proxy.clone(), rest: Vec::new() };
+        let file = evidence_file(config, &mut restore).await;
         if file.is_none() && recording.is_none() {
             return None;
         }
+        let restoring = file.clone().map(|file| tokio::spawn(restore.older(file, older_agents)));
         let (proxy, unwritten) = (proxy.clone(), KeptCalls::default());
-        Some(EvidenceKeeper::run(Copy { proxy, file, recording, unwritten, is_failing: false }))
+        Some(EvidenceKeeper::run(Copy { proxy, file, recording, unwritten, is_failing: false }, restoring))
     }
 
-    fn run(mut copy: Copy) -> EvidenceKeeper {
+    fn run(mut copy: Copy, restoring: Option<JoinHandle<()>>) -> EvidenceKeeper {
         let (stop, mut stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             let mut ticks = tokio::time::interval(EVERY);
@@ -63,11 +75,13 @@ impl EvidenceKeeper {
             while copy.write_part().await {}
             copy.close().await;
         });
-        EvidenceKeeper { stop, task }
+        EvidenceKeeper { stop, task, restoring }
     }
 
     /// Writes the rest.
     pub(crate) async fn stop(self) {
+        // The next server restores the rest.
+        self.restoring.iter().for_each(JoinHandle::abort);
         let _ = self.stop.send(());
         if tokio::time::timeout(LAST_PART, self.task).await.is_err() {
             tracing::warn!("not all bodies of the calls in the windows could be written in time");
@@ -75,25 +89,74 @@ impl EvidenceKeeper {
     }
 }
 
-/// The file, after its content is restored in `proxy`.
-async fn evidence_file(config: &Config, guard: &Guard, proxy: &Proxy) -> Option<EvidenceFile> {
+/// The file, after the newest bodies are restored.
+async fn evidence_file(config: &Config, restore: &mut Restore) -> Option<EvidenceFile> {
     if !config.keep_evidence_on_disk {
         if let Err(error) = EvidenceFile::delete(&config.data_dir) {
             tracing::warn!("bodies of earlier calls are still on disk: {error}");
         }
         return None;
     }
-    let restored = restore(config, guard, proxy).await;
-    restored
-        .inspect_err(|error| tracing::warn!("a restart will lose the bodies of the calls in the windows: {error}"))
-        .ok()
+    let file = match EvidenceFile::open(&config.data_dir).await {
+        Ok(file) => restore.newest(&file).await.map(|()| file),
+        Err(error) => Err(error),
+    };
+    file.inspect_err(|error| tracing::warn!("a restart will lose the bodies of the calls in the windows: {error}")).ok()
 }
 
-async fn restore(config: &Config, guard: &Guard, proxy: &Proxy) -> Result<EvidenceFile, StoreError> {
-    let file = EvidenceFile::open(&config.data_dir).await?;
-    let in_windows = guard.calls_in_windows(&file.calls().await?);
-    proxy.restore_kept_calls(file.restore(&in_windows, config.evidence_budget).await?);
-    Ok(file)
+/// Restores the bodies of the calls in the windows, and deletes those of other calls.
+struct Restore {
+    guard: Arc<Guard>,
+    proxy: Proxy,
+    /// The calls in the file that are not restored yet, newest first.
+    rest: Vec<CallId>,
+}
+
+impl Restore {
+    /// Restores the newest calls. Some of the others may be in the windows of agents that are not
+    /// restored yet.
+    async fn newest(&mut self, file: &EvidenceFile) -> Result<(), StoreError> {
+        let calls = file.calls().await?;
+        self.proxy.expect_kept_calls(&calls);
+        let in_windows = self.guard.calls_in_windows(&calls.iter().copied().collect());
+        let newest: Vec<CallId> =
+            calls.iter().copied().filter(|id| in_windows.contains(id)).take(FIRST_CALLS).collect();
+        let restored: HashSet<CallId> = newest.iter().copied().collect();
+        self.rest = calls.into_iter().filter(|id| !restored.contains(id)).collect();
+        self.read(file, &newest).await
+    }
+
+    /// Restores the others once the windows of `older_agents` are restored.
+    async fn older(mut self, file: EvidenceFile, older_agents: oneshot::Receiver<()>) {
+        if self.rest.is_empty() {
+            return;
+        }
+        // The sender is dropped if the windows could not be restored: then those calls are in none.
+        let _ = older_agents.await;
+        let (guard, rest) = (Arc::clone(&self.guard), std::mem::take(&mut self.rest));
+        let by_windows = move || -> (Vec<CallId>, Vec<CallId>) {
+            let found = guard.calls_in_windows(&rest.iter().copied().collect());
+            rest.into_iter().partition(|id| found.contains(id))
+        };
+        let Ok((wanted, gone)) = tokio::task::spawn_blocking(by_windows).await else { return };
+        self.proxy.release_kept_calls(&gone);
+        if let Err(error) = self.read(&file, &wanted).await {
+            tracing::warn!("the bodies of some calls in the windows are lost: {error}");
+        }
+    }
+
+    /// Restores `calls`, newest first, until there is no more room.
+    async fn read(&self, file: &EvidenceFile, calls: &[CallId]) -> Result<(), StoreError> {
+        let mut has_room = true;
+        for part in calls.chunks(READ_AT_ONCE) {
+            if has_room {
+                has_room = self.proxy.restore_kept_calls(file.read(part).await?);
+            } else {
+                self.proxy.release_kept_calls(part);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The copy, and the part that could not be written yet.

@@ -23,6 +23,7 @@ use proxy::Proxy;
 use secrecy::{ExposeSecret, SecretString};
 use store::Recorder;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use web::{OpeningWords, SessionStorage, TestMails, Warnings, Web};
 
@@ -96,10 +97,11 @@ impl Server {
         let recordings = recording::open(config).await;
         web.recording = recording::for_dashboard(config, recordings.clone());
         let recording = recordings.map(|file| parts.recording(config, file));
-        let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy, recording).await;
+        let (restored, older_agents) = oneshot::channel();
+        let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy, recording, older_agents).await;
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         web.mail.tests = test_mails(MailServers::new(&alerts, parts.store.clone()));
-        let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), Clock::System);
+        let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), parts.clock.clone());
         let feed = parts.feed.take();
         let replica = feed.map(|feed| Replica::start(feed, &parts, (&control, &proxy), &addresses.dashboard));
         let clock_watch = clock_watch::start(proxy.clone());
@@ -119,7 +121,7 @@ impl Server {
             sharing,
             tls_watch: tls.map(|tls| tls.watch()),
             clock_watch,
-            restoring: parts.restore_older_agents(config),
+            restoring: parts.restore_older_agents(config, restored),
             key_uses: key_uses::start(control.clone()),
             control,
             recorder: parts.recorder,
@@ -221,7 +223,7 @@ fn token(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<(SecretStri
             Token::MIN_LENGTH
         );
     }
-    Ok((token.clone(), Token::kept(token, keep)))
+    Ok((token.clone(), Token::generated(token, keep)))
 }
 
 /// Problems with the certificate, for readiness; logged once.

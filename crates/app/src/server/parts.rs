@@ -9,6 +9,7 @@ use model::{AgentKeys, AllowedHosts, Clock, Failures, KeyRequirement, Provider, 
 use proxy::{OwnToken, Proxy, ProxyConfig};
 use store::{ChangeFeed, ClaimDirectory, Recorder, RecordingFile, Store, StoreConfig, Unpriced};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use web::{Drills, Mail, Names, OpeningWords, SessionStorage, TestMails, Warnings, Web};
 
@@ -36,6 +37,8 @@ pub(super) struct Parts {
     /// The changes of other servers on the same database, if it is shared.
     pub(super) feed: Option<ChangeFeed>,
     pub(super) sharing: Option<Sharing>,
+    /// That of the engine, if replicas share one.
+    pub(super) clock: Clock,
 }
 
 impl Parts {
@@ -47,16 +50,18 @@ impl Parts {
     ) -> anyhow::Result<Parts> {
         let store_config = store_config(config, data_dir)?;
         let claim = standby::wait(&store_config, dashboard).await?;
-        let store = Store::open(store_config).await?.with_claim(claim);
+        let share = Sharing::connect(config).await?;
+        let clock = Sharing::clock(share.as_ref()).await?;
+        let store = Store::open(StoreConfig { clock: clock.clone(), ..store_config }).await?.with_claim(claim);
         let store = if store.is_shared() { store.with_writer(&replica::new_id()?) } else { store };
         let feed = store.change_feed().await?;
-        let sharing = Sharing::connect(config, &store).await?;
+        let sharing = share.map(|share| Sharing::new(share, config, &store));
         let guard_config = GuardConfig {
             defaults: config.kill_switch,
             max_agents: config.limits.max_agents,
             max_conversations: config.limits.max_conversations,
         };
-        let guard = control::restore_guard(guard_config, &config.policy, &store, &Clock::System).await?;
+        let guard = control::restore_guard(guard_config, &config.policy, &store, &clock).await?;
         let guard = Arc::new(guard);
         let inactive = Arc::clone(&guard);
         store.read_kills_from(move || inactive.inactive_agents());
@@ -80,17 +85,20 @@ impl Parts {
             hosts: AllowedHosts::new(config.bind, config.allow_hosts.iter().cloned()),
             feed,
             sharing,
+            clock,
         })
     }
 
-    /// Restores the windows of agents that were not seen recently, while calls come in.
-    pub(super) fn restore_older_agents(&self, config: &Config) -> JoinHandle<()> {
+    /// Restores the windows of agents that were not seen recently, while calls come in. Announces
+    /// the end on `restored`.
+    pub(super) fn restore_older_agents(&self, config: &Config, restored: oneshot::Sender<()>) -> JoinHandle<()> {
         let (guard, store) = (Arc::clone(&self.guard), self.store.clone());
         let (defaults, max_agents) = (self.guard.defaults(), config.limits.max_agents);
         tokio::spawn(async move {
             if let Err(error) = control::restore_older_agents(guard, store, defaults, max_agents).await {
                 tracing::warn!("the windows of agents that were not seen recently are empty: {error}");
             }
+            let _ = restored.send(());
         })
     }
 
@@ -116,7 +124,7 @@ impl Parts {
             shared: self.sharing.as_ref().map(|sharing| sharing.shared.clone()),
         };
         let guard = Arc::clone(&self.guard);
-        Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), Clock::System)
+        Proxy::new(proxy_config, guard, self.providers.clone(), self.handle.clone(), self.clock.clone())
     }
 
     pub(super) fn recording(&self, config: &Config, file: RecordingFile) -> Recording {
@@ -134,7 +142,7 @@ impl Parts {
             key_requirement: self.key_requirement,
             configured_policy: config.policy.clone(),
             token,
-            clock: Clock::System,
+            clock: self.clock.clone(),
         })
     }
 
@@ -162,7 +170,7 @@ impl Parts {
             detection_failures: Failures::default(),
             hosts: self.hosts.clone(),
             draining,
-            clock: Clock::System,
+            clock: self.clock.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, anyhow};
 use control::Control;
-use model::SavedAgent;
+use model::{Clock, SavedAgent, Timestamp};
 use proxy::{Proxy, Shared, Stored};
 use share::{Postgres, Replica, Share, Valkey};
 use store::Store;
@@ -21,8 +21,16 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
+    /// Takes part through `share`.
+    pub(super) fn new(share: Share, config: &Config, store: &Store) -> Sharing {
+        let replica = Replica::new(share, config.shared.on_failure);
+        let control: Arc<OnceLock<Control>> = Arc::default();
+        let stored = stored(store.clone(), Arc::clone(&control));
+        Sharing { shared: Shared::new(replica, stored), control }
+    }
+
     /// Connects to the configured engine; `None` for a single replica.
-    pub(super) async fn connect(config: &Config, store: &Store) -> anyhow::Result<Option<Sharing>> {
+    pub(super) async fn connect(config: &Config) -> anyhow::Result<Option<Share>> {
         let share = match config.shared.engine {
             Engine::Off => return Ok(None),
             Engine::Postgres => {
@@ -35,10 +43,15 @@ impl Sharing {
                 Share::Valkey(Box::new(Valkey::connect(&server).await.context("shared.url cannot be used")?))
             }
         };
-        let replica = Replica::new(share, config.shared.on_failure);
-        let control: Arc<OnceLock<Control>> = Arc::default();
-        let stored = stored(store.clone(), Arc::clone(&control));
-        Ok(Some(Sharing { shared: Shared::new(replica, stored), control }))
+        Ok(Some(share))
+    }
+
+    /// The clock that replicas have in common: budgets begin anew everywhere at once.
+    pub(super) async fn clock(share: Option<&Share>) -> anyhow::Result<Clock> {
+        let Some(share) = share else { return Ok(Clock::System) };
+        let reading = share.changes(Timestamp::from_millis(i64::MAX));
+        let (_, now) = reading.await.context("the clock of shared.engine cannot be read")?;
+        Ok(Clock::followed(now))
     }
 
     /// Starts to report changes and to follow those of others.

@@ -109,11 +109,11 @@ impl Browser {
         eventually(selector, async || self.find(selector).await).await
     }
 
-    /// Waits until the first element that `selector` finds says `text`.
+    /// Waits until the first element that `selector` finds says `text`, on however many lines.
     pub(crate) async fn wait_for_text(&self, selector: &str, text: &str) {
         eventually(&format!("{selector} says {text:?}"), async || {
             let said = self.try_text(selector).await?;
-            said.contains(text).then_some(())
+            (said.contains(text) || said.replace('\n', " ").contains(text)).then_some(())
         })
         .await;
     }

@@ -1,6 +1,7 @@
 //! Several servers that share one database and one engine: they decide as one on any server, and
 //! continue when one of them or the engine is gone.
 
+mod clocks;
 mod drain;
 mod headline;
 mod sessions;
@@ -11,7 +12,7 @@ use std::sync::LazyLock;
 use fake_provider::FakeProvider;
 use futures_util::future::join_all;
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::faults::QUESTION;
@@ -31,6 +32,15 @@ enum Engine {
     Valkey,
 }
 
+impl Engine {
+    fn settings(self) -> Vec<String> {
+        match self {
+            Engine::Postgres => vec!["shared.engine=postgres".to_owned()],
+            Engine::Valkey => vec!["shared.engine=valkey".to_owned(), format!("shared.url={}", REDIS.url())],
+        }
+    }
+}
+
 struct Cluster {
     servers: Vec<Server>,
     provider: FakeProvider,
@@ -42,21 +52,27 @@ impl Cluster {
     /// Three servers with the kill switch on. Each test has its own agents, because the engine is
     /// shared.
     async fn start(engine: Engine, more: &[&str]) -> Cluster {
-        let engine = match engine {
-            Engine::Postgres => vec!["shared.engine=postgres".to_owned()],
-            Engine::Valkey => vec!["shared.engine=valkey".to_owned(), format!("shared.url={}", REDIS.url())],
-        };
-        Cluster::start_on(&POSTGRES.create_database(), &engine, more).await
+        Cluster::start_on(&POSTGRES.create_database(), &engine.settings(), more).await
     }
 
     async fn start_on(database: &str, engine: &[String], more: &[&str]) -> Cluster {
+        Cluster::start_each(database, engine, more, |_, server| server).await
+    }
+
+    /// `adapt` gets the number of each server.
+    async fn start_each(
+        database: &str,
+        engine: &[String],
+        more: &[&str],
+        adapt: impl Fn(usize, ServerBuilder) -> ServerBuilder,
+    ) -> Cluster {
         let (provider, keys) = (provider().await, tempfile::tempdir().unwrap());
         let key_file = format!("key_file={}", keys.path().join("key").display());
         let settings = ["kill_switch.enabled=true", THRESHOLD, &key_file];
         let settings = settings.into_iter().chain(engine.iter().map(String::as_str)).chain(more.iter().copied());
         let arguments: Vec<&str> =
             ["--database", database].into_iter().chain(settings.flat_map(|it| ["--set", it])).collect();
-        let start = |_| ServerBuilder::new(&provider.url()).arguments(&arguments).start();
+        let start = |number| adapt(number, ServerBuilder::new(&provider.url()).arguments(&arguments)).start();
         let database = database.to_owned();
         Cluster { servers: (0..3).map(start).collect(), provider, database, _keys: keys }
     }
@@ -100,6 +116,7 @@ on_both_engines!(
     loop_over_three_servers_is_killed_as_on_one,
     activation_holds_with_the_next_call,
     budget_is_not_overspent,
+    budgets_of_groups_are_not_overspent,
     loop_is_killed_after_a_server_died,
 );
 
@@ -138,29 +155,67 @@ mod cases {
         assert_eq!(incidents.len(), 3, "{incidents:?}");
     }
 
-    pub(super) async fn budget_is_not_overspent(engine: Engine, agent: &str) {
-        let probe = Cluster::start(engine, &["kill_switch.enabled=false"]).await;
-        let request = |number: usize| {
-            let mut request = openai_request(&format!("Question {number}: why does the import fail?"));
-            request["model"] = json!("gpt-5-mini");
-            request
-        };
-        probe.servers[0].agent(agent).chat(&request(0)).await;
+    /// A request that costs the same with every number.
+    fn priced_request(number: usize) -> Value {
+        let mut request = openai_request(&format!("Question {number}: why does the import fail?"));
+        request["model"] = json!("gpt-5-mini");
+        request
+    }
+
+    async fn cost_of_one(server: &Server, agent: &str) -> f64 {
+        server.agent(agent).chat(&priced_request(0)).await;
         let event = eventually("the event of the call is stored", async || {
-            probe.servers[0].events(agent, "llm_call").await.into_iter().next()
+            server.events(agent, "llm_call").await.into_iter().next()
         });
-        let cost = event.await["cost_usd"].as_f64().unwrap();
-        let budget = format!("policy.budget_daily_usd={:.9}", cost * 5.5);
-        let cluster = Cluster::start(engine, &["kill_switch.enabled=false", &budget]).await;
-        let agent = format!("{agent}-spender");
+        event.await["cost_usd"].as_f64().unwrap()
+    }
+
+    /// How many of 60 calls of these agents on all servers passed. What was refused was not sent.
+    async fn passed_of_60(cluster: &Cluster, agent: impl Fn(usize) -> String) -> usize {
+        let before = requests(&cluster.provider);
         let calls = (0..60).map(|number| {
-            let spender = cluster.servers[number % 3].agent(&agent);
-            tokio::spawn(async move { spender.chat(&request(number)).await })
+            let spender = cluster.servers[number % 3].agent(&agent(number));
+            tokio::spawn(async move { spender.chat(&priced_request(number)).await })
         });
         let answers: Vec<Answer> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
         let passed = answers.iter().filter(|answer| answer.status == 200).count();
+        assert_eq!(requests(&cluster.provider) - before, passed as u64, "what was refused was not sent");
+        passed
+    }
+
+    pub(super) async fn budget_is_not_overspent(engine: Engine, agent: &str) {
+        let probe = Cluster::start(engine, &["kill_switch.enabled=false"]).await;
+        let cost = cost_of_one(&probe.servers[0], agent).await;
+        let budget = format!("policy.budget_daily_usd={:.9}", cost * 5.5);
+        let cluster = Cluster::start(engine, &["kill_switch.enabled=false", &budget]).await;
+        let passed = passed_of_60(&cluster, |_| format!("{agent}-spender")).await;
         assert!((5..=6).contains(&passed), "{passed} calls passed, five and a half are paid for");
-        assert_eq!(requests(&cluster.provider), passed as u64, "what was refused was not sent");
+    }
+
+    pub(super) async fn budgets_of_groups_are_not_overspent(engine: Engine, agent: &str) {
+        let cluster = Cluster::start(engine, &["kill_switch.enabled=false"]).await;
+        let cost = cost_of_one(&cluster.servers[0], &format!("{agent}:half-first")).await;
+        // Each agent calls once: only the groups add up. Half of the agents are in both groups.
+        for (group, agents, calls) in [("all", "*", 9.5), ("half", ":half-*", 3.5)] {
+            let policy = json!({"budget_daily_usd": cost * calls});
+            let body = json!({"agents": [format!("{agent}{agents}")], "policy": policy});
+            cluster.servers[0].api(Method::PUT, &format!("/api/groups/{agent}-{group}"), Some(body)).await;
+        }
+        for server in &cluster.servers {
+            eventually("every server counts for both groups", async || {
+                let groups = server.get("/api/groups").await;
+                let counts = |group: &Value| group["spent_daily_usd"].as_f64().is_some_and(|spent| spent > 0.0);
+                (groups["items"].as_array()?.iter().filter(|group| counts(group)).count() == 2).then_some(())
+            })
+            .await;
+        }
+        let half = passed_of_60(&cluster, |number| format!("{agent}:half-{number}")).await;
+        // The call before there were groups counts, too.
+        let half = 1 + half;
+        assert!((3..=4).contains(&half), "{half} calls passed, three and a half are paid for");
+        let rest = passed_of_60(&cluster, |number| format!("{agent}:rest-{number}")).await;
+        let all = half + rest;
+        assert!((9..=10).contains(&all), "{all} calls passed, nine and a half are paid for");
     }
 
     pub(super) async fn loop_is_killed_after_a_server_died(engine: Engine, agent: &str) {

@@ -7,6 +7,7 @@ use model::{Action, AgentId, KillSwitch};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::reason::reason;
 use crate::cli::{AgentArgs, ServerArgs};
 use crate::client;
 use crate::commands::client;
@@ -58,13 +59,13 @@ pub fn deactivate(args: &AgentArgs) -> Result<(), Failure> {
 fn set_active(args: &AgentArgs, active: bool) -> Result<(), Failure> {
     let agent = agent_id(&args.agent)?;
     let path = format!("/api/agents/{agent}");
-    let mut body = json!({ "active": active });
-    if let Some(reason) = &args.reason {
-        body["reason"] = reason.as_str().into();
-    }
     let (before, answer) = on_one_thread(async {
         let client = client(&args.server)?;
         let before: Agent = client::read(&client.get(&path).await?)?;
+        let mut body = json!({ "active": active });
+        if let Some(reason) = reason(args.reason.as_ref(), active)? {
+            body["reason"] = reason.into();
+        }
         Ok((before, client.change(Method::PATCH, &path, &body).await?))
     })?;
     if args.server.json {

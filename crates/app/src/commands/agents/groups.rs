@@ -4,6 +4,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::reason::reason;
 use crate::cli::{GroupArgs, GroupsArgs, GroupsCommand, OnOff, ServerArgs, SetGroupArgs, SwitchGroupArgs};
 use crate::client;
 use crate::commands::client;
@@ -121,9 +122,8 @@ fn delete(args: &GroupArgs) -> Result<(), Failure> {
 
 fn switch(args: &SwitchGroupArgs, action: &str, state: &str) -> Result<(), Failure> {
     let path = format!("/api/groups/{}/{action}", client::percent_encoded(&args.name));
-    let answer = on_one_thread(async {
-        client(&args.server)?.change(Method::POST, &path, &json!({"reason": args.reason})).await
-    })?;
+    let body = json!({"reason": reason(args.reason.as_ref(), action == "activate")?});
+    let answer = on_one_thread(async { client(&args.server)?.change(Method::POST, &path, &body).await })?;
     if args.server.json {
         return print::json(&answer);
     }

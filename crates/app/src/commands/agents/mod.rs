@@ -8,6 +8,7 @@ mod kill_switch;
 mod labels;
 mod new_agent;
 mod policy;
+mod reason;
 
 pub(super) use activation::agent_id;
 pub use activation::{activate, deactivate, list};

@@ -32,9 +32,27 @@ struct Row {
 
 #[derive(Deserialize)]
 struct Actor {
+    kind: String,
     name: String,
-    role: String,
+    /// `None` for a failed login.
+    role: Option<String>,
     address: Option<String>,
+}
+
+impl Actor {
+    /// With its kind: a user or a token may have any name, also that of another actor.
+    fn to_text(&self) -> String {
+        let who = match self.kind.as_str() {
+            "user" | "token" => format!("{} {}", self.kind, self.name),
+            "command_line" => "command line".to_owned(),
+            _ => self.name.clone(),
+        };
+        let details: Vec<&str> = self.role.iter().chain(&self.address).map(String::as_str).collect();
+        match details.as_slice() {
+            [] => who,
+            details => format!("{who} ({})", details.join(", ")),
+        }
+    }
 }
 
 /// `audit`.
@@ -57,10 +75,7 @@ fn list(args: &AuditArgs) -> Result<(), Failure> {
     }
     let rows = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Row>, Failure>>()?;
     let cells = |row: Row| {
-        let who = match row.actor.address {
-            Some(address) => format!("{} ({}, {address})", row.actor.name, row.actor.role),
-            None => format!("{} ({})", row.actor.name, row.actor.role),
-        };
+        let who = row.actor.to_text();
         let (target, reason) = (row.target.unwrap_or_default(), row.reason.unwrap_or_default());
         vec![row.number.to_string(), print::time(&row.timestamp), who, row.action, target, reason]
     };
@@ -128,4 +143,24 @@ async fn open(place: &AuditFileArgs) -> Result<Store, Failure> {
     }
     let store_config = StoreConfig { postgres, ..StoreConfig::new(&config.data_dir, config.key_file()) };
     Ok(Store::open(store_config).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actors_of_the_same_name_are_told_apart() {
+        let check = |kind: &str, name: &str, role: Option<&str>, expected: &str| {
+            let (kind, name, role) = (kind.to_owned(), name.to_owned(), role.map(str::to_owned));
+            let actor = Actor { kind, name, role, address: Some("192.0.2.1".to_owned()) };
+            assert_eq!(actor.to_text(), expected);
+        };
+        check("user", "ann", Some("operator"), "user ann (operator, 192.0.2.1)");
+        check("token", "ann", Some("operator"), "token ann (operator, 192.0.2.1)");
+        check("first_token", "first token", Some("admin"), "first token (admin, 192.0.2.1)");
+        check("user", "first token", Some("viewer"), "user first token (viewer, 192.0.2.1)");
+        check("command_line", "first token", Some("admin"), "command line (admin, 192.0.2.1)");
+        check("anonymous", "unknown", None, "unknown (192.0.2.1)");
+    }
 }

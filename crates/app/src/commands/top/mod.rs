@@ -125,11 +125,11 @@ impl Agent {
 impl Line {
     /// The order of the dashboard's Agents page: stopped, looping, near the threshold, failing, the
     /// rest, and last the agents that a person switched off. Among equals, the higher share of the
-    /// threshold comes first, then the higher cost.
+    /// threshold comes first, then the name.
     fn by_need(&self, other: &Line) -> Ordering {
         let by_share = || other.share().total_cmp(&self.share());
-        let by_cost = || other.sums.cost_usd.total_cmp(&self.sums.cost_usd);
-        self.rank().cmp(&other.rank()).then_with(by_share).then_with(by_cost)
+        let by_name = || self.agent.cmp(&other.agent);
+        self.rank().cmp(&other.rank()).then_with(by_share).then_with(by_name)
     }
 
     fn rank(&self) -> u8 {
@@ -208,4 +208,29 @@ fn keys() -> mpsc::Receiver<Event> {
 fn ends(key: KeyEvent) -> bool {
     let interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
     key.kind == KeyEventKind::Press && (interrupt || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_come_in_the_order_of_the_dashboard() {
+        let line = |agent: &str, stopped: bool, score, cost_usd| Line {
+            agent: agent.to_owned(),
+            active: !stopped,
+            stopped,
+            score,
+            threshold: 10.0,
+            sums: Sums { cost_usd, ..Sums::default() },
+        };
+        let mut lines = [
+            line("b", false, 0.0, 9.0),
+            line("a", false, 0.0, 1.0),
+            line("z", false, 12.0, 0.0),
+            line("y", true, 13.0, 0.0),
+        ];
+        lines.sort_by(Line::by_need);
+        assert_eq!(lines.iter().map(|line| line.agent.as_str()).collect::<Vec<_>>(), ["y", "z", "a", "b"]);
+    }
 }

@@ -11,20 +11,27 @@ use crate::support::{Server, ServerBuilder, provider, requests};
 
 const PAGE: &str = "<!doctype html><title>another site</title><h1>Another site</h1><iframe name=frame></iframe>";
 
-/// Serves one page, and returns its port.
+/// Serves one page, and returns its port. `/to?URL` redirects.
 pub(crate) async fn serve_page() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             tokio::spawn(async move {
-                let _ = stream.read(&mut [0; 4096]).await;
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length";
-                let _ = stream.write_all(format!("{head}: {}\r\n\r\n{PAGE}", PAGE.len()).as_bytes()).await;
+                let mut request = Vec::new();
+                let _ = stream.read_buf(&mut request).await;
+                let _ = stream.write_all(answer(&String::from_utf8_lossy(&request)).as_bytes()).await;
             });
         }
     });
     port
+}
+
+fn answer(request: &str) -> String {
+    let target = request.strip_prefix("GET /to?").and_then(|rest| rest.split(' ').next());
+    let status = target.map_or("200 OK".to_owned(), |url| format!("302 Found\r\nlocation: {url}"));
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length");
+    format!("{head}: {}\r\n\r\n{PAGE}", PAGE.len())
 }
 
 pub(crate) async fn open(browser: &Browser, url: &str) {
@@ -97,6 +104,20 @@ async fn a_foreign_page_spends_no_key_and_kills_no_agent() {
     let victim = server.get("/api/agents/victim").await;
     assert_eq!((&victim["active"], &victim["current_score"]), (&json!(true), &json!(0.0)), "{victim}");
     assert_eq!(server.events("victim", "blocked").await, Vec::<Value>::new());
+}
+
+/// The browser says of such a request that no page sent it, as if a person had typed the address.
+#[tokio::test]
+async fn an_opened_page_that_redirects_to_the_proxy_is_refused() {
+    let provider = provider().await;
+    let port = serve_page().await;
+    let server = armed_server(&provider, &[]).await;
+    let browser = Browser::start(&server, Kind::DESKTOP).await;
+    let url = format!("{}/agents/redirected/openai/v1/models", server.proxy);
+    browser.post("/url", json!({"url": format!("http://localhost:{port}/to?{url}")})).await;
+    browser.wait_for_text("body", "a browser may not open this address").await;
+    assert_eq!(requests(&provider), 0);
+    assert_eq!(server.get("/api/events").await["items"], json!([]));
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn the_what_if_answers_while_its_sliders_move() {
     let server = ServerBuilder::new(&provider.url()).start();
     let browser = open(&server).await;
     browser.wait_for_text("#what-if", "It would have stopped 1 time in 6 calls").await;
-    browser.wait_for_text("#recent", "1 call since the last activation would have been stopped").await;
+    browser.wait_for_text("#recent", "1 call since the last activation scored above the threshold").await;
     slide(&browser, "#try-threshold", 40).await;
     browser.wait_for_text("#what-if", "It would have stopped nothing in 6 calls.").await;
     slide(&browser, "#try-threshold", 3).await;

@@ -12,4 +12,9 @@ for (const element of document.querySelectorAll("main *")) {
   if (!width || right <= innerWidth + 1 || clipped(element) || !element.checkVisibility()) continue;
   found.push(`over the edge: ${element.outerHTML.slice(0, 100)}`);
 }
+// Text without room: its cell is narrower than two characters.
+for (const cell of document.querySelectorAll("main :is(td, th, li, dd, p)")) {
+  if (cell.textContent.trim().length < 3 || cell.querySelector(".unseen") || scrolls(cell) || !cell.checkVisibility() || cell.getBoundingClientRect().width >= 16) continue;
+  found.push(`no room: ${cell.outerHTML.slice(0, 100)}`);
+}
 return found.slice(0, 5);

@@ -1,11 +1,14 @@
 //! People over real sockets: roles, tokens, and an audit log that reveals changes of its file.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
+
 use http::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::{ServerBuilder, provider, run};
+use crate::support::{ServerBuilder, agentgazer, eventually, provider, run};
 
 #[tokio::test]
 async fn commands_manage_users_and_tokens() {
@@ -109,4 +112,44 @@ async fn row_of_the_audit_log_that_is_changed_in_the_file_is_found() {
     let found = verify();
     assert_eq!(found.code, Some(1), "{found:?}");
     assert!(found.stderr.contains("row 1 was changed"), "{found:?}");
+}
+
+#[tokio::test]
+async fn audit_command_lists_failed_logins() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    let url = format!("{}/api/status", server.dashboard);
+    assert_eq!(server.http.json(Method::GET, &url, Some("a-wrong-token"), None).await.unwrap().status, 401);
+    // The row is written after the answer.
+    eventually("the row of the failed login", async || {
+        let rows = server.get("/api/audit?action=session.refuse").await;
+        (rows["items"] != json!([])).then_some(())
+    })
+    .await;
+    let listed = server.run(&["audit"]);
+    let line = listed.said().lines().find(|line| line.contains("session.refuse")).unwrap_or_default();
+    assert!(line.contains("unknown (127.0.0.1)"), "{listed:?}");
+}
+
+#[tokio::test]
+async fn person_at_a_terminal_is_asked_why_an_agent_is_activated() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    server.agent("looper").ask("What does the first page say?").await;
+    let activate = format!("activate looper --data-dir {} --token {}", server.data_dir().display(), server.token);
+    let log = server.data_dir().join("terminal.log");
+    for (answer, expected) in [("the import is fixed\n", json!("the import is fixed")), ("\n", json!(null))] {
+        server.run(&["deactivate", "looper"]).said();
+        // `script` gives the command a terminal.
+        let program = format!("{} {activate}", agentgazer().get_program().display());
+        let mut script = Command::new("script");
+        script.args(["--quiet", "--return", "--command", &program]).arg(&log);
+        let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        script.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+        let output = script.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("Why?") && said.contains("looper is active"), "{said}");
+        let row = server.get("/api/audit?action=agent.activate").await["items"][0].clone();
+        assert_eq!(row["reason"], expected);
+    }
 }

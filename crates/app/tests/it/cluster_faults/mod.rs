@@ -10,6 +10,7 @@ mod figures;
 mod history;
 mod load;
 mod lost_answers;
+mod outage;
 mod relay;
 mod replay_check;
 mod site;

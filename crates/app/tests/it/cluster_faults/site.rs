@@ -56,6 +56,12 @@ pub(crate) struct Site {
 impl Site {
     /// Starts everything, and the load.
     pub(crate) async fn start(engine: Engine) -> Site {
+        let mut site = Site::without_load(engine).await;
+        site.work();
+        site
+    }
+
+    pub(crate) async fn without_load(engine: Engine) -> Site {
         let history = History::default();
         let (provider, keys) = (load::provider(&history).await, tempfile::tempdir().unwrap());
         let postgres = tokio::task::spawn_blocking(PostgresServer::start).await.unwrap();
@@ -85,7 +91,7 @@ impl Site {
             failed: Arc::new(AtomicU64::new(0)),
         };
         let receiver = Receiver::start(StatusCode::OK, Duration::ZERO).await;
-        let mut site = Site {
+        let site = Site {
             engine,
             postgres,
             redis,
@@ -103,7 +109,6 @@ impl Site {
         };
         site.balance();
         site.prepare().await;
-        site.work();
         site
     }
 

@@ -137,21 +137,19 @@ async fn memory_that_streams_took_is_given_back() {
     round(&server, &provider, AGENTS).await;
     let start = server.resident();
     eprintln!("{streams} streams a round; {} MiB at start", start / MIB);
-    let (mut least, mut after_second, mut taken) = (usize::MAX, 0, 0);
+    let (mut most, mut after_second, mut taken) = (0, 0, 0);
     for number in 1..=rounds {
         let peak = round(&server, &provider, streams).await;
         taken = peak - start;
         // Idle connections to the provider stay open for a while and hold memory.
         let settled = rest(&server, start + taken / 4).await;
         eprintln!("round {number}: {} MiB with all open, {} MiB after", peak / MIB, settled / MIB);
-        least = least.min(settled);
+        most = most.max(settled);
         if number == 2 {
             after_second = settled;
         }
     }
-    // The allocator releases memory when its threads next run, so a single round may be measured
-    // too early.
-    assert!(least <= start + taken / 2, "most of it is given back: {} MiB are left", least / MIB);
+    assert!(most <= start + taken / 2, "most of it is given back after every round: {} MiB were left", most / MIB);
     let last = server.resident();
     assert!(last <= after_second + taken / 2, "{} MiB after all rounds", last / MIB);
 }

@@ -27,6 +27,8 @@ pub(crate) struct ServerBuilder {
     arguments: Vec<String>,
     /// Where detection panics.
     fault: Option<&'static str>,
+    /// How far the clock of its machine is from that of others.
+    clock: Option<&'static str>,
     /// A client that trusts the server's certificate.
     http: Option<Http>,
     /// The database, if `TEST_DATABASE=postgres` selects another one than SQLite.
@@ -57,7 +59,7 @@ impl ServerBuilder {
         let (provider, port) = (provider_url.to_owned(), "0".to_owned());
         let wants_postgres = std::env::var_os("TEST_DATABASE").is_some_and(|kind| kind == "postgres");
         let database = wants_postgres.then(|| super::POSTGRES.create_database());
-        ServerBuilder { provider, data, token, port, arguments, fault: None, http: None, database }
+        ServerBuilder { provider, data, token, port, arguments, fault: None, clock: None, http: None, database }
     }
 
     /// With its own client.
@@ -93,6 +95,12 @@ impl ServerBuilder {
     /// With detection that panics at `place`.
     pub(crate) fn fault(mut self, place: &'static str) -> Self {
         self.fault = Some(place);
+        self
+    }
+
+    /// On a machine whose clock is ahead (`+26h`) or behind.
+    pub(crate) fn clock(mut self, offset: &'static str) -> Self {
+        self.clock = Some(offset);
         self
     }
 
@@ -139,9 +147,19 @@ impl ServerBuilder {
             command.args(["--database", database]);
         }
         command.envs(self.fault.map(|place| ("FAULT", place)));
+        if let Some(offset) = self.clock {
+            command.env("LD_PRELOAD", libfaketime()).env("FAKETIME", offset).env("DONT_FAKE_MONOTONIC", "1");
+        }
         command.args(self.token.iter().flat_map(|token| ["--token", token])).args(&self.arguments);
         command
     }
+}
+
+/// A library that shows a process another time.
+fn libfaketime() -> PathBuf {
+    let folders = std::fs::read_dir("/usr/lib").unwrap().map(|folder| folder.unwrap().path());
+    let mut files = folders.map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
+    files.find(|file| file.exists()).expect("please install libfaketime, as scripts/test does")
 }
 
 fn read_token(data: &Path) -> String {

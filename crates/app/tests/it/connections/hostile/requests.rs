@@ -123,6 +123,8 @@ async fn requests_of_pages_are_refused_and_leave_nothing_behind() {
         "sec-fetch-site: CROSS-SITE\r\n",
         "sec-fetch-site: unknown\r\n",
         "sec-fetch-site: none\r\nsec-fetch-site: cross-site\r\n",
+        "sec-fetch-site: none\r\nsec-fetch-mode: navigate\r\nsec-fetch-dest: document\r\n",
+        "sec-fetch-site: none\r\nsec-fetch-mode: navigate\r\nsec-purpose: prefetch\r\n",
         websocket,
     ] {
         for line in [format!("POST {CHAT}"), "GET /agents/bot/openai/v1/models".to_owned(), format!("OPTIONS {CHAT}")] {
