@@ -105,11 +105,15 @@ impl Call {
 
     /// The refusal for a deactivation, once that is on disk or the wait has timed out.
     pub(crate) async fn inactive(&self, deactivation: Deactivation) -> Stop {
-        let limit = self.core.config.kill_commit_timeout;
+        let (core, agent) = (&self.core, &self.event.agent);
         if let Some(incident) = deactivation.incident {
+            if let (Some(shared), Some(view)) = (&core.config.shared, core.guard.agent(agent)) {
+                let kill = AgreedKill { agent: agent.clone(), epoch: view.epoch, incident, at: deactivation.at };
+                shared.expect_commit(&core.kills, kill);
+            }
             // Boxed, because calls rarely wait for it: otherwise it would enlarge the future of
             // every call.
-            Box::pin(self.core.kills.wait(incident, limit)).await;
+            Box::pin(core.kills.wait(incident, core.config.kill_commit_timeout)).await;
         }
         Stop::Inactive(deactivation, self.refusal_status())
     }

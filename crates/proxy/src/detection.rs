@@ -124,7 +124,7 @@ async fn carry_out(call: &mut Call, kill: Kill) -> Stop {
         pending.kill = None;
         drop(pending);
         core.kills.finish(kill.incident);
-        return Stop::Inactive(earlier, call.refusal_status());
+        return call.inactive(earlier).await;
     }
     drop(pending);
     call.inactive(deactivation).await

@@ -50,6 +50,22 @@ impl Kills {
         }
     }
 
+    /// Registers a kill that another replica decided, so that refused calls wait for its commit.
+    /// Returns `false` if it is known already.
+    pub(crate) fn expect(&self, incident: IncidentId) -> bool {
+        if self.commits.lock().contains_key(&incident) {
+            return false;
+        }
+        // A kill of this replica may be on its way to `commits`.
+        drop(self.deciding.write());
+        let mut commits = self.commits.lock();
+        let is_new = !commits.contains_key(&incident);
+        if is_new {
+            commits.insert(incident, Some(watch::Sender::new(())));
+        }
+        is_new
+    }
+
     /// Records that the kill of `incident` is on disk, or never will be.
     pub(crate) fn finish(&self, incident: IncidentId) {
         remember(&mut self.commits.lock(), incident);
@@ -104,5 +120,18 @@ mod tests {
             kills.finish(IncidentId::at(Timestamp::from_millis(millis)));
         }
         assert!(kills.commits.lock().len() <= REMEMBERED);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusal_waits_for_the_commit_of_another_replica() {
+        let (kills, incident) = (Kills::default(), IncidentId::at(Timestamp::from_millis(7)));
+        assert!(kills.expect(incident));
+        assert!(!kills.expect(incident), "it is announced several times");
+        let soon = Duration::from_secs(1);
+        let wait = || tokio::time::timeout(soon, kills.wait(incident, 60 * soon));
+        assert!(wait().await.is_err(), "the kill is not on disk");
+        kills.finish(incident);
+        assert!(wait().await.is_ok());
+        assert!(!kills.expect(incident), "a committed kill is not waited for again");
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use guard::Guard;
 use model::{AgreedKill, Timestamp};
 use share::{AgentStatus, Killed, ShareError};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use super::Shared;
@@ -27,14 +27,13 @@ const OVERLAP_MS: i64 = 10_000;
 
 /// Sends heartbeats and applies the changes of other replicas, until it is dropped.
 pub(crate) async fn follow_changes(shared: Shared, core: Arc<Core>) {
-    let (kills, agreed) = mpsc::unbounded_channel();
     let changed = Notify::new();
     // Concurrently: an engine or a database that hangs must not delay news of kills.
     tokio::join!(
         beat(&shared),
         watch(&shared, &changed),
-        follow(&shared, &core, &changed, &kills),
-        record_unrecorded(&shared, &core, agreed),
+        follow(&shared, &core, &changed),
+        record_unrecorded(&shared, &core),
     );
 }
 
@@ -62,31 +61,26 @@ async fn watch(shared: &Shared, changed: &Notify) {
     }
 }
 
-/// Sends every kill that the engine announces to `kills`.
-async fn follow(shared: &Shared, core: &Core, changed: &Notify, kills: &mpsc::UnboundedSender<AgreedKill>) {
+async fn follow(shared: &Shared, core: &Core, changed: &Notify) {
     let mut since = Timestamp::from_millis(0);
     loop {
         let _ = timeout(POLL, changed.notified()).await;
-        match poll(shared, core, since, kills).await {
+        match poll(shared, core, since).await {
             Ok(now) => since = Timestamp::from_millis(now.as_millis() - OVERLAP_MS),
             Err(error) => tracing::debug!(%error, "changes of other replicas could not be read"),
         }
     }
 }
 
-async fn poll(
-    shared: &Shared,
-    core: &Core,
-    since: Timestamp,
-    kills: &mpsc::UnboundedSender<AgreedKill>,
-) -> Result<Timestamp, ShareError> {
+async fn poll(shared: &Shared, core: &Core, since: Timestamp) -> Result<Timestamp, ShareError> {
     let asked = Instant::now();
     let read = timeout(POLL_TIMEOUT, shared.replica.share().changes(since)).await;
     let (changes, now) = read.unwrap_or_else(|_| Err(ShareError::Setup("it does not answer".to_owned())))?;
     core.clock.adopt(now, asked.elapsed());
     for change in changes {
         if let Some(Killed { incident: Some(incident), at }) = change.killed {
-            let _ = kills.send(AgreedKill { agent: change.agent.clone(), epoch: change.epoch, incident, at });
+            let kill = AgreedKill { agent: change.agent.clone(), epoch: change.epoch, incident, at };
+            shared.expect_commit(&core.kills, kill);
         }
         apply(shared, &core.guard, change).await;
     }

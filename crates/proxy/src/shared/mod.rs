@@ -19,7 +19,10 @@ pub(crate) use agreement::{Agreed, agree, kill};
 pub(crate) use changes::follow_changes;
 pub(crate) use settlement::{Settling, SharedTicket, end_without_log};
 
+use unrecorded_kills::UnconfirmedKills;
+
 use crate::call::Call;
+use crate::kills::Kills;
 
 type Loading<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -43,12 +46,21 @@ pub struct Shared {
     stored: Arc<Stored>,
     /// The version of the settings in memory, for agents whose settings were ever changed.
     versions: Arc<Mutex<HashMap<AgentId, u64>>>,
+    unconfirmed: Arc<UnconfirmedKills>,
 }
 
 impl Shared {
     /// Shares through `replica`.
     pub fn new(replica: Replica, stored: Stored) -> Shared {
-        Shared { replica, stored: Arc::new(stored), versions: Arc::default() }
+        Shared { replica, stored: Arc::new(stored), versions: Arc::default(), unconfirmed: Arc::default() }
+    }
+
+    /// Makes refused calls wait until a kill that another replica decided is in the database: no
+    /// client learns of a kill before its commit, whichever replica answers.
+    pub(crate) fn expect_commit(&self, kills: &Kills, kill: AgreedKill) {
+        if kills.expect(kill.incident) {
+            self.unconfirmed.add(kill);
+        }
     }
 
     /// Reads the settings of an agent again if they were changed elsewhere.

@@ -2,86 +2,91 @@
 //! and the database knows nothing of them. Any replica may do it, because the epoch of an agent
 //! ends in the database once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use guard::AgentView;
 use model::{AgreedKill, BlockReason, CallId, Event, EventType, IncidentId, Kill, Matched, Stuck, UnrecordedKill};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::Shared;
 use crate::core::Core;
 use crate::evidence::incident::record_kill;
 
 /// How long a replica has to record its own kill. A commit takes milliseconds.
-const GRACE: Duration = Duration::from_secs(4);
-/// How often overdue kills are checked.
-const EVERY: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(3);
+/// How often the database is asked about kills that are not in it yet. Calls wait for the answer.
+const EVERY: Duration = Duration::from_millis(25);
+/// The pause after the database could not be read.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// How many kills the database is asked about at a time.
 const AT_ONCE: usize = 500;
 /// How long the engine may take to return a log.
 const LOG_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many kills are remembered as recorded here. Replicas seldom die at that moment.
-const REMEMBERED: usize = 1_000;
 
-/// Announced kills, until they are known to be in the database.
+/// Kills of other replicas, until they are known to be in the database.
 #[derive(Default)]
-struct Unconfirmed {
-    waiting: HashMap<IncidentId, (AgreedKill, Instant)>,
-    /// Kills that this replica has handed to its recorder.
-    recorded: HashSet<IncidentId>,
+pub(super) struct UnconfirmedKills {
+    /// Each with the start of its grace.
+    waiting: Mutex<HashMap<IncidentId, (AgreedKill, Instant)>>,
+    added: Notify,
 }
 
-/// Records the kills in `agreed` that no other replica records, until the channel is closed.
-pub(super) async fn record_unrecorded(
-    shared: &Shared,
-    core: &Arc<Core>,
-    mut agreed: mpsc::UnboundedReceiver<AgreedKill>,
-) {
-    let mut unconfirmed = Unconfirmed::default();
-    let mut ticks = interval(EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+impl UnconfirmedKills {
+    pub(super) fn add(&self, kill: AgreedKill) {
+        self.waiting.lock().insert(kill.incident, (kill, Instant::now()));
+        self.added.notify_one();
+    }
+
+    fn some(&self) -> Vec<AgreedKill> {
+        self.waiting.lock().values().take(AT_ONCE).map(|(kill, _)| kill.clone()).collect()
+    }
+
+    fn remove(&self, incident: IncidentId) {
+        self.waiting.lock().remove(&incident);
+    }
+
+    fn is_overdue(&self, incident: IncidentId) -> bool {
+        self.waiting.lock().get(&incident).is_some_and(|(_, since)| since.elapsed() >= GRACE)
+    }
+
+    /// Starts the grace of every kill again: while the database cannot be read, no replica records.
+    fn renew_grace(&self) {
+        self.waiting.lock().values_mut().for_each(|(_, since)| *since = Instant::now());
+    }
+}
+
+/// Finishes the unconfirmed kills once they are in the database, and records those that no other
+/// replica records. Runs until it is dropped.
+pub(super) async fn record_unrecorded(shared: &Shared, core: &Arc<Core>) {
+    let unconfirmed = &shared.unconfirmed;
     loop {
-        tokio::select! {
-            kill = agreed.recv() => match kill {
-                Some(kill) => unconfirmed.add(kill),
-                None => return,
-            },
-            _ = ticks.tick() => unconfirmed.record_due(shared, core).await,
+        let kills = unconfirmed.some();
+        if kills.is_empty() {
+            unconfirmed.added.notified().await;
+            continue;
         }
-    }
-}
-
-impl Unconfirmed {
-    /// Adds a kill, which may be announced several times.
-    fn add(&mut self, kill: AgreedKill) {
-        if !self.recorded.contains(&kill.incident) {
-            self.waiting.entry(kill.incident).or_insert_with(|| (kill, Instant::now()));
+        let Some(unrecorded) = (shared.stored.unrecorded)(kills.clone()).await else {
+            unconfirmed.renew_grace();
+            sleep(RETRY_PAUSE).await;
+            continue;
+        };
+        for incident in kills.iter().map(|kill| kill.incident) {
+            if !unrecorded.iter().any(|it| it.kill.incident == incident) {
+                unconfirmed.remove(incident);
+                core.kills.finish(incident);
+            }
         }
-    }
-
-    async fn record_due(&mut self, shared: &Shared, core: &Arc<Core>) {
-        let due = self.waiting.values().filter(|(_, heard)| heard.elapsed() >= GRACE).map(|(kill, _)| kill.clone());
-        let due: Vec<AgreedKill> = due.take(AT_ONCE).collect();
-        if due.is_empty() {
-            return;
-        }
-        // If that is unknown at the moment, they are checked again at the next tick.
-        let Some(unrecorded) = (shared.stored.unrecorded)(due.clone()).await else { return };
-        due.iter().for_each(|kill| drop(self.waiting.remove(&kill.incident)));
         for unrecorded in unrecorded {
-            self.remember(unrecorded.kill.incident);
-            record(shared, core, unrecorded).await;
+            if unconfirmed.is_overdue(unrecorded.kill.incident) {
+                unconfirmed.remove(unrecorded.kill.incident);
+                record(shared, core, unrecorded).await;
+            }
         }
-    }
-
-    fn remember(&mut self, incident: IncidentId) {
-        if self.recorded.len() >= REMEMBERED {
-            self.recorded.clear();
-        }
-        self.recorded.insert(incident);
+        sleep(EVERY).await;
     }
 }
 
