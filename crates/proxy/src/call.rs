@@ -8,8 +8,8 @@ use guard::{Scored, Ticket};
 use http::{HeaderMap, Response, StatusCode};
 use model::shared_log::EndedCall;
 use model::{
-    AgentId, Answered, BlockReason, CLIENT_WENT_AWAY, CallId, DeactivatedBy, Deactivation, Epoch, Event, EventType,
-    Fingerprint, Format, Group, IncidentId, Outcome, Unscored,
+    AgentId, AgreedKill, Answered, BlockReason, CLIENT_WENT_AWAY, CallId, DeactivatedBy, Deactivation, Epoch, Event,
+    EventType, Fingerprint, Format, Group, IncidentId, Outcome, Unscored,
 };
 
 use wire::RefusalKind;
