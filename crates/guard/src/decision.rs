@@ -14,16 +14,16 @@ pub struct NewCall<'a> {
     pub agent: &'a AgentId,
     /// Its id.
     pub call: CallId,
-    /// What tells its conversation apart.
+    /// The name of its conversation, which distinguishes it from the agent's others.
     pub conversation: &'a str,
     /// The request's bytes.
     pub body: &'a [u8],
-    /// What they ask.
+    /// The request that was read from them.
     pub asked: &'a Asked<'a>,
 }
 
 impl<'a> NewCall<'a> {
-    /// Makes the call's fingerprint: the long part of taking a call, which needs no lock.
+    /// Makes the call's fingerprint: the slow part of judging a call, done without a lock.
     pub fn prepare(&self) -> PreparedCall<'a> {
         let prompt = fingerprint::of_prompt(self.asked);
         let print = fingerprint::of_request(self.conversation, XxHash3_64::oneshot(self.body), self.asked, prompt);
@@ -60,7 +60,7 @@ pub enum Decision {
 pub struct Scored {
     /// Hand this back with the response.
     pub ticket: Ticket,
-    /// What is kept of the call.
+    /// The call's fingerprint.
     pub fingerprint: Fingerprint,
     /// Its score.
     pub score: Score,
@@ -69,7 +69,7 @@ pub struct Scored {
     /// What to do.
     pub verdict: Verdict,
     /// Calls that have left all windows of this agent since its last call, or whose agent was
-    /// forgotten: their bodies are needed no more.
+    /// forgotten: their bodies are no longer needed.
     pub left: Vec<CallId>,
 }
 
@@ -101,7 +101,7 @@ pub struct Ticket {
     pub conversation: ConversationId,
 }
 
-/// An agent as it stands.
+/// The current state of an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentView {
     /// Why it is inactive, if it is.
@@ -116,7 +116,7 @@ pub struct AgentView {
     pub last_seen: Option<Timestamp>,
 }
 
-/// What a change of settings did.
+/// The effect of a change of settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Configured {
     /// The settings before.

@@ -26,13 +26,12 @@ pub fn rescore(window: &[Fingerprint], counting: Counting, exemptions: &[Exempti
 }
 
 impl Exemptions {
-    /// Whether everything counts.
+    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes away what does not count, of the `marks` that `judge` gave to the calls that it
-    /// considered.
+    /// Removes the exempt ones from `marks`, which `judge` gave to the calls that it considered.
     pub(crate) fn lift(&self, judge: &Judge<'_>, marks: &mut [Marks]) {
         if self.is_empty() {
             return;
@@ -74,8 +73,8 @@ impl InForce {
         self.has(call, ExemptKind::ToolCall)
     }
 
-    /// Whether what was answered to `call` is the answer to something exempt. What is said in the
-    /// middle of work on an exempt prompt is not: an agent may get stuck in there.
+    /// Whether the answer to `call` is exempt. An answer in the middle of the work on an exempt
+    /// prompt is not: an agent may get stuck there.
     fn has_answer(&self, call: &Fingerprint) -> bool {
         self.has_step(call) || (call.tools.is_none() && self.has_prompt(call))
     }

@@ -10,7 +10,7 @@ use super::normalise::{Numbers, words_of};
 use super::tool_step::name_and_arguments;
 use super::written_action::action_in;
 
-/// What is kept of an answer; none if nothing was said and nothing called.
+/// The print of an answer; `None` if it has neither words nor tool calls.
 pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     let calls: Vec<(&str, Cow<'_, str>)> = answered.tool_calls.iter().map(name_and_arguments).collect();
     let said = || {
@@ -28,7 +28,7 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
         None if has_numbers => (is_short, digest(said(), Numbers::Kept).1?),
         None => (is_short, literal),
     };
-    // Turned over by what the calls aim at: the same header written to another file is another
+    // XORed with the targets of the calls: the same header written to another file is another
     // answer, however long the header is.
     let aims = calls.iter().fold(0, |aims, (_, arguments)| {
         let arguments = without_volatile(arguments);
@@ -38,14 +38,14 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     Some(ResponsePrint { literal, adaptive: TextHash(adaptive ^ aims), is_short, said })
 }
 
-/// Whether texts are short, a hash of them all, and whether a number was masked in them.
+/// Returns whether `texts` are short, one hash of them all, and whether a number was masked.
 fn digest<'t>(texts: impl IntoIterator<Item = &'t str>, numbers: Numbers) -> (bool, Option<TextHash>, bool) {
     let mut digest = Digest::default();
     let has_masked = words_of(texts, numbers, &mut digest);
     (digest.is_short(), digest.finish(), has_masked)
 }
 
-/// Fewer words than these are said before many steps: “Let me look at the next file.”
+/// Remarks of fewer words come before many steps: “Let me look at the next file.”
 const LONG_WORDS: u32 = 12;
 
 /// A hash of the words around tool calls, 1 to 15; 0 if they are few.

@@ -1,4 +1,4 @@
-//! What is made of the words of a normalised text as they pass: an exact hash, a SimHash, a size.
+//! What is computed from the words of a normalised text: an exact hash, a SimHash, a size.
 
 use model::TextHash;
 
@@ -10,20 +10,20 @@ pub(crate) struct Word<'w> {
     pub(crate) bytes: &'w [u8],
     /// A hash of them.
     pub(crate) hash: u64,
-    /// A space stands before it (scripts without spaces are cut into characters).
+    /// Whether a space stands before it: scripts without spaces are cut into characters.
     pub(crate) spaced: bool,
     /// Whether digits stand in it.
     pub(crate) has_digits: bool,
 }
 
-/// Takes the words of a text, one after the other.
+/// Receives the words of a text in order.
 pub(crate) trait Words {
     /// The next word.
     fn word(&mut self, word: Word<'_>);
 }
 
-/// One hash of two: a multiplication to 128 bits, folded. Part of every stored hash: it never
-/// changes.
+/// Combines two hashes: a multiplication to 128 bits, folded. Part of every stored hash, so it must
+/// never change.
 pub(crate) fn fold(one: u64, other: u64) -> u64 {
     let product = u128::from(one ^ 0x9e37_79b9_7f4a_7c15) * u128::from(other ^ 0xd1b5_4a32_d192_ed03);
     product as u64 ^ (product >> 64) as u64
@@ -34,7 +34,7 @@ pub(crate) fn fold(one: u64, other: u64) -> u64 {
 pub(crate) struct ExactHash(u64);
 
 impl ExactHash {
-    /// The hash. Stored: it never changes.
+    /// The hash. It is stored, so it must never change.
     pub(crate) fn finish(&self) -> u64 {
         self.0
     }
@@ -56,7 +56,7 @@ impl Words for WordCount {
     }
 }
 
-/// What tells whether texts are alike: a SimHash and a size.
+/// A SimHash and a size, by which texts are compared.
 #[derive(Debug, Default)]
 pub(crate) struct Digest {
     similar: SimHash,
@@ -81,22 +81,22 @@ impl Digest {
     const COMMON_WORDS: u64 = 20;
     const COMMON_BYTES: usize = 120;
 
-    /// Whether the text says too little to be strong evidence when it comes again.
+    /// Whether the text is so short that its repetition is weak evidence.
     pub(crate) fn is_short(&self) -> bool {
         self.similar.words() < Self::SHORT_WORDS && self.bytes < Self::SHORT_BYTES
     }
 
-    /// The same of a prompt.
+    /// Whether a prompt is so short that its repetition is weak evidence.
     pub(crate) fn is_brief(&self) -> bool {
         self.similar.words() < Self::BRIEF_WORDS && self.bytes < Self::BRIEF_BYTES
     }
 
-    /// Whether the text is so short that different users may well say the same.
+    /// Whether the text is so short that different users may well write the same.
     pub(crate) fn is_common(&self) -> bool {
         self.similar.words() < Self::COMMON_WORDS && self.bytes < Self::COMMON_BYTES
     }
 
-    /// The SimHash, once all words are in.
+    /// The SimHash of all words.
     pub(crate) fn finish(&mut self) -> Option<TextHash> {
         self.similar.finish()
     }
@@ -110,7 +110,7 @@ impl Words for Digest {
     }
 }
 
-/// Both, in one pass.
+/// Feeds both in one pass.
 impl<A: Words, B: Words> Words for (A, B) {
     #[inline]
     fn word(&mut self, word: Word<'_>) {

@@ -1,4 +1,4 @@
-//! Makes fingerprints: what is kept of a request, and of the answer to it.
+//! Makes fingerprints of requests and of their answers.
 
 use model::{Asked, CallId, ConversationId, Fingerprint, Novelty, Outcome, Step, TextHash, Timestamp, ToolStep, Turn};
 use twox_hash::XxHash3_64;
@@ -40,12 +40,12 @@ pub(crate) struct RequestPrint {
     pub(crate) tools: Option<ToolStep>,
     /// Whether no tool was used and nothing new was said.
     pub(crate) is_idle: bool,
-    /// How many seconds the tools say that they waited.
+    /// How many seconds of waiting the tools report.
     pub(crate) waited: u16,
 }
 
 impl RequestPrint {
-    /// The part of `print` that its request decided, if nothing has come of the call yet.
+    /// The part of `print` that its request decided. The call must not have a result yet.
     pub(crate) fn of_arrived(print: &Fingerprint) -> RequestPrint {
         RequestPrint {
             conversation: print.conversation,
@@ -62,7 +62,7 @@ impl RequestPrint {
         }
     }
 
-    /// The fingerprint of the call that came with this request, as long as nothing has come of it.
+    /// The fingerprint of a call with this request, before it has a result.
     pub(crate) fn arrived(&self, call: CallId, number: u64, time: Timestamp) -> Fingerprint {
         Fingerprint {
             call,
@@ -86,7 +86,7 @@ impl RequestPrint {
     }
 }
 
-/// What is kept of a request whose bytes have this hash.
+/// The print of a request whose bytes have the hash `body`.
 pub(crate) fn of_request(conversation: &str, body: u64, asked: &Asked<'_>, prompt: PromptPrint) -> RequestPrint {
     let (tools, waited) = tool_step(asked).map_or((None, 0), |(step, waited)| (Some(step), waited));
     RequestPrint {
@@ -109,8 +109,8 @@ pub fn conversation_id(name: &str) -> ConversationId {
     ConversationId(XxHash3_64::oneshot(name.as_bytes()))
 }
 
-/// A tool step is known by what was called and what came of it, since clients rewrite the messages
-/// that carry it.
+/// Identifies a tool step by its calls and results, since clients rewrite the messages that carry
+/// it.
 fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     match tools.filter(|step| !step.is_written) {
         Some(step) => step_hash(step.adaptive, step.result.kept),
@@ -118,7 +118,7 @@ fn newest_step(tools: Option<ToolStep>, newest_message: &str) -> u64 {
     }
 }
 
-/// The hash of a tool step by those of its calls and of its results.
+/// The hash of a tool step, from the hashes of its calls and its results.
 pub(crate) fn step_hash(adaptive: u64, kept: u32) -> u64 {
     fold(adaptive, u64::from(kept))
 }

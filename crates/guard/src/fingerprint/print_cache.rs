@@ -1,5 +1,5 @@
-//! Prints by a hash of what they were made from: hashing bytes takes a fraction of taking a text
-//! apart. Each thread has caches of its own, so that there is no lock.
+//! Caches prints by a hash of the bytes that they were made from: hashing bytes takes a fraction of
+//! the time of reading words. Each thread has its own caches, so that there is no lock.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -12,7 +12,7 @@ use super::digest::fold;
 /// Random, so that a client cannot craft two texts with the same hash.
 static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
 
-/// The newest prints; a new one takes the place of another.
+/// The newest prints; a new one replaces the one at its place.
 pub(super) struct PrintCache<T, const PLACES: usize>(RefCell<[Option<(u64, T)>; PLACES]>);
 
 impl<T: Copy, const PLACES: usize> PrintCache<T, PLACES> {
@@ -33,7 +33,7 @@ impl<T: Copy, const PLACES: usize> PrintCache<T, PLACES> {
     }
 }
 
-/// One key of `counts`, which tell lists apart that have the same texts, and of all texts.
+/// One key for all `texts`. `counts` distinguish lists that split the same texts differently.
 pub(super) fn key_of<'t>(counts: &[usize], texts: impl Iterator<Item = &'t [u8]>) -> u64 {
     let counts = counts.iter().fold(*SEED, |key, count| fold(key, *count as u64));
     texts.fold(counts, |key, text| fold(key, XxHash3_64::oneshot_with_seed(*SEED, text)))

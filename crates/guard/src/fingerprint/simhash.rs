@@ -1,5 +1,6 @@
 //! SimHash: a 64-bit hash of a text that moves little when the text changes little, made from its
-//! word triples. Stored with every fingerprint, so what it gives never changes; the tests pin it.
+//! word triples. Stored with every fingerprint, so its values must never change; the tests pin
+//! them.
 
 use model::TextHash;
 
@@ -15,9 +16,9 @@ const BORDER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// template in which only a sentence changes must not look unchanged.
 #[derive(Debug)]
 pub(crate) struct SimHash {
-    /// The two words before those that wait.
+    /// The two words before those in `waiting`.
     before: [u64; 2],
-    /// The last of the `words`, as long as they do not make eight.
+    /// The newest words, until there are eight.
     waiting: [u64; 8],
     words: u64,
     counts: BitCounts,
@@ -30,7 +31,7 @@ impl Default for SimHash {
 }
 
 impl SimHash {
-    /// Takes the hash of the next word.
+    /// Adds the hash of the next word.
     #[inline]
     pub(crate) fn add(&mut self, word: u64) {
         self.waiting[self.waits()] = word;
@@ -46,12 +47,12 @@ impl SimHash {
         self.counts.add_eight(triples);
     }
 
-    /// How many words it took.
+    /// How many words were added.
     pub(crate) fn words(&self) -> u64 {
         self.words
     }
 
-    /// The hash, once all words are in; none for a text without words.
+    /// The hash of all words; `None` for a text without words.
     pub(crate) fn finish(&mut self) -> Option<TextHash> {
         if self.words == 0 {
             return None;
@@ -69,7 +70,7 @@ impl SimHash {
         self.words as usize % 8
     }
 
-    /// What the words that wait make with the two before each.
+    /// The triples of the waiting words, each with the two words before it.
     #[inline(always)]
     fn triples(&mut self) -> [u64; 8] {
         let [mut first, mut second] = self.before;
@@ -141,7 +142,7 @@ fn add_three(a: u64, b: u64, c: u64) -> (u64, u64) {
     (either ^ c, a & b | either & c)
 }
 
-/// The SimHash of a text, normalised first; none for a text without words.
+/// The SimHash of a text, normalised first; `None` for a text without words.
 pub fn text_hash(text: &str, numbers: Numbers) -> Option<TextHash> {
     let mut digest = Digest::default();
     words_of([text], numbers, &mut digest);

@@ -1,25 +1,25 @@
-//! Whether the newest exchange of words says anything that the messages before it have not said.
-//! Thanks, excuses and plans come back in ever other sentences, but of the same few words; a
-//! question or an answer that is new has new words, in any language.
+//! Whether the newest exchange of messages says anything that earlier messages have not said.
+//! Thanks, excuses and plans come back in other sentences of the same few words; a new question or
+//! answer has new words, in any language.
 
 use std::borrow::Cow;
 
 use super::vocabulary::Vocabulary;
 
-/// How many new words an answer may have that says nothing new, and one in how many of its words
-/// they may be.
+/// An answer says nothing new if it has at most `NEW_WORDS` new words, and these are at most one in
+/// `NEW_SHARE` of its words.
 const NEW_WORDS: usize = 2;
 const NEW_SHARE: usize = 5;
 
-/// Whether the last two of `messages`, an answer and what was said to it, say nothing that those
-/// before have not said.
+/// Whether the last two of `messages`, an answer and the reply to it, say nothing that earlier ones
+/// have not said.
 pub(super) fn is_idle(messages: &[Cow<'_, str>]) -> bool {
     let [earlier @ .., answer, prompt] = messages else { return false };
     if earlier.is_empty() {
         return false;
     }
     let said = Vocabulary::of(earlier.iter().map(Cow::as_ref));
-    // What the user says is most often told at once: one new word is enough.
+    // Users say most things in one message: one new word in it is enough.
     let prompt = Vocabulary::of([prompt.as_ref()]);
     if prompt.new_words(&said) > 0 {
         return false;

@@ -1,22 +1,21 @@
 //! Canonical JSON: keys sorted, no white space between tokens, numbers as they were written.
-//! Written by hand, because a parsed value would forget how a number was written and how keys are
-//! sorted depends on features that other crates switch on.
+//! Written by hand: a parsed value loses how a number was written, and the order of its keys
+//! depends on features that other crates switch on.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-/// Deeper nesting is taken as it was written: sorting costs a copy of what is inside, at each
-/// depth.
+/// Deeper nesting stays as written: sorting copies the content once for each level.
 const DEEPEST: usize = 32;
 
-/// The canonical form of `json`, or `json` itself if it is none (models write broken arguments
-/// too).
+/// The canonical form of `json`, or `json` itself if it is not JSON: models write broken arguments
+/// too.
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     let json = json.trim();
     if json.is_empty() {
-        // No arguments at all, as some models put it.
+        // Some models write an empty string for no arguments.
         return Cow::Borrowed("{}");
     }
     if serde_json::from_str::<&RawValue>(json).is_err() || is_canonical(json) {
@@ -29,8 +28,7 @@ pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether valid `json` is canonical as it stands, as far as that is soon told: a flat object
-/// mostly is.
+/// A quick test whether valid `json` is already canonical, as most flat objects are.
 fn is_canonical(json: &str) -> bool {
     let mut rest = json.as_bytes();
     let (mut last_key, mut objects): (&[u8], usize) = (&[], 0);
@@ -50,7 +48,7 @@ fn is_canonical(json: &str) -> bool {
         objects += usize::from(*byte == b'{');
         rest = behind;
     }
-    // Keys of several objects would have to be told apart.
+    // With several objects, the last key may belong to another one.
     objects <= 1
 }
 
@@ -61,8 +59,8 @@ fn plain_string(json: &[u8]) -> Option<usize> {
     (inside[end] == b'"').then_some(end + 2)
 }
 
-/// Reads JSON that is known to be valid and writes it again. `None`: too deep, or not valid after
-/// all.
+/// Reads valid JSON and writes its canonical form. Its methods return `None` if the JSON is nested
+/// too deep, or not valid after all.
 struct Writer<'j> {
     json: &'j str,
     at: usize,
@@ -85,7 +83,7 @@ impl Writer<'_> {
     fn object(&mut self, depth: usize) -> Option<()> {
         self.canonical.push('{');
         let start = self.canonical.len();
-        // Where each member and the end of its key lie.
+        // The range of each member, and where its key ends.
         let mut members: Vec<(Range<usize>, usize)> = Vec::new();
         self.at += 1;
         while self.next_token()? != b'}' {
@@ -106,7 +104,7 @@ impl Writer<'_> {
         self.close('}')
     }
 
-    /// Puts the members that lie from `start` on into the order of their keys.
+    /// Sorts the members, which begin at `start`, by their keys.
     fn sort(&mut self, start: usize, mut members: Vec<(Range<usize>, usize)>) {
         let key = |(member, key_end): &(Range<usize>, usize)| &self.canonical[member.start..*key_end];
         if members.is_sorted_by(|one, other| key(one) <= key(other)) {
@@ -130,7 +128,7 @@ impl Writer<'_> {
         self.close(']')
     }
 
-    /// Puts the bracket in the place of the last comma.
+    /// Replaces the last comma by the bracket.
     fn close(&mut self, bracket: char) -> Option<()> {
         if self.canonical.ends_with(',') {
             self.canonical.pop();
@@ -139,8 +137,8 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// A string with its escapes undone, except those of quotes and backslashes: `\n` must part
-    /// words like a line end.
+    /// A string with its escapes undone, except those of quotes and backslashes: `\n` must separate
+    /// words as a line end does.
     fn string(&mut self) -> Option<()> {
         let start = self.at;
         let bytes = self.json.as_bytes();
@@ -150,7 +148,7 @@ impl Writer<'_> {
         }
         self.at += 1;
         let written = self.json.get(start..self.at)?;
-        // A lone surrogate is valid to a parser that skips it and no text: it stays as it was
+        // A lone surrogate is valid to a parser that skips strings, but it is not text: it stays as
         // written.
         let escaped = written.contains('\\').then(|| serde_json::from_str::<String>(written).ok());
         match escaped.flatten() {

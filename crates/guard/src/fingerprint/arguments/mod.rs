@@ -1,4 +1,4 @@
-//! The arguments of a tool call: in one form however they were written, and what they aim at.
+//! The arguments of a tool call: their canonical form, their targets and their wording.
 
 mod canonical;
 mod targets;

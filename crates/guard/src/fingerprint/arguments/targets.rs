@@ -1,6 +1,5 @@
-//! What tool calls aim at: the arguments that are one word each, such as paths, ids, numbers and
-//! switches. A long text that is the same but for its target (a licence header for the next file)
-//! is no repetition.
+//! The targets of tool calls: arguments of one word, such as paths, ids, numbers and switches. The
+//! same long text with another target (a licence header for the next file) is not a repetition.
 
 use std::borrow::Cow;
 
@@ -33,12 +32,12 @@ pub(crate) fn targets(canonical: &str) -> u64 {
     hash
 }
 
-/// Parts of the names of arguments that are made anew for every call and choose nothing.
+/// Parts of names of arguments that are generated for every call and select nothing.
 const VOLATILE: [&str; 9] =
     ["idempot", "nonce", "timestamp", "request_id", "requestid", "trace", "correlation", "cache_bust", "client_token"];
 
-/// Parts of the names of arguments that, beside a command, say why it runs, how long it may take
-/// and how much it may print: models change them from one try to the next.
+/// Parts of names of arguments next to a command that say why it runs, how long it may take and how
+/// much it may print: models change them from one try to the next.
 const ASIDE: [&str; 6] = ["timeout", "yield_time", "max_output", "description", "explanation", "justification"];
 
 /// Arguments that hold a command.
@@ -48,7 +47,7 @@ fn has_part(key: &str, parts: &[&str]) -> bool {
     parts.iter().any(|part| key.contains(part))
 }
 
-/// `canonical` JSON without the values of arguments that choose nothing.
+/// `canonical` JSON without the values of arguments that select nothing.
 pub(crate) fn without_volatile(canonical: &str) -> Cow<'_, str> {
     let (mut has_command, mut has_aside, mut has_volatile) = (false, false, false);
     for token in Tokens(canonical) {
@@ -83,14 +82,14 @@ fn without_values(canonical: &str, is_dropped: impl Fn(&str) -> bool) -> String 
             Some(Token::Value(value)) if drops => value.len(),
             Some(Token::Value(_)) => 0,
         };
-        // What stands before a value separates it from the others.
+        // The text before a value stays: it separates the values.
         kept.push_str(&read[..read.len() - dropped]);
     }
     kept
 }
 
 /// One hash of the ids and times among the arguments: what the model chose to work on. 0 if there
-/// are none. Names of temporary files are made anew for every call and choose nothing.
+/// are none. Names of temporary files are generated for every call and select nothing.
 pub(crate) fn chosen(canonical: &str) -> u64 {
     let is_part = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '/' | '.');
     let words = canonical.split(|character: char| !is_part(character));
@@ -135,8 +134,8 @@ pub(super) enum Token<'j> {
     Value(&'j str),
 }
 
-/// The keys and scalar values of canonical JSON, in order. Of what is no JSON, whatever looks like
-/// them.
+/// The keys and scalar values of canonical JSON, in order. In text that is not JSON, whatever looks
+/// like them.
 pub(super) struct Tokens<'j>(pub(super) &'j str);
 
 impl<'j> Iterator for Tokens<'j> {

@@ -1,6 +1,6 @@
-//! The words of the texts among arguments: what is searched for is worded anew, and mostly of the
-//! same words. Paths, ids and switches are no wording, and neither are commands and code, whose
-//! words mean something by their place.
+//! The words of texts in arguments: an agent that repeats a search changes its wording, but mostly
+//! uses the same words. Paths, ids and switches do not count. Neither do commands and code, in
+//! which the meaning of a word depends on its position.
 
 use model::WordSet;
 
@@ -14,11 +14,11 @@ const LONGEST: usize = 512;
 /// Shorter words are articles and the like.
 const SHORTEST_WORD: usize = 3;
 
-/// Words that begin with so many letters alike are forms of one word.
+/// Words that share so many first letters are forms of one word.
 const STEM: usize = 6;
 
-/// The words of the texts in `canonical` JSON; of what is no JSON, its words. None if there is a
-/// command: the texts beside it only say what it does.
+/// The words of the texts in `canonical` JSON, or all words of a text that is not JSON. Empty if
+/// there is a command: the texts next to it only describe it.
 pub(crate) fn wording(canonical: &str) -> WordSet {
     let mut words = WordSet::default();
     for token in Tokens(canonical) {
@@ -31,7 +31,7 @@ pub(crate) fn wording(canonical: &str) -> WordSet {
     words
 }
 
-/// Whether a value is more than one word. Scripts without spaces have few that are not.
+/// Whether a value has more than one word. In scripts without spaces nearly every value has.
 fn is_text(value: &str) -> bool {
     value.len() <= LONGEST && (!is_target(value) || !value.is_ascii())
 }
@@ -48,7 +48,7 @@ fn add_words(text: &str, words: &mut WordSet) {
     }
 }
 
-/// A word of another script: as a whole where the script has spaces, else by each two characters.
+/// A word of another script: the whole word if the script has spaces, else its pairs of characters.
 fn add_other_words(word: &str, words: &mut WordSet) {
     let has_spaces =
         word.chars().all(|character| character < '\u{0e00}' || ('\u{ac00}'..='\u{d7af}').contains(&character));

@@ -1,6 +1,6 @@
 //! What a tool call is for, read from its name and, for a shell, from its command: whether it looks
 //! at something, changes something, runs something or keeps the agent's own notes. Only a change is
-//! progress whatever it gives.
+//! progress whatever its result.
 
 use model::{StepKind, ToolCall};
 
@@ -29,7 +29,7 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
     if words.any(&["stdin"]) {
         return StepKind::Look;
     }
-    // A robot or a game is moved by the same call again and again: what it gives tells how far.
+    // A robot or a game is moved by repeating one call: only the result shows how far.
     let is_stride = || words.any(&STRIDE) || (words.any(&["move"]) && call.arguments.contains(r#""direction""#));
     if is_stride() && !words.any(&CHANGE_ANYWHERE) {
         return StepKind::Other;
@@ -40,7 +40,7 @@ fn of_call(call: &ToolCall<'_>) -> StepKind {
     if words.any(&PLAN) {
         return StepKind::Plan;
     }
-    // One tool for all that is done to a file says in its arguments what it does.
+    // A tool that does everything with a file names the action in its arguments.
     let looks = [r#""command":"view""#, r#""command": "view""#];
     if words.any(&CHANGE_ANYWHERE) {
         return if looks.iter().any(|look| call.arguments.contains(look)) { StepKind::Look } else { StepKind::Change };
@@ -70,8 +70,8 @@ pub(super) fn is_delegation(call: &ToolCall<'_>) -> bool {
     Words::of(&call.name).any(&DELEGATION) && hands_over.iter().any(|key| call.arguments.contains(key))
 }
 
-/// Whether a call asks whether something is right: many things may well be, and nothing to complain
-/// of is good news.
+/// Whether a call checks something: an agent may check many things, and finding nothing wrong is
+/// good news.
 pub(super) fn is_verdict(call: &ToolCall<'_>) -> bool {
     Words::of(&call.name).any(&VERDICT)
 }
@@ -84,8 +84,8 @@ pub(super) fn is_patch(call: &ToolCall<'_>) -> bool {
         || (text.contains("--- ") && text.contains("+++ "))
 }
 
-/// Whether a message is about a patch and not about what came of it: harnesses answer a patch with
-/// the output of tests.
+/// Whether a message is about the patch itself: some harnesses answer a patch with the output of
+/// tests.
 pub(super) fn is_about_patch(result: &str) -> bool {
     let head = result[..result.floor_char_boundary(200)].to_ascii_lowercase();
     ["search/replace", "edit format", "patch", "hunk", "block"].iter().any(|word| head.contains(word))
@@ -95,7 +95,7 @@ pub(super) fn is_about_patch(result: &str) -> bool {
 struct Words<'n>(Vec<&'n str>);
 
 impl<'n> Words<'n> {
-    /// Names longer than this are none that a tool has.
+    /// No tool has a longer name.
     const LONGEST: usize = 256;
 
     fn of(name: &'n str) -> Words<'n> {
@@ -128,7 +128,7 @@ impl<'n> Words<'n> {
         self.0.last().is_some_and(|word| is_in(word, list))
     }
 
-    /// The kind that the first word speaks of which speaks of any.
+    /// The kind of the first word that is in any of the lists.
     fn first_of(&self, lists: &[(&[&str], StepKind)]) -> StepKind {
         let kind = |word: &&str| lists.iter().find(|(list, _)| is_in(word, list)).map(|(_, kind)| *kind);
         self.0.iter().find_map(kind).unwrap_or_default()

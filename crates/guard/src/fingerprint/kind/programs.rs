@@ -76,7 +76,7 @@ pub(super) const CHANGE_WITH: [(&str, &[&str]); 11] = [
     ("docker", &["run", "rm", "stop", "start", "build"]),
 ];
 
-/// Programs that run something to see how it goes.
+/// Programs that build, test or run something.
 pub(super) const RUN: [&str; 38] = [
     "pytest",
     "python",
@@ -118,8 +118,8 @@ pub(super) const RUN: [&str; 38] = [
     "hyperfine",
 ];
 
-/// Programs that show something. One that is in no list may do anything: it may well say nothing
-/// when it succeeds.
+/// Programs that show something. A program that is in no list may do anything, and may print
+/// nothing when it succeeds.
 pub(super) const LOOK: [&str; 94] = [
     "ls",
     "cat",
@@ -217,5 +217,5 @@ pub(super) const LOOK: [&str; 94] = [
     "pip3",
 ];
 
-/// Programs that say nothing about the command they stand in.
+/// Programs that do not show what a command is for.
 pub(super) const ASIDE: [&str; 10] = ["cd", "echo", "printf", "export", "set", "true", "test", "source", "[", "pushd"];

@@ -7,10 +7,10 @@ use super::programs::{ASIDE, CHANGE, CHANGE_WITH, LOOK, RUN};
 /// Names of arguments that hold a command.
 const KEYS: [&str; 5] = [r#""command""#, r#""cmd""#, r#""script""#, r#""code""#, r#""commands""#];
 
-/// What a program of the project is asked for, if it only tells.
+/// Arguments that ask a program of the project only to report.
 const STATUS: [&str; 8] = ["status", "logs", "list", "show", "info", "progress", "queue", "get"];
 
-/// Words before the program itself.
+/// Words that may come before the program.
 const BEFORE: [&str; 14] =
     ["sudo", "time", "nice", "timeout", "env", "bash", "sh", "-lc", "-c", "exec", "command", "then", "do", "nohup"];
 
@@ -25,8 +25,8 @@ struct Found {
     others: bool,
 }
 
-/// What the command in `arguments` is for. They are JSON or the command itself: the words are
-/// looked at where they stand.
+/// What the command in `arguments` is for. They are JSON or the command itself, and are read
+/// without undoing escapes.
 pub(super) fn kind(arguments: &str) -> StepKind {
     let arguments = command(arguments);
     let mut found = Found { changes: writes_file(arguments), ..Found::default() };
@@ -43,7 +43,7 @@ pub(super) fn kind(arguments: &str) -> StepKind {
     }
 }
 
-/// The command among the `arguments`, as it stands there: a string or a list.
+/// The command in `arguments` with its escapes: a string or a list.
 fn command(arguments: &str) -> &str {
     if !arguments.trim_start().starts_with('{') {
         return arguments;
@@ -58,7 +58,7 @@ fn command(arguments: &str) -> &str {
     &value[..end.unwrap_or(value.len())]
 }
 
-/// Where the string ends that `bytes` begin with.
+/// Where the string at the start of `bytes` ends.
 fn string_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(byte) = bytes.get(at) {
@@ -71,7 +71,7 @@ fn string_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// The simple commands of a script, by whatever separates them: also the escaped line ends and
+/// The simple commands of a script, split at every separator, also at the escaped line ends and
 /// quotes of JSON.
 fn commands(script: &str) -> impl Iterator<Item = &str> {
     script.split(['\n', ';', '|', '&', '"', '(', '`']).flat_map(|part| part.split("\\n"))
@@ -107,7 +107,7 @@ fn writes_file(script: &str) -> bool {
     script.match_indices('>').any(|(place, _)| is_redirection(script.as_bytes(), place))
 }
 
-/// `> file`, `>> file`; not `2>&1`, `->`, `=>`, `>=`, nor what goes to `/dev/null`.
+/// `> file`, `>> file`; not `2>&1`, `->`, `=>`, `>=`, nor a redirection to `/dev/null`.
 fn is_redirection(script: &[u8], place: usize) -> bool {
     let before = place.checked_sub(1).and_then(|before| script.get(before)).copied().unwrap_or(b' ');
     let stands_free = matches!(before, b' ' | b'\t' | b'1' | b'\n');

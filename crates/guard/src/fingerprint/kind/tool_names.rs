@@ -16,7 +16,7 @@ pub(super) const PLAN: [&str; 12] = [
     "scratchpad",
 ];
 
-/// Words that make any name one of a change.
+/// Words that mark a change wherever they stand in a name.
 pub(super) const CHANGE_ANYWHERE: [&str; 8] =
     ["edit", "multiedit", "write", "patch", "replace", "insert", "append", "apply"];
 
@@ -137,10 +137,10 @@ pub(super) const LOOK: [&str; 58] = [
     "zoeken",
 ];
 
-/// Words of tools that go one step further.
+/// Words in names of tools that advance a game or a robot by one step.
 pub(super) const STRIDE: [&str; 8] = ["forward", "backward", "next", "step", "advance", "turn", "tick", "walk"];
 
-/// What a tool tells whose name ends with it.
+/// Last words of names of tools that report something.
 pub(super) const TELLS: [&str; 9] =
     ["status", "state", "progress", "logs", "log", "history", "info", "details", "checks"];
 
@@ -178,7 +178,7 @@ pub(super) const SHELL: [&str; 14] = [
     "commands",
 ];
 
-/// Names of tools that say whether something is right.
+/// Words in names of tools that check whether something is right.
 pub(super) const VERDICT: [&str; 7] = ["validate", "verify", "lint", "scan", "audit", "typecheck", "review"];
 
 /// Arguments that hold a command.

@@ -8,8 +8,7 @@ pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.bytes().position(|byte| !byte.is_ascii()) {
-        // The ASCII character before may take an accent; the one after never composes with what
-        // stands before it.
+        // The ASCII character before may take an accent; the one after never composes with the run.
         let (ascii, tail) = rest.split_at(first.saturating_sub(1));
         let end = tail.bytes().skip(1).position(|byte| byte.is_ascii()).map_or(tail.len(), |after| after + 1);
         let (run, after) = tail.split_at(end);

@@ -1,9 +1,9 @@
 //! Recognises generated ids: hashes, tokens, request ids, ULIDs, nanoids, IPv6 addresses. They are
-//! made anew for every request and say nothing, so a text that differs only in them is the same
+//! generated for every request and mean nothing, so a text that differs only in them is the same
 //! text.
 //!
-//! An id is told from a word by how often its letters and digits take turns. Each test looks at one
-//! run of letters and digits and consumes it if it is an id, which keeps the pass linear.
+//! Letters and digits alternate more often in an id than in a word. Each test looks at one run of
+//! letters and digits and consumes it if it is an id, which keeps the pass linear.
 
 use super::name_parts::parts;
 
@@ -12,17 +12,17 @@ use super::name_parts::parts;
 const SHORTEST_HEX: usize = 6;
 /// The shortest run of any letters and digits that is an id by itself.
 const SHORTEST_ID: usize = 12;
-/// The shortest one whose letters and digits take turns more often than in a name.
+/// The shortest one whose letters and digits alternate more often than in a name.
 const SHORTEST_MIXED: usize = 8;
 /// The shortest run of the characters of base64.
 const SHORTEST_ENCODED: usize = 20;
 /// The shortest one behind a prefix such as `req_`.
 const SHORTEST_PREFIXED: usize = 6;
 
-/// The end of the id that starts at `at`. Only asked where no letter or digit stands before `at`.
+/// The end of the id that starts at `at`. No letter or digit may stand before `at`.
 pub(super) fn id(text: &[u8], at: usize) -> Option<usize> {
     let run = Run::at(text, at);
-    // Encoded data first: an id that it begins with would leave the rest of it behind a slash.
+    // Encoded data first: if it begins with an id, taking only that would leave the rest.
     encoded(text, at).or_else(|| run.id_end(text, at)).or_else(|| ipv6(text, at))
 }
 
@@ -40,7 +40,7 @@ struct Run {
 }
 
 impl Run {
-    /// The end of the id that the run at `at` is, with what belongs to it.
+    /// The end of the id that begins with this run at `at`; `None` if the run is not an id.
     fn id_end(&self, text: &[u8], at: usize) -> Option<usize> {
         let may_be_id = self.length >= SHORTEST_HEX && self.digits > 0;
         let is_id = || self.is_id(is_prefixed(text, at)) || self.is_scrambled(&text[at..at + self.length]);
@@ -77,12 +77,13 @@ impl Run {
             || (is_prefixed && self.length >= SHORTEST_PREFIXED && self.turns >= 2)
     }
 
-    /// Whether small letters, capitals and digits alternate as in no name. `bytes` is the run.
+    /// Whether small letters, capitals and digits alternate more often than in a name. `bytes` is
+    /// the run.
     fn is_scrambled(&self, bytes: &[u8]) -> bool {
         self.has_capitals && self.has_small && self.length >= SHORTEST_MIXED && parts(bytes) * 2 >= self.length
     }
 
-    /// How often letters and digits must take turns in a run of medium length: few names begin with
+    /// How often letters and digits must alternate in a run of medium length: few names begin with
     /// a digit, or have capital letters only.
     fn fewest_turns(&self) -> usize {
         if self.begins_with_digit || !self.has_small { 2 } else { 3 }
@@ -99,8 +100,8 @@ impl Run {
 }
 
 /// The end of the encoded data that starts at `at`: a run of the characters of base64 in which
-/// small letters, capital ones and digits take turns as chance would have it. In names and paths
-/// they do so less often.
+/// small letters, capitals and digits alternate as in random data. In names and paths they
+/// alternate less often.
 fn encoded(text: &[u8], at: usize) -> Option<usize> {
     let is_part = |byte: &u8| matches!(byte, b'-' | b'_' | b'+' | b'/');
     if at.checked_sub(1).is_some_and(|before| is_part(&text[before])) {
@@ -121,13 +122,13 @@ fn encoded(text: &[u8], at: usize) -> Option<usize> {
     is_encoded.then(|| end + text[end..].iter().take_while(|byte| **byte == b'=').count())
 }
 
-/// Whether a word of letters and an underscore stand before `at`: `req_`, `call_`, `toolu_`.
+/// Whether a letter and an underscore stand before `at`: `req_`, `call_`, `toolu_`.
 fn is_prefixed(text: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(2).and_then(|before| text.get(before..at)) else { return false };
     before[1] == b'_' && before[0].is_ascii_alphabetic()
 }
 
-/// Past what still belongs to an id that ends at `end`: runs behind `-`, `_` or `+` that are no
+/// Skips what still belongs to an id that ends at `end`: runs behind `-`, `_` or `+` that are not
 /// words, and padding.
 fn past_tail(text: &[u8], mut end: usize) -> usize {
     while matches!(text.get(end), Some(b'-' | b'_' | b'+')) {
@@ -153,7 +154,7 @@ fn has_vowel(text: &[u8], at: usize, length: usize) -> bool {
 /// The end of the IPv6 or hardware address that starts at `at`: groups of hexadecimal digits
 /// between colons.
 fn ipv6(text: &[u8], at: usize) -> Option<usize> {
-    // A byte or two tell nearly everything else from an address.
+    // The first bytes rule out nearly everything else.
     let head = text.get(at..)?.iter().take(5).position(|byte| *byte == b':')?;
     if !text[at..at + head].iter().all(u8::is_ascii_hexdigit) {
         return None;

@@ -1,5 +1,5 @@
-//! Recognises UUIDs, ISO-8601 times and numbers at a place of a text. Each looks ahead a bounded
-//! way or consumes what it looked at, which keeps the whole pass linear.
+//! Recognises UUIDs, ISO-8601 times and numbers at a position of a text. Each function looks ahead
+//! by a bounded number of bytes or consumes them, which keeps the whole pass linear.
 
 /// Stands for a UUID.
 pub const ID_MASK: &str = "<ID>";
@@ -12,7 +12,7 @@ pub(super) const UUID_LENGTH: usize = 36;
 
 /// The end of the UUID that starts at `at`; no letter or digit stands before or behind it.
 pub(super) fn uuid(text: &[u8], at: usize) -> Option<usize> {
-    // Two bytes tell nearly every word from a UUID.
+    // Two bytes rule out nearly every word.
     if text.get(at + 8) != Some(&b'-') || text.get(at + 13) != Some(&b'-') {
         return None;
     }
@@ -58,7 +58,8 @@ fn extended_time(text: &[u8], at: usize) -> Option<usize> {
     not_digit(text, zone(text, end))
 }
 
-/// `20240115T103000Z`: the form without separators. A date alone in it is a number like any other.
+/// `20240115T103000Z`: the form without separators. A date alone in this form is a number like any
+/// other.
 fn basic(text: &[u8], at: usize) -> Option<usize> {
     if !matches!(text.get(at + 8)?, b'T' | b't') {
         return None;
@@ -72,7 +73,7 @@ fn basic(text: &[u8], at: usize) -> Option<usize> {
     not_digit(text, zone(text, end))
 }
 
-/// Past `.123` or `,123`, if that is what comes.
+/// Skips `.123` or `,123` if one of them comes.
 fn fraction(text: &[u8], at: usize) -> usize {
     match text.get(at) {
         Some(b'.' | b',') if is_digit(text, at + 1) => digits(text, at + 1),
@@ -80,7 +81,7 @@ fn fraction(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Past `Z`, `+01`, `+0100` or `+01:00`, if that is what comes.
+/// Skips `Z`, `+01`, `+0100` or `+01:00` if one of them comes.
 fn zone(text: &[u8], at: usize) -> usize {
     match text.get(at) {
         Some(b'Z' | b'z') => at + 1,
@@ -125,13 +126,13 @@ fn exponent(text: &[u8], at: usize) -> Option<usize> {
     let signed = matches!(text.get(at + 1)?, b'+' | b'-');
     let start = at + 1 + usize::from(signed);
     let end = digits(text, start);
-    // `550e84ab` is no number but an id: its letters stay.
+    // `550e84ab` is an id, not a number: its letters stay.
     let ends = !text.get(end).is_some_and(u8::is_ascii_alphabetic);
     (end > start && ends).then_some(end)
 }
 
-/// Whether the sign at `at` belongs to the number after it: nothing that could be subtracted from
-/// stands before it.
+/// Whether the sign at `at` belongs to the number after it: no number or name stands before it from
+/// which it could be subtracted.
 pub(super) fn is_sign(text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| text.get(before));
     let stands_free = !before.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());

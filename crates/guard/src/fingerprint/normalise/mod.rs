@@ -1,5 +1,5 @@
-//! Takes out of a text what changes although nothing new is said: case, ids, times, numbers, white
-//! space. One linear pass that hands out words as it goes, so that a long text is never copied as a
+//! Removes from a text what changes without new content: case, ids, times, numbers, white space.
+//! One linear pass that hands on every word as it is read, so that a long text is never copied
 //! whole.
 
 mod fold;
@@ -14,7 +14,7 @@ use crate::fingerprint::digest::{Word, Words};
 
 pub use marks::{ID_MASK, NUMBER_MASK, TIME_MASK};
 
-/// What becomes of numbers. Ids and times are masked either way.
+/// How numbers are treated. Ids and times are masked either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// They become `<NUM>`.
@@ -30,9 +30,9 @@ pub fn normalise(text: &str, numbers: Numbers) -> String {
     String::from_utf8_lossy(&spelled.0).into_owned()
 }
 
-/// Hands the words of the normalised `pieces` to `words`. Pieces are apart, as if a line end stood
-/// between them. Says whether a number was masked: if not, they are the same words with numbers
-/// kept.
+/// Hands the words of the normalised `pieces` to `words`. Pieces are separate, as if a line end
+/// stood between them. Returns whether a number was masked: if not, the words with numbers kept are
+/// the same.
 pub(crate) fn words_of<'t>(
     pieces: impl IntoIterator<Item = &'t str>,
     numbers: Numbers,
@@ -44,14 +44,14 @@ pub(crate) fn words_of<'t>(
     }
 }
 
-/// Whether a generated id stands in a word: `CHG-L7nG5GP9`, `/run/mcp-u6KmYneP.sock`.
+/// Whether a word contains a generated id: `CHG-L7nG5GP9`, `/run/mcp-u6KmYneP.sock`.
 pub(crate) fn has_id(word: &str) -> bool {
     let bytes = word.as_bytes();
     let is_start = |at: usize| bytes[at].is_ascii_alphanumeric() && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
     (0..bytes.len()).any(|at| is_start(at) && (marks::uuid(bytes, at).is_some() || ids::id(bytes, at).is_some()))
 }
 
-/// The words written out again.
+/// Joins words to a text again.
 #[derive(Default)]
 struct Spelled(Vec<u8>);
 

@@ -31,8 +31,9 @@ impl Kind {
         }
     }
 
-    /// Whether it begins a part of a name, behind those two: a small letter goes on with the
-    /// capital one before it, and of several capital letters the last one begins the part.
+    /// Whether a byte of this kind begins a part of a name after two bytes of the given kinds: a
+    /// small letter continues the part of the capital before it, and of several capitals the last
+    /// one begins the next part.
     fn begins_part(self, [earlier, before]: [Kind; 2]) -> bool {
         match (before, self) {
             (Kind::Capital, Kind::Small) => earlier == Kind::Capital,

@@ -6,7 +6,7 @@ use crate::fingerprint::normalise::generated::{generated_id, is_part_of_id};
 use crate::fingerprint::normalise::marks::{self, ID_MASK, NUMBER_MASK, TIME_MASK};
 use crate::fingerprint::normalise::word::{LANE, Plain, PlainPair, WordBuffer};
 
-/// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Says
+/// Hands the words of `pieces` to `words`; `MASKED` says whether numbers become `<NUM>`. Returns
 /// whether any did.
 pub(super) fn scan<'t, W: Words, const MASKED: bool>(pieces: impl IntoIterator<Item = &'t str>, words: &mut W) -> bool {
     let mut scan = Scan::<W, MASKED> {
@@ -70,7 +70,7 @@ fn is_word_end(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| class(*byte) == Class::Space)
 }
 
-/// Past the spaces that `text` has from `at` on.
+/// The end of the spaces at `at`; `at` itself if there are none.
 fn skip_spaces(text: &[u8], mut at: usize) -> usize {
     while text.get(at).is_some_and(|byte| class(*byte) == Class::Space) {
         at += 1;
@@ -78,13 +78,13 @@ fn skip_spaces(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Past the spaces that `text` has at `at`, if there are any.
+/// The end of the spaces at `at`; `None` if there are none.
 fn past_spaces(text: &[u8], at: usize) -> Option<usize> {
     Some(skip_spaces(text, at)).filter(|end| *end > at)
 }
 
 impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
-    /// Unicode is folded from the first word on that is not plain: before it there is none.
+    /// Unicode is folded from the first word on that is not plain: plain words are ASCII.
     fn piece(&mut self, piece: &str) {
         let rest = piece.get(self.plain_words(piece.as_bytes(), 0)..).unwrap_or_default();
         if rest.is_ascii() {
@@ -102,8 +102,8 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         }
     }
 
-    /// Takes words from `at` on as long as they have nothing but letters and marks in them: most
-    /// have, and then no byte need be looked at by itself. Says where the first other one starts.
+    /// Takes words from `at` on while they consist of letters and marks, as most do: they need no
+    /// look at single bytes. Returns where the first other word starts.
     fn plain_words(&mut self, text: &[u8], mut at: usize) -> usize {
         while at < text.len() {
             let word = Plain::at(text, at);
@@ -124,16 +124,17 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         at
     }
 
-    /// Takes a plain word, behind which a space stands.
+    /// Takes a plain word that a space follows.
     #[inline]
     fn take_plain(&mut self, word: Word<'_>) {
         self.words.word(word);
         (self.spaced, self.began) = (true, true);
     }
 
-    /// Takes the plain word that starts at `at` with a whole lane, and says where the next one
+    /// Takes the plain word that starts at `at` with a whole lane, and returns where the next one
     /// starts.
-    // Not inlined, as are other words: what is seldom run would take the registers of what is.
+    // Not inlined, and neither is the code for other words: it would take registers from the common
+    // path.
     #[inline(never)]
     fn longer_plain_word(&mut self, text: &[u8], at: usize, first: Plain) -> Option<usize> {
         let second = Plain::at(text, at + LANE);
@@ -156,7 +157,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
         is_whole.then_some(end + 1)
     }
 
-    /// Takes any word, byte by byte where it must, and the spaces behind it.
+    /// Takes any word, byte by byte where necessary, and the spaces behind it.
     #[inline(never)]
     fn intricate_word(&mut self, text: &str, mut at: usize) -> usize {
         let bytes = text.as_bytes();
@@ -257,7 +258,7 @@ impl<W: Words, const MASKED: bool> Scan<'_, W, MASKED> {
 
     fn push_digit(&mut self, byte: u8) {
         self.push(&[byte.to_ascii_lowercase()]);
-        // After the push: that may have handed a long word on.
+        // Set after the push, which clears it when it hands on a long word.
         self.has_digits = true;
     }
 

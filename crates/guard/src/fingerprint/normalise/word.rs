@@ -1,10 +1,10 @@
 //! The word that is being read, eight bytes at a time: most words fit into one such lane, and a
-//! loop over single bytes whose end no processor can foresee would take most of the time.
+//! loop over single bytes, whose end the processor cannot predict, would take most of the time.
 
 use crate::fingerprint::digest::{Word, fold};
 use crate::fingerprint::normalise::marks::UUID_LENGTH;
 
-/// How many bytes are looked at together.
+/// How many bytes are read together.
 pub(super) const LANE: usize = 8;
 
 /// A longer word is handed on in parts: text without any space (base64, minified code) must not
@@ -39,14 +39,14 @@ impl WordBuffer {
         self.length + length <= LONGEST_WORD
     }
 
-    /// Adds bytes as they are; there is room for them.
+    /// Adds bytes unchanged. The caller has made room for them.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
         self.length += bytes.len();
     }
 
     /// Adds the ASCII letters that `text` has from `at` on, in lower case, at most a lane of them;
-    /// says how many.
+    /// returns how many.
     pub(super) fn push_letters(&mut self, text: &[u8], at: usize) -> usize {
         let lower = lane(text, at) | repeated(0x20);
         self.bytes[self.length..self.length + LANE].copy_from_slice(&lower.to_le_bytes());
@@ -55,8 +55,8 @@ impl WordBuffer {
         count
     }
 
-    /// Reads the plain word that starts at `start`; says where it ends. `None`: it is so long that
-    /// it may have to be cut.
+    /// Reads the plain word that starts at `start`; returns where it ends. `None` if it is so long
+    /// that it may have to be cut.
     pub(super) fn read_plain(&mut self, text: &[u8], start: usize) -> Option<usize> {
         let (lanes, _) = self.bytes.as_chunks_mut();
         for (place, room) in lanes[..LONGEST_WORD / LANE - 1].iter_mut().enumerate() {
@@ -79,22 +79,21 @@ impl WordBuffer {
         Word { bytes: &self.bytes[..self.length], hash: self.hash(), spaced, has_digits }
     }
 
-    /// Part of every stored hash: it never changes.
+    /// Part of every stored hash, so it must never change.
     fn hash(&self) -> u64 {
         let (lanes, _) = self.bytes.as_chunks();
         let (whole, rest) = lanes.split_at(self.length.saturating_sub(1) / LANE);
         let hash = whole.iter().fold(self.length as u64, |hash, lane| fold(hash, u64::from_le_bytes(*lane)));
-        // What stands behind the word in the last lane is left from earlier words.
+        // The bytes behind the word in the last lane are left from earlier words.
         let unused = self.length.wrapping_neg() % LANE * 8;
         fold(hash, u64::from_le_bytes(rest[0]) << unused)
     }
 }
 
-/// The plain bytes that a lane of text begins with: letters and marks, which mean nothing but
-/// themselves.
+/// The plain bytes at the start of a lane of text: letters and marks that need no other look.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain {
-    /// In lower case; what stands behind them is of no use.
+    /// In lower case; only the first `count` bytes are valid.
     lower: [u8; LANE],
     pub(super) count: usize,
 }
@@ -103,11 +102,11 @@ impl Plain {
     #[inline]
     pub(super) fn at(text: &[u8], at: usize) -> Plain {
         let lane = lane(text, at);
-        // A byte that is not ASCII carries into those behind it, of which nothing is wanted then.
+        // A byte that is not ASCII carries into those behind it, which are not used then.
         let past_space = lane.wrapping_add(repeated(0x80 - b' ' - 1));
         let others = (!past_space | range(lane, b'0', b'9') | lane) & repeated(0x80);
         let upper = range(lane, b'A', b'Z') & repeated(0x80);
-        // From the top bit to 0x20, which makes an ASCII letter small.
+        // Moves the top bit to 0x20, which makes an ASCII letter lower case.
         Plain { lower: (lane | upper >> 2).to_le_bytes(), count: (others.trailing_zeros() / 8) as usize }
     }
 
@@ -162,7 +161,7 @@ fn lane(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The same where fewer are left. Once for each text, and out of the way of the rest.
+/// The same where fewer are left: once for each text, so it stays out of the common path.
 #[cold]
 fn last_lane(bytes: &[u8], at: usize) -> u64 {
     if let Some(last) = bytes.last_chunk::<LANE>() {
@@ -177,15 +176,15 @@ const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; LANE])
 }
 
-/// Whether each byte of `lane`, up to the first that is not ASCII, is in a range: its top bit says
-/// so, the others say nothing.
+/// Whether each byte of `lane`, up to the first that is not ASCII, is in a range: its top bit is
+/// set if so, the other bits are not valid.
 fn range(lane: u64, first: u8, last: u8) -> u64 {
     // Adding to seven bits never carries into the next byte; the eighth then says whether a bound
     // was reached.
     lane.wrapping_add(repeated(0x80 - first)) & !lane.wrapping_add(repeated(0x80 - last - 1))
 }
 
-/// How many of the bytes, whose bit 0x20 is set, are ASCII letters before the first that is none.
+/// How many bytes are ASCII letters before the first that is not. Their bit 0x20 is set.
 fn leading_letters(lower: u64) -> usize {
     let letters = range(lower, b'a', b'z') & !lower & repeated(0x80);
     ((letters ^ repeated(0x80)).trailing_zeros() / 8) as usize

@@ -7,7 +7,7 @@ use crate::fingerprint::print_cache::{self, PrintCache};
 
 /// How many prints a thread keeps.
 const PLACES: usize = 128;
-/// A shorter prompt is soon taken apart: this many bytes cost as much as a search in vain.
+/// A shorter prompt is not looked up: reading it costs as much as a miss.
 const SHORTEST: usize = 16;
 
 thread_local! {
@@ -22,7 +22,7 @@ pub(super) fn find_or(asked: &Asked<'_>, make: fn(&Asked<'_>) -> PromptPrint) ->
     PRINTS.with(|prints| prints.find_or(key_of(asked), || make(asked)))
 }
 
-/// A hash of all that a print is made from.
+/// A hash of everything that a print is made from.
 fn key_of(asked: &Asked<'_>) -> u64 {
     let turn_message = asked.turn_message.as_deref().unwrap_or_default();
     let texts = asked.prompt.iter().chain(turn_message).map(|text| text.as_bytes());

@@ -1,4 +1,4 @@
-//! What is kept of a prompt: hashes of its words and attachments.
+//! The print of a prompt: hashes of its words and attachments.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::digest::{Digest, ExactHash, fold};
 use super::normalise::{Numbers, words_of};
 use super::result::error_text::says_error_at_once;
 
-/// What is kept of a prompt.
+/// The print of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PromptPrint {
     pub(super) similar: Option<TextHash>,
@@ -22,8 +22,8 @@ pub(crate) struct PromptPrint {
     pub(super) is_common: bool,
 }
 
-/// What is kept of the prompt that is asked. An agent sends the same one with every step of its
-/// work on it.
+/// The print of the prompt of `asked`. An agent sends the same prompt with every step of its work
+/// on it.
 pub(crate) fn of_prompt(asked: &Asked<'_>) -> PromptPrint {
     cache::find_or(asked, make_print)
 }
@@ -32,10 +32,10 @@ fn make_print(asked: &Asked<'_>) -> PromptPrint {
     let mut prompt = (ExactHash::default(), Digest::default());
     words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut prompt);
     let (exact, digest) = &mut prompt;
-    // Nothing went wrong before the first prompt: one that speaks of errors is a task.
+    // Nothing can fail before the first prompt: if that one names errors, they are the task.
     let is_error = asked.turn_position > 0 && asked.prompt.first().is_some_and(|text| says_error_at_once(text));
     if is_error {
-        // Fewer failures than before are another complaint.
+        // Other numbers, such as fewer failures, make it another error.
         *exact = ExactHash::default();
         words_of(asked.prompt.iter().map(Cow::as_ref), Numbers::Kept, exact);
     }
@@ -52,11 +52,11 @@ fn make_print(asked: &Asked<'_>) -> PromptPrint {
     }
 }
 
-/// A turn that is known by another text than the prompt's.
+/// The hash of a turn that another text than the prompt identifies.
 fn hash_of_turn(message: &[Cow<'_, str>]) -> u64 {
     let mut hash = ExactHash::default();
     words_of(message.iter().map(Cow::as_ref), Numbers::Masked, &mut hash);
-    // As that of a prompt without attachments.
+    // As for a prompt without attachments.
     fold(hash.finish(), attachments_hash(&[]))
 }
 
@@ -65,8 +65,8 @@ fn attachments_hash(attachments: &[&str]) -> u64 {
     attachments.iter().fold(0, |hash, attachment| fold(hash, XxHash3_64::oneshot(attachment.as_bytes())))
 }
 
-/// Turning the bits over by a hash keeps the distances of texts with the same attachments, and
-/// takes those with others far away. Attachments without words are a prompt too.
+/// XOR with a hash keeps the distance of texts with the same attachments, and moves texts with
+/// other attachments far away. Attachments without words are a prompt too.
 fn with_attachments(text: Option<TextHash>, attachments: u64) -> Option<TextHash> {
     match text {
         Some(TextHash(text)) => Some(TextHash(text ^ attachments)),

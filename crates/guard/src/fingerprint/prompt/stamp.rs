@@ -1,15 +1,15 @@
-//! Whether a prompt was stamped by a program: a supervisor that starts an agent again and again
-//! names the run and the time. No user says that, however short the prompt is.
+//! Whether a program stamped a prompt with an id and a time: a supervisor that starts an agent
+//! again and again names the run and the time. No user writes that, however short the prompt is.
 
 use std::borrow::Cow;
 
 use crate::fingerprint::digest::{Word, Words};
 use crate::fingerprint::normalise::{ID_MASK, Numbers, TIME_MASK, words_of};
 
-/// A time of day with its seconds, as other forms of dates have it.
+/// A time of day with seconds, as in other formats of dates.
 const CLOCK: &str = "<NUM>:<NUM>:<NUM>";
 
-/// Whether both an id and a time stand in `prompt`. People quote one of them: an order, a day.
+/// Whether `prompt` contains both an id and a time. People quote only one of them: an order, a day.
 pub(super) fn is_stamped(prompt: &[Cow<'_, str>]) -> bool {
     let mut stamp = Stamp::default();
     words_of(prompt.iter().map(Cow::as_ref), Numbers::Masked, &mut stamp);

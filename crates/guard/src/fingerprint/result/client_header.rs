@@ -4,9 +4,9 @@
 /// How a header begins and ends.
 const START: &str = "Chunk ID:";
 const END: &str = "\nOutput:";
-/// A longer text is none.
+/// A longer text is not a header.
 const LONGEST: usize = 320;
-/// What it says of how the command ended.
+/// The words before the exit code.
 const EXITED: &str = "exited with code ";
 
 /// A result without the header, if it has one.

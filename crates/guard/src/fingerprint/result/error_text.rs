@@ -1,9 +1,9 @@
-//! Whether a tool's result says that something went wrong. Most formats have no sign for it, so the
-//! words must tell.
+//! Whether a tool's result says that something went wrong. Most formats have no field for it, so
+//! only the words show it.
 
 use super::phrases::Phrases;
 
-/// How much is looked at, from each end: tools put the error first, runtimes last.
+/// How many bytes are read at each end: tools put the error first, runtimes last.
 const EDGE: usize = 200;
 
 /// The words of errors as tools, shells, runtimes and HTTP write them, in lower case, and as they
@@ -54,12 +54,12 @@ pub(crate) fn says_error(result: &str) -> bool {
 /// Whether `result` begins with the words of an error.
 pub(crate) fn says_error_at_once(result: &str) -> bool {
     let text = result.trim_start();
-    // First what is soon told, and seldom the case.
+    // The cheap test first; it seldom holds.
     has_word(&text.as_bytes()[..text.floor_char_boundary(EDGE / 2)])
         && !says_success(text.lines().next().unwrap_or_default())
 }
 
-/// Whether the first line says that something was done: what follows is what it was done to.
+/// Whether the first line reports success: the text behind it is then the content that was changed.
 fn says_success(line: &str) -> bool {
     const DONE: [&str; 7] = ["updated", "success", "created", "applied", "saved", "edited", "written"];
     let head = line[..line.floor_char_boundary(EDGE / 2)].to_ascii_lowercase();
@@ -67,7 +67,7 @@ fn says_success(line: &str) -> bool {
     !is_denied && DONE.iter().any(|word| head.contains(word))
 }
 
-/// Whether any of the words stands in `text`, in whichever case, and means it.
+/// Whether `text` contains any of the words, in any case, and reports an error with it.
 fn has_word(text: &[u8]) -> bool {
     WORDS.any(text, |before, after| {
         let word = &text[before.len()..text.len() - after.len()];
@@ -84,7 +84,7 @@ fn is_figure(word: &[u8], rest: &[u8]) -> bool {
     is_plural && value.is_some_and(|value| value.first().is_some_and(u8::is_ascii_digit))
 }
 
-/// Whether what stands before the word of an error says that there is none: `No syntax errors`, `0
+/// Whether the text before the word of an error says that there is none: `No syntax errors`, `0
 /// failed`, `without error`.
 fn denies(before: &[u8]) -> bool {
     let clause =
@@ -93,7 +93,7 @@ fn denies(before: &[u8]) -> bool {
     words.any(|word| [&b"no"[..], b"0", b"zero", b"without"].iter().any(|none| word.eq_ignore_ascii_case(none)))
 }
 
-/// Whether what follows the word of an error says that there is none: `Error: (none)`, `"error":
+/// Whether the text after the word of an error says that there is none: `Error: (none)`, `"error":
 /// null`, `errors=0`.
 fn says_none(rest: &[u8]) -> bool {
     let marks = rest.iter().take(5).take_while(|byte| matches!(byte, b's' | b':' | b'=' | b'"' | b' ')).count();

@@ -1,5 +1,5 @@
-//! What kind of error a result tells of, whatever it was tried with: tools quote the path or the
-//! query that they were given, and the same refusal for another path is the same refusal.
+//! The gist of a short result: its words without those of the arguments. Tools quote the path or
+//! the query that they were given, and the same error for another path is the same error.
 
 use model::{ToolCall, WordSet};
 use twox_hash::XxHash3_64;
@@ -8,14 +8,14 @@ use super::volatile;
 use crate::fingerprint::digest::fold;
 use crate::fingerprint::normalise::has_id;
 
-/// A longer text is more than a refusal: it is compared as a whole.
+/// A longer text is more than an error message: it is compared as a whole.
 const MOST_WORDS: usize = 40;
-/// A shorter word says nothing when it stands in the arguments, too.
+/// A shorter word may stand in the arguments by chance.
 const SHORTEST_ECHO: usize = 3;
 /// Longer arguments are content, in which any word may stand.
 const LONGEST_ARGUMENTS: usize = 2_048;
 
-/// A hash of the words of `results` that do not stand in the arguments of `calls`; none if the
+/// A hash of the words of `results` that do not stand in the arguments of `calls`; `None` if the
 /// results are long.
 pub(crate) fn of_error<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<u32> {
     let (mut hash, mut names_id) = (0, false);
@@ -32,7 +32,7 @@ pub(crate) fn of_error<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item =
     Some(hash as u32)
 }
 
-/// The words of `results` that do not stand in the arguments of `calls`; none if the results are
+/// The words of `results` that do not stand in the arguments of `calls`; `None` if the results are
 /// long.
 pub(crate) fn of_finding<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> Option<WordSet> {
     let is_part = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');

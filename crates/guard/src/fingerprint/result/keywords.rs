@@ -1,4 +1,4 @@
-//! Words that say something about the number or the id behind them, found by their hashes.
+//! Words that say something about the number or the id that follows, found by their hashes.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use super::volatile;
 use crate::fingerprint::digest::{Word, Words};
 use crate::fingerprint::normalise::{Numbers, words_of};
 
-/// What a word says of the word behind it: a bit for each.
+/// What a word says about the next one, one bit for each statement.
 pub(super) type Says = u8;
 
 pub(super) const VOLATILE: Says = 1;
@@ -17,8 +17,8 @@ pub(super) const AMOUNT: Says = 1 << 4;
 
 /// Words by their hashes.
 pub(super) struct Keywords {
-    /// A bit for each hash that may be known, by its upper bits: nearly every word is in no list,
-    /// which is soon told.
+    /// A bit for the upper bits of every known hash: nearly every word is in no list, and a missing
+    /// bit shows that at once.
     filter: Vec<u64>,
     known: Vec<(u64, Says)>,
 }
@@ -73,7 +73,7 @@ impl Keywords {
     }
 }
 
-/// The hash that a word of its own has.
+/// The hash of a single word.
 fn word_hash(word: &str) -> u64 {
     struct Last(u64);
     impl Words for Last {

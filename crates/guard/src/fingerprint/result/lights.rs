@@ -1,4 +1,4 @@
-//! Reads the words of one result and hashes them in three lights at once.
+//! Reads the words of one result and makes all its hashes in one pass.
 
 use model::ResultPrint;
 
@@ -7,28 +7,28 @@ use super::tokens::{Token, tokens};
 use super::volatile;
 use crate::fingerprint::digest::{Word, Words, fold};
 
-/// Stands for what is volatile, and in the light without numbers for every number.
+/// Replaces whatever is volatile, and in `shape` every number.
 const MASKED: u64 = 0x6d61_736b_6564_0001;
 
-/// The lights as the words of a result pass.
+/// The hashes of a result while its words are read.
 pub(super) struct Lights {
     keywords: &'static Keywords,
     shape: u64,
     kept: u64,
     numbers: Trend,
-    /// The word before, if it ended with a number that may turn out to be a duration.
+    /// The previous word, if it ended with a number whose meaning depends on the next word.
     waiting: Option<Waiting>,
-    /// What the word before says of this one.
+    /// What the previous word says about this one.
     before: Says,
-    /// Whether the word before is part of a list of volatile numbers that goes on.
+    /// Whether the previous word belongs to a list of volatile numbers that continues.
     list_goes_on: bool,
-    /// How many words there are that are no tags.
+    /// How many words were read, without tags.
     words: u32,
     /// Whether the result began with a header of the client that has not ended.
     is_headed: bool,
-    /// Whether the words belong to what a client adds about itself.
+    /// Whether the words belong to a block that a client adds about its own state.
     is_aside: bool,
-    /// Whether a word that says nothing but itself can be taken as it is.
+    /// Whether an ordinary word can be added without further tests.
     is_quiet: bool,
     waited: u16,
 }
@@ -36,23 +36,23 @@ pub(super) struct Lights {
 /// A result of fewer words is a state or a label.
 const SHORT_WORDS: u32 = 8;
 
-/// Where a name that was made up begins.
+/// The beginning of a generated name.
 const TEMPORARY: &[u8] = b"/tmp/tmp";
 
-/// More words are none of a header.
+/// A header has fewer words.
 const LONGEST_HEADER: u32 = 24;
 
 /// What clients add to results: the time, open files, how much of the context is used.
 const ASIDE: (&[u8], &[u8]) = (b"<environment_details>", b"</environment_details>");
 
-/// A word whose last number waits for the word behind it.
+/// A word whose last number is decided by the next word.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     shape: u64,
     /// The word's hash up to its last number, and that number.
     kept: u64,
     number: (u64, f64),
-    /// Whether the word before says that time passed: `Wall time: 30.0 seconds`.
+    /// Whether the previous word says that time passed: `Wall time: 30.0 seconds`.
     is_wait: bool,
     /// Whether the number stands in brackets: before a time it is that of a process.
     is_bracketed: bool,
@@ -83,7 +83,7 @@ impl Lights {
         self.kept = fold(self.kept, kept);
     }
 
-    /// The word that waited, now that the word behind it is known.
+    /// Adds the waiting word, now that the next one is known.
     fn settle(&mut self, next: &[u8]) {
         let Some(waiting) = self.waiting.take() else { return };
         let (hash, value) = waiting.number;
@@ -103,9 +103,9 @@ impl Lights {
         self.add(waiting.shape, fold(waiting.kept, hash));
     }
 
-    /// The print of the whole result, and how many seconds it says that was waited.
+    /// The print of the whole result, and how many seconds of waiting it reports.
     pub(super) fn finish(mut self) -> (ResultPrint, u16) {
-        // A result that is a number and nothing else is what was asked for, not the time.
+        // A result that is only a number is the requested value, not a time.
         if let Some(waiting) = self.waiting.as_mut().filter(|_| self.words == 1) {
             waiting.is_epoch = false;
         }
@@ -121,7 +121,7 @@ impl Lights {
         (print, self.waited)
     }
 
-    /// A word with digits in it: what is volatile is masked, the other numbers are looked at.
+    /// Adds a word with digits: volatile numbers are masked, the others are kept.
     fn word_with_digits(&mut self, bytes: &[u8]) {
         let (mut shape, mut kept, mut last) = (0, 0, None);
         let is_volatile = self.list_goes_on || self.before & VOLATILE != 0;
@@ -184,8 +184,8 @@ impl Lights {
 }
 
 impl Words for Lights {
-    /// Nearly all words have no digits, stand in no list and follow one of the same kind: they are
-    /// soon told.
+    /// Nearly all words have no digits, are in no list and follow a word of the same kind: they
+    /// take the short path.
     #[inline]
     fn word(&mut self, word: Word<'_>) {
         let is_mark = matches!(word.bytes, [b'<', ..] | [b'/', b't', ..] | [.., b':' | b'=']);
@@ -199,8 +199,8 @@ impl Words for Lights {
     }
 }
 
-/// The numbers of a result, as much of them as tells whether they move: the first two, and all of
-/// them weighed together.
+/// The numbers of a result, reduced to what shows whether they move: the first two, and a weighted
+/// sum of all.
 #[derive(Debug, Default)]
 struct Trend {
     first: [f32; 2],
@@ -214,7 +214,7 @@ impl Trend {
             *place = value as f32;
         }
         self.count += 1;
-        // Weights that fall with the place: two numbers that change against each other do not
+        // Weights fall with the position: two numbers that change in opposite directions do not
         // cancel out.
         self.blend += value / f64::from(self.count);
     }

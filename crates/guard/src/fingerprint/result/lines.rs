@@ -1,17 +1,17 @@
-//! Which lines a look showed: a small sample of them tells whether two parts of one file have most
-//! of their lines in common.
+//! A small sample of the lines that a result shows: it tells whether two parts of one file have
+//! most of their lines in common.
 
 use twox_hash::XxHash3_64;
 
 /// A shorter line stands in many places: a bracket, a blank.
 const SHORTEST_LINE: usize = 16;
-/// Of fewer lines a sample says little.
+/// A sample of fewer lines means little.
 const FEWEST_LINES: usize = 8;
 /// How many lines are sampled.
 const SAMPLES: usize = 4;
 
-/// One byte of each of four lines: those whose hashes are the least in four orders. `None`: there
-/// are few lines.
+/// One byte of each of four lines: those with the lowest hashes in four orders. `None` if there are
+/// few lines.
 pub(crate) fn sample<'t>(results: impl Iterator<Item = &'t str>) -> Option<u32> {
     let (mut least, mut count) = ([u64::MAX; SAMPLES], 0);
     for line in results.flat_map(str::lines).map(without_number).filter(|line| line.len() >= SHORTEST_LINE) {
@@ -23,7 +23,7 @@ pub(crate) fn sample<'t>(results: impl Iterator<Item = &'t str>) -> Option<u32> 
     (count >= FEWEST_LINES).then(|| u32::from_le_bytes(least.map(|hash| hash as u8)))
 }
 
-/// Whether three of the four lines are in both samples: then most of all lines are.
+/// Whether three of the four lines are in both samples: then the texts share most of their lines.
 pub(crate) fn have_most_in_common(one: u32, other: u32) -> bool {
     let pairs = one.to_le_bytes().into_iter().zip(other.to_le_bytes());
     pairs.filter(|(one, other)| one == other).count() + 1 >= SAMPLES

@@ -1,5 +1,5 @@
-//! What a tool gave, seen in three lights: as it is, without what is volatile, and without any
-//! number. How its numbers move from one time to the next tells progress (failures that fall, a
+//! The print of a tool's results: a hash without volatile parts, and one without any number. How
+//! the numbers move from one result to the next distinguishes progress (failures that fall, a
 //! percentage that rises) from jitter.
 
 use model::ResultPrint;
@@ -20,8 +20,8 @@ mod volatile;
 
 use lights::Lights;
 
-/// What is kept of the results of one step, and how many seconds they say that was waited. Their
-/// order says nothing: parallel calls come back in any.
+/// The print of the results of one step, and how many seconds of waiting they report. Their order
+/// does not count: parallel calls come back in any order.
 pub(super) fn of_results<'t>(results: impl Iterator<Item = &'t str>) -> (ResultPrint, u16) {
     let mut prints: Vec<(ResultPrint, u16)> = results.map(of_result).collect();
     if let [print] = prints[..] {

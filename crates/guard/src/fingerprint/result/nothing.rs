@@ -1,5 +1,5 @@
 //! Whether a result says that nothing was found. Search tools repeat the query or the page that
-//! they were asked for, so the same nothing looks new each time.
+//! they were asked for, so the same empty result looks new each time.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 use super::phrases::Phrases;
 use crate::fingerprint::digest::fold;
 
-/// What tools say that found nothing, in lower case.
+/// What tools print when they found nothing, in lower case.
 static PHRASES: Phrases<37> = Phrases::new([
     "no results",
     "no result ",
@@ -51,12 +51,12 @@ static PHRASES: Phrases<37> = Phrases::new([
     "검색 결과가 없",
 ]);
 
-/// What stands for nothing if there is nothing else.
+/// Results that mean nothing was found if they are the whole text.
 const WHOLE: [&str; 7] = ["[]", "null", "none", "nil", "(empty)", "(no output)", "no output"];
 
-/// A longer text says more than that.
+/// A longer text says more.
 const LONGEST: usize = 300;
-/// The phrase stands at the beginning: behind rows it says that there are no more.
+/// The phrase must stand at the beginning: behind rows it says that there are no more.
 const HEAD: usize = 80;
 
 /// The gist of all results that say so in words.
@@ -75,7 +75,8 @@ pub(crate) fn gist_of_nothing<'t>(
     if results.clone().all(is_empty_list) { Some(gist_of_list(calls, results)) } else { None }
 }
 
-/// A hash of what objects with an empty list say beside what the calls had said, ids and numbers.
+/// A hash of the words of objects with an empty list, without those of the calls and without
+/// numbers.
 fn gist_of_list<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> u32 {
     let letters = |text: &str| text.chars().filter(char::is_ascii_alphabetic).collect::<String>();
     let asked: Vec<String> = calls.iter().map(|call| letters(&call.arguments)).collect();
@@ -109,8 +110,8 @@ fn is_none_found(head: &str) -> bool {
     starts_so && head.to_ascii_lowercase().contains(" found")
 }
 
-/// Whether no digit stands before a phrase: ten results are not none. Scripts without spaces have
-/// letters before it.
+/// Whether no ASCII letter or digit stands before a phrase: `10 results` contains `0 results`. In
+/// scripts without spaces other letters stand there.
 fn is_free(before: &[u8]) -> bool {
     !before.last().is_some_and(u8::is_ascii_alphanumeric)
 }

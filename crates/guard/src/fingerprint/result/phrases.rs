@@ -1,4 +1,4 @@
-//! Finds any of a few dozen phrases in a text, in whichever case, in one pass over it.
+//! Finds any of a few dozen phrases in a text, in any case, in one pass over it.
 
 /// The most phrases of one set: a bit for each fits into one number.
 const MOST: usize = u64::BITS as usize;
@@ -38,7 +38,7 @@ impl<const N: usize> Phrases<N> {
         false
     }
 
-    /// Whether one of those that have a bit in `begun` stands in `text` at `at` and counts.
+    /// Whether a phrase with a bit in `begun` stands in `text` at `at` and counts.
     #[cold]
     fn starts_with_one(&self, text: &[u8], at: usize, mut begun: u64, counts: &impl Fn(&[u8], &[u8]) -> bool) -> bool {
         let (before, text) = text.split_at(at);

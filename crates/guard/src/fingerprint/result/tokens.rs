@@ -1,4 +1,4 @@
-//! Takes a word with digits apart and says which of its numbers are volatile.
+//! Splits a word with digits into tokens and decides which of its numbers are volatile.
 
 use super::volatile::{KEYS, clock, count, date, digits, is_unit};
 use crate::fingerprint::digest::fold;
@@ -17,7 +17,7 @@ pub(super) enum Token {
     Number(u64, f64),
 }
 
-/// The parts of a word in lower case. `is_keyed`: the word before says that the first number is
+/// The parts of a word in lower case. `is_keyed`: the previous word says that the first number is
 /// volatile.
 pub(super) fn tokens(word: &[u8], is_keyed: bool) -> impl Iterator<Item = Token> {
     Tokens { word, at: 0, is_keyed }
@@ -91,7 +91,7 @@ impl Tokens<'_> {
         let is_duration = unit > 0 && is_unit(&self.word[end..end + unit]);
         let is_id = end - start >= LONGEST_NUMBER;
         let is_last = end == self.word.len();
-        // A time in seconds that ends the word may be an amount: the next word tells.
+        // A time in seconds that ends the word may be an amount: the next word decides.
         let is_epoch = is_epoch(&self.word[start..end]) && !(is_last && end - start == 10);
         if is_duration || is_id || is_epoch || std::mem::take(&mut self.is_keyed) {
             return Token::Volatile;
@@ -101,7 +101,7 @@ impl Tokens<'_> {
     }
 }
 
-/// The end of a number that is part of a name: `p95_ms` and `sha256_of` are no figures.
+/// The end of a number that is part of a name: `p95_ms` and `sha256_of` are not figures.
 fn name_end(word: &[u8], at: usize) -> Option<usize> {
     let end = at + digits(word, at);
     let is_inside = at > 0 && word[at - 1].is_ascii_lowercase();

@@ -3,7 +3,7 @@
 
 use crate::fingerprint::normalise::{ID_MASK, TIME_MASK};
 
-/// Words whose number is volatile: what a run was called, counted or took.
+/// Words before a volatile number: the id, the count or the duration of a run.
 pub(super) const KEYS: [&str; 31] = [
     "pid",
     "ppid",
@@ -23,7 +23,7 @@ pub(super) const KEYS: [&str; 31] = [
     "duration",
     "attempt",
     "retry",
-    // How often a game was played on, which it is by every try.
+    // The count of moves in a game, which rises with every try.
     "turn",
     "nonce",
     "timestamp",
@@ -72,7 +72,7 @@ const TIME_UNITS: [&str; 24] = [
     "pm",
 ];
 
-/// Whether a word is a unit of time, whatever mark stands behind it.
+/// Whether a word is a unit of time, possibly with a mark behind it.
 pub(super) fn is_time_unit(word: &[u8]) -> bool {
     let letters = word.iter().take_while(|byte| byte.is_ascii_lowercase() || !byte.is_ascii()).count();
     let is_alone = word[letters..].iter().all(|byte| matches!(byte, b',' | b'.' | b';' | b')' | b']' | b'}' | b'"'));
@@ -109,7 +109,7 @@ pub(super) fn without_bracket(word: &[u8]) -> (&[u8], bool) {
     if is_bracketed { (inside, true) } else { (word, false) }
 }
 
-/// What ids are made for: a name that ends with `id` has one of these before it.
+/// Words that stand before `id` in the names of ids.
 const OWNERS: [&str; 16] = [
     "request",
     "host",
@@ -148,7 +148,7 @@ pub(super) fn may_be_id(word: &[u8], has_digits: bool) -> bool {
     has_digits || word.starts_with(ID_MASK.as_bytes()) || is_hex() || is_long()
 }
 
-/// A word without what it names in the directory of temporary files.
+/// A word without the name that follows the directory of temporary files.
 pub(super) fn without_temporary_name(word: &[u8]) -> &[u8] {
     let directory = b"/tmp/";
     match word.windows(directory.len()).position(|window| window == directory) {
