@@ -1,5 +1,5 @@
-//! The policies of all agents and what their calls have used of them. An agent that nothing limits
-//! is not in here: finding that out takes no lock.
+//! The policies of all agents and how much of them is used. An agent without limits is not in here,
+//! and looking it up takes no lock.
 
 mod budget;
 mod groups;
@@ -23,7 +23,7 @@ pub use groups::GroupLimits;
 pub use limits::{Budget, Charge, Limits, Refused, Reservation};
 pub use shared::{LimitCharge, Unit};
 
-/// Adding an agent copies one of so many maps.
+/// The agents are spread over so many maps: adding one copies its map.
 const SHARDS: usize = 64;
 
 type Shard = ArcSwap<HashMap<AgentId, Arc<Limits>>>;
@@ -35,7 +35,7 @@ pub struct Policies {
     default: ArcSwapOption<Policy>,
     max_agents: usize,
     shards: Box<[Shard]>,
-    /// How many agents have the default and are counted.
+    /// How many agents are counted and have the default.
     by_default: AtomicUsize,
     /// Counts uses: a clock that orders them and nothing else.
     uses: AtomicU64,
@@ -45,7 +45,7 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// No agent has a policy of its own. With a `default`, up to `max_agents` others are counted;
+    /// Policies without any agent's own. With a `default`, up to `max_agents` others are counted;
     /// the least recently used are forgotten first.
     pub fn new(default: Policy, max_agents: usize) -> Policies {
         Policies {
@@ -69,7 +69,7 @@ impl Policies {
         self.counted(agent).map_or_else(|| self.default_policy(), |limits| limits.policy())
     }
 
-    /// What limits an agent; `None`: nothing does.
+    /// The limits of an agent; `None` if there are none.
     pub fn of(&self, agent: &AgentId, now: Timestamp) -> Option<Arc<Limits>> {
         if let Some(limits) = self.shard(agent).load().get(agent) {
             limits.touch(self.uses.fetch_add(1, Ordering::Relaxed));
@@ -85,13 +85,13 @@ impl Policies {
         Some(limits)
     }
 
-    /// What limits an agent and is counted already.
+    /// The limits of an agent, if it is already counted.
     pub fn counted(&self, agent: &AgentId) -> Option<Arc<Limits>> {
         self.shard(agent).load().get(agent).cloned()
     }
 
     /// Gives an agent a policy of its own, which holds from the next call on. `spending` is what it
-    /// has spent so far; none if what is counted here is right.
+    /// has spent so far; `None` if what is counted here is right.
     pub fn put(&self, agent: &AgentId, policy: Policy, spending: Option<&Spending>, now: Timestamp) {
         let policy = Arc::new(policy);
         let new = || Limits::new(Arc::clone(&policy), true, now);
@@ -102,7 +102,7 @@ impl Policies {
         limits.change(policy, spending, now);
     }
 
-    /// Takes an agent's own policy away: from the next call on it has the default. `spending` as in
+    /// Removes an agent's own policy: from the next call on it has the default. `spending` as in
     /// [`Policies::put`].
     pub fn reset(&self, agent: &AgentId, spending: Option<&Spending>, now: Timestamp) {
         let Some(default) = self.default.load_full() else { return self.forget(agent) };
@@ -113,16 +113,16 @@ impl Policies {
         limits.change(default, spending, now);
     }
 
-    /// Tells what an agent has spent by now, after its policy was given to it: calls that ended
-    /// while that was done count, too.
+    /// Raises what an agent has spent to `spending`, which was read after its policy was put: calls
+    /// that ended meanwhile count, too.
     pub fn raise(&self, agent: &AgentId, spending: &Spending, now: Timestamp) {
         if let Some(limits) = self.counted(agent) {
             limits.raise(spending, now);
         }
     }
 
-    /// Changes the policy of agents that have none of their own, from the next call on. What they
-    /// have spent in the days of another time zone is to be [restored](Policies::restore).
+    /// Changes the policy of agents that have none of their own, from the next call on. If the time
+    /// zone differs, what they have spent must be [restored](Policies::restore).
     pub fn set_default(&self, policy: Policy, now: Timestamp) {
         let before = self.default_policy();
         let spending = (before.time_zone != policy.time_zone).then(Spending::default);
@@ -136,7 +136,7 @@ impl Policies {
         }
     }
 
-    /// Every agent that is counted, with what limits it.
+    /// Every agent that is counted, with its limits.
     pub fn all(&self) -> Vec<(AgentId, Arc<Limits>)> {
         let shards = self.shards.iter().map(|shard| shard.load_full());
         shards.flat_map(|shard| shard.iter().map(|(id, it)| (id.clone(), Arc::clone(it))).collect::<Vec<_>>()).collect()
@@ -148,15 +148,15 @@ impl Policies {
         self.groups.load().iter().for_each(|group| group.limits.set_clock(jump));
     }
 
-    /// Tells what an agent has spent before the start.
+    /// Restores what an agent had spent before the start.
     pub fn restore(&self, agent: &AgentId, spending: &Spending, now: Timestamp) {
         if let Some(limits) = self.of(agent, now) {
             limits.change(limits.policy(), Some(spending), now);
         }
     }
 
-    /// Tells how many calls an agent made at a provider before the start, the oldest first, and
-    /// their tokens: rates go on.
+    /// Counts the calls and tokens of an agent at a provider before the start, so that rates
+    /// continue. Called for the oldest first.
     pub fn recount(&self, agent: &AgentId, provider: &str, at: Timestamp, calls_and_tokens: (u64, u64)) {
         if let Some(limits) = self.of(agent, at) {
             limits.recount(provider, at, calls_and_tokens);
@@ -166,8 +166,8 @@ impl Policies {
         }
     }
 
-    /// Notes what a call did take, whatever was reserved for it. The policy may have come, gone or
-    /// changed in the meantime: what the call cost counts where it is asked for now.
+    /// Replaces the reservation of a call by what it really took. The policy may have been added,
+    /// removed or changed meanwhile: the cost counts towards the current one.
     pub fn settle(&self, agent: &AgentId, reservation: Option<Reservation>, actual: &Charge) {
         match (reservation, self.counted(agent)) {
             (Some(reservation), Some(limits)) if reservation.is_of(&limits) => reservation.settle(actual),
@@ -193,7 +193,7 @@ impl Policies {
         &self.shards[XxHash3_64::oneshot(id.as_str().as_bytes()) as usize % SHARDS]
     }
 
-    /// Adds an agent, or finds it if another call was quicker.
+    /// Adds an agent, or finds it if another call has added it.
     fn insert(&self, agent: &AgentId, limits: impl FnOnce() -> Limits) -> Arc<Limits> {
         let limits = Arc::new(limits());
         let mut known = None;

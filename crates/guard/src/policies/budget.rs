@@ -1,6 +1,6 @@
 //! Budgets: what was spent, and what calls in flight may still cost. A call passes while both
-//! together are below the limit, so that however many come at once, all of them but the last are
-//! paid for.
+//! together are below the limit, so that of any number of concurrent calls only the last can exceed
+//! it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::least_recently_used;
 /// How many conversations of one agent are counted; the least recently used is forgotten first.
 const MAX_CONVERSATIONS: usize = 1000;
 
-/// What one agent has spent.
+/// The budgets of one agent.
 #[derive(Debug)]
 pub(super) struct Budgets {
     periods: [Period; 3],
@@ -23,7 +23,7 @@ pub(super) struct Budgets {
     uses: u64,
 }
 
-/// What was spent, and what may still be.
+/// What was spent and what is reserved.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tab {
     spent: NanoUsd,
@@ -32,19 +32,19 @@ struct Tab {
     shared: NanoUsd,
 }
 
-/// A tab for a day, week or month.
+/// The tab of the current day, week or month.
 #[derive(Debug)]
 struct Period {
     period: BudgetPeriod,
     range: Range<Timestamp>,
-    /// Counts renewals, so that what was reserved in an earlier period is not taken from this.
+    /// Counts renewals, so that a reservation of an earlier period is not released in this one.
     number: u64,
     tab: Tab,
-    /// What was spent in the one before.
+    /// What was spent in the previous period.
     spent_before: NanoUsd,
 }
 
-/// On which tabs a call in flight was reserved. The policy may change before it is over.
+/// The tabs on which a call in flight was reserved. The policy may change before it is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Booked {
     periods: [u64; 3],
@@ -64,7 +64,7 @@ impl Budgets {
         Budgets { periods, conversations: HashMap::new(), uses: 0 }
     }
 
-    /// Takes over what was really spent. What is reserved stays: those calls are still in flight.
+    /// Replaces what was spent by `spending`. Reservations stay: those calls are still in flight.
     pub(super) fn restate(&mut self, zone: &Zone, spending: &Spending, now: Timestamp) {
         for period in &mut self.periods {
             period.range = zone.period(period.period, now);
@@ -78,8 +78,8 @@ impl Budgets {
         }
     }
 
-    /// Takes over what was really spent where that is more: calls that ended while a policy was
-    /// made are counted nowhere else.
+    /// Raises what was spent to `spending` where that is more: calls that ended while a policy was
+    /// put are counted nowhere else.
     pub(super) fn raise(&mut self, policy: &Policy, spending: &Spending, now: Timestamp) {
         self.turn(&policy.time_zone, now);
         for Period { period, tab, .. } in &mut self.periods {
@@ -91,9 +91,8 @@ impl Budgets {
         }
     }
 
-    /// Whether a call may be made at all. Of all that speaks against it, what does so for longest
-    /// is told.
-    /// `replicas` share what is left, if they cannot agree.
+    /// Whether the budgets admit a call. If several refuse it, the error is that of the one that
+    /// refuses for longest. `replicas` that cannot agree share what is left.
     pub(super) fn check(
         &mut self,
         policy: &Policy,
@@ -115,9 +114,9 @@ impl Budgets {
         }
     }
 
-    /// The budgets that a call counts towards: which one, what it is called among replicas, its
-    /// limit and what all replicas have spent of it, as far as the engine said so: what this one
-    /// has spent since may still be on its way there.
+    /// The budgets that a call counts towards: which one, its name among replicas, its limit, and
+    /// what all replicas have spent of it as the engine last reported. What this replica has spent
+    /// since may not have reached the engine.
     pub(super) fn scopes(
         &mut self,
         policy: &Policy,
@@ -137,7 +136,7 @@ impl Budgets {
         scopes
     }
 
-    /// Takes over what all replicas together have spent, where that is more than is counted here.
+    /// Raises what was spent to the sum of all replicas, where that is more.
     pub(super) fn note_shared(&mut self, budget: Budget, conversation: Option<ConversationId>, spent: NanoUsd) {
         let tab = match (budget, conversation) {
             (Budget::Of(period), _) => self.periods.iter_mut().find(|it| it.period == period).map(|it| &mut it.tab),
@@ -150,7 +149,8 @@ impl Budgets {
         }
     }
 
-    /// Why a budget of which all replicas together have spent and reserved so much refuses a call.
+    /// Why a budget refuses a call, given what all replicas together have spent and reserved;
+    /// `None` if it does not.
     pub(super) fn refusal_by(
         &self,
         budget: Budget,
@@ -166,7 +166,7 @@ impl Budgets {
         tab.against(budget, limit, until).map(|against| against.refused(now))
     }
 
-    /// Notes what a call in flight may cost.
+    /// Reserves what a call in flight may cost.
     pub(super) fn reserve(&mut self, policy: &Policy, charge: &Charge) -> Booked {
         let conversation = charge.conversation.filter(|_| policy.budget_conversation.is_some());
         self.periods.iter_mut().for_each(|period| period.tab.reserved += charge.cost);
@@ -176,7 +176,7 @@ impl Budgets {
         Booked { periods: self.periods.each_ref().map(|period| period.number), conversation }
     }
 
-    /// Gives back what was reserved.
+    /// Releases a reservation.
     pub(super) fn release(&mut self, booked: Booked, cost: NanoUsd) {
         let periods = self.periods.iter_mut().zip(booked.periods);
         let periods = periods.filter(|(period, number)| period.number == *number).map(|(period, _)| &mut period.tab);
@@ -186,8 +186,8 @@ impl Budgets {
         }
     }
 
-    /// Notes what a call did cost. One that came before midnight belongs to the day before, which
-    /// is over.
+    /// Adds what a call did cost. A call that came before midnight belongs to the previous day,
+    /// which is over.
     pub(super) fn spend(&mut self, policy: &Policy, charge: &Charge) {
         for period in self.periods.iter_mut().filter(|period| charge.time >= period.range.start) {
             period.tab.spent += charge.cost;
@@ -197,14 +197,14 @@ impl Budgets {
         }
     }
 
-    /// What was spent in the day, week or month that it is.
+    /// What was spent in the current day, week and month.
     pub(super) fn spent(&mut self, policy: &Policy, now: Timestamp) -> [NanoUsd; 3] {
         self.turn(&policy.time_zone, now);
         self.periods.each_ref().map(|period| period.tab.spent)
     }
 
-    /// The clock was set: a period that only that began is the one before, and what was spent in it
-    /// counts on.
+    /// The clock was set: a period that began only by that continues the previous one, with what
+    /// was spent in it.
     pub(super) fn set_clock(&mut self, zone: &Zone, jump: ClockJump) {
         for period in &mut self.periods {
             if period.range.start > jump.expected {
@@ -249,19 +249,19 @@ impl Budgets {
     }
 }
 
-/// A budget that speaks against a call.
+/// A budget that refuses a call.
 struct Against {
     budget: Budget,
     limit: NanoUsd,
-    /// Otherwise its rest is reserved for calls in flight.
+    /// `false` if the rest is reserved for calls in flight.
     is_spent: bool,
     /// When it is renewed; `None` means never.
     until: Option<Timestamp>,
 }
 
 impl Tab {
-    /// The same for one of several replicas that cannot agree: each has its share of what was left
-    /// when they last could.
+    /// As [`against`](Tab::against), for one of several replicas that cannot agree: each has its
+    /// share of what was left when they last agreed.
     fn against_share(self, budget: Budget, limit: NanoUsd, until: Option<Timestamp>, replicas: u64) -> Option<Against> {
         let replicas = i64::try_from(replicas).unwrap_or(i64::MAX).max(1);
         if replicas == 1 || self.spent >= limit {

@@ -1,5 +1,5 @@
-//! What limits groups of agents: a policy that all agents of a group share. A call passes only if
-//! its agent's policy and those of all its groups let it through, in one step.
+//! The limits of groups: a policy that all agents of a group share. A call passes only if its
+//! agent's policy and those of all its groups let it through, in one step.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::limits::{Charge, Limits, Reservation};
 pub struct GroupLimits {
     /// The group.
     pub group: Arc<Group>,
-    /// What limits it.
+    /// Its limits.
     pub limits: Arc<Limits>,
 }
 
@@ -52,15 +52,15 @@ impl Policies {
         self.groups.rcu(|groups| groups.iter().filter(|it| it.group.name != name).cloned().collect::<Vec<_>>());
     }
 
-    /// Tells what a group has spent by now, as [`Policies::raise`] does for an agent.
+    /// Raises what a group has spent, as [`Policies::raise`] does for an agent.
     pub fn raise_group(&self, name: &str, spending: &Spending, now: Timestamp) {
         if let Some(group) = self.group(name) {
             group.limits.raise(spending, now);
         }
     }
 
-    /// Notes what a call did take of its groups, whatever was reserved for it. A group may have
-    /// come or gone in the meantime.
+    /// Replaces the reservations of a call in its groups by what it really took. Groups may have
+    /// been added or removed meanwhile.
     pub fn settle_groups(&self, groups: &[GroupLimits], mut reserved: Vec<Reservation>, actual: &Charge) {
         for GroupLimits { limits, .. } in groups {
             match reserved.iter().position(|reservation| reservation.is_of(limits)) {

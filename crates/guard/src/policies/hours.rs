@@ -1,10 +1,10 @@
-//! Allowed hours: whether the clocks of a time zone stand in one of the ranges. Clocks are asked,
-//! not durations, so an hour that is skipped is never allowed and one that comes twice is allowed
+//! Allowed hours: whether the local time of a zone lies in one of the ranges. Local times count,
+//! not durations: an hour that is skipped is never allowed, and an hour that comes twice is allowed
 //! twice.
 
 use model::{AllowedHours, Timestamp, Zone};
 
-/// Whether `hours` has a range that holds `now` in `zone`.
+/// Whether `now`, in local time of `zone`, lies in one of `hours`.
 pub(super) fn allow(hours: &[AllowedHours], zone: &Zone, now: Timestamp) -> bool {
     let (today, minute) = zone.weekday_and_minute(now);
     hours.iter().any(|range| {
@@ -13,7 +13,7 @@ pub(super) fn allow(hours: &[AllowedHours], zone: &Zone, now: Timestamp) -> bool
         if from < to {
             return begins(today) && (from..to).contains(&minute);
         }
-        // Over midnight: what is left of it tomorrow belongs to the day on which it began.
+        // Over midnight: the part after midnight belongs to the day on which the range began.
         (begins(today) && minute >= from) || (begins(today.yesterday()) && minute < to)
     })
 }

@@ -1,5 +1,5 @@
-//! What limits one agent: its policy, and what its calls have used of it. Checked and used in one
-//! step, under one lock.
+//! The limits of one agent: its policy, and what its calls have used of it. They are checked and
+//! used in one step, under one lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::budget::{Booked, Budgets};
 use super::hours;
 use super::rate::Minute;
 
-/// What limits one agent.
+/// The limits of one agent or group.
 #[derive(Debug)]
 pub struct Limits {
     pub(super) state: Mutex<State>,
@@ -22,7 +22,7 @@ pub struct Limits {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) policy: Arc<Policy>,
-    /// Of each rate limit, in the policy's order.
+    /// One for each rate limit, in the policy's order.
     used: Vec<Used>,
     pub(super) budgets: Budgets,
 }
@@ -32,16 +32,16 @@ pub(super) struct State {
 struct Used {
     requests: Minute,
     tokens: Minute,
-    /// The same with all that calls in flight may still come to.
+    /// The same, with the most that calls in flight may still take.
     tokens_at_most: Minute,
 }
 
-/// After how many seconds a call passes; `None`: now.
+/// After how many seconds a call passes; `None` if it passes now.
 #[derive(Clone, Copy, Default)]
 struct Wait {
-    /// As far as is known.
+    /// If the calls in flight take what is expected.
     about: Option<u64>,
-    /// Also if the calls in flight come to all the tokens that they may.
+    /// If the calls in flight take the most that they may.
     at_most: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ impl Wait {
 }
 
 impl Used {
-    /// `replicas` share the limit, if they cannot agree.
+    /// `replicas` that cannot agree share the limit.
     fn wait_for_call(&mut self, limit: &RateLimit, now: Timestamp, replicas: u64) -> Wait {
         let most = limit.requests_per_minute.map(|most| share_of(most, replicas));
         let wait = most.and_then(|most| self.requests.wait(now, 1, most));
@@ -65,12 +65,12 @@ impl Used {
     }
 }
 
-/// What one of `replicas` has of a limit, at least 1.
+/// The share of one of `replicas` in a limit, at least 1.
 fn share_of(most: u64, replicas: u64) -> u64 {
     if replicas <= 1 { most } else { (most / replicas).max(most.min(1)) }
 }
 
-/// What a call takes, before it is made an upper bound and afterwards what it was.
+/// What a call takes: before it is made an upper bound, afterwards the real values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Charge {
     /// When it came.
@@ -83,7 +83,7 @@ pub struct Charge {
     pub cost: NanoUsd,
     /// Its tokens, in and out.
     pub tokens: u64,
-    /// How many those may become before it is over.
+    /// How many tokens it may have taken when it is over.
     pub tokens_at_most: u64,
 }
 
@@ -101,24 +101,24 @@ pub enum Budget {
 pub enum Refused {
     /// It is outside the allowed hours.
     OutsideHours,
-    /// There were too many.
+    /// There were too many calls.
     RateLimited {
-        /// After so many seconds it passes, if no other takes its place.
+        /// Seconds until it passes, if no other call comes first.
         retry_after_seconds: u64,
     },
     /// A budget is spent.
     BudgetExceeded {
         /// Which one.
         budget: Budget,
-        /// How much it was.
+        /// Its limit.
         limit: NanoUsd,
         /// Seconds until it is renewed; `None` means never.
         renewed_in_seconds: Option<u64>,
     },
-    /// What is left of a budget is reserved for calls in flight: it is open until those are
-    /// settled.
+    /// The rest of a budget is reserved for calls in flight: whether it suffices is open until they
+    /// are settled.
     BudgetHeld {
-        /// Seconds until the budget is renewed, whatever they do; `None` means never.
+        /// Seconds until the budget is renewed; `None` means never.
         renewed_in_seconds: Option<u64>,
     },
 }
@@ -136,7 +136,7 @@ impl Limits {
         self.is_own.load(Ordering::Relaxed)
     }
 
-    /// The policy as it is now.
+    /// The current policy.
     pub fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.state.lock().policy)
     }
@@ -147,23 +147,23 @@ impl Limits {
         budgets.spent(policy, now)
     }
 
-    /// Whether a budget for the day, week or month that it is has been spent.
+    /// Whether a budget of the current day, week or month is spent.
     pub fn is_spent(&self, now: Timestamp) -> bool {
         let State { policy, budgets, .. } = &mut *self.state.lock();
         let mut spent = BudgetPeriod::ALL.into_iter().zip(budgets.spent(policy, now));
         spent.any(|(period, spent)| policy.budget(period).is_some_and(|limit| spent >= limit))
     }
 
-    /// Whether hours and calls per minute allow a call to `provider`, before anything else is known
-    /// of it. Nothing is used. Token limits are checked later, because the wait for them depends on
-    /// the call's tokens.
+    /// Whether hours and calls per minute allow a call to `provider`, before its body is read.
+    /// Nothing is used. Token limits are checked later, because the wait for them depends on the
+    /// call's tokens.
     pub fn precheck(&self, provider: &str, now: Timestamp) -> Result<(), Refused> {
         let state = &mut *self.state.lock();
         state.check_hours(now)?;
         state.check_rates(provider, |limit, used| used.wait_for_call(limit, now, 1))
     }
 
-    /// Lets a call through and reserves what it may take, or refuses it and changes nothing.
+    /// Admits a call and reserves what it may take, or refuses it and changes nothing.
     pub fn admit(self: &Arc<Self>, charge: Charge, now: Timestamp) -> Result<Reservation, (Refused, Charge)> {
         match self.state.lock().admit(&charge, now, 1) {
             Ok(booked) => {
@@ -174,8 +174,8 @@ impl Limits {
         }
     }
 
-    /// Lets a call through all of `all` and reserves what it may take in each, or refuses it and
-    /// changes nothing. An error names the one that refuses by its position.
+    /// Admits a call by all of `all` and reserves what it may take in each, or refuses it and
+    /// changes nothing. An error holds the position of the limits that refuse.
     pub fn admit_all(
         all: &[Arc<Limits>],
         charge: Charge,
@@ -184,15 +184,16 @@ impl Limits {
         Limits::admit_share(all, charge, now, 1)
     }
 
-    /// The same for one of `replicas` that cannot agree: it has its share of each limit.
+    /// As [`admit_all`](Limits::admit_all), for one of `replicas` that cannot agree: it has its
+    /// share of each limit.
     pub fn admit_share(
         all: &[Arc<Limits>],
         charge: Charge,
         now: Timestamp,
         replicas: u64,
     ) -> Result<Vec<Reservation>, (usize, Refused, Charge)> {
-        // Locked together, so that no call takes from one what another refuses. Callers pass an
-        // agent before its groups and groups by name, so no two calls wait for each other.
+        // Locked together, so that no call takes from some limits and is refused by others. Callers
+        // pass an agent before its groups and groups by name, so no two calls wait for each other.
         let mut states: Vec<_> = all.iter().map(|limits| limits.state.lock()).collect();
         for (position, state) in states.iter_mut().enumerate() {
             if let Err(refused) = state.check(&charge, now, replicas) {
@@ -209,14 +210,14 @@ impl Limits {
         Ok(all.iter().zip(booked).map(reservation).collect())
     }
 
-    /// Notes what a call did take, in the place of what was held for it.
+    /// Replaces what was held for a call by what it really took.
     pub(super) fn settle(&self, held: Option<&Held>, actual: &Charge) {
         let State { policy, used, budgets } = &mut *self.state.lock();
         if let Some(held) = held {
             budgets.release(held.booked, held.charge.cost);
         }
         budgets.spend(policy, actual);
-        // A call may be admitted long after it came: its tokens were counted then.
+        // A call may be admitted long after it came: its tokens were counted when it was admitted.
         let counted_at = held.map_or(actual.time, |held| held.admitted);
         let (counted, at_most) = held.map_or((0, 0), |held| held.charge.counted_tokens());
         for (_, used) in policy.rate_limits.iter().zip(used).filter(|(limit, _)| limit.covers(&actual.provider)) {
@@ -225,7 +226,7 @@ impl Limits {
         }
     }
 
-    /// Takes back what was counted for a call that was refused elsewhere.
+    /// Releases what was counted for a call that was refused elsewhere.
     fn cancel(&self, held: &Held) {
         let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, tokens_at_most: 0, ..held.charge.clone() };
         self.settle(Some(held), &nothing);
@@ -245,7 +246,7 @@ impl Limits {
         }
     }
 
-    /// Takes over another policy; what was used stays used.
+    /// Changes the policy; what was used stays used.
     pub(super) fn change(&self, policy: Arc<Policy>, spending: Option<&Spending>, now: Timestamp) {
         let state = &mut *self.state.lock();
         let before = state.policy.rate_limits.iter().map(|limit| limit.provider.as_str()).zip(&state.used);
@@ -261,13 +262,13 @@ impl Limits {
         state.policy = policy;
     }
 
-    /// Takes over what was spent, where that is more than is counted.
+    /// Raises what was spent to `spending`, where that is more.
     pub(super) fn raise(&self, spending: &Spending, now: Timestamp) {
         let State { policy, budgets, .. } = &mut *self.state.lock();
         budgets.raise(policy, spending, now);
     }
 
-    /// The clock was set: what was spent counts on.
+    /// The clock was set: what was spent still counts.
     pub(super) fn set_clock(&self, jump: ClockJump) {
         let State { policy, budgets, .. } = &mut *self.state.lock();
         budgets.set_clock(&policy.time_zone, jump);
@@ -312,9 +313,9 @@ impl State {
         }
     }
 
-    /// The longest `wait` for any of the limits. The possible use of calls in flight does not
-    /// decide whether there is a wait, because most use less, but it decides how long the wait is:
-    /// a caller that comes back then finds room.
+    /// Refuses for the longest `wait` of any rate limit. What calls in flight may use at most does
+    /// not decide whether a call waits, because most use less, but it decides for how long: a
+    /// caller that comes back then finds room.
     fn check_rates(&mut self, provider: &str, wait: impl Fn(&RateLimit, &mut Used) -> Wait) -> Result<(), Refused> {
         let limits = self.policy.rate_limits.iter().zip(&mut self.used).filter(|(limit, _)| limit.covers(provider));
         let Wait { about, at_most } = limits.map(|(limit, used)| wait(limit, used)).fold(Wait::default(), Wait::longer);
@@ -326,14 +327,14 @@ impl State {
 }
 
 impl Charge {
-    /// Its tokens as they are counted before it is over, and at most.
+    /// The tokens that are counted while it is in flight: expected, and at most.
     fn counted_tokens(&self) -> (u64, u64) {
         (self.tokens, self.tokens_at_most.max(self.tokens))
     }
 }
 
-/// What a call in flight may take. Dropped without being settled, it is given back: a call that
-/// came to nothing.
+/// What a call in flight may take. It is released when it is dropped without being settled: the
+/// call was not made.
 #[derive(Debug)]
 pub struct Reservation {
     limits: Arc<Limits>,
@@ -341,7 +342,7 @@ pub struct Reservation {
     is_open: bool,
 }
 
-/// What is held for a call in flight, since when and where.
+/// What is held for a call in flight, since when, and on which tabs.
 #[derive(Debug)]
 pub(super) struct Held {
     charge: Charge,
@@ -355,7 +356,7 @@ impl Reservation {
         &self.held.charge
     }
 
-    /// Takes it back as if the call had not come: another replica's calls left no room for it.
+    /// Releases it as if the call had not come: the calls of other replicas left no room for it.
     pub fn cancel(mut self) {
         self.is_open = false;
         self.limits.cancel(&self.held);
@@ -365,7 +366,7 @@ impl Reservation {
         Arc::ptr_eq(&self.limits, limits)
     }
 
-    /// Puts what the call did take in the place of what was reserved.
+    /// Replaces what was reserved by what the call really took.
     pub(super) fn settle(mut self, actual: &Charge) {
         self.is_open = false;
         self.limits.settle(Some(&self.held), actual);

@@ -1,19 +1,18 @@
-//! Rates: how much was counted in the current second and the fifty-nine before it. Sixty numbers
-//! whatever the rate is, and whole seconds, so that what `Retry-After` says is exactly when the
-//! call passes.
+//! Rates: how much was counted in the current second and the fifty-nine before it. It takes sixty
+//! numbers at any rate, and whole seconds make `Retry-After` exact.
 
 use model::Timestamp;
 
 const SECONDS: usize = 60;
 
-/// What was counted in the last minute.
+/// Counts of the last minute.
 #[derive(Clone, Debug)]
 pub(super) struct Minute {
-    /// By second, at the place that the second has in its minute.
+    /// By second, at the second's place in its minute.
     counts: Box<[u64; SECONDS]>,
     /// The sum of all counts.
     total: u64,
-    /// The second that it is.
+    /// The current second.
     newest: i64,
 }
 
@@ -30,7 +29,7 @@ impl Minute {
         self.correct(now, 0, amount);
     }
 
-    /// Counts `actual` instead of `counted` at `at`, unless that is more than a minute ago.
+    /// Replaces `counted` by `actual` at `at`, unless that is more than a minute ago.
     pub(super) fn correct(&mut self, at: Timestamp, counted: u64, actual: u64) {
         let at = second(at);
         if !(0..SECONDS as i64).contains(&self.newest.saturating_sub(at)) {
@@ -43,8 +42,8 @@ impl Minute {
         self.total = self.total.saturating_add(*count);
     }
 
-    /// How many seconds it takes until `amount` more stays within `limit`; `None`: it does so now.
-    /// More than the limit itself is waited for as if it were the limit, or it would never pass.
+    /// Seconds until `amount` more stays within `limit`; `None` if it does so now. An amount above
+    /// the limit waits as if it were the limit, or it would never pass.
     pub(super) fn wait(&mut self, now: Timestamp, amount: u64, limit: u64) -> Option<u64> {
         self.turn(now);
         let room = limit.saturating_sub(amount);
@@ -53,14 +52,14 @@ impl Minute {
             if left <= room {
                 return (seconds > 0).then_some(seconds.unsigned_abs());
             }
-            // The second that leaves then.
+            // The second that is over then.
             left = left.saturating_sub(self.counts[place(self.newest.saturating_add(1 + seconds))]);
         }
         Some(SECONDS as u64)
     }
 
-    /// Moves on to `now` and forgets what is over. A clock that was set back by a minute or more
-    /// starts over.
+    /// Moves on to `now` and forgets the seconds that are over. If the clock was set back by a
+    /// minute or more, counting starts over.
     fn turn(&mut self, now: Timestamp) {
         let now = second(now);
         let passed = now.saturating_sub(self.newest);

@@ -1,4 +1,4 @@
-//! What a call takes of limits that replicas share, and what the engine's sums say about it.
+//! What a call takes of limits that replicas share, and whether the engine's sums refuse it.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use super::limits::{Budget, Charge, Limits, Refused};
 /// What a call takes of one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitCharge {
-    /// What is counted together.
+    /// The name of the sum that it counts towards.
     pub scope: String,
     /// What is counted.
     pub unit: Unit,
-    /// How much there may be.
+    /// The limit of that sum.
     pub limit: u64,
     /// How much the call takes.
     pub amount: u64,
-    /// For a budget, what is known to be spent.
+    /// For a budget, the sum as the engine last reported it.
     pub known: u64,
-    /// Which of the limits it belongs to, by position.
+    /// The position of the limits that it belongs to.
     pub position: usize,
 }
 
@@ -35,7 +35,7 @@ pub enum Unit {
 }
 
 impl LimitCharge {
-    /// What a call took of it that took `actual`.
+    /// The amount of a call that took `actual`.
     pub fn actual(&self, actual: &Charge) -> u64 {
         match self.unit {
             Unit::Requests => self.amount,
@@ -46,7 +46,7 @@ impl LimitCharge {
 }
 
 impl Limits {
-    /// What a call takes of `all`, each with the name that its scopes begin with; sorted by scope.
+    /// What a call takes of `all`, sorted by scope. The name of each is the start of its scopes.
     pub fn shared_charges(all: &[(String, Arc<Limits>)], charge: &Charge, now: Timestamp) -> Vec<LimitCharge> {
         let of_limits = |(position, (name, limits)): (usize, &(String, Arc<Limits>))| {
             limits.charges_of(position, name, charge, now)
@@ -77,8 +77,7 @@ impl Limits {
         charges
     }
 
-    /// Takes over what the engine says is spent of each charge, where that is more than is counted
-    /// here.
+    /// Raises what was spent of each budget to the engine's sum, where that is more.
     pub fn note_shared(all: &[Arc<Limits>], charges: &[LimitCharge], charge: &Charge, spent: &[(u64, u64)]) {
         for (of, (spent, _)) in charges.iter().zip(spent) {
             if let (Unit::Cost(budget), Some(limits)) = (of.unit, all.get(of.position)) {
@@ -87,7 +86,7 @@ impl Limits {
         }
     }
 
-    /// Why the engine refuses a call for its budgets: the position of the limits, and the reason.
+    /// Why the engine refuses a call for its budgets: the position of the limits, and the refusal.
     pub fn shared_refusal(
         all: &[Arc<Limits>],
         charges: &[LimitCharge],
@@ -103,7 +102,7 @@ impl Limits {
                 refusals.extend(refused.map(|refused| (charge.position, refused)));
             }
         }
-        // A budget that is spent says more than one that is only held.
+        // A budget that is spent is a better reason than one whose rest is only reserved.
         let is_spent = |refused: &Refused| matches!(refused, Refused::BudgetExceeded { .. });
         refusals.into_iter().max_by_key(|(position, refused)| (is_spent(refused), std::cmp::Reverse(*position)))
     }

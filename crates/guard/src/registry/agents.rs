@@ -17,8 +17,9 @@ use crate::decision::AgentView;
 use crate::guard::GuardConfig;
 use crate::least_recently_used;
 
-/// Enough that agents created at the same time seldom wait for each other. Maps double when they
-/// are full: with this number those of a hundred thousand agents and of a million are well filled.
+/// Enough that agents that are created at the same time seldom wait for each other. Maps double
+/// when they are full: with this number they are well filled at a hundred thousand agents and at a
+/// million.
 const SHARDS: usize = 80;
 
 type Shard = RwLock<HashMap<AgentId, Arc<Slot>, NameHash>>;
@@ -29,7 +30,7 @@ pub(crate) struct Registry {
     config: GuardConfig,
     /// The settings of agents not yet seen, which may change.
     defaults: RwLock<Arc<Settings>>,
-    /// What new agents of a group have other than the defaults.
+    /// Groups may override the defaults for new agents.
     pub(crate) groups: Groups,
     shards: Box<[Shard]>,
     /// Counts uses: a clock that orders them and nothing else.
@@ -39,12 +40,12 @@ pub(crate) struct Registry {
     /// Held while agents are evicted: one thread at a time does that.
     evicting: Mutex<()>,
     open_agents: OpenAgents,
-    /// Calls that stood in the windows of agents that were forgotten or had to make room.
+    /// Calls from the windows of agents that were forgotten or evicted.
     pub(crate) released_calls: ReleasedCalls,
 }
 
 impl Registry {
-    /// No agent yet.
+    /// A registry without agents.
     pub(crate) fn new(config: GuardConfig) -> Registry {
         Registry {
             defaults: RwLock::new(Arc::new(Settings::new(config.defaults))),
@@ -59,7 +60,7 @@ impl Registry {
         }
     }
 
-    /// What agents are made with.
+    /// The settings of new agents and the bounds.
     pub(crate) fn config(&self) -> GuardConfig {
         GuardConfig { defaults: self.defaults.read().kill_switch, ..self.config }
     }
@@ -69,13 +70,13 @@ impl Registry {
         *self.defaults.write() = Arc::new(Settings::new(defaults));
     }
 
-    /// What an agent starts with: its groups may say otherwise than the defaults.
+    /// The kill switch of a new agent: its groups may override the defaults.
     pub(crate) fn defaults_of(&self, id: &AgentId) -> KillSwitch {
         let defaults = self.defaults.read().kill_switch;
         self.groups.kill_switch(id, defaults)
     }
 
-    /// The same as settings, which agents without a group share.
+    /// The settings of a new agent. Agents without a group share one copy.
     fn settings_of(&self, id: &AgentId) -> Arc<Settings> {
         let shared = Arc::clone(&self.defaults.read());
         let own = self.groups.kill_switch(id, shared.kill_switch);
@@ -107,7 +108,7 @@ impl Registry {
         (!slot.is_removed()).then(|| self.change(&slot, agent, action))
     }
 
-    /// An agent as it stands, if it is known.
+    /// The current state of an agent, if it is known.
     pub(crate) fn view(&self, id: &AgentId) -> Option<AgentView> {
         let slot = self.find(id)?;
         let agent = slot.agent.lock();
@@ -133,7 +134,7 @@ impl Registry {
         result
     }
 
-    /// Looks at every agent, one after the other.
+    /// Calls `look` with every agent, one after the other.
     pub(crate) fn for_each(&self, mut look: impl FnMut(&AgentId, &StoredAgent)) {
         for shard in &self.shards {
             let slots: Vec<_> = shard.read().iter().map(|(id, slot)| (id.clone(), Arc::clone(slot))).collect();
@@ -235,8 +236,8 @@ impl Registry {
             slot.removed.store(true, Ordering::Relaxed);
             shard.remove(id);
         }
-        // A kill, an epoch or a setting never depends on memory: only the windows go, and the
-        // bodies of their calls.
+        // A kill, an epoch or a setting never depends on memory: only the windows and the bodies of
+        // their calls are dropped.
         self.released_calls.add(agent.drop_windows());
         self.stop_counting(&slot);
     }

@@ -1,4 +1,4 @@
-//! The agents in memory: which ones there are, what each has done, and which leave when there are
+//! The agents in memory: which ones there are, their state, and which are evicted when there are
 //! too many.
 
 mod agent;

@@ -36,8 +36,7 @@ impl Hasher for NameHasher {
         self.hash = XxHash3_64::oneshot_with_seed(self.hash, bytes);
     }
 
-    /// The end of a string. It is all that is hashed, so that it need not be told from what
-    /// follows.
+    /// The end of a string. Nothing else is hashed after the string, so its end need not be marked.
     fn write_u8(&mut self, _end: u8) {}
 
     fn finish(&self) -> u64 {

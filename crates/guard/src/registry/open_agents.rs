@@ -1,5 +1,5 @@
-//! Agents whose windows are open: a bounded number of them, the first opened is the first closed
-//! unless it was used since.
+//! Agents whose windows are open: a bounded number, closed in the order in which they were opened,
+//! unless they were used since.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::slot::Slot;
 /// of that closed.
 const MOST: usize = 4_096;
 
-/// How many are looked at for one that is closed: some were used since.
+/// How many are tried when one must be closed: some were used since.
 const TRIES: usize = 4;
 
 /// Agents whose windows are open.
 #[derive(Debug, Default)]
 pub(super) struct OpenAgents {
-    /// With the last use that was known when they were added.
+    /// Each with its last use when it was added.
     queue: Mutex<VecDeque<(u64, Arc<Slot>)>>,
 }
 
@@ -40,13 +40,13 @@ impl OpenAgents {
         candidates.into_iter().flatten().for_each(|(last_use, slot)| self.close(last_use, slot));
     }
 
-    /// Closes an agent unless it was used since or is in use; then it waits for another turn.
+    /// Closes an agent unless it was used since or is in use; then it goes to the end of the queue.
     fn close(&self, known_use: u64, slot: Arc<Slot>) {
         let last_use = slot.last_use.load(Ordering::Relaxed);
         if last_use == known_use
             && let Some(mut agent) = slot.agent.try_lock()
         {
-            // Before it is closed: who opens it again adds it again.
+            // Set before it is closed: whoever opens it again adds it again.
             slot.queued.store(false, Ordering::Release);
             return agent.windows.close();
         }

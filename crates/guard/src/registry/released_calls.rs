@@ -24,7 +24,7 @@ impl ReleasedCalls {
         self.waiting.store(true, Ordering::Release);
     }
 
-    /// Those that were added since this was last asked.
+    /// Takes the calls that were added since the last time.
     pub(crate) fn take(&self) -> Vec<CallId> {
         if !self.waiting.swap(false, Ordering::AcqRel) {
             return Vec::new();

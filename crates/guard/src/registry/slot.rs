@@ -7,13 +7,12 @@ use parking_lot::Mutex;
 
 use super::agent::{Agent, Settings, StoredAgent};
 
-/// One agent with what can be read of it without its lock.
+/// One agent, with the flags that can be read without its lock.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// A copy of the agent's state that can be asked without its lock. Changed only under it.
+    /// Whether the agent is inactive, readable without its lock. Changed only under the lock.
     pub(super) inactive: AtomicBool,
-    /// Whether it counts towards `max_agents`: it has windows, or it is here for no other reason
-    /// than its last call.
+    /// Whether it counts towards `max_agents`: it has windows, or only its last call keeps it here.
     pub(super) counted: AtomicBool,
     /// The slot is no longer in the map: a thread that found it there before must look again, or a
     /// kill would be lost. Changed and read only under the lock.

@@ -1,4 +1,4 @@
-//! Numbers as few bytes: seven bits a byte, the lowest first.
+//! Variable-length numbers: seven bits per byte, the lowest first.
 
 /// Writes bytes.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ impl Writer {
         self.bytes(&word.to_le_bytes());
     }
 
-    /// A number that is most often small.
+    /// Writes a number that is usually small.
     pub(super) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -22,7 +22,7 @@ impl Writer {
         self.0.push(number as u8);
     }
 
-    /// A number that is most often near to `base`.
+    /// Writes a number that is usually near `base`.
     pub(super) fn difference(&mut self, number: i64, base: i64) {
         let difference = number.wrapping_sub(base);
         // The sign goes to the lowest bit, so that small negative numbers are small, too.

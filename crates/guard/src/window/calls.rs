@@ -1,21 +1,21 @@
-//! The calls of one window, oldest first, and those of them that are no samples.
+//! The calls of one window, oldest first, and the asks among them.
 
 use std::collections::VecDeque;
 
 use super::slab::{Key, Slab};
 
-/// The calls of one window. Samples are told apart as they come and go: a window may hold sixteen
-/// times as many as it has room for asks, and every call is compared with the asks alone.
+/// The calls of one window. Asks are kept in a list of their own: a window may hold sixteen samples
+/// for each ask, and every call is compared with the asks alone.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     keys: VecDeque<Key>,
     samples: usize,
-    /// Those that are no samples. Empty as long as there is no sample: then all of them are asks.
+    /// The calls that are not samples. Empty while there is no sample: then all calls are asks.
     asks: VecDeque<Key>,
 }
 
 impl Calls {
-    /// Adds a call, newer than those that are there.
+    /// Adds a call that is newer than all others.
     pub(super) fn push(&mut self, key: Key, is_sample: bool) {
         self.reserve();
         if is_sample && self.samples == 0 {
@@ -51,7 +51,7 @@ impl Calls {
         Some(key)
     }
 
-    /// Those that are asks, and no samples of one.
+    /// The calls that are not samples.
     pub(super) fn asks(&self) -> &VecDeque<Key> {
         if self.samples == 0 { &self.keys } else { &self.asks }
     }

@@ -1,5 +1,5 @@
-//! Windows as few bytes, without loss: very many agents make a call or two and never call again, or
-//! rest between their tasks.
+//! Packs windows into few bytes, without loss: very many agents make a call or two and never call
+//! again, or pause between their tasks.
 
 use model::{CallId, ConversationId, Timestamp};
 
@@ -13,11 +13,11 @@ use crate::fingerprint::step_hash;
 /// Windows with more calls stay open: closing them would take longer than a call may.
 const MOST_CALLS: usize = 4_096;
 
-/// What stands for a word of a fingerprint.
+/// How a word of a fingerprint is encoded: it is zero.
 const ZERO: u64 = 0;
-/// The same word of the call before.
+/// It is the same word as in the previous call.
 const SAME: u64 = 1;
-/// What the other words of the call suggest.
+/// It follows from the other words of the call.
 const EXPECTED: u64 = 2;
 const WRITTEN: u64 = 3;
 
@@ -25,7 +25,7 @@ const WRITTEN: u64 = 3;
 const IN_ALL: u64 = 1;
 const IN_CONVERSATION: u64 = 2;
 
-/// The bytes of `windows`; `None` if they cannot tell all of it.
+/// The bytes of `windows`; `None` if something would be lost.
 pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
     let FollowedLog { decided, unshared, .. } = &windows.followed;
     let is_waited_for = !decided.is_empty() || !unshared.is_empty();
@@ -52,21 +52,21 @@ pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
     Some(writer.finish())
 }
 
-/// A call with the windows that it stands in.
+/// A call with the windows that it is in.
 struct Placed<'w> {
     entry: &'w PackedFingerprint,
     is_in_all: bool,
     is_in_conversation: bool,
 }
 
-/// What the next call is compared with.
+/// The previous call, relative to which the next one is encoded.
 struct Before {
     number: u64,
     time: i64,
     words: [u64; WORDS],
 }
 
-/// Every call once, in the order of their numbers, which is that of each window.
+/// Every call once, in the order of their numbers, which is also the order in each window.
 fn calls_in_order(windows: &Windows) -> Vec<Placed<'_>> {
     let of_conversations = windows.conversations.iter().flat_map(|conversation| conversation.calls.keys());
     let mut keys: Vec<(u64, Key, bool)> = Vec::with_capacity(2 * windows.all.keys().len());
@@ -88,8 +88,8 @@ fn calls_in_order(windows: &Windows) -> Vec<Placed<'_>> {
     calls
 }
 
-/// Writes the conversations that have a window, the least recently used first, and then the names
-/// of those that have none and calls in the agent's window. Says where each name stands.
+/// Writes the conversations that have a window, the least recently used first, then the names of
+/// others with calls in the agent's window. Returns the position of each name.
 fn write_conversations(windows: &Windows, calls: &[Placed<'_>], latest: i64, writer: &mut Writer) -> Vec<(u64, u64)> {
     let known = windows.conversations.iter().map(|conversation| conversation.id.0);
     let mut names: Vec<(u64, u64)> = known.zip(0..).collect();
@@ -139,16 +139,16 @@ fn write_call(call: &Placed<'_>, names: &[(u64, u64)], before: &mut Before, writ
     *before = Before { number: parts.number, time: parts.time, words: parts.words };
 }
 
-/// What an id has behind its time.
+/// The random bits of an id, behind its time.
 const RANDOM_BITS: usize = 80;
 
 /// Flags, two bits for the windows and two for each word, in bytes.
 const HEAD: usize = (Parts::FLAG_BITS as usize + 2 + 2 * WORDS).div_ceil(8);
 
-/// What a word is most often, by the words before it.
+/// The usual value of a word, given the words before it.
 fn expected(words: &[u64; WORDS], place: usize) -> u64 {
     match place {
-        // Without numbers the two hashes of a text are the same.
+        // The two hashes of a text without numbers are the same.
         Place::TOOLS_ADAPTIVE | Place::RESPONSE_ADAPTIVE => words[place - 1],
         Place::GIST => words[Place::RESULT] & u64::from(u32::MAX),
         Place::STEP_NEWEST => step_hash(words[Place::TOOLS_ADAPTIVE], (words[Place::RESULT] >> 32) as u32),
@@ -188,7 +188,7 @@ pub(super) fn expand(bytes: &[u8]) -> Windows {
     windows
 }
 
-/// A call without its conversation, the windows that it stands in, and the place of its
+/// A call without its conversation, the windows that it is in, and the position of its
 /// conversation's name.
 fn read_call(reader: &mut Reader<'_>, before: &mut Before) -> (Parts, u64, usize) {
     let mut head = [0; 8];
@@ -227,7 +227,7 @@ fn read_call(reader: &mut Reader<'_>, before: &mut Before) -> (Parts, u64, usize
 }
 
 impl Windows {
-    /// Puts a call into the windows that it stood in, behind those that are there.
+    /// Adds a call at the end of the windows that it was in.
     fn put_back(&mut self, entry: PackedFingerprint, is_in: u64, conversation: usize) {
         let is_sample = entry.is_sample();
         let key = self.slab.insert(entry);

@@ -1,5 +1,5 @@
-//! The calls of one agent that have not ended. Few of many, so an answer is found without a look at
-//! all calls.
+//! The calls of one agent that have not ended. They are few, so the call of an answer is found
+//! quickly.
 
 use model::CallId;
 
@@ -35,7 +35,7 @@ impl InFlight {
         self.0.iter().find(|call| call.id == id).map(|call| call.key)
     }
 
-    /// How many of them are the same asks, and how many samples of them.
+    /// How many asks and how many samples there are for which `is_same` holds.
     pub(super) fn count(&self, is_same: impl Fn(Key) -> bool) -> (usize, usize) {
         self.0.iter().filter(|call| is_same(call.key)).fold((0, 0), |(asks, samples), call| match call.is_sample {
             true => (asks, samples + 1),
@@ -43,7 +43,7 @@ impl InFlight {
         })
     }
 
-    /// The ids of all of them.
+    /// The ids of all calls.
     #[cfg(test)]
     pub(super) fn ids(&self) -> impl Iterator<Item = CallId> {
         self.0.iter().map(|call| call.id)

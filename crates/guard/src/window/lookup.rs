@@ -1,4 +1,4 @@
-//! What the windows hold, as those who compare calls ask for it.
+//! Read access to the windows, for comparing calls.
 
 use model::{ConversationId, Fingerprint, Timestamp, WindowKind};
 
@@ -18,7 +18,7 @@ impl Windows {
         window.map(|calls| calls.keys().iter().map(|key| self.slab.get(*key)).collect()).unwrap_or_default()
     }
 
-    /// The calls of a window that are no samples, oldest first, and the newest whatever it is.
+    /// The calls of a window that are not samples, oldest first, and the newest call in any case.
     pub(crate) fn asks(&self, kind: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
         let Some(calls) = self.window(kind, conversation) else { return Vec::new() };
         let newest = calls.keys().back().filter(|key| self.slab.get(**key).is_sample());
@@ -38,7 +38,7 @@ impl Windows {
     }
 
     /// The calls that `print` can be compared with, oldest first: those of its conversation, and
-    /// newer ones of others that were begun with the same words.
+    /// newer ones of other conversations that began with the same words.
     pub(crate) fn comparable_calls(
         &self,
         print: &Fingerprint,
@@ -55,7 +55,7 @@ impl Windows {
     }
 
     fn of_conversation(&self, conversation: ConversationId) -> Option<&Calls> {
-        // The one in use is the last.
+        // The conversation in use is the last one.
         self.conversations.iter().rev().find(|it| it.id == conversation).map(|it| &it.calls)
     }
 

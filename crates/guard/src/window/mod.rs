@@ -1,6 +1,6 @@
 //! The windows of one agent: one over all its calls, one for each of its conversations. A call that
-//! stands in two of them is kept once, so that an answer reaches both and its body is let go when
-//! it has left both.
+//! is in two of them is kept once, so that an answer reaches both and its body is released when it
+//! has left both.
 
 use std::collections::HashSet;
 
@@ -25,12 +25,12 @@ use calls::Calls;
 use in_flight::InFlight;
 use slab::{Key, Slab};
 
-/// The last number that windows may begin with: the year 2109 in milliseconds. Half of what an
-/// entry holds is left.
+/// The last number that windows may begin with: the year 2109 in milliseconds. Half of the numbers
+/// that an entry can hold remain.
 const LAST_FIRST_NUMBER: u64 = 1 << 42;
 
-/// Windows with so many calls are closed after each: it takes less than a microsecond, and most of
-/// very many agents never make more.
+/// Windows with at most so many calls are closed after each call: that takes less than a
+/// microsecond, and most agents never make more.
 const SMALL: usize = 2;
 
 /// The windows of one agent.
@@ -40,15 +40,15 @@ pub(crate) struct Windows {
     all: Calls,
     /// Least recently used first.
     conversations: Vec<Conversation>,
-    /// Those that have not ended.
+    /// The calls that have not ended.
     in_flight: InFlight,
     /// How many of the calls in the windows failed.
     failed: usize,
     newest: u64,
     floor: u64,
     left: Vec<CallId>,
-    /// How far the agent's shared log was applied. Goes with the calls: windows that are dropped
-    /// begin with the log again.
+    /// How far the agent's shared log was applied. Dropped together with the calls: empty windows
+    /// start at the beginning of the log.
     pub(crate) followed: FollowedLog,
 }
 
@@ -71,7 +71,7 @@ struct Conversation {
     last_active: Timestamp,
 }
 
-/// How much is kept.
+/// How much the windows hold at most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) window_size: usize,
@@ -79,14 +79,14 @@ pub(crate) struct Bounds {
 }
 
 impl Windows {
-    /// Windows that hold nothing of what is numbered up to `floor`.
+    /// Windows without any call numbered up to `floor`.
     pub(crate) fn above(floor: u64) -> Windows {
         Windows { floor, newest: floor, ..Windows::default() }
     }
 
-    /// The number that a call gets which comes now. The first gets the time, not 1: an agent that
-    /// was forgotten to make room and comes back goes on above what is stored of it, or a restart
-    /// would take its old calls for its newest.
+    /// The number of a call that comes now. The first call gets the time, not 1: an agent that was
+    /// evicted and comes back must continue above its stored numbers, or a restart would take its
+    /// old calls for its newest.
     pub(crate) fn next_number(&self, now: Timestamp) -> u64 {
         match self.newest {
             0 => u64::try_from(now.as_millis()).unwrap_or_default().clamp(1, LAST_FIRST_NUMBER),
@@ -99,14 +99,14 @@ impl Windows {
         self.floor
     }
 
-    /// Adds a call, newer than all before it; the oldest leave.
+    /// Adds a call that is newer than all others; the oldest calls leave.
     pub(crate) fn push(&mut self, print: &Fingerprint, bounds: Bounds) {
         if print.number <= self.floor {
             return;
         }
         self.newest = self.newest.max(print.number);
 
-        // First the oldest leave, so that a full window never takes a key more than it has calls.
+        // The oldest leave first, so that a full window never needs an extra key.
         let mut all = std::mem::take(&mut self.all);
         self.make_room(&mut all, print, bounds.window_size);
         let mut conversation = self.take_conversation(print.conversation, bounds.max_conversations);
@@ -126,12 +126,12 @@ impl Windows {
         self.conversations.push(conversation);
     }
 
-    /// Whether they hold a call or two, none of them in flight.
+    /// Whether they hold one or two calls, none of them in flight.
     pub(crate) fn is_small(&self) -> bool {
         self.slab.used() <= SMALL && self.in_flight.is_empty()
     }
 
-    /// Counts a call that was added, if it has not ended or has failed.
+    /// Keeps track of an added call that is in flight or has failed.
     fn note_outcome(&mut self, key: Key) {
         let entry = self.slab.get(key);
         match entry.outcome() {
@@ -141,8 +141,7 @@ impl Windows {
         }
     }
 
-    /// Ends `call`, if it is in flight and still stands in a window: `end` changes what is known of
-    /// it.
+    /// Ends `call`, if it is in flight and still in a window: `end` changes its fingerprint.
     pub(crate) fn end(&mut self, call: CallId, end: impl FnOnce(&mut Fingerprint)) -> Option<Fingerprint> {
         let key = self.in_flight.find(call)?;
         let entry = self.slab.get_mut(key);
@@ -156,21 +155,20 @@ impl Windows {
         Some(print)
     }
 
-    /// How many of the same asks are in flight, and how many samples of them.
+    /// How many asks and how many samples for which `is_same` holds are in flight.
     pub(crate) fn in_flight(&self, is_same: impl Fn(&PackedFingerprint) -> bool) -> (usize, usize) {
         self.in_flight.count(|key| is_same(self.slab.get(key)))
     }
 
-    /// Something was answered in a conversation.
+    /// Records activity in a conversation.
     pub(crate) fn on_activity(&mut self, conversation: ConversationId, now: Timestamp) {
         if let Some(known) = self.conversations.iter_mut().rev().find(|it| it.id == conversation) {
             known.last_active = known.last_active.max(now);
         }
     }
 
-    /// The floor after a change of the window size. It is the same for both sizes, so that a
-    /// restart agrees with memory on what is in the windows: no window reaches further back than
-    /// the smaller one did.
+    /// The floor after a change of the window size. A restart must rebuild the same windows as in
+    /// memory, so no window reaches further back than the smaller of both sizes did.
     pub(crate) fn floor_after(&self, before: u16, after: u16) -> u64 {
         if before == after {
             return self.floor;
@@ -178,11 +176,11 @@ impl Windows {
         self.floor.max(self.newest.saturating_sub(u64::from(before.min(after))))
     }
 
-    /// Removes the calls numbered up to `floor` from all windows, for good, and those that
-    /// `window_size` has no room for.
+    /// Removes the calls numbered up to `floor` from all windows for good, and those beyond
+    /// `window_size`.
     pub(crate) fn resize(&mut self, floor: u64, window_size: usize) {
         self.floor = self.floor.max(floor);
-        // An agent that was evicted meanwhile goes on counting above what is stored.
+        // An agent that was evicted meanwhile continues above its stored numbers.
         self.newest = self.newest.max(self.floor);
         let mut all = std::mem::take(&mut self.all);
         self.trim(&mut all, window_size);
@@ -207,21 +205,21 @@ impl Windows {
         *self = Windows { left, ..Windows::default() };
     }
 
-    /// Lets go of all calls, but goes on counting where it was.
+    /// Releases all calls and keeps the numbering.
     pub(crate) fn drop_windows(&mut self) {
         let (newest, floor) = (self.newest, self.floor);
         self.clear();
         (self.newest, self.floor) = (newest, floor);
     }
 
-    /// Lets go of all calls, to be filled again with those of a shared log.
+    /// Releases all calls, to be filled again from a shared log.
     pub(crate) fn begin_log(&mut self) {
         let (followed, floor) = (std::mem::take(&mut self.followed), self.floor);
         self.clear();
         (self.newest, self.floor, self.followed) = (floor, floor, followed);
     }
 
-    /// The calls that stand in a window, in the order of their numbers.
+    /// The calls in any window, in the order of their numbers.
     pub(crate) fn held_calls(&self) -> Vec<Fingerprint> {
         let mut calls: Vec<Fingerprint> = self.slab.in_windows().map(Fingerprint::from).collect();
         calls.sort_unstable_by_key(|call| call.number);
@@ -238,23 +236,24 @@ impl Windows {
         self.left.extend(calls);
     }
 
-    /// Calls that came back into a window have not left.
+    /// Keeps calls that came back into a window from being reported as left.
     pub(crate) fn forget_returned(&mut self) {
         let held: HashSet<CallId> = self.in_windows().collect();
         self.left.retain(|call| !held.contains(call));
     }
 
-    /// The calls that stand in a window.
+    /// The ids of the calls in any window.
     pub(crate) fn in_windows(&self) -> impl Iterator<Item = CallId> {
         self.slab.in_windows().map(|entry| entry.call)
     }
 
-    /// The calls that have left all windows since this was last asked.
+    /// Takes the calls that have left all windows since the last time.
     pub(crate) fn take_left(&mut self) -> Vec<CallId> {
         std::mem::take(&mut self.left)
     }
 
-    /// Makes room for `print` in `window`. Samples take none: a round of them would fill it.
+    /// Makes room for `print` in `window`. A sample needs no room: a round of samples would fill
+    /// the window.
     fn make_room(&mut self, window: &mut Calls, print: &Fingerprint, window_size: usize) {
         while !print.is_sample && window.asks().len() >= window_size.max(1) {
             self.release_oldest(window);
@@ -281,8 +280,8 @@ impl Windows {
         }
     }
 
-    /// The conversation, taken out to be put back as the most recently used one; room is made for a
-    /// new one.
+    /// Removes a conversation from the list, to be added again as the most recently used one. An
+    /// unknown one is created, for which others make room.
     fn take_conversation(&mut self, id: ConversationId, max_conversations: usize) -> Conversation {
         if let Some(place) = self.conversations.iter().position(|conversation| conversation.id == id) {
             return self.conversations.remove(place);

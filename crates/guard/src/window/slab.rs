@@ -1,8 +1,8 @@
-//! Where the fingerprints of one agent lie, so that two windows can share one.
+//! The fingerprints of one agent, in one place so that two windows can share one.
 
 use super::packed_fingerprint::PackedFingerprint;
 
-/// Where one lies.
+/// The position of an entry.
 pub(super) type Key = u32;
 
 /// Entries by key. A key that was released is used again.
@@ -18,7 +18,7 @@ impl Slab {
         self.entries.reserve_exact(count);
     }
 
-    /// Puts an entry under a key.
+    /// Adds an entry and returns its key.
     pub(crate) fn insert(&mut self, entry: PackedFingerprint) -> Key {
         if let Some(key) = self.free.pop() {
             *self.get_mut(key) = entry;
@@ -43,12 +43,12 @@ impl Slab {
         &mut self.entries[key as usize]
     }
 
-    /// How many keys there were at most at one time.
+    /// The highest number of keys in use at one time.
     pub(crate) fn used(&self) -> usize {
         self.entries.len()
     }
 
-    /// All that stand in a window.
+    /// The entries that are in a window.
     pub(crate) fn in_windows(&self) -> impl Iterator<Item = &PackedFingerprint> {
         self.entries.iter().filter(|entry| entry.is_in_window())
     }

@@ -1,5 +1,5 @@
-//! The windows of one agent as they lie in memory: open while they are in use, a few bytes while
-//! the agent rests.
+//! The windows of one agent as they are kept in memory: open while they are in use, packed into a
+//! few bytes otherwise.
 
 use model::CallId;
 
@@ -10,7 +10,7 @@ use super::compact::{compact, expand};
 #[derive(Debug, Default)]
 pub(crate) struct StoredWindows {
     open: Option<Box<Windows>>,
-    /// What they hold while they are closed. No bytes: no call was ever recorded.
+    /// Their packed form while they are closed. Empty if no call was ever recorded.
     closed: Box<[u8]>,
 }
 
@@ -25,21 +25,21 @@ impl StoredWindows {
         self.open.is_some()
     }
 
-    /// Closes them, unless the bytes would lose something.
+    /// Closes them, unless something would be lost.
     pub(crate) fn close(&mut self) {
         if let Some(bytes) = self.open.as_deref().and_then(compact) {
             (self.open, self.closed) = (None, bytes);
         }
     }
 
-    /// Closes them if that is soon done and nothing is in flight that would open them again.
+    /// Closes them if that is cheap and no call is in flight that would open them again.
     pub(crate) fn close_if_small(&mut self) {
         if self.open.as_ref().is_some_and(|windows| windows.is_small()) {
             self.close();
         }
     }
 
-    /// The calls that stand in them.
+    /// The calls in them.
     pub(crate) fn calls(&self) -> Vec<CallId> {
         match &self.open {
             Some(windows) => windows.in_windows().collect(),

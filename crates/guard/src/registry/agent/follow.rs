@@ -10,7 +10,7 @@ use crate::decision::{AgentView, Decision, Ticket};
 use crate::fingerprint::RequestPrint;
 use crate::follow::Followed;
 
-/// How many decisions wait for their callers. A caller that went away never comes.
+/// How many decisions are kept for their callers. A caller that disconnected never comes.
 const MOST_DECIDED: usize = 4_096;
 
 /// A call of this replica.
@@ -23,8 +23,8 @@ pub(crate) struct Own<'a> {
 impl Agent<'_> {
     /// Applies what is new in `part` and returns the decision on `own`.
     pub(crate) fn follow(&mut self, part: &LogPart, own: &Own<'_>, saved: Option<&[Fingerprint]>) -> Followed {
-        // Calls that came without the log have no place in it yet, or one that differs from theirs
-        // in the windows.
+        // Calls that were judged without the log are not in it yet, or at another place than in the
+        // windows.
         if part.epoch != self.state.epoch() || !self.windows.followed.unshared.is_empty() {
             return Followed::Behind;
         }
@@ -64,7 +64,7 @@ impl Agent<'_> {
         self.score_restored();
     }
 
-    /// `false` if records are missing before one of `part`.
+    /// Applies the new records; `false` if records are missing before one of them.
     fn apply(&mut self, part: &LogPart, own: &Own<'_>) -> bool {
         let mut was_restored = false;
         for entry in part.entries.iter().filter(|entry| entry.position > part.floor) {
@@ -100,7 +100,7 @@ impl Agent<'_> {
             let bounds = self.bounds();
             return self.windows.push(&Fingerprint { number: entry.number, ..*print }, bounds);
         }
-        // The engine admitted the call, although its replica got no answer and decided alone.
+        // The engine had admitted the call, although its replica got no answer and decided alone.
         if print.outcome != Outcome::Pending {
             self.windows.end(print.call, |known| {
                 known.outcome = print.outcome;
@@ -125,7 +125,7 @@ impl Agent<'_> {
             return decided.push((print.call, decision));
         }
         if let Decision::Scored(scored) = decision {
-            // Their bodies may be here.
+            // This replica may hold their bodies.
             self.windows.put_left(scored.left);
         }
     }
@@ -158,7 +158,7 @@ impl Agent<'_> {
 
     /// Lets the next part of the log replace the windows, now that it holds `shared`.
     pub(crate) fn leave_log(&mut self, shared: &[Fingerprint]) {
-        // A call that has ended since is added once more, with its end.
+        // A call that has ended since stays unshared, so that it is added once more with its end.
         let shared: HashSet<(CallId, Outcome)> = shared.iter().map(|print| (print.call, print.outcome)).collect();
         let held = self.windows.held_calls().into_iter().map(|print| (print.call, print.outcome));
         let unshared: HashSet<CallId> = held.filter(|call| !shared.contains(call)).map(|(call, _)| call).collect();
@@ -176,7 +176,7 @@ impl Agent<'_> {
         is_unshared
     }
 
-    /// Its settings, as if nothing had deactivated it in `epoch`.
+    /// Its settings, without any deactivation, in `epoch`.
     pub(crate) fn settings_in(&self, epoch: Epoch) -> Settings {
         let AgentView { kill_switch, .. } = self.state.view();
         Settings { epoch, exemptions: self.state.exemptions().clone(), ..Settings::new(kill_switch) }
@@ -194,8 +194,7 @@ impl Agent<'_> {
         self.follow(part, own, Some(saved))
     }
 
-    /// Takes over a deactivation of `epoch`. One that it has stays unless the other has an
-    /// incident.
+    /// Adopts a deactivation of `epoch`. An existing one stays unless the new one has an incident.
     pub(crate) fn adopt_deactivation(&mut self, epoch: Epoch, deactivation: Deactivation) {
         let has_none = self.state.deactivation().is_none();
         if epoch == self.state.epoch() && (has_none || deactivation.incident.is_some()) {

@@ -26,7 +26,7 @@ pub(crate) struct Agent<'a> {
     pub(crate) max_conversations: usize,
 }
 
-/// Milliseconds as whole seconds, as many as fit.
+/// Milliseconds as whole seconds, at most as many as fit.
 pub(crate) fn seconds(millis: i64) -> u16 {
     u16::try_from((millis / 1_000).max(0)).unwrap_or(u16::MAX)
 }
@@ -39,8 +39,8 @@ pub(crate) struct Ended {
 }
 
 impl Agent<'_> {
-    /// Makes it the agent that was saved. Its calls are replayed in their order, then judged as
-    /// they stand: so the current score and an episode that has its incident survive a restart.
+    /// Restores the agent from what was saved. Its calls are added in their order, then the newest
+    /// is judged: so the current score and the observed episode survive a restart.
     pub(crate) fn restore(&mut self, saved: SavedAgent) {
         self.state.reset(Settings {
             kill_switch: saved.kill_switch,
@@ -61,7 +61,7 @@ impl Agent<'_> {
         self.score_restored();
     }
 
-    /// Judges the newest call as it stands after calls were restored.
+    /// Judges the newest call after calls were restored.
     pub(super) fn score_restored(&mut self) {
         if let Some(newest) = self.windows.newest() {
             let (score, kill_switch) = (self.score_of(&newest), self.state.kill_switch());
@@ -71,7 +71,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Records how a call ended. What ended once stays as it is.
+    /// Records how a call ended. A call that has ended stays as it is.
     pub(crate) fn on_end(&mut self, ticket: &Ticket, ended: Ended) -> Option<Fingerprint> {
         if ticket.epoch != self.state.epoch() {
             return None;
@@ -83,7 +83,7 @@ impl Agent<'_> {
         })
     }
 
-    /// Deactivates it by hand. `None`: it is inactive already.
+    /// Deactivates it by hand. `None` if it was inactive before.
     pub(crate) fn deactivate(&mut self, now: Timestamp) -> Option<Deactivation> {
         if self.state.deactivation().is_some() {
             return None;
@@ -93,8 +93,7 @@ impl Agent<'_> {
         Some(deactivation)
     }
 
-    /// Starts `epoch`. One that has begun already is not begun again: that would lift a kill made
-    /// in it.
+    /// Starts `epoch`. Does nothing if it has already begun: that would lift a kill made in it.
     pub(crate) fn activate(&mut self, epoch: Epoch) {
         if epoch <= self.state.epoch() {
             return;
@@ -107,7 +106,7 @@ impl Agent<'_> {
         self.windows.clear();
     }
 
-    /// Follows another server: to a later epoch, and to the reason why it is inactive.
+    /// Adopts a later epoch and a deactivation from another server.
     pub(crate) fn adopt(&mut self, epoch: Epoch, deactivation: Option<Deactivation>) {
         self.activate(epoch);
         if deactivation.is_some() && epoch == self.state.epoch() && deactivation != self.state.deactivation() {
@@ -132,7 +131,7 @@ impl Agent<'_> {
         Configured { before, window_floor: self.windows.floor() }
     }
 
-    /// Changes what does not count, from the next call on.
+    /// Replaces the exemptions from the next call on.
     pub(crate) fn exempt(&mut self, exemptions: Vec<Exemption>) {
         self.state.settings_mut().exemptions = exemptions.into();
     }
@@ -143,7 +142,7 @@ impl Agent<'_> {
     }
 }
 
-/// An agent as it lies in memory.
+/// An agent as it is kept in memory.
 #[derive(Debug)]
 pub(crate) struct StoredAgent {
     pub(crate) state: AgentState,
@@ -161,7 +160,7 @@ impl StoredAgent {
         Agent { state: &mut self.state, windows: self.windows.open(), max_conversations }
     }
 
-    /// Forgets the calls of its windows to make room for those of others; says which they were.
+    /// Forgets the calls of its windows to make room for other agents; returns which they were.
     pub(crate) fn drop_windows(&mut self) -> Vec<CallId> {
         let windows = self.windows.open();
         windows.drop_windows();

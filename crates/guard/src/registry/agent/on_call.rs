@@ -20,7 +20,7 @@ pub(crate) struct Arrival<'a> {
     pub(crate) call: CallId,
     pub(crate) print: RequestPrint,
     pub(crate) now: Timestamp,
-    /// The number that the shared log gave it; `None`: the next one.
+    /// The number that the shared log gave it; `None` for the next one.
     pub(crate) number: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ impl Agent<'_> {
         print
     }
 
-    /// Whether `asked` is one of several samples: not in a later round of the same.
+    /// Whether `asked` is one of several samples. In a later round of the same ask it is not.
     fn is_sample(&self, asked: &PackedFingerprint) -> bool {
         let is_same = |call: &PackedFingerprint| rules::is_same_ask(call, asked);
         if !rules::is_sample(self.windows.in_flight(is_same)) {
@@ -84,14 +84,14 @@ impl Agent<'_> {
         !rules::is_later_round(&Fingerprint::from(same[first]), answered_before)
     }
 
-    /// What the step that a call reports brought, compared with the calls before it.
+    /// What the step that a call reports contributed, compared with earlier calls.
     fn novelty(&self, print: &Fingerprint) -> Novelty {
         let Some(step) = print.tools.filter(|_| !print.is_sample) else {
             let is_idle = print.novelty == Novelty::Idle && !print.is_sample;
             return if is_idle { Novelty::Idle } else { Novelty::Neutral };
         };
         let earlier = self.windows.comparable_calls(print);
-        // What was sent again after a failure reports nothing that happened since.
+        // A retry after a failure reports nothing new.
         let has_failed = |call: &PackedFingerprint| call.outcome() == Outcome::Failed && call.body == print.body;
         if self.windows.has_failed() && earlier.clone().any(has_failed) {
             return Novelty::Neutral;
@@ -99,7 +99,7 @@ impl Agent<'_> {
         progress::novelty(earlier.filter(|call| !call.is_sample()), &step, print.turn, print.silence)
     }
 
-    /// Scores a call that was recorded, then takes it as it ended.
+    /// Scores a recorded call as it arrived, then records how it ended.
     pub(crate) fn on_recorded(&mut self, print: &Fingerprint) -> Score {
         let print = &Fingerprint { novelty: self.novelty(print), ..*print };
         let arriving = Fingerprint { response: None, outcome: Outcome::Pending, ..*print };
@@ -111,13 +111,12 @@ impl Agent<'_> {
         score
     }
 
-    /// What the tool step of its newest call brought.
+    /// What the tool step of its newest call contributed.
     pub(crate) fn newest_novelty(&self) -> Novelty {
         self.windows.newest().map(|print| print.novelty).unwrap_or_default()
     }
 
-    /// The larger of the scores of the two windows that end with `print`; that of the agent's
-    /// window if they are equal.
+    /// The higher score of the two windows that end with `print`; the agent's window wins a tie.
     pub(super) fn score_of(&self, print: &Fingerprint) -> Score {
         let score_in = |window| {
             let calls = self.considered(window, print.conversation);
@@ -133,7 +132,7 @@ impl Agent<'_> {
         if conversation.value > agent.value { conversation } else { agent }
     }
 
-    /// The calls of a window that its last one is compared with, and that one. A window may hold
+    /// The calls of a window that its last call is compared with, and that call. A window may hold
     /// many samples, which matter only if a call failed and was sent again.
     fn considered(&self, window: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
         if self.state.kill_switch().counting == Counting::Adaptive && !self.windows.has_failed() {
@@ -142,7 +141,7 @@ impl Agent<'_> {
         self.calls_of(window, conversation)
     }
 
-    /// The calls of a window. By the literal formula samples are calls like any others.
+    /// The calls of a window. In the literal formula samples count like other calls.
     fn calls_of(&self, window: WindowKind, conversation: ConversationId) -> Vec<&PackedFingerprint> {
         let mut calls = self.windows.calls(window, conversation);
         if self.state.kill_switch().counting == Counting::Literal {

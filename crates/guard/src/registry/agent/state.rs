@@ -1,4 +1,4 @@
-//! What is known of an agent besides its windows: small, because there may be a million of them.
+//! The state of an agent without its windows: small, because there may be a million agents.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use model::{Deactivation, Epoch, KillSwitch, Score, SignalCounts, Timestamp, Win
 use crate::decision::AgentView;
 use crate::exemptions::Exemptions;
 
-/// What is known of an agent besides its windows.
+/// The state of an agent without its windows.
 #[derive(Debug)]
 pub(crate) struct AgentState {
     settings: Arc<Settings>,
     last_seen: i64,
-    /// What the score of the newest call is made of, and the window it comes from.
+    /// The signals of the newest call's score, and the window it comes from.
     signals: SignalCounts,
     window: WindowKind,
-    /// The episode that is being observed has its incident already.
+    /// Whether the observed episode already has its incident.
     pub(super) observed: bool,
-    /// Its data is being deleted.
+    /// Whether kills are suspended, because its data is being deleted.
     pub(super) kills_suspended: bool,
 }
 
-/// What people and the kill switch decided. Agents share one copy as long as nothing was decided
-/// about them.
+/// What people and the kill switch decided about an agent. Agents without any decision share one
+/// copy.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) kill_switch: KillSwitch,
@@ -62,13 +62,13 @@ impl AgentState {
             && self.kill_switch() == defaults
     }
 
-    /// Whether nothing about it must be remembered but its windows.
+    /// Whether it can be forgotten: apart from its windows it is like a new agent.
     pub(crate) fn is_plain(&self, defaults: KillSwitch) -> bool {
         let is_usual = self.kill_switch() == defaults && self.exemptions().is_empty();
         self.deactivation().is_none() && self.epoch() == Epoch::default() && is_usual
     }
 
-    /// How it stands.
+    /// Its current state.
     pub(crate) fn view(&self) -> AgentView {
         AgentView {
             deactivation: self.deactivation(),
@@ -79,7 +79,7 @@ impl AgentState {
         }
     }
 
-    /// The agent was seen.
+    /// Records that the agent was seen.
     pub(crate) fn on_sight(&mut self, now: Timestamp) {
         self.last_seen = self.last_seen.max(now.as_millis());
     }
@@ -116,7 +116,7 @@ impl AgentState {
         Arc::make_mut(&mut self.settings)
     }
 
-    /// Makes it an agent with these settings that was never seen.
+    /// Turns it into an agent with these settings that was never seen.
     pub(super) fn reset(&mut self, settings: Settings) {
         let shared = Arc::clone(&self.settings);
         *self = AgentState::new(if *shared == settings { shared } else { Arc::new(settings) });

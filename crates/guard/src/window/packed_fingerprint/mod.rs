@@ -1,6 +1,6 @@
-//! A fingerprint as it lies in memory: 144 bytes instead of 208, because there are twenty and more
-//! for each of a hundred thousand agents. Calls are judged as they lie there: a whole window is
-//! never unpacked to be scored.
+//! A fingerprint as it is kept in memory: 144 bytes instead of 208, because there are twenty and
+//! more for each of a hundred thousand agents. Rules read the packed form, so no window is unpacked
+//! to be scored.
 
 use model::{
     CallId, ConversationId, Fingerprint, Novelty, Outcome, ResponsePrint, ResultPrint, Step, StepKind, TextHash,
@@ -13,7 +13,7 @@ pub(super) mod tests;
 
 pub(super) use parts::{Parts, Place, WORDS};
 
-/// A packed fingerprint. What is absent is zero and has no flag.
+/// A packed fingerprint. Absent parts are zero and their flag is not set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedFingerprint {
     pub(crate) call: CallId,
@@ -65,25 +65,25 @@ impl PackedFingerprint {
         self.number_and_flags >> FLAG_BITS
     }
 
-    /// It stands in one more window (there are two that it can stand in).
+    /// Records that it is in one more window, of two at most.
     pub(crate) fn enter_window(&mut self) {
         self.number_and_flags += WINDOW;
     }
 
-    /// It has left a window. `true`: that was the last one.
+    /// Records that it has left a window; `true` if that was the last one.
     pub(crate) fn leave_window(&mut self) -> bool {
         self.number_and_flags -= WINDOW;
         !self.has(WINDOWS)
     }
 
-    /// Replaces what is known of the call; the windows it stands in stay.
+    /// Replaces everything but the number of windows that it is in.
     pub(crate) fn update(&mut self, print: &Fingerprint) {
         let windows = self.number_and_flags & WINDOWS;
         *self = PackedFingerprint::from(print);
         self.number_and_flags |= windows;
     }
 
-    /// Whether it stands in any window.
+    /// Whether it is in any window.
     pub(crate) fn is_in_window(&self) -> bool {
         self.has(WINDOWS)
     }
@@ -98,7 +98,7 @@ impl PackedFingerprint {
     }
 }
 
-/// What is known of the call, as the rules ask for it; the words are those of [`Fingerprint`].
+/// The fields of [`Fingerprint`], read from the packed form.
 impl PackedFingerprint {
     pub(crate) fn time(&self) -> Timestamp {
         Timestamp::from_millis(self.time)
@@ -144,7 +144,7 @@ impl PackedFingerprint {
         self.has(HAS_TOOLS).then_some(ToolStep { literal, adaptive, result, kind, is_error, is_written, wording })
     }
 
-    /// What tells its tool calls from others, without the rest of the step.
+    /// The hash that identifies its tool calls.
     pub(crate) fn tool_signature(&self) -> Option<u64> {
         self.has(HAS_TOOLS).then_some(self.tools[1])
     }

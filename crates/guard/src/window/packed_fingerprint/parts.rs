@@ -1,13 +1,13 @@
-//! A packed fingerprint taken apart, for the bytes that windows at rest are kept as.
+//! The parts of a packed fingerprint, for packing closed windows.
 
 use model::CallId;
 
 use super::{FLAG_BITS, PackedFingerprint, WINDOWS};
 
-/// How many hashes and the like a fingerprint has.
+/// How many 64-bit words a fingerprint has besides its numbers.
 pub(in crate::window) const WORDS: usize = 12;
 
-/// Where each of the words stands that others can tell.
+/// The places of the words that may follow from others.
 pub(in crate::window) enum Place {}
 
 impl Place {
@@ -25,7 +25,7 @@ impl Place {
 pub(in crate::window) struct Parts {
     pub(in crate::window) call: CallId,
     pub(in crate::window) number: u64,
-    /// Without those that say in how many windows it stands.
+    /// Without the count of windows.
     pub(in crate::window) flags: u64,
     pub(in crate::window) time: i64,
     pub(in crate::window) conversation: u64,
