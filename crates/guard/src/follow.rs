@@ -9,12 +9,12 @@ use crate::fingerprint;
 use crate::guard::Guard;
 use crate::registry::{Arrival, Ended, Own};
 
-/// What became of a part of the log.
+/// The result of applying a part of the log.
 #[derive(Debug)]
 pub enum Followed {
     /// It was applied, and this is the decision on the caller's own call.
     Decided(Decision),
-    /// It does not begin where memory is by now: ask for it again from there.
+    /// It does not begin where memory stands: ask again from the current position.
     Behind,
     /// It begins after what memory holds: pass the stored calls of the epoch with it.
     Trimmed,
@@ -37,7 +37,7 @@ pub fn ended_call(ticket: &Ticket, answered: Option<&Answered>) -> EndedCall {
 }
 
 impl Guard {
-    /// Where the agent's memory stands in its shared log.
+    /// How far the agent's shared log was applied.
     pub fn log_position(&self, agent: &AgentId) -> LogPosition {
         self.registry.with(agent, |agent| LogPosition { epoch: agent.state.epoch(), seen: agent.windows.followed.seen })
     }
@@ -77,7 +77,7 @@ impl Guard {
             _ => None,
         })?;
         let settings = self.registry.with(agent, |agent| agent.settings_in(log.epoch));
-        // Apart from the live agent, which is inactive by now.
+        // In a guard of its own, because the live agent is inactive by now.
         let apart = Guard::new(self.registry.config());
         let own = Own { agent, replica, call };
         let judged = apart.registry.with(agent, |fresh| fresh.judge_log(settings, log, &own, saved));

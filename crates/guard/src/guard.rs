@@ -13,7 +13,7 @@ use crate::fingerprint;
 use crate::policies::Policies;
 use crate::registry::{Arrival, Ended, Registry};
 
-/// What the guard is built with.
+/// The settings of a guard.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardConfig {
     /// The settings of agents not yet seen.
@@ -43,31 +43,31 @@ impl Guard {
         Guard::with_policy(config, Policy::default())
     }
 
-    /// The same, with a policy for agents that have none of their own.
+    /// As [`new`](Guard::new), with a policy for agents that have none of their own.
     pub fn with_policy(config: GuardConfig, default: Policy) -> Guard {
         let policies = Policies::new(default, config.max_agents);
         Guard { registry: Registry::new(config), policies }
     }
 
-    /// The same, with these groups, also those that are added later.
+    /// Uses these groups, also those that are added to them later.
     pub fn with_groups(mut self, groups: Groups) -> Guard {
         self.registry.groups = groups;
         self
     }
 
-    /// What limits the agents.
+    /// The policies of all agents.
     pub fn policies(&self) -> &Policies {
         &self.policies
     }
 
-    /// Restores one agent. Call it before the first call is accepted. As many as
-    /// [`RECALL`](SavedAgent::RECALL) fingerprints make the windows what they were; calls that had
-    /// not ended are in none.
+    /// Restores one agent. Call it before the first call is accepted. The newest
+    /// [`RECALL`](SavedAgent::RECALL) fingerprints restore the windows; calls that had not ended
+    /// are lost.
     pub fn restore(&self, saved: SavedAgent) {
         self.registry.with(&saved.id.clone(), |agent| agent.restore(saved));
     }
 
-    /// Restores one agent while calls already come in, unless it is known by now.
+    /// Restores one agent while calls already come in, unless it has called since.
     pub fn restore_unless_known(&self, saved: SavedAgent) {
         let defaults = self.registry.defaults_of(&saved.id);
         self.registry.with(&saved.id.clone(), |agent| {
@@ -77,8 +77,8 @@ impl Guard {
         });
     }
 
-    /// Why the agent is refused right now, if it is. Cheap: asked before a body is read and again
-    /// before dialling.
+    /// Why the agent is refused right now, if it is. Cheap: it is checked before a body is read and
+    /// again before the provider is dialled.
     pub fn refuses(&self, agent: &AgentId) -> Option<Deactivation> {
         self.registry.refuses(agent)
     }
@@ -89,8 +89,7 @@ impl Guard {
         self.registry.groups.stopped(agent)
     }
 
-    /// Records a call that is not scored (passed through, unread): it shows that the agent is
-    /// alive.
+    /// Records a call that is passed through unread and not scored: the agent was seen.
     pub fn on_unscored_call(&self, agent: &AgentId, now: Timestamp) -> Epoch {
         self.registry.with(agent, |agent| {
             agent.state.on_sight(now);
@@ -103,8 +102,8 @@ impl Guard {
         self.on_prepared_call(call.prepare(), now)
     }
 
-    /// The same for a call whose fingerprint has been made, for callers who hold a lock of their
-    /// own meanwhile.
+    /// As [`on_call`](Guard::on_call), for callers that make the fingerprint before they take a
+    /// lock of their own.
     pub fn on_prepared_call(&self, call: PreparedCall<'_>, now: Timestamp) -> Decision {
         let PreparedCall { agent, call, print } = call;
         let mut decision =
@@ -122,9 +121,9 @@ impl Guard {
         }
     }
 
-    /// Records the answer to a call, which has come now, and returns the fingerprint to store.
-    /// `None`: the call has ended before, has left the windows or belongs to an older epoch, so
-    /// nothing was scored; the fingerprint in its [`crate::Scored`] is the one to store then.
+    /// Records the answer to a call, received at `now`, and returns the fingerprint to store.
+    /// `None` if the call has ended before, has left the windows or belongs to an older epoch: then
+    /// the fingerprint in its [`crate::Scored`] is the one to store.
     pub fn on_answer(&self, ticket: &Ticket, answered: &Answered, now: Timestamp) -> Option<Fingerprint> {
         let ended = Ended { outcome: Outcome::Answered, response: fingerprint::of_answer(answered), at: now };
         self.registry.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
@@ -136,25 +135,25 @@ impl Guard {
         self.registry.with_known(&ticket.agent, |agent| agent.on_end(ticket, ended))?
     }
 
-    /// Deactivates an agent by hand. `None`: it is inactive already, and stays as it is.
+    /// Deactivates an agent by hand. `None` if it was inactive before; its reason stays.
     pub fn deactivate(&self, agent: &AgentId, now: Timestamp) -> Option<Deactivation> {
         self.registry.with(agent, |agent| agent.deactivate(now))
     }
 
-    /// Starts `epoch` with empty windows. Call it once the activation is stored. An epoch that has
-    /// begun already is not begun again.
+    /// Starts `epoch` with empty windows. Call it once the activation is stored. Does nothing if
+    /// that epoch has already begun.
     pub fn activate(&self, agent: &AgentId, epoch: Epoch) {
         self.registry.with(agent, |agent| agent.activate(epoch));
     }
 
-    /// Makes an agent what another server on the same database has stored: in this epoch, and
-    /// inactive for this reason. A later epoch begins with empty windows. What this server decided
-    /// in the same epoch is never lifted: its kill may not be stored yet.
+    /// Adopts what another server on the same database has stored: the epoch, and the deactivation
+    /// if there is one. A later epoch begins with empty windows. A deactivation that this server
+    /// decided in the same epoch is never lifted: its kill may not be stored yet.
     pub fn adopt(&self, agent: &AgentId, epoch: Epoch, deactivation: Option<Deactivation>) {
         self.registry.with(agent, |agent| agent.adopt(epoch, deactivation));
     }
 
-    /// Changes the settings of an agent; an unknown one is created. They hold from the next call.
+    /// Changes the settings of an agent from the next call on; an unknown agent is created.
     pub fn configure(&self, agent: &AgentId, kill_switch: KillSwitch) -> Configured {
         self.registry.with(agent, |agent| {
             let window_floor = agent.window_floor_after(kill_switch);
@@ -163,19 +162,19 @@ impl Guard {
     }
 
     /// The floor of an agent's windows after a change to `kill_switch`. Changes nothing: it is
-    /// stored with the settings before [`configure_above`](Guard::configure_above) makes them hold.
+    /// stored with the settings before [`configure_above`](Guard::configure_above) applies them.
     pub fn window_floor_after(&self, agent: &AgentId, kill_switch: KillSwitch) -> u64 {
         self.registry.with_known(agent, |agent| agent.window_floor_after(kill_switch)).unwrap_or_default()
     }
 
     /// Changes the settings of an agent as they were stored, with the floor of
     /// [`window_floor_after`](Guard::window_floor_after); an unknown agent is created. A window
-    /// that grows does not get back calls that left it between the two.
+    /// that grows does not regain calls that left it between the two.
     pub fn configure_above(&self, agent: &AgentId, kill_switch: KillSwitch, window_floor: u64) {
         self.registry.with(agent, |agent| agent.configure(kill_switch, window_floor));
     }
 
-    /// Replaces what does not count for an agent. It holds from the next call.
+    /// Replaces the exemptions of an agent from the next call on.
     pub fn exempt(&self, agent: &AgentId, exemptions: Vec<Exemption>) {
         self.registry.with(agent, |agent| agent.exempt(exemptions));
     }
@@ -186,13 +185,13 @@ impl Guard {
         self.registry.with_known(agent, |agent| agent.suspend_kills(suspended));
     }
 
-    /// Forgets an agent altogether.
+    /// Forgets everything about an agent.
     pub fn forget(&self, agent: &AgentId) {
         self.registry.remove(agent);
         self.policies.forget(agent);
     }
 
-    /// Those of `calls` that stand in a window of an agent.
+    /// Those of `calls` that are in a window of any agent.
     pub fn calls_in_windows(&self, calls: &HashSet<CallId>) -> HashSet<CallId> {
         let mut found = HashSet::new();
         self.registry
@@ -206,13 +205,13 @@ impl Guard {
         self.registry.released_calls.take()
     }
 
-    /// The agent as it stands, if it is known.
+    /// The current state of an agent, if it is known.
     pub fn agent(&self, agent: &AgentId) -> Option<AgentView> {
         self.registry.view(agent)
     }
 
-    /// Every inactive agent as it stands, without its windows: what a database must hold that has
-    /// lost them.
+    /// Every inactive agent with its current state and without its windows, to be written to a
+    /// database that has lost it.
     pub fn inactive_agents(&self) -> Vec<SavedAgent> {
         let mut inactive = Vec::new();
         self.registry.for_each(|id, agent| {
@@ -234,7 +233,7 @@ impl Guard {
     }
 
     /// The active agents whose score is nearest to their threshold, at most `limit`, the nearest
-    /// first; those without any score are not among them.
+    /// first. Agents without a score are left out.
     pub fn nearest(&self, limit: usize) -> Vec<AgentId> {
         let mut nearest: Vec<(f64, AgentId)> = Vec::new();
         self.registry.for_each(|id, agent| {
@@ -251,9 +250,9 @@ impl Guard {
         nearest.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Changes the settings of agents not yet seen. Those it knows keep their own; one that is
-    /// stored and has left memory must be [configured](Guard::configure) before, or it would come
-    /// back with the new ones.
+    /// Changes the settings of agents not yet seen. Known agents keep theirs. A stored agent that
+    /// has left memory must be [configured](Guard::configure) before, or it would come back with
+    /// the new settings.
     pub fn set_defaults(&self, defaults: KillSwitch) {
         self.registry.set_defaults(defaults);
     }
@@ -263,7 +262,7 @@ impl Guard {
         self.registry.config().defaults
     }
 
-    /// The settings that `agent` has when it is first seen: its groups may say otherwise.
+    /// The settings that `agent` has when it is first seen: its groups may override the defaults.
     pub fn defaults_of(&self, agent: &AgentId) -> KillSwitch {
         self.registry.defaults_of(agent)
     }

@@ -1,13 +1,13 @@
-//! Compares one call with those before it, signal by signal, and lets the rules decide what counts.
+//! Compares one call with earlier calls, signal by signal, and lets the rules decide what counts.
 
 use model::{Counting, Novelty, Outcome, SignalCounts, TextHash};
 
 use crate::rules::{self, Outgrowth, SmallTalk, Standstill, Until};
 use crate::window::PackedFingerprint;
 
-/// Compares the last call of a window with those before it.
+/// Compares the last call of a window with the earlier ones.
 pub(crate) struct Judge<'w> {
-    /// Those that are considered, and then the current call.
+    /// The considered calls, oldest first, and the current call at the end.
     calls: Vec<&'w PackedFingerprint>,
     current: &'w PackedFingerprint,
     /// The place of the newest answered call among `calls`.
@@ -45,7 +45,7 @@ enum Signal {
 }
 
 impl<'w> Judge<'w> {
-    /// Judges the last of `calls`. `None`: there is no call.
+    /// Judges the last of `calls`; `None` if there is no call.
     pub(crate) fn new(mut calls: Vec<&'w PackedFingerprint>, counting: Counting) -> Option<Judge<'w>> {
         let current = calls.pop()?;
         if counting == Counting::Adaptive {
@@ -67,12 +67,12 @@ impl<'w> Judge<'w> {
         &self.calls[..self.place()]
     }
 
-    /// The call with the newest response, if there is one.
+    /// The call with the newest response; `None` if there is no such call.
     pub(crate) fn newest_response(&self) -> Option<&'w PackedFingerprint> {
         self.newest.map(|place| self.calls[place]).filter(|call| call.response().is_some())
     }
 
-    /// By which signals each of those calls counts.
+    /// By which signals each considered call counts.
     pub(crate) fn marks(&self) -> Vec<Marks> {
         let mut marks = vec![Marks::default(); self.place()];
         self.each(|place, signal| match signal {
@@ -99,7 +99,7 @@ impl<'w> Judge<'w> {
         marks
     }
 
-    /// How many of them count by each signal.
+    /// How many considered calls count by each signal.
     pub(crate) fn counts(&self) -> SignalCounts {
         let has = |rule| !self.places(rule).is_empty();
         let has_talk = || self.small_talk().is_some() || has(rules::idle_talk) || has(rules::narration);
@@ -125,14 +125,14 @@ impl<'w> Judge<'w> {
         self.counting == Counting::Adaptive
     }
 
-    /// Whether the current call passes on that something went wrong: the same complaint again says
-    /// that the work in between was in vain.
+    /// Whether the current call reports a failure to the agent: the same complaint again shows that
+    /// the work in between did not help.
     fn is_complaint(&self) -> bool {
         let is_result = self.current.tools().is_some_and(|step| step.is_written);
         self.is_adaptive() && self.current.prompt_is_error() && !is_result
     }
 
-    /// The small talk that the current call goes on with.
+    /// The small talk that the current call continues.
     fn small_talk(&self) -> Option<SmallTalk> {
         if self.is_adaptive() { rules::small_talk(&self.calls) } else { None }
     }
@@ -143,7 +143,7 @@ impl<'w> Judge<'w> {
     }
 
     /// The places of the calls whose answers led to the steps of `standstill` and are like earlier
-    /// answers. After a lap and some more it does not matter what an agent says.
+    /// answers. In a long standstill every answer counts, whatever its words.
     fn similar_answers(&self, standstill: &Standstill) -> impl Iterator<Item = usize> {
         let is_long = standstill.is_long();
         let before = |step: &usize| {
@@ -164,7 +164,8 @@ impl<'w> Judge<'w> {
         self.calls[..place].iter().any(is_like)
     }
 
-    /// Hands out the place of each call that counts, once for each signal that it counts by.
+    /// Calls `mark` with the place of each call that counts, once for each signal by which it
+    /// counts.
     fn each(&self, mark: impl FnMut(usize, Signal)) {
         match self.counting {
             Counting::Literal => self.literal(mark),
@@ -172,12 +173,12 @@ impl<'w> Judge<'w> {
         }
     }
 
-    /// The place of the current call, behind those that are considered.
+    /// The place of the current call, which is behind all considered calls.
     fn place(&self) -> usize {
         self.calls.len() - 1
     }
 
-    /// The formula and nothing else.
+    /// Marks by the literal formula alone.
     fn literal(&self, mut mark: impl FnMut(usize, Signal)) {
         let tools = |call: &PackedFingerprint| call.tools().filter(|step| !step.is_written).map(|step| step.literal);
         let response = |call: &PackedFingerprint| call.response().map(|response| response.literal);
@@ -197,10 +198,10 @@ impl<'w> Judge<'w> {
 
     fn adaptive(&self, mut mark: impl FnMut(usize, Signal)) {
         let current = self.place();
-        // Most calls are steps of work on one prompt: that is soon seen.
+        // Most calls are steps of work on one prompt; this cheap test comes first.
         let has_moved_on = |call: &PackedFingerprint| rules::has_moved_on(call, self.current);
         let is_complaint = self.is_complaint();
-        // A template of a complaint may be right for one document after the other.
+        // The same template of a complaint may apply to several documents.
         let is_elsewhere = |call: &PackedFingerprint| {
             is_complaint && self.current.turn().position > 0 && call.conversation() != self.current.conversation()
         };
@@ -228,9 +229,9 @@ impl<'w> Judge<'w> {
         }
     }
 
-    /// Goes from call to call that counts, back from the one at `from`, as far as they are parts of
-    /// one loop.
-    // Not inlined: three of them in one function would not have enough registers.
+    /// Marks the calls that count, backwards from the one at `from`, as far as they belong to one
+    /// loop.
+    // Not inlined: three copies in one function would not have enough registers.
     #[inline(never)]
     fn trace(
         &self,
@@ -275,7 +276,7 @@ impl<'w> Judge<'w> {
             && rules::is_asked_again(&self.calls, place, current)
     }
 
-    /// `outgrowth` is what came of the `newest` response.
+    /// `outgrowth` is the outcome of the `newest` response.
     #[inline]
     fn response_counts(
         &self,
@@ -298,7 +299,7 @@ impl<'w> Judge<'w> {
     }
 }
 
-/// Whether two texts are alike: none is like nothing.
+/// Whether two texts are alike; a missing text is like no other.
 fn are_similar(one: Option<TextHash>, other: Option<TextHash>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one.is_similar(other))
 }

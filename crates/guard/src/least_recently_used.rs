@@ -2,11 +2,11 @@
 //!
 //! Each entry has the number of its last use, because these maps are read concurrently and cannot
 //! keep a list in order of use. Other bounded maps differ: the windows of an agent's conversations
-//! are a short list in order of use, which is also how they are packed; chains of calls and cached
-//! bodies are bounded by bytes and leave in order of age.
+//! are a short list in order of use, in which they are also packed; chains of calls and cached
+//! bodies are bounded by bytes and evicted in order of age.
 
-/// The `count` entries that were used longest ago, in any order. Each begins with the number of its
-/// last use.
+/// The `count` entries that were used longest ago, in any order. The first part of an entry is the
+/// number of its last use.
 pub(crate) fn oldest<T>(mut entries: Vec<(u64, T)>, count: usize) -> Vec<(u64, T)> {
     if count < entries.len() {
         entries.select_nth_unstable_by_key(count, |(last_use, _)| *last_use);

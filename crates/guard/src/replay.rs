@@ -1,6 +1,6 @@
-//! Recorded calls judged again, under any settings: what the kill switch would have done. The same
-//! windows and rules as live; the only difference is that a recorded answer is known before the
-//! next call, also where calls overlapped.
+//! Judges recorded calls again, under any settings: what the kill switch would have done. Windows
+//! and rules are those of live calls; the only difference is that a recorded answer is known before
+//! the next call, also where calls overlapped.
 
 use std::hash::Hasher as _;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Replay {
     threshold: f64,
 }
 
-/// What would have become of a recorded call.
+/// The verdict on a recorded call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
     /// Its score.
@@ -37,28 +37,28 @@ impl Replay {
         Replay { agent: StoredAgent::new(settings), max_conversations, threshold: kill_switch.threshold }
     }
 
-    /// The same agent, for which some things do not count.
+    /// The same agent with exemptions.
     pub fn exempting(mut self, exemptions: Vec<Exemption>) -> Replay {
         self.agent.open(self.max_conversations).exempt(exemptions);
         self
     }
 
-    /// Takes the next call. They come in the order of their numbers, and of one epoch: an
+    /// Judges the next call. Calls come in the order of their numbers and are of one epoch: an
     /// activation starts a new replay.
     pub fn take(&mut self, recorded: &Fingerprint) -> Judged {
         let score = self.agent.open(self.max_conversations).on_recorded(recorded);
         Judged { score, is_stopped: score.value > self.threshold }
     }
 
-    /// What the tool step of the newest call brought, for those who want to follow a score.
+    /// What the tool step of the newest call contributed, to explain a score.
     pub fn newest_novelty(&mut self) -> Novelty {
         self.agent.open(self.max_conversations).newest_novelty()
     }
 }
 
 /// Judges `recorded` calls of one epoch, in the order of their numbers, as if the kill switch only
-/// observed: every call that scores above the threshold is one that would have been stopped, had
-/// the agent got that far.
+/// observed: every call that scores above the threshold would have been stopped, if none before it
+/// was.
 pub fn what_if<'f>(
     recorded: impl IntoIterator<Item = &'f Fingerprint>,
     kill_switch: KillSwitch,
@@ -77,13 +77,13 @@ pub struct PastCall<'a> {
     pub time: Timestamp,
     /// For how many milliseconds nothing had happened in its conversation.
     pub silence_ms: i64,
-    /// What tells its conversation apart.
+    /// The name of its conversation.
     pub conversation: &'a str,
     /// The request's bytes.
     pub body: BodyHash,
-    /// What they ask.
+    /// The request that was read from them.
     pub asked: &'a Asked<'a>,
-    /// What was answered. `None`: it failed.
+    /// Its answer; `None` if it failed.
     pub answered: Option<&'a Answered>,
     /// Whether it was one of several samples of one ask.
     pub is_sample: bool,
@@ -132,7 +132,7 @@ impl PastCalls {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyHash(u64);
 
-/// A body that grows from call to call, hashed once.
+/// A body that grows from call to call, so that each byte is hashed once.
 #[derive(Clone, Default)]
 pub struct GrowingBody(XxHash3_64);
 

@@ -6,7 +6,7 @@ use crate::exemptions::Exemptions;
 use crate::judge::{Judge, Marks};
 use crate::window::PackedFingerprint;
 
-/// What the last call of `window` has in common with those before it.
+/// What the last call of `window` has in common with the earlier ones.
 pub(crate) fn signals(window: Vec<&PackedFingerprint>, counting: Counting, exemptions: &Exemptions) -> SignalCounts {
     let Some(judge) = Judge::new(window, counting) else {
         return SignalCounts::default();

@@ -1,4 +1,4 @@
-//! Since when an agent gets nowhere, and which cycle it goes round. Asked once a loop was found: it
+//! Since when an agent is stuck, and which cycle it repeats. Computed when a loop was found: it
 //! explains the kill and decides nothing.
 
 use std::cmp::Reverse;
@@ -10,17 +10,17 @@ use crate::judge::Judge;
 use crate::rules;
 use crate::window::PackedFingerprint;
 
-/// Fewer calls than this are no cycle, whatever they are like.
+/// Fewer calls than this are not a cycle.
 const FEWEST_CALLS: usize = 3;
 
-/// The part of `window` in which the agent gets nowhere. `matches` are the calls that made the
-/// score of its last call.
+/// The part of `window` in which the agent is stuck. `matches` are the calls that made the score of
+/// its last call.
 pub(crate) fn stuck(window: &[&PackedFingerprint], matches: &[MatchedCall], counting: Counting) -> Stuck {
     let Some(current) = window.last() else { return Stuck::default() };
     let judge = Judge::new(window.to_vec(), counting);
     let considered: Vec<&PackedFingerprint> =
         judge.iter().flat_map(Judge::considered).chain([current]).copied().collect();
-    // Beside other work there may be no cycle in all calls, and one in those of the conversation.
+    // If other conversations do other work, only the calls of this conversation may form a cycle.
     let is_own = |call: &&PackedFingerprint| call.conversation() == current.conversation();
     let own: Vec<&PackedFingerprint> = considered.iter().copied().filter(is_own).collect();
     for calls in [&considered, &own] {
@@ -37,15 +37,15 @@ pub(crate) fn stuck(window: &[&PackedFingerprint], matches: &[MatchedCall], coun
     from_calls(&calls, None)
 }
 
-/// The calls after the last rest: what comes back after one is no part of the loop before it, and
-/// does not count either.
+/// The calls after the last rest: a call that comes back after a rest is not part of the loop
+/// before it.
 fn since_rest<'c, 'w>(calls: &'c [&'w PackedFingerprint], counting: Counting) -> &'c [&'w PackedFingerprint] {
     let is_rest =
         |pair: &[&PackedFingerprint]| counting == Counting::Adaptive && rules::is_after_rest(pair[1], pair[0]);
     calls.windows(2).rposition(is_rest).map_or(calls, |place| &calls[place + 1..])
 }
 
-/// The conversations that the score is about.
+/// The conversations of the calls that made the score.
 fn conversations(window: &[&PackedFingerprint], matches: &[MatchedCall]) -> HashSet<ConversationId> {
     let alike: HashSet<_> = matches.iter().filter(|matched| !matched.alike.is_empty()).map(|it| it.call).collect();
     let found = window.iter().filter(|call| alike.contains(&call.call)).chain(window.last());
@@ -57,8 +57,8 @@ fn from_calls(calls: &[&PackedFingerprint], cycle: Option<Cycle>) -> Stuck {
     Stuck { since, calls: calls.iter().map(|call| call.call).collect(), cycle }
 }
 
-/// Whether two calls can be the same place of two laps: they report the same tool calls, or ask
-/// alike and report none.
+/// Whether two calls can be the same place in two laps: they report the same tool calls, or have
+/// similar prompts and report none.
 fn is_same_place(one: &PackedFingerprint, other: &PackedFingerprint, counting: Counting) -> bool {
     let signature = |call: &PackedFingerprint| match counting {
         Counting::Literal => call.tools().filter(|step| !step.is_written).map(|step| step.literal),
@@ -73,8 +73,8 @@ fn is_same_place(one: &PackedFingerprint, other: &PackedFingerprint, counting: C
     }
 }
 
-/// The cycle that `calls` end with, and where it begins: of all that go round twice the longest, of
-/// those the tightest.
+/// The cycle that `calls` end with, and where it begins: the longest one with at least two laps,
+/// and among equally long ones the one with the shortest period.
 fn cycle<T>(calls: &[T], is_same: impl Fn(&T, &T) -> bool) -> Option<(Cycle, usize)> {
     let length_of = |period: usize| {
         let places = (period..calls.len()).rev();

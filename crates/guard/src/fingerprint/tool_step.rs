@@ -1,4 +1,4 @@
-//! What is kept of the newest step: which tools were called and what they gave.
+//! The print of the newest step: which tools were called, and their results.
 
 use std::borrow::Cow;
 
@@ -14,13 +14,13 @@ use super::result::client_header::{has_failed, without_header};
 use super::result::error_text::{says_error, says_error_at_once};
 use super::result::{self, gist, lines, nothing};
 
-/// A longer result of a look is content, in which any word may stand.
+/// A longer result of a look is content, which may contain any word.
 const LONGEST_MESSAGE: usize = 600;
 
-/// How many words a report has at least.
+/// A report has at least so many words.
 const REPORT: usize = 8;
 
-/// How many steps a thread knows. An agent that is stuck, retries or samples sends one of its last
+/// How many steps a thread caches. An agent that is stuck, retries or samples sends one of its last
 /// steps again; all others are new.
 const PLACES: usize = 16;
 
@@ -28,7 +28,7 @@ thread_local! {
     static STEPS: PrintCache<(ToolStep, u16), PLACES> = const { PrintCache::new() };
 }
 
-/// The newest step, and how many seconds its tools say that they waited.
+/// The newest step, and how many seconds of waiting its tools report.
 pub(super) fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
     let Asked { tool_calls, tool_results, has_failed_results, calls_are_written, .. } = asked;
     let reported = Reported {
@@ -43,7 +43,7 @@ pub(super) fn tool_step(asked: &Asked<'_>) -> Option<(ToolStep, u16)> {
     Some(STEPS.with(|steps| steps.find_or(reported.key(), || make_step(&reported))))
 }
 
-/// All of a request that its step is made from.
+/// The parts of a request from which its step is made.
 struct Reported<'a> {
     tool_calls: &'a [ToolCall<'a>],
     tool_results: &'a [Cow<'a, str>],
@@ -66,17 +66,18 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     let is_report =
         || asked.tool_results.iter().map(|result| result.split_whitespace().count()).sum::<usize>() >= REPORT;
     let kind = match kind::of_calls(asked.tool_calls) {
-        // A sub-agent that reports was asked for what it found; one that says that it is done has
-        // done something.
+        // A sub-agent that reports was asked to find something out; one that only says that it is
+        // done has done something.
         StepKind::Other if asked.tool_calls.iter().all(kind::is_delegation) && is_report() => StepKind::Look,
         kind => kind,
     };
-    // A file that was changed may well speak of errors: only the head of the result tells whether
-    // it was.
+    // A changed file may contain the words of errors: only the head of the result shows whether it
+    // was changed.
     let says = |result: &str| match (kind, without_header(result)) {
-        // Only of a change: a search in vain and a failing test end with a code, too.
+        // The exit code counts only for a change: a search without a match and a failing test end
+        // with one, too.
         (StepKind::Change, output) => has_failed(result).unwrap_or_else(|| says_error_at_once(output)),
-        // So may a file that is read.
+        // A file that is read may contain the words of errors, too.
         (StepKind::Look, output) if output.len() > LONGEST_MESSAGE => says_error_at_once(output),
         (_, output) => says_error(output),
     };
@@ -98,8 +99,8 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     } else if kind == StepKind::Look && !is_error && !result.is_empty && has_numbers(asked.tool_calls) {
         result.gist = lines::sample(results).unwrap_or(result.gist);
     }
-    // A batch over temporary files is one thing done to each of them. Where more came of it than a
-    // word, that tells whether it was the same.
+    // A batch does one thing to each temporary file, so the file distinguishes its calls. A result
+    // that is not short does so by itself.
     let names_files = !is_error && result.is_short && !result.is_empty;
     let signatures: Vec<Signature> = asked.tool_calls.iter().map(|call| Signature::of(call, names_files)).collect();
     let step = ToolStep {
@@ -114,13 +115,13 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     (step, waited)
 }
 
-/// The words of the texts that the calls of a look were made with.
+/// The words of the texts in the arguments of a look.
 fn wording_of(calls: &[ToolCall<'_>]) -> WordSet {
     let words = calls.iter().map(|call| wording(&canonical(&call.arguments)));
     WordSet(words.fold(0, |all, words| all | words.0))
 }
 
-/// Whether there are numbers among the arguments, which may choose a part of something.
+/// Whether there are numbers in the arguments, which may select a part of something.
 fn has_numbers(calls: &[ToolCall<'_>]) -> bool {
     calls.iter().any(|call| call.arguments.bytes().any(|byte| byte.is_ascii_digit()))
 }
@@ -134,7 +135,7 @@ struct Signature {
 }
 
 impl Signature {
-    /// `names_files`: temporary files tell calls apart.
+    /// `names_files`: the names of temporary files count.
     fn of(call: &ToolCall<'_>, names_files: bool) -> Signature {
         let (name, arguments) = name_and_arguments(call);
         let name = XxHash3_64::oneshot(name.as_bytes());
@@ -143,7 +144,7 @@ impl Signature {
         let kept = without_volatile(&arguments);
         let is_same = !has_numbers && matches!(kept, Cow::Borrowed(_));
         let adaptive = if is_same { literal } else { fold(name, exact(&kept, Numbers::Kept).0) };
-        // What was chosen is another call each time, although it is masked in a text.
+        // An id or a time as an argument makes it another call, although it is masked in texts.
         let files = if names_files { temporary_files(&kept) } else { 0 };
         let adaptive = [chosen(&kept), files].into_iter().filter(|hash| *hash != 0).fold(adaptive, fold);
         Signature { literal, adaptive }
@@ -161,11 +162,11 @@ fn exact(text: &str, numbers: Numbers) -> (u64, bool) {
     (hash.finish(), has_masked)
 }
 
-/// One hash of several whose order says nothing: parallel calls come back in any.
+/// One hash of several, whatever their order: parallel calls come back in any order.
 fn together(hashes: impl ExactSizeIterator<Item = u64>) -> u64 {
     let count = hashes.len() as u64;
     let with = |all: u64, hash: u64| XxHash3_64::oneshot_with_seed(all, &hash.to_le_bytes());
-    // Most steps have one call, which need not be put in order.
+    // Most steps have one call and need no sorting.
     if count < 2 {
         return hashes.fold(count, with);
     }

@@ -1,9 +1,9 @@
-//! The different words of a text, for comparing which words two texts share.
+//! The set of words of a text, to find which words two texts share.
 
 use super::digest::{Word, Words, fold};
 use super::normalise::{Numbers, words_of};
 
-/// The different words of texts, by their hashes.
+/// The set of words of texts, as hashes.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary(Vec<u64>);
 
@@ -16,7 +16,7 @@ impl Vocabulary {
         Vocabulary(collected.words)
     }
 
-    /// How many of its words were not `said`.
+    /// How many of its words are not in `said`.
     pub(super) fn new_words(&self, said: &Vocabulary) -> usize {
         self.0.iter().filter(|word| said.0.binary_search(word).is_err()).count()
     }
@@ -33,7 +33,7 @@ impl Vocabulary {
 #[derive(Debug, Default)]
 struct Collected {
     words: Vec<u64>,
-    /// The character before, in scripts without spaces: two of them say what one does not.
+    /// The character before, in scripts without spaces: pairs mean more than single characters.
     before: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
 //! Answers that are a JSON object with an action in it, as browser and terminal agents write them.
-//! The thoughts beside the action are reworded every time and say nothing about it.
+//! The thoughts next to the action are reworded every time and do not count.
 
 use model::is_thought;
 use serde_json::Value;
@@ -10,7 +10,7 @@ const LONGEST: usize = 8 * 1024;
 /// Fields that make an object an action.
 const ACTS: [&str; 6] = ["action", "actions", "next_action", "action_type", "commands", "tool"];
 
-/// The action in an answer, without the thoughts; `None` if the answer is no such object.
+/// The action in an answer, without the thoughts; `None` if the answer is not such an object.
 pub(super) fn action_in(text: &str) -> Option<String> {
     let object = object_of(text)?;
     // Parsed last: nearly every answer is prose.
@@ -29,7 +29,7 @@ fn object_of(text: &str) -> Option<&str> {
         return None;
     }
     let fenced = || {
-        // One character is soon found, and most answers have none.
+        // A search for one character is cheap, and most answers do not contain it.
         let first = text.find('`')?;
         let body = text[first..].split_once("```")?.1.split_once('\n')?.1;
         Some(body.split("```").next().unwrap_or(body).trim())

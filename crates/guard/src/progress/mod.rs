@@ -1,6 +1,6 @@
-//! The one notion that all rules follow from: progress. An agent gets further when it does
-//! something new that succeeds, or sees something new. What it does again with the same outcome,
-//! whatever it looks like, is a repetition; waiting is neither.
+//! Progress, the notion from which all rules follow. An agent makes progress when it does something
+//! new that succeeds, or sees something new. Doing something again with the same outcome is a
+//! repetition, whatever its form; waiting is neither.
 
 use model::{Novelty, ResultPrint, StepKind, ToolStep, Turn};
 
@@ -14,14 +14,14 @@ pub(crate) use parts::{are_parts_of_one, is_same_part};
 use rewording::rewords;
 pub(crate) use rewording::{gave_alike, is_reworded};
 
-/// How long an agent must have been silent between two looks for them to be polls: who loops looks
-/// again at once.
+/// How long an agent must have been silent between two looks for them to be polls: an agent in a
+/// loop looks again at once.
 const POLL_SILENCE_S: u16 = 20;
-/// How long before it runs or does the same again: tests and builds take a while by themselves.
+/// The same for running or doing something again: tests and builds take a while by themselves.
 const RUN_SILENCE_S: u16 = 60;
 
-/// What `step` brought. `earlier` are the calls of its conversation before it, oldest first; it
-/// came after `silence` seconds.
+/// What `step` contributed. `earlier` are the earlier calls of its conversation, oldest first; the
+/// step came after `silence` seconds.
 pub(crate) fn novelty<'e>(
     earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
@@ -29,7 +29,7 @@ pub(crate) fn novelty<'e>(
     silence: u16,
 ) -> Novelty {
     let brought = against_earlier(earlier.clone(), step, turn);
-    // Waiting excuses what brought nothing; what is new is new however long it took.
+    // Waiting excuses a step without progress; something new is progress however long it took.
     let is_empty_poll = brought == Novelty::Barren && step.result.is_empty && silence >= POLL_SILENCE_S;
     if is_empty_poll
         || !brought.is_progress() && (is_poll(earlier.clone(), step, silence) || is_wait_between(earlier, step))
@@ -39,7 +39,7 @@ pub(crate) fn novelty<'e>(
     brought
 }
 
-/// What `step` brought, whether or not the agent waited for it.
+/// What `step` contributed, whether or not the agent waited for it.
 fn against_earlier<'e>(
     earlier: impl Iterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
@@ -47,7 +47,7 @@ fn against_earlier<'e>(
 ) -> Novelty {
     let steps = || earlier.clone().filter_map(|call| Some((call, call.tools()?)));
     let is_same_call = |other: &ToolStep| other.adaptive == step.adaptive;
-    // Another question of the user may well have the same answer.
+    // Different questions of the user may have the same answer.
     let is_same_question = |call: &PackedFingerprint| step.is_written || call.turn() == turn;
     let has_rewordings = || rewords(steps().filter(|(call, _)| is_same_question(call)), step);
     if !earlier.clone().any(|call| call.tool_signature() == Some(step.adaptive)) {
@@ -73,9 +73,9 @@ fn against_earlier<'e>(
     let alike = same().filter(|other| other.result.shape == step.result.shape).map(|other| other.result);
     let is_alike = alike.clone().next().is_some();
     match step.kind {
-        // What is done again gets another number, and is still the same.
+        // A repeated action gets another number, and is still the same.
         StepKind::Change if is_alike => return Novelty::Jitter,
-        // What failed before and succeeds now is done.
+        // Something that failed before succeeds now.
         StepKind::Change | StepKind::Run | StepKind::Other if is_done_at_last(same(), step) => return Novelty::Changed,
         // The same step again led somewhere else: the next commit of a bisection.
         StepKind::Change if !step.is_error && leads_on(same(), step) => return Novelty::Changed,
@@ -88,18 +88,18 @@ fn against_earlier<'e>(
     let all = all_series(alike, step.result);
     match movement(&all) {
         _ if step.is_error && (counts_tries(&all) || are_drawn(&all)) => Novelty::Jitter,
-        // Numbers that go back and forth within wide bounds may be those of something that lives.
+        // Numbers that go back and forth within wide bounds may be live measurements.
         Novelty::Jitter if !step.is_error && all.iter().any(Series::is_lively) => Novelty::Neutral,
         brought => brought,
     }
 }
 
-/// Whether `step` succeeds with what failed every time before.
+/// Whether `step` succeeds, and failed every time before.
 fn is_done_at_last(mut same: impl Iterator<Item = ToolStep>, step: &ToolStep) -> bool {
     !step.is_error && !says_nothing(step) && same.all(|other| other.is_error)
 }
 
-/// Whether `step` gave other words than the times before, each of which did, too.
+/// Whether every result of the same call, the one of `step` included, has different words.
 fn leads_on(same: impl Iterator<Item = ToolStep>, step: &ToolStep) -> bool {
     let mut shapes = vec![step.result.shape];
     same.map(|other| other.result.shape).all(|shape| {
@@ -110,7 +110,7 @@ fn leads_on(same: impl Iterator<Item = ToolStep>, step: &ToolStep) -> bool {
 }
 
 /// Whether the user asked for something else before each of the same looks, and got it: a customer
-/// comes back to an order, notes are read at the beginning of every turn. In the first turn nobody
+/// comes back to an order, notes are read at the beginning of every turn. In the first turn no one
 /// has asked again: the conversation was compacted, and its work begins anew.
 fn is_asked_anew<'e>(
     mut same: impl Iterator<Item = (&'e PackedFingerprint, ToolStep)>,
@@ -121,11 +121,11 @@ fn is_asked_anew<'e>(
     is_plain && same.all(|(call, other)| !other.is_error && call.turn().message != turn.message)
 }
 
-/// How many looks a number may stand still for each time that it moved, up to a few times.
+/// For each time that a number moved, up to `MOST_MOVES`, it may stand still for so many looks.
 const STANDS_FOR: usize = 2;
 const MOST_MOVES: usize = 4;
 
-/// Whether a number that has moved so far stands still: a job goes on at its own pace.
+/// Whether a number that has moved before stands still for now: a job advances at its own pace.
 fn is_plateau(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> bool {
     let alike = || earlier.clone().filter(|result| result.shape == newest.shape);
     let (mut moves, mut stands, mut before) = (0, 0, None);
@@ -138,7 +138,7 @@ fn is_plateau(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: Result
     has_direction && stands <= STANDS_FOR * moves.min(MOST_MOVES)
 }
 
-/// What a step brought whose calls were not made before.
+/// What a step with new calls contributed.
 fn of_new_call(mut steps: impl Iterator<Item = (bool, ToolStep)>, step: &ToolStep) -> Novelty {
     if step.is_error {
         let is_same = |other: ResultPrint| other.gist == step.result.gist || other.shape == step.result.shape;
@@ -166,8 +166,8 @@ fn of_new_call(mut steps: impl Iterator<Item = (bool, ToolStep)>, step: &ToolSte
     }
 }
 
-/// Whether the result says in words that nothing was found. A program without any output may well
-/// have done something.
+/// Whether the result says in words that nothing was found. A program without output may have done
+/// something.
 fn says_nothing(step: &ToolStep) -> bool {
     step.result.is_empty && step.result.gist != step.result.shape
 }
@@ -176,22 +176,22 @@ fn is_same_nothing(one: &ToolStep, other: &ToolStep) -> bool {
     says_nothing(one) && one.kind == other.kind && one.result.gist == other.result.gist
 }
 
-/// Whether another look, or another note, gave what is known already. Two things may well be in the
-/// same state.
+/// Whether another look, or another note, gave what is already known. Short results do not count:
+/// two things may be in the same state.
 pub(crate) fn is_same_finding(one: &ToolStep, other: &ToolStep) -> bool {
     let says_something = one.kind == StepKind::Plan || one.result.is_empty || !one.result.is_short;
     one.kind == other.kind && says_something && one.result.finding() == other.result.finding()
 }
 
-/// Whether the agent waited before it made the same call again: silence counts wherever it was
-/// spent, in this call or in one before it (`sleep 60`, then a look).
+/// Whether the agent waited before it made the same call again: silence counts in this call and in
+/// those since the last one like it (`sleep 60`, then a look).
 fn is_poll<'e>(
     earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
     silence: u16,
 ) -> bool {
     let enough = match step.kind {
-        // What failed is tried again after a shorter while: a mirror or a network comes back.
+        // A failed call is retried after a shorter wait: a mirror or a network comes back.
         _ if step.is_error => POLL_SILENCE_S,
         StepKind::Look | StepKind::Wait | StepKind::Other => POLL_SILENCE_S,
         _ => RUN_SILENCE_S,
@@ -206,11 +206,11 @@ fn is_poll<'e>(
     false
 }
 
-/// How often a failure may be waited out, and how often if the tries come at regular intervals.
+/// How often a failure may be retried after a wait, and how often at regular intervals.
 const FREE_TRIES: usize = 5;
 const FREE_REGULAR_TRIES: usize = 16;
 
-/// Whether the same call failed alike so often that waiting is no excuse any more.
+/// Whether the same call failed in the same way so often that waiting no longer excuses it.
 fn is_given_up<'e>(earlier: impl Iterator<Item = &'e PackedFingerprint>, step: &ToolStep) -> bool {
     let is_same =
         |other: ToolStep| other.is_error && other.adaptive == step.adaptive && other.result.shape == step.result.shape;
@@ -226,8 +226,9 @@ fn is_given_up<'e>(earlier: impl Iterator<Item = &'e PackedFingerprint>, step: &
     tries >= if is_regular { FREE_REGULAR_TRIES } else { FREE_TRIES }
 }
 
-/// Whether something new was seen since the same wait before: who waits between looks at what moves
-/// is not stuck. So it is with notes, which agents read again and again by design.
+/// Whether something new was seen since the same wait: an agent that waits between looks at
+/// something that changes is not stuck. The same holds for notes, which agents read again by
+/// design.
 fn is_wait_between<'e>(
     earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,

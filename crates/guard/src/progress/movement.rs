@@ -1,10 +1,10 @@
-//! How the numbers of a result move from one time to the next: progress, jitter, or a counter.
+//! How the numbers of a result move from one result to the next: progress, jitter, or a counter.
 
 use model::{Novelty, ResultPrint};
 
-/// How the numbers move from result to result, oldest first, up to `newest`: those that go one way
-/// for a while, or go far, are new; those that go back and forth within narrow bounds jitter. Until
-/// that shows, they say nothing.
+/// What the movement of the numbers means: numbers that go one way for a while, or go far, are
+/// progress; numbers that go back and forth within narrow bounds jitter. While it is too early to
+/// decide, they are neutral.
 pub(super) fn movement(all: &[Series; 3]) -> Novelty {
     if all.iter().any(Series::moves) {
         Novelty::Found
@@ -23,29 +23,29 @@ pub(super) fn all_series(earlier: impl Iterator<Item = ResultPrint> + Clone, new
     })
 }
 
-/// Whether the numbers of a failure only count how often it was tried: each rises by a little each
-/// time. What fails less has a number that falls.
+/// Whether the numbers of a failure only count the tries: each rises by a little each time. A
+/// failure that gets smaller has a number that falls.
 pub(super) fn counts_tries(all: &[Series; 3]) -> bool {
     let changes = || all.iter().filter(|series| series.changes > 0);
     changes().any(|series| series.changes >= 2) && changes().all(Series::is_counter)
 }
 
-/// Whether the numbers of a failure say nothing: those that change are drawn anew each time.
+/// Whether the numbers of a failure are random: those that change jump each time.
 pub(super) fn are_drawn(all: &[Series; 3]) -> bool {
     let mut changes = all.iter().filter(|series| series.changes > 0).peekable();
     changes.peek().is_some() && changes.all(Series::is_drawn)
 }
 
-/// By how much the number of the try rises from one result to the next: others may try, too.
+/// By how much the number of the try may rise from one result to the next: others may try, too.
 const MOST_TRIES: f32 = 4.0;
 
-/// So many times a number may go back and forth within wide bounds before it says nothing.
+/// How often a number may go back and forth within wide bounds before it is jitter.
 const WIDE_CHANGES: u32 = 6;
 
-/// So often a number must have changed to be one that is drawn: a port, a process.
+/// How often a number must have changed to count as random: a port, a process id.
 const DRAWN_CHANGES: u32 = 4;
 
-/// So often a number must have changed for its gain to say something.
+/// How often a number must have changed for its gain to count.
 const SURE_CHANGES: u32 = 6;
 
 /// One number from result to result.
@@ -57,9 +57,9 @@ pub(super) struct Series {
     turns: u32,
     least: f32,
     most: f32,
-    /// Whether it did anything else than rise by a little.
+    /// Whether it ever fell, or rose by more than a little.
     jumps: bool,
-    /// How far it is from where it began, and how far it went for that.
+    /// The distance from its first value, and the sum of all its changes.
     gain: f32,
     path: f32,
 }
@@ -83,25 +83,25 @@ impl Series {
     }
 
     pub(super) fn moves(&self) -> bool {
-        // As often back as forth is no direction; two steps one way may be chance.
+        // Back as often as forth is not a direction; two steps one way may be chance.
         let has_direction = self.changes > 2 && self.turns * 2 < self.changes - 1;
-        // A number that gets somewhere may take a step back now and then.
+        // A number that advances may take a step back now and then.
         let gets_on = self.changes >= SURE_CHANGES && self.gain.abs() > self.path * 0.6;
         let goes_far = self.most - self.least > self.most.abs().max(self.least.abs()) / 2.0;
         self.changes > 0 && (has_direction || gets_on || goes_far)
     }
 
-    /// Whether it is too early to tell: a number that falls in the end may rise at first.
+    /// Whether it is too early to decide: a number that falls in the end may rise at first.
     fn may_move(&self) -> bool {
         matches!((self.changes, self.turns), (1 | 2, _) | (3, 0 | 1))
     }
 
-    /// Whether it jumps back and forth again and again, as numbers that are drawn do.
+    /// Whether it keeps jumping back and forth, as random numbers do.
     fn is_drawn(&self) -> bool {
         self.changes >= DRAWN_CHANGES && self.turns * 2 >= self.changes - 1
     }
 
-    /// Whether it goes back and forth within wide bounds, and has not done so for long.
+    /// Whether it goes back and forth within wide bounds, and not for long yet.
     pub(super) fn is_lively(&self) -> bool {
         let is_wide = self.most - self.least > self.most.abs().max(self.least.abs()) / 5.0;
         is_wide && (1..=WIDE_CHANGES).contains(&self.changes)

@@ -1,5 +1,5 @@
-//! Parts of one thing: an agent reads a file again and again, each time with other line numbers,
-//! and sees what it has seen.
+//! Parts of one thing: an agent reads a file again and again with other line numbers, and sees the
+//! same lines.
 
 use model::{StepKind, ToolStep, WordSet};
 

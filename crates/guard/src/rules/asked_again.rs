@@ -5,7 +5,7 @@ use crate::window::PackedFingerprint;
 
 /// Whether `current` is another step of work on what `call` is about.
 pub(crate) fn has_moved_on(call: &PackedFingerprint, current: &PackedFingerprint) -> bool {
-    // Unless nothing at all was added. A conversation that was started over is at its old step.
+    // Not if nothing at all was added. A conversation that was started over is at its old step.
     is_same_turn(call, current) && call.step() != current.step()
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn is_asked_again(calls: &[&PackedFingerprint], place: usize, current
 
 /// Whether the call at `place` asked for something (the first of a turn, and what was sent again)
 /// rather than worked on it.
-// Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
+// Not inlined: it is seldom called, and would take registers from what runs for every call.
 #[inline(never)]
 fn is_ask(calls: &[&PackedFingerprint], place: usize) -> bool {
     let call = calls[place];

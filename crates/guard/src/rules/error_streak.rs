@@ -1,6 +1,6 @@
 //! The same error again is no progress, whatever was tried: agents reword a query, change a flag or
-//! take another tool, and get the same refusal. Different errors are progress. So are looks that
-//! find nothing, or always the same.
+//! take another tool, and get the same error. The same holds for looks that find nothing, or always
+//! the same. Different errors are progress.
 
 use model::Novelty;
 
@@ -17,14 +17,14 @@ pub(crate) fn is_same_error(one: &PackedFingerprint, other: &PackedFingerprint) 
     is_error && is_same && one.conversation() == other.conversation()
 }
 
-/// Whether `current` looked in other words and found what `call` had found, or as little.
+/// Whether `current` looked in other words and found what `call` had found, or nothing either.
 pub(crate) fn is_same_nothing(call: &PackedFingerprint, current: &PackedFingerprint) -> bool {
     let (Some(first), Some(second)) = (call.tools(), current.tools()) else {
         return false;
     };
     // Both were found to be rewordings of others: they need not share words with each other.
     let are_reworded = || call.novelty() == Novelty::Barren && gave_alike(&first, &second);
-    // So it is with parts of one thing, of which each was seen in others.
+    // The same holds for parts of one thing, if each was seen in others.
     let are_parts =
         || is_same_part(&first, &second) || (call.novelty() == Novelty::Barren && are_parts_of_one(&first, &second));
     let is_same = || is_reworded(&first, &second) || are_reworded() || are_parts();

@@ -1,12 +1,12 @@
-//! Talk without a new word: two agents that thank each other in ever other sentences, excuses,
-//! plans that are announced again. A person who asks, and a model that answers, use new words.
+//! Talk without new words: two agents that thank each other in ever different sentences, excuses,
+//! plans that are announced again. A person who asks and a model that answers use new words.
 
 use model::Novelty;
 
 use super::rest::may_be_scheduled;
 use crate::window::PackedFingerprint;
 
-/// So many exchanges may say nothing new: people are polite.
+/// How many exchanges may say nothing new: people are polite.
 const FREE_EXCHANGES: usize = 4;
 
 /// How many exchanges with something new there may be among so many without.
@@ -15,7 +15,8 @@ fn fillers(idle: usize) -> usize {
 }
 
 /// The places of the calls whose exchanges said nothing new, in the conversation of the last of
-/// `calls`, newest first, less a few. What a tool brought ends them, and so does a rest.
+/// `calls`, newest first, without the free ones. Progress by a tool ends the talk, and so does a
+/// rest.
 pub(crate) fn idle_talk(calls: &[&PackedFingerprint]) -> Vec<usize> {
     let Some(current) = calls.last().filter(|call| call.novelty() == Novelty::Idle) else {
         return Vec::new();

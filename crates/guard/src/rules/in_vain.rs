@@ -4,11 +4,11 @@
 
 use crate::window::PackedFingerprint;
 
-/// So many answers in vain are tries like any others.
+/// How many answers in vain are ordinary tries.
 const FREE_TRIES: usize = 4;
 
 /// Those of `complaints`, the places of calls with the complaint of the last of `calls`, newest
-/// first, whose answers brought nothing but the next complaint, less a few.
+/// first, whose answers led to nothing but the next complaint, without the free ones.
 pub(crate) fn in_vain<'c>(
     calls: &'c [&PackedFingerprint],
     complaints: &'c [usize],

@@ -1,6 +1,6 @@
-//! What counts as a repetition under `counting = "adaptive"`: evidence of no progress. One rule a
-//! file, each with its reason; that numbers are progress, too, is in the hashes, which exist with
-//! numbers masked and with numbers kept.
+//! What counts as a repetition under `counting = "adaptive"`: evidence of no progress. One rule per
+//! file, each with its reason. That new numbers are progress is part of the hashes, which exist
+//! with numbers masked and with numbers kept.
 
 mod asked_again;
 mod error_streak;

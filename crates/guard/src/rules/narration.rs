@@ -1,16 +1,16 @@
 //! The same long sentence before every step, while each step only looks at something else: the
-//! agent says what it is about to do and never does it. A step that does something makes it a
-//! report.
+//! agent announces what it will do and never does it. Where a step does something, the sentence is
+//! a report.
 
 use model::{Novelty, StepKind};
 
 use crate::window::PackedFingerprint;
 
-/// So many steps may begin with the same words: batches do.
+/// How many steps may begin with the same words, as those of batches do.
 const FREE_STEPS: usize = 6;
 
 /// The places of the calls whose answers said what the newest answer in the conversation of the
-/// last of `calls` said, with nothing done since, newest first, less a few.
+/// last of `calls` said, with nothing done since, newest first, without the free ones.
 pub(crate) fn narration(calls: &[&PackedFingerprint]) -> Vec<usize> {
     let mut places = Vec::new();
     let Some((current, earlier)) = calls.split_last().filter(|(current, _)| !has_done(current)) else {
@@ -34,7 +34,7 @@ pub(crate) fn narration(calls: &[&PackedFingerprint]) -> Vec<usize> {
     places.into_iter().skip(FREE_STEPS).collect()
 }
 
-/// Whether the step that a call reports did something, as far as can be told.
+/// Whether the step that a call reports did something, as far as is known.
 fn has_done(call: &PackedFingerprint) -> bool {
     let may_do = |kind: StepKind| matches!(kind, StepKind::Other | StepKind::Run | StepKind::Change);
     call.novelty() == Novelty::Changed

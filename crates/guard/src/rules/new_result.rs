@@ -1,5 +1,5 @@
 //! A repeated tool call whose result is new is progress: running the tests after each edit, reading
-//! the next page of a stream, polling a job that moves. So is one that was waited for.
+//! the next page of a stream, polling a job that moves. So is a result that was waited for.
 
 use model::{Novelty, ResultPrint, ToolStep};
 
@@ -16,22 +16,23 @@ pub(crate) fn is_same_tool_step(one: &PackedFingerprint, other: &PackedFingerpri
     first.adaptive == second.adaptive && is_same_result((first.result, one.novelty()), (second.result, other.novelty()))
 }
 
-/// Whether two results of the same call are the same. If only numbers differ, they are where the
-/// numbers jitter: those that stand still for a while and then move are of a job that goes on.
+/// Whether two results of the same call are the same. If only numbers differ, the results are the
+/// same only where the numbers jitter: numbers that stand still for a while and then move belong to
+/// a job that advances.
 fn is_same_result(one: (ResultPrint, Novelty), other: (ResultPrint, Novelty)) -> bool {
     let jitters = one.1 == Novelty::Jitter || other.1 == Novelty::Jitter;
     one.0.kept == other.0.kept || one.0.is_same_nothing(other.0) || (jitters && one.0.shape == other.0.shape)
 }
 
-/// Whether both calls report that the same came of what was tried: the same calls with the same
-/// results, the same error, or as little.
+/// Whether both calls report the same outcome: the same tool calls with the same results, the same
+/// error, or nothing found.
 pub(crate) fn is_same_outcome(call: &PackedFingerprint, current: &PackedFingerprint) -> bool {
     (is_same_tool_step(call, current) && is_comparable(call, current))
         || is_same_error(call, current)
         || is_same_nothing(call, current)
 }
 
-/// What came of a response: the tool step that the next call of its conversation reports.
+/// The outcome of a response: the tool step that the next call of its conversation reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgrowth<'w> {
     reported: &'w PackedFingerprint,
@@ -51,15 +52,15 @@ impl<'w> Outgrowth<'w> {
         is_same_result((self.step.result, self.novelty()), (other.step.result, other.novelty()))
     }
 
-    /// Whether the agent got further by it, or waited for it.
+    /// Whether it was progress, or the agent waited for it.
     pub(crate) fn is_new(&self) -> bool {
         self.novelty().is_progress() || self.novelty() == Novelty::Waited
     }
 }
 
-/// Whether the tool calls that two like responses made gave different results, or were waited for:
-/// that of the call at `place`, and the one that `newest` came of. The same words that ask for the
-/// same thing are no repetition then.
+/// Whether the tool calls of two similar responses gave different results, or were waited for:
+/// those of the response at `place`, and those whose outcome is `newest`. Then the same words are
+/// not a repetition.
 pub(crate) fn gave_something_new(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth<'_>>) -> bool {
     let Some(newest) = newest else { return false };
     if newest.is_new() {
@@ -69,12 +70,12 @@ pub(crate) fn gave_something_new(calls: &[&PackedFingerprint], place: usize, new
     !newest.has_result_of(&earlier) || earlier.novelty() == Novelty::Waited
 }
 
-/// So often the same call must have given the same before the words around it say nothing any more,
-/// and so often in a row the same must have come of any calls: some tries are how one finds out.
+/// After so many times that the same call gave the same, or so many equal outcomes of any calls in
+/// a row, the words around them no longer count. Fewer are ordinary tries.
 const SAME_CALLS: usize = 5;
 const SAME_OUTCOMES: usize = 6;
 
-/// The `newest` outgrowth if the same came of what was tried so often that its words say nothing.
+/// The `newest` outcome, if it was repeated so often that the words of its response do not count.
 pub(crate) fn repeated<'w>(calls: &[&'w PackedFingerprint], newest: Option<Outgrowth<'w>>) -> Option<Outgrowth<'w>> {
     let newest = newest.filter(|newest| newest.novelty().is_repetition())?;
     let is_same = |call: &&&PackedFingerprint| is_same_outcome(call, newest.reported);
@@ -86,9 +87,9 @@ pub(crate) fn repeated<'w>(calls: &[&'w PackedFingerprint], newest: Option<Outgr
     repeats.then_some(newest)
 }
 
-/// Whether the response of the call at `place` came to what the `newest` came to, which is
-/// [repeated]: agents say in ever other words what they do again. Other calls that came to the same
-/// are no repetition where something new was seen since.
+/// Whether the response of the call at `place` had the same outcome as `newest`, which is
+/// [repeated]: agents announce in ever different words what they do again. Different calls with the
+/// same outcome are not a repetition if something new was seen since.
 pub(crate) fn came_to_same(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth<'_>>) -> bool {
     let (Some(newest), Some(earlier)) = (newest, outgrowth(calls, place).filter(|_| newest.is_some())) else {
         return false;
@@ -101,8 +102,8 @@ pub(crate) fn came_to_same(calls: &[&PackedFingerprint], place: usize, newest: O
         && (is_same_call || !has_progress())
 }
 
-/// What came of the response of the call at `place`.
-// Not inlined: it is seldom asked, and would take the registers of what is asked of every call.
+/// The outcome of the response of the call at `place`.
+// Not inlined: it is seldom called, and would take registers from what runs for every call.
 #[inline(never)]
 pub(crate) fn outgrowth<'w>(calls: &[&'w PackedFingerprint], place: usize) -> Option<Outgrowth<'w>> {
     let (call, later) = (calls[place], &calls[place + 1..]);
@@ -114,7 +115,7 @@ pub(crate) fn outgrowth<'w>(calls: &[&'w PackedFingerprint], place: usize) -> Op
         return Outgrowth::of(next);
     }
     let next = later.iter().find(|other| is_same_turn(other, call))?;
-    // A prompt that is rebuilt at every step may show the last action only: then its depth does not
+    // A prompt that is rebuilt at every step may show only the last action: then its depth does not
     // grow.
     let is_later = next.step().depth > call.step().depth || (is_written && next.step() != call.step());
     if is_later { Outgrowth::of(next) } else { None }

@@ -1,19 +1,18 @@
-//! What is new and succeeded since the last lap ends a chain of repetitions. Something new that was
-//! done ends it at once: the same test after another edit is work. Things that were merely seen are
-//! fillers between two tries, up to a few: an agent that reads around and runs the same failing
-//! test is stuck.
+//! Progress since the last lap ends a chain of repetitions. A new action that succeeded ends it at
+//! once: the same test after another edit is work. Things that were only seen are fillers between
+//! two tries, up to a few: an agent that reads around and runs the same failing test is stuck.
 
 use model::Novelty;
 
 use crate::window::PackedFingerprint;
 
-/// How many new things a lap may show.
+/// How many new things may be seen in a lap.
 const FILLERS: usize = 2;
 
-/// What ends a chain of repetitions, beside a rest.
+/// What ends a chain of repetitions, in addition to a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// Something new that was done, or more that was seen than fills a lap.
+    /// A new action, or more new things seen than a lap may have.
     Work,
     /// Anything new.
     Progress,
@@ -25,15 +24,15 @@ fn is_same_call(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.tool_signature().is_some() && one.tool_signature() == other.tool_signature()
 }
 
-/// How many different things a source must have given.
+/// How many different results a source must have given.
 const SOURCE: usize = 3;
 
-/// Whether the call at `place` is made again and again and gives other words nearly each time: a
-/// queue, a bisection.
+/// Whether the call at `place` is made again and again and gives different words nearly every time:
+/// a queue, a bisection.
 fn is_source(calls: &[&PackedFingerprint], place: usize) -> bool {
     let shape = |call: &PackedFingerprint| call.tools().map(|step| step.result.shape);
     let same = || calls.iter().filter(|call| is_same_call(call, calls[place]));
-    // Soon told, and most calls are made less often.
+    // A cheap test that rules out most calls.
     let count = same().count();
     if count < SOURCE {
         return false;
@@ -54,13 +53,13 @@ fn is_alive(calls: &[&PackedFingerprint], place: usize) -> bool {
 }
 
 /// Whether the call at `place` took something new from a source, and the last of `calls` does not
-/// fail at all of it.
+/// always fail.
 pub(crate) fn is_supplied(calls: &[&PackedFingerprint], place: usize) -> bool {
     !calls.last().is_some_and(|current| always_fails(calls, current)) && is_source(calls, place)
 }
 
-/// Whether the call at `place` did what the failed ones around it had tried with something else:
-/// one thing after the other is refused and then done right.
+/// Whether the call at `place` succeeded between failures of the same kind with different
+/// arguments: one thing after the other is refused and then done right.
 fn is_done_right(calls: &[&PackedFingerprint], place: usize, later: usize, earlier: usize) -> bool {
     let (Some(done), Some(later), Some(earlier)) = (calls[place].tools(), calls[later].tools(), calls[earlier].tools())
     else {
@@ -70,15 +69,15 @@ fn is_done_right(calls: &[&PackedFingerprint], place: usize, later: usize, earli
     have_failed && !done.is_error && done.kind == later.kind && done.kind == earlier.kind
 }
 
-/// Whether `call` failed, and never succeeds. What fails now and then tells something of each thing
-/// that comes from a source: the test of a bisection.
+/// Whether `call` failed, and never succeeds. A call that fails only sometimes tests each thing
+/// that comes from a source, as in a bisection.
 fn always_fails(calls: &[&PackedFingerprint], call: &PackedFingerprint) -> bool {
     let fails = |call: &PackedFingerprint| call.tools().is_some_and(|step| step.is_error);
     fails(call) && calls.iter().filter(|other| is_same_call(other, call)).all(|other| fails(other))
 }
 
-/// Whether progress lies between the calls at two places, in the conversations of both, so that the
-/// later one is no lap of a loop that the earlier one began.
+/// Whether there was progress between the calls at two places, in the conversation of either, so
+/// that the later call is not a lap of a loop with the earlier one.
 pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earlier: usize, until: Until) -> bool {
     if until == Until::Rest {
         return false;
@@ -86,9 +85,10 @@ pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earl
     let first = earlier + 1;
     let conversations = [calls[later].conversation(), calls[earlier].conversation()];
     let mut found = 0;
-    // What the later call itself reports was done before it asked.
+    // The step that the later call reports was done before it asked, so it counts.
     for (place, call) in (first..).zip(&calls[first..=later]) {
-        // Asked of every pair of calls that count: most reported nothing new.
+        // The cheap test first: this runs for every pair of calls that count, and most report
+        // nothing new.
         if !call.novelty().is_progress() || !conversations.contains(&call.conversation()) {
             continue;
         }

@@ -1,30 +1,30 @@
-//! What comes back after a rest is on a schedule, not in a loop: a heartbeat every half hour asks
-//! the same and is answered the same, for ever. Heartbeats that run wild come every minute or two.
+//! A call that comes back after a rest is on a schedule, not in a loop: a heartbeat every half hour
+//! asks the same and gets the same answer forever. Runaway heartbeats come every minute or two.
 
 use std::time::Duration;
 
 use crate::window::PackedFingerprint;
 
-/// After so long a rest a call that comes back is no part of the loop before it.
+/// A call that comes back after so long is not part of the loop before it.
 ///
 /// Schedules run every five minutes and slower; this leaves room for their jitter. The fastest
 /// loops that were reported as heartbeats came every 90 to 105 seconds.
 pub const REST: Duration = Duration::from_secs(4 * 60);
 const REST_MS: i64 = REST.as_millis() as i64;
 
-/// The shortest interval of a schedule, less what its clock may be off.
+/// The shortest interval of a schedule, minus the error of its clock.
 const SHORTEST_INTERVAL_MS: i64 = 115_000;
 
-/// Whether so much time passed between the two that they are two occasions.
+/// Whether the two are separated by a rest.
 pub(crate) fn is_after_rest(later: &PackedFingerprint, earlier: &PackedFingerprint) -> bool {
     gap(later, earlier) >= REST_MS
 }
 
-/// How many intervals must be alike for them to be a schedule.
+/// How many similar intervals make a schedule.
 const REGULAR_INTERVALS: usize = 3;
 
-/// Whether the newest of these occasions, the latest first, come at regular intervals that are long
-/// enough for a schedule.
+/// Whether `occasions`, the latest first, come at regular intervals that are long enough for a
+/// schedule.
 pub(crate) fn is_schedule<'e>(occasions: impl Iterator<Item = &'e PackedFingerprint> + Clone) -> bool {
     let gaps = occasions.clone().zip(occasions.skip(1)).map(|(later, earlier)| gap(later, earlier));
     let (mut count, mut least, mut most) = (0, i64::MAX, 0);

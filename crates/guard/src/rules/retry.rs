@@ -6,7 +6,7 @@ use model::Outcome;
 
 use crate::window::PackedFingerprint;
 
-/// How many retries are one call: three tries of an SDK inside three of its caller are nine
+/// How many retries count as one call: three tries of an SDK inside three of its caller are nine
 /// attempts. Storms that people reported had six layers of two and three, or never ended.
 const FREE_RETRIES: u32 = 8;
 

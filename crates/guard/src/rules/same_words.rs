@@ -1,16 +1,16 @@
-//! One template filled in with other words is another question: batches classify and extract with a
+//! A template filled in with other words is another question: batches classify and extract with a
 //! long instruction and a short item, and on long texts a few words do not move a SimHash.
 
 use crate::window::PackedFingerprint;
 
-/// Whether both prompts are the same words, numbers, times and ids aside.
+/// Whether both prompts have the same words, apart from numbers, times and ids.
 pub(crate) fn are_same_words(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.prompt().is_some() && other.prompt().is_some() && one.turn().message == other.turn().message
 }
 
-/// Whether both calls begin sessions of their own with words that any user may say: a greeting, a
-/// button. Those are different users. A conversation that is started over under its own name, or
-/// with a task of many words, is the agent's own doing.
+/// Whether both calls begin separate sessions with words that any user may say, such as a greeting
+/// or a button. Those are different users. A conversation that is started over under its own name,
+/// or with a task of many words, is the agent's own doing.
 pub(crate) fn are_other_users(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.conversation() != other.conversation() && other.prompt_is_common()
 }
@@ -31,8 +31,8 @@ pub(crate) fn is_same_question(
     call.conversation() == current.conversation() && !one.is_short && one.adaptive.is_similar(other.adaptive)
 }
 
-/// Whether like responses or tool steps of both calls can be a repetition: conversations that ask
-/// different things may be answered alike, and sub-agents begin with the same look around.
+/// Whether similar responses or tool steps of both calls can be a repetition: conversations with
+/// different questions may get similar answers, and sub-agents begin with the same looks.
 pub(crate) fn is_comparable(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.conversation() == other.conversation() || (are_same_words(one, other) && !are_other_users(one, other))
 }

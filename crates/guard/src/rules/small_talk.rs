@@ -1,11 +1,11 @@
-//! Words that go round: two agents that thank each other, apologies, announcements of what is never
-//! done. No single sentence comes back often, but nothing is said that was not said before.
+//! Words that go in circles: two agents that thank each other, apologies, announcements without
+//! action. No single sentence comes back often, but nothing new is said.
 
 use crate::window::PackedFingerprint;
 
 use super::same_words::are_same_words;
 
-/// How many new answers there may be among so many exchanges that repeat earlier ones.
+/// How many new answers there may be among exchanges that repeat earlier ones.
 fn fillers(repetitions: usize) -> usize {
     2 + repetitions / 3
 }
@@ -18,8 +18,8 @@ pub(crate) struct SmallTalk {
     answers: usize,
 }
 
-/// The small talk that ends with the last of `calls`. `None`: there is none, or the words come back
-/// one by one.
+/// The small talk that ends with the last of `calls`; `None` if there is none, or only one sentence
+/// comes back.
 pub(crate) fn small_talk(calls: &[&PackedFingerprint]) -> Option<SmallTalk> {
     let (current, earlier) = calls.split_last()?;
     let is_talk = |call: &&PackedFingerprint| call.conversation() == current.conversation() && call.tools().is_none();

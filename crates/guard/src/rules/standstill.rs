@@ -1,6 +1,6 @@
-//! A cycle is more than its own step: in a cycle of eight steps each comes back once in eight
-//! calls, and still nothing has been gained for all of them. So all repetitions since the last
-//! progress count, less one lap: agents look at a few things twice.
+//! A cycle is more than one repeated step: in a cycle of eight steps each comes back once in eight
+//! calls, and all of them gain nothing. So all repetitions since the last progress count, minus one
+//! lap: agents look at a few things twice.
 
 use model::Novelty;
 
@@ -8,29 +8,30 @@ use super::new_work::is_supplied;
 use crate::window::PackedFingerprint;
 
 /// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a
-/// third of it, and some more between steps that are made again. Who looks for something finds it
+/// third of it, and some more if the steps are equal calls: an agent that searches finds something
 /// now and then.
 fn fillers(current: &PackedFingerprint, repetitions: usize) -> usize {
     let more = if current.novelty() == Novelty::Barren { 0 } else { 2 };
     more + repetitions / 3
 }
 
-/// So many repetitions beyond one lap are no second look at a few things.
+/// So many repetitions beyond one lap are more than a second look at a few things.
 const MORE_THAN_A_LAP: usize = 2;
 
-/// The repetitions in the conversation of the last of `calls` since it got any further.
+/// The repetitions since the last progress.
 pub(crate) struct Standstill {
-    /// The places of the calls whose steps brought nothing, newest first: the current call is the
+    /// The places of the calls whose steps were repetitions, newest first: the current call is the
     /// first.
     steps: Vec<usize>,
-    /// How many different steps they are.
+    /// How many different steps there are.
     distinct: usize,
     /// How many new things were seen between them.
     found: usize,
 }
 
-/// The standstill that the last of `calls` is part of: that of its conversation, or of all of them
-/// where none gets any further. `None`: it brought something, or there was one lap at most.
+/// The standstill that the last of `calls` is part of: that of its conversation, or that of all
+/// conversations if none makes progress. `None` if the call made progress, or there was at most one
+/// lap.
 pub(crate) fn standstill(calls: &[&PackedFingerprint]) -> Option<Standstill> {
     let current = calls.last().filter(|call| call.novelty().is_repetition())?;
     let is_own = |call: &PackedFingerprint| call.conversation() == current.conversation();
@@ -43,14 +44,14 @@ pub(crate) fn standstill(calls: &[&PackedFingerprint]) -> Option<Standstill> {
 }
 
 impl Standstill {
-    /// The repetitions at the end of `calls`, among the calls for which `is_part` holds. Between so
-    /// many repetitions, `free` new things are allowed.
+    /// The repetitions at the end of `calls`, among the calls for which `is_part` holds. `free`
+    /// says how many new things are allowed between a number of repetitions.
     fn find(
         calls: &[&PackedFingerprint],
         is_part: impl Fn(&PackedFingerprint) -> bool,
         free: impl Fn(usize) -> usize,
     ) -> Option<Standstill> {
-        // Asked of nearly every call that repeats a step: one allocation each is enough.
+        // Runs for nearly every call that repeats a step: one allocation for each list is enough.
         let (mut steps, mut keys) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
         let (mut found, mut found_between) = (0, 0);
         for (place, call) in calls.iter().enumerate().rev().filter(|(_, call)| is_part(call)) {
@@ -73,7 +74,7 @@ impl Standstill {
         }
         keys.sort_unstable();
         keys.dedup();
-        // Of one step alone, the call by itself counts as much.
+        // A single step is no cycle: the call alone counts as much.
         let has_laps = keys.len() > 1 && steps.len() > keys.len();
         has_laps.then_some(Standstill { distinct: keys.len(), steps, found: found_between })
     }
@@ -93,12 +94,12 @@ impl Standstill {
         self.steps.iter().copied().skip(1)
     }
 
-    /// Whether nothing new was seen for so long that the words between its steps say nothing.
+    /// Whether nothing new was seen for so long that the words between its steps do not matter.
     pub(crate) fn is_long(&self) -> bool {
         self.found == 0 && self.steps.len() >= self.distinct + MORE_THAN_A_LAP
     }
 
-    /// Those of `places`, newest first, that count: all but those of one lap.
+    /// The `places`, newest first, that count: all but those of one lap.
     pub(crate) fn counted(&self, places: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
         let places: Vec<usize> = places.collect();
         let count = (places.len() + 2).saturating_sub(self.distinct);
@@ -106,7 +107,7 @@ impl Standstill {
     }
 }
 
-/// What tells steps apart that bring nothing: the call, or for looks in other words what they gave.
+/// What identifies a step without progress: its call, or its finding for looks in other words.
 fn key(call: &PackedFingerprint) -> u64 {
     let Some(step) = call.tools() else { return 0 };
     match call.novelty() {
