@@ -15,6 +15,7 @@ use model::{
 use wire::RefusalKind;
 
 use crate::answer::body::Body;
+use crate::answer::usage::note_usage_of_unanswered;
 use crate::core::Core;
 use crate::error::Stop;
 use crate::headers;
@@ -47,6 +48,9 @@ pub(crate) struct Call {
     /// The threshold of the score.
     threshold: f64,
     started: Instant,
+    /// The approximate number of tokens of a conversation that was sent to its provider, until the
+    /// answer begins.
+    pub(crate) sent_tokens: Option<u64>,
     is_recorded: bool,
 }
 
@@ -66,6 +70,7 @@ impl Call {
             settling: Settling::default(),
             threshold: 0.0,
             started: Instant::now(),
+            sent_tokens: None,
             is_recorded: false,
         })
     }
@@ -251,6 +256,9 @@ impl Call {
             Stop::Policy(reason, _) => self.block(*reason, None),
             Stop::LoopDetected => self.block(BlockReason::LoopDetected, None),
             Stop::Client(..) | Stop::Upstream(..) | Stop::Us(..) => {
+                if let Stop::Upstream(StatusCode::GATEWAY_TIMEOUT, _) = stop {
+                    note_usage_of_unanswered(&mut self);
+                }
                 self.event.error = stop.error().map(str::to_owned);
                 self.fail();
             }
@@ -316,6 +324,7 @@ impl Drop for Call {
         if self.is_recorded {
             return;
         }
+        note_usage_of_unanswered(self);
         self.event.status.get_or_insert(CLIENT_WENT_AWAY);
         self.event.error.get_or_insert_with(|| Event::CLIENT_LEFT.to_owned());
         self.fail();

@@ -155,7 +155,7 @@ async fn admit_conversation<'a>(
 
 /// Sends an admitted call to its provider, and passes the answer on.
 async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> {
-    let Received { call, route, mut parts, upload, .. } = received;
+    let Received { mut call, route, mut parts, upload, .. } = received;
     let Admitted { destination, path, body, mut expected } = admitted;
     // Kept until the answer begins; until then its body counts against the body budget.
     let (outgoing, _in_flight) = match body {
@@ -170,7 +170,10 @@ async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> 
         return call.stop(stop).await;
     }
     let sent = match destination.request(&path, route.query, parts, outgoing) {
-        Ok(request) => call.core.upstream.send(&destination, request).await,
+        Ok(request) => {
+            let (core, sent_tokens) = (Arc::clone(&call.core), expected.charged_tokens());
+            core.upstream.send(&destination, request, || call.sent_tokens = sent_tokens).await
+        }
         Err(stop) => Err(stop),
     };
     match sent.and_then(check_answer) {

@@ -51,6 +51,12 @@ impl Expected {
         Expected { content, ..Expected::default() }
     }
 
+    /// The input tokens that the request costs even if no answer arrives. Embeddings cost what their
+    /// answer says.
+    pub(crate) fn charged_tokens(&self) -> Option<u64> {
+        matches!(self.content, Content::Conversation(_)).then_some(self.asked_tokens)
+    }
+
     /// Copies from `request` what reading its answer needs.
     pub(crate) fn set_request(&mut self, request: &ReadRequest<'_>) {
         self.asked_tokens = request.tokens;

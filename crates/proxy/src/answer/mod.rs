@@ -44,6 +44,7 @@ impl Answering {
     pub(crate) fn begin(mut call: Box<Call>, expected: Expected, parts: &Parts) -> Answering {
         call.event.status = Some(parts.status.as_u16());
         call.event.first_byte_ms = Some(call.elapsed());
+        call.sent_tokens = None;
         let (core, is_evidence) = (&call.core, call.awaits_outcome());
         let observe = |dialect| core.catch_panic.run(|| Observer::new(dialect, parts, is_evidence));
         let observer = expected.content.dialect().and_then(observe);

@@ -65,6 +65,16 @@ pub(crate) fn note_usage(call: &mut Call, expected: &Expected, answer: &Answer, 
     note_cost(call, answer.model.as_deref());
 }
 
+/// Records what the request of a call used that was sent, and whose client or proxy did not wait for
+/// the answer: the provider works on it all the same. Otherwise an agent that always hangs up would
+/// spend nothing of its budget.
+pub(crate) fn note_usage_of_unanswered(call: &mut Call) {
+    let Some(tokens) = call.sent_tokens.take() else { return };
+    call.event.usage = wire::estimated_usage(Usage::default(), tokens, None);
+    call.event.estimated = true;
+    note_cost(call, None);
+}
+
 /// Whether the provider began an answer, so that the request is charged even if no answer arrived.
 /// An error in place of an answer is free, and embeddings cost what their answer says.
 fn is_paid_for(call: &Call, expected: &Expected, answer: &Answer) -> bool {

@@ -46,12 +46,13 @@ impl UpstreamClient {
         UpstreamClient { https, connect_timeout, first_byte_timeout }
     }
 
-    /// Sends `request` and waits until its answer begins. Return the connection when the answer is
-    /// complete.
+    /// Sends `request` and waits until its answer begins; calls `on_sending` once there is a
+    /// connection. Return the connection when the answer is complete.
     pub(crate) async fn send(
         &self,
         destination: &Destination,
         mut request: Request<Outgoing>,
+        mut on_sending: impl FnMut(),
     ) -> Result<(Response<Incoming>, Connection), Stop> {
         let upload = request.body().progress();
         loop {
@@ -61,6 +62,7 @@ impl UpstreamClient {
                 // future of every call.
                 None => Box::pin(self.connect(destination)).await?,
             };
+            on_sending();
             let answer = pin!(connection.send(request));
             let begun = connection.wait(answer, upload.as_deref(), self.first_byte_timeout).await;
             let mut failed = match begun.ok_or_else(timed_out)? {

@@ -1,6 +1,9 @@
 //! Recorded costs of calls.
 
-use model::NanoUsd;
+use std::time::Duration;
+
+use model::{Format, NanoUsd, Provider};
+use proxy::ProxyConfig;
 
 use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
 use crate::rig::{CHAT, PROMPT, Rig, post, question, streamed_question};
@@ -118,6 +121,44 @@ async fn a_stream_cut_before_its_first_event_is_charged_for_what_was_sent() {
             check(path, body.clone(), begun, Step::Hold).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_costs_what_was_sent() {
+    let mut provider = FakeProvider::new(|_| vec![Step::Hold]).await;
+    let mut rig = Rig::new(&provider).await;
+    let asked = question(PROMPT).len().div_ceil(4) as u64;
+    let waiting = tokio::spawn(crate::rig::begin(rig.address, post(CHAT, question(PROMPT))));
+    provider.received().await;
+    waiting.abort();
+    let event = rig.event().await;
+    assert_eq!((event.status, event.usage.input, event.usage.output), (Some(499), Some(asked), Some(0)));
+    assert_eq!((event.estimated, event.cost), (true, Some(NanoUsd::new(asked as i64 * 250))));
+
+    let config = ProxyConfig { first_byte_timeout: Duration::from_millis(50), ..crate::rig::config() };
+    let mut rig = Rig::with(&provider, config, Default::default()).await;
+    assert_eq!(rig.ask(PROMPT).await.status(), 504);
+    let event = rig.event().await;
+    assert_eq!((event.usage.input, event.estimated), (Some(asked), true), "the provider works on it all the same");
+
+    // Embeddings cost what their answer says.
+    let waiting = post("/agents/bot/openai/v1/embeddings", r#"{"model":"text-embedding-3-small","input":"hello"}"#);
+    let waiting = tokio::spawn(crate::rig::begin(rig.address, waiting));
+    provider.received().await;
+    provider.received().await;
+    waiting.abort();
+    let event = rig.event().await;
+    assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
+}
+
+#[tokio::test]
+async fn a_call_that_never_reaches_its_provider_costs_nothing() {
+    let provider = FakeProvider::sending(Vec::new()).await;
+    let mut rig = Rig::new(&provider).await;
+    rig.providers.put(Provider::new("openai", "http://127.0.0.1:1", Format::Openai).unwrap());
+    assert_eq!(rig.ask(PROMPT).await.status(), 502);
+    let event = rig.event().await;
+    assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
 }
 
 #[tokio::test]

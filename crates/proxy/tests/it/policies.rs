@@ -137,9 +137,37 @@ async fn reservation_ends_when_the_client_disconnects() {
         }
         provider.hung_up_on().await;
         rig.event().await;
-        assert_eq!(spent(&rig) > 0, answers, "what the provider has begun to answer is paid for");
+        assert!(spent(&rig) > 0, "the provider was sent it");
         assert!(nothing_is_reserved(&rig));
     }
+}
+
+/// An agent cannot get around its budget by hanging up before its answers begin.
+#[tokio::test]
+async fn calls_that_their_client_cancels_spend_the_budget() {
+    let mut provider = FakeProvider::new(|_| vec![Step::Hold]).await;
+    let mut rig = Rig::new(&provider).await;
+    // What is sent of each call costs some 6,000 nanodollars.
+    limit(&rig, &budget(20_000));
+    let (address, mut cancelled) = (rig.address, 0);
+    loop {
+        let body = question(&format!("{cancelled}: {PROMPT}"));
+        let mut call = tokio::spawn(async move { begin(address, post(CHAT, body)).await });
+        tokio::select! {
+            _ = provider.received() => call.abort(),
+            // The provider never answers: only a refusal comes.
+            response = &mut call => {
+                check_refusal(&collect(response.unwrap()).await, 400, "budget_exceeded");
+                break;
+            }
+        }
+        let event = rig.event().await;
+        assert_eq!((event.status, event.estimated), (Some(499), true));
+        cancelled += 1;
+        assert!(cancelled < 10, "cancelled calls cost nothing");
+    }
+    assert!((2..=4).contains(&cancelled), "{cancelled}");
+    assert!(spent(&rig) >= 20_000);
 }
 
 #[tokio::test]
