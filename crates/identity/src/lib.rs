@@ -8,7 +8,7 @@ mod refusal;
 mod signed_token;
 
 pub use agent_token::{AgentTokenConfig, AgentTokens, NamedAgent};
-pub use oidc::{AuthorizationAnswer, LoginAttempt, OidcClient, OidcConfig, OidcError, Person};
+pub use oidc::{AuthorizationAnswer, FinishedLogin, LoginAttempt, OidcClient, OidcConfig, OidcError, Person};
 pub use refusal::TokenRefusal;
 
 use model::{Target, TargetHost};

@@ -10,7 +10,7 @@ use crate::TokenRefusal;
 use crate::key_set::KeySet;
 
 /// How far the clocks of issuer and server may differ, in seconds.
-const CLOCK_SKEW: u64 = 60;
+pub(crate) const CLOCK_SKEW: u64 = 60;
 
 /// Signatures with a public key. `HS256` and its like are excluded, so that a public key is never
 /// used as a shared secret.

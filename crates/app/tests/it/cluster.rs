@@ -27,7 +27,7 @@ static REDIS: LazyLock<RedisServer> = LazyLock::new(RedisServer::start);
 const THRESHOLD: &str = "kill_switch.threshold=5";
 
 #[derive(Clone, Copy, Debug)]
-enum Engine {
+pub(crate) enum Engine {
     Postgres,
     Valkey,
 }
@@ -41,8 +41,8 @@ impl Engine {
     }
 }
 
-struct Cluster {
-    servers: Vec<Server>,
+pub(crate) struct Cluster {
+    pub(crate) servers: Vec<Server>,
     provider: FakeProvider,
     database: String,
     _keys: TempDir,
@@ -51,7 +51,7 @@ struct Cluster {
 impl Cluster {
     /// Three servers with the kill switch on. Each test has its own agents, because the engine is
     /// shared.
-    async fn start(engine: Engine, more: &[&str]) -> Cluster {
+    pub(crate) async fn start(engine: Engine, more: &[&str]) -> Cluster {
         Cluster::start_on(&POSTGRES.create_database(), &engine.settings(), more).await
     }
 

@@ -49,6 +49,11 @@ impl LoginAttempt {
         self.state.expose_secret()
     }
 
+    /// Identifies the login: a hash of its nonce.
+    pub(super) fn key(&self) -> String {
+        URL_SAFE_NO_PAD.encode(Sha256::digest(self.nonce()))
+    }
+
     /// The nonce that the token must contain.
     pub(super) fn nonce(&self) -> &str {
         self.nonce.expose_secret()

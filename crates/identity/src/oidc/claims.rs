@@ -1,10 +1,11 @@
 //! The claims of a login: checks that they belong to it, and reads the person.
 
+use model::Timestamp;
 use serde_json::Value;
 
 use super::{OidcConfig, OidcError};
 use crate::TokenRefusal;
-use crate::signed_token::Claims;
+use crate::signed_token::{CLOCK_SKEW, Claims};
 
 /// The longest name or id of a person that is kept.
 const MAX_TEXT: usize = 255;
@@ -36,6 +37,12 @@ impl Person {
 /// Whether the claims lack a required field.
 pub(super) fn lacks_person(claims: &Claims, config: &OidcConfig) -> bool {
     [&config.groups_claim, &config.name_claim].into_iter().any(|name| find(claims, name).is_none())
+}
+
+/// When a token with valid claims is no longer accepted.
+pub(super) fn end(claims: &Claims) -> Timestamp {
+    let seconds = claims.get("exp").and_then(Value::as_f64).unwrap_or_default() as i64;
+    Timestamp::from_millis(seconds.saturating_add(CLOCK_SKEW as i64 + 1).saturating_mul(1000))
 }
 
 /// Checks the claims that are specific to a login token.
@@ -144,6 +151,13 @@ mod tests {
         {
             assert!(matches!(checked(said), Err(OidcError::Token(TokenRefusal::Audience))));
         }
+    }
+
+    #[test]
+    fn login_cannot_be_repeated_once_its_token_is_refused() {
+        let end = |exp: Value| end(&claims(json!({ "exp": exp }))).as_millis();
+        assert_eq!((end(json!(1_000)), end(json!(1_000.5))), (1_061_000, 1_061_000));
+        assert_eq!(end(json!(1e300)), i64::MAX);
     }
 
     #[test]

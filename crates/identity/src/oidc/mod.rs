@@ -13,6 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
+use model::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use url::form_urlencoded::{Serializer, byte_serialize};
@@ -48,6 +49,17 @@ pub struct AuthorizationAnswer {
     pub code: String,
     /// The issuer that the answer names (RFC 9207).
     pub issuer: Option<String>,
+}
+
+/// A finished login.
+#[derive(Clone, Debug)]
+pub struct FinishedLogin {
+    /// The person who logged in.
+    pub person: Person,
+    /// Identifies the login, and reveals nothing of its secrets.
+    pub key: String,
+    /// When the provider's token has expired, so that the login cannot be finished again.
+    pub ends_at: Timestamp,
 }
 
 /// Why a login failed.
@@ -119,14 +131,14 @@ impl OidcClient {
         Ok(url.into())
     }
 
-    /// The person who logged in. The caller has compared the state of the answer with that of
-    /// `attempt`.
+    /// Finishes the login. The caller has compared the state of the answer with that of `attempt`,
+    /// and makes sure that no other server has finished it before.
     pub async fn finish(
         &self,
         attempt: &LoginAttempt,
         answer: &AuthorizationAnswer,
         redirect_url: &str,
-    ) -> Result<Person, OidcError> {
+    ) -> Result<FinishedLogin, OidcError> {
         let provider = self.0.providers.get().await?;
         let is_expected = |issuer: &String| *issuer == self.0.config.issuer;
         if !answer.issuer.as_ref().map_or(!provider.names_itself, is_expected) {
@@ -135,9 +147,11 @@ impl OidcClient {
         let tokens = self.redeem_code(&provider, attempt, &answer.code, redirect_url).await?;
         let claims = provider.tokens.verify(&tokens.id_token).await?;
         claims::check(&claims, &self.0.config.client_id, attempt.nonce())?;
-        if !self.0.used.insert(attempt.nonce()) {
+        let key = attempt.key();
+        if !self.0.used.insert(&key) {
             return Err(OidcError::Replayed);
         }
+        let ends_at = claims::end(&claims);
         let said = match (&tokens.access_token, &provider.userinfo_url) {
             // Many providers return groups only there.
             (Some(token), Some(url)) if claims::lacks_person(&claims, &self.0.config) => {
@@ -146,7 +160,8 @@ impl OidcClient {
             }
             _ => claims,
         };
-        Person::read(&said, &self.0.config).ok_or(OidcError::Token(TokenRefusal::Claims))
+        let person = Person::read(&said, &self.0.config).ok_or(OidcError::Token(TokenRefusal::Claims))?;
+        Ok(FinishedLogin { person, key, ends_at })
     }
 
     fn scope(&self) -> String {

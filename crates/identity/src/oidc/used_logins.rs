@@ -1,31 +1,29 @@
-//! Logins that were finished. A provider should accept a code once; this server does not depend on
+//! Logins that this server has finished. A provider should accept a code once; we do not depend on
 //! it.
 
 use std::collections::VecDeque;
 
 use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
 
 /// More than the people who log in while a code is valid.
 const MAX_LOGINS: usize = 4096;
 
-/// The newest logins that were finished, as hashes of their nonces. Only a person whom the provider
-/// has logged in adds one.
+/// The newest logins that were finished, by their keys. Only a person whom the provider has logged
+/// in adds one.
 #[derive(Debug, Default)]
-pub(super) struct UsedLogins(Mutex<VecDeque<[u8; 32]>>);
+pub(super) struct UsedLogins(Mutex<VecDeque<String>>);
 
 impl UsedLogins {
     /// Adds a login. Returns whether it is new.
-    pub(super) fn insert(&self, nonce: &str) -> bool {
-        let hash = Sha256::digest(nonce).into();
+    pub(super) fn insert(&self, key: &str) -> bool {
         let mut used = self.0.lock();
-        if used.contains(&hash) {
+        if used.iter().any(|it| it == key) {
             return false;
         }
         if used.len() >= MAX_LOGINS {
             used.pop_front();
         }
-        used.push_back(hash);
+        used.push_back(key.to_owned());
         true
     }
 }

@@ -86,7 +86,13 @@ async fn identify(
     let checked = match answer(pending, query) {
         Ok((attempt, answer)) => {
             let finished = login.client.finish(&attempt, &answer, &callback_url(app)).await;
-            finished.map_err(failure).and_then(|person| with_role(login, person))
+            match finished {
+                Ok(finished) if !app.sessions.finish_login(&finished, app.web().clock.now()).await => {
+                    Err(failure(OidcError::Replayed))
+                }
+                Ok(finished) => with_role(login, finished.person),
+                Err(error) => Err(failure(error)),
+            }
         }
         Err(failure) => Err(failure),
     };

@@ -1,4 +1,5 @@
-//! The sessions of the dashboard, kept in the database so that all its servers know them.
+//! The sessions of the dashboard, and the logins at an identity provider that were finished, kept in
+//! the database so that all its servers know them.
 
 use model::Timestamp;
 
@@ -46,6 +47,18 @@ impl Store {
         let Pool::Postgres(pool) = &self.readers else { return Ok(Vec::new()) };
         let query = sqlx::query_scalar("select line from sessions order by ends_at desc limit $1").bind(MOST);
         Ok(in_time(query.fetch_all(pool)).await?)
+    }
+
+    /// Keeps a finished login until it cannot be repeated any more, and deletes those of which that
+    /// was true at `now`. Returns `false` if it was finished before.
+    pub async fn finish_login(&self, key: &str, ends_at: Timestamp, now: Timestamp) -> Result<bool, StoreError> {
+        let Pool::Postgres(pool) = &self.readers else { return Ok(true) };
+        let query = sqlx::query(
+            "with over as (delete from finished_logins where ends_at <= $3 and key <> $1)
+             insert into finished_logins (key, ends_at) values ($1, $2) on conflict (key) do nothing",
+        );
+        let query = query.bind(key.to_owned()).bind(ends_at.as_millis()).bind(now.as_millis());
+        Ok(in_time(query.execute(pool)).await?.rows_affected() == 1)
     }
 
     /// Ends sessions.

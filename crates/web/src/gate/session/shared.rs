@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use control::Token;
+use identity::FinishedLogin;
 use model::Timestamp;
 use store::{Store, StoreError};
 
@@ -49,6 +50,21 @@ impl Sessions {
         };
         if is_due {
             self.refresh_all().await;
+        }
+    }
+
+    /// Notes that a login at an identity provider was finished; `false` if another server has
+    /// finished it before. A database that is unreachable keeps nobody out: the provider itself
+    /// accepts a code once, and so does this server.
+    pub(crate) async fn finish_login(&self, login: &FinishedLogin, now: Timestamp) -> bool {
+        let Some(store) = self.0.storage.shared() else { return true };
+        let finishing = store.finish_login(&login.key, login.ends_at, now);
+        match tokio::time::timeout(TIMEOUT, finishing).await {
+            Ok(Ok(is_new)) => is_new,
+            _ => {
+                tracing::warn!("a finished login could not be stored: other servers do not know of it");
+                true
+            }
         }
     }
 

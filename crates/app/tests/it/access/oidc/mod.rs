@@ -1,6 +1,7 @@
 //! Logins at an identity provider: the redirects, and forged answers.
 
 mod identity_provider;
+mod replicas;
 
 use std::collections::HashMap;
 
