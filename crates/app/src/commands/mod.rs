@@ -54,9 +54,10 @@ pub(crate) fn client(args: &ServerArgs) -> Result<Client, Failure> {
     let found = if given.is_some() { None } else { Addresses::read(&config.data_dir) };
     let trust = trust(args, found.as_ref());
     let url = given.or_else(|| found.map(|addresses| addresses.dashboard));
-    let token = match known_token(&config) {
-        Err(failure) if failure.exit == Exit::NotFound && url.is_none() => return Err(no_server(&config)),
-        other => other?,
+    let token = match (known_token(&config), &url) {
+        (Err(failure), None) if failure.exit == Exit::NotFound => return Err(no_server(&config)),
+        (Err(failure), Some(url)) if failure.exit == Exit::NotFound => return Err(no_token(&config, url)),
+        (known, _) => known?,
     };
     Client::new(&url.unwrap_or_else(|| default_url(&config)), token, &trust)
 }
@@ -77,6 +78,14 @@ fn no_server(config: &Config) -> Failure {
         config.data_dir.display()
     );
     Failure::new(Exit::Unreachable, message)
+}
+
+/// A server that has its token from its own configuration, or another data directory.
+fn no_token(config: &Config, url: &str) -> Failure {
+    let place = config.data_dir.display();
+    let message =
+        format!("the token of the server at {url} is not in {place}: give it with --token or AGENTGAZER_TOKEN");
+    Failure::new(Exit::NotFound, message)
 }
 
 /// The default address of a server with this configuration.

@@ -33,7 +33,7 @@ pub fn groups(args: &GroupsArgs) -> Result<(), Failure> {
         Some(GroupsCommand::List(server)) => list(server),
         Some(GroupsCommand::Set(args)) => set(args),
         Some(GroupsCommand::Delete(args)) => delete(args),
-        Some(GroupsCommand::Stop(args)) => switch(args, "stop", "inactive until a person activates it"),
+        Some(GroupsCommand::Stop(args)) => switch(args, "stop", "inactive"),
         Some(GroupsCommand::Activate(args)) => switch(args, "activate", "active"),
     }
 }
@@ -46,7 +46,7 @@ fn list(server: &ServerArgs) -> Result<(), Failure> {
     let rows = items.iter().map(|item| Ok(row(client::read(item.get())?))).collect::<Result<_, Failure>>()?;
     let nothing = "No groups. `agentgazer groups set NAME --agent PATTERN` makes one.";
     print::table(
-        &["GROUP", "STATE", "AGENTS", "LABELS", "TODAY", "DAILY BUDGET", "THIS MONTH", "MONTHLY BUDGET"],
+        &["GROUP", "STATE (UTC)", "AGENTS", "LABELS", "TODAY", "DAILY BUDGET", "THIS MONTH", "MONTHLY BUDGET"],
         rows,
         nothing,
     )
@@ -57,7 +57,7 @@ fn row(group: Group) -> Vec<String> {
         |field: &str| group.policy[field].as_f64().map_or_else(|| "none".to_owned(), |usd| format!("${usd:.2}"));
     vec![
         group.name.clone(),
-        group.stopped_at.map_or_else(|| "active".to_owned(), |at| format!("stopped {at}")),
+        group.stopped_at.map_or_else(|| "active".to_owned(), |at| format!("stopped {}", print::time(&at))),
         group.agents.join(" "),
         group.labels.join(" "),
         format!("${:.2}", group.spent_daily_usd),
@@ -129,8 +129,12 @@ fn switch(args: &SwitchGroupArgs, action: &str, state: &str) -> Result<(), Failu
     }
     let answer: Value = client::read(&answer)?;
     let agents = answer["agents"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let lines: Vec<String> = agents.map(|agent| format!("{agent} is {state}.")).collect();
-    print::line(&if lines.is_empty() { format!("{} has no known agents.", args.name) } else { lines.join("\n") })
+    let agents = agents.map(|agent| format!("{agent} is {state}."));
+    let group = match action {
+        "stop" => format!("{} is stopped: no agent of it may call until the group is activated.", args.name),
+        _ => format!("{} is active.", args.name),
+    };
+    print::line(&std::iter::once(group).chain(agents).collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
@@ -144,5 +148,7 @@ mod tests {
             "spent_daily_usd":1.5,"spent_weekly_usd":2.0,"spent_monthly_usd":3.0}"#;
         let cells = row(serde_json::from_str(json).unwrap());
         assert_eq!(cells, ["team-a", "active", "team-a/* x", "", "$1.50", "$5.00", "$3.00", "none"]);
+        let stopped = json.replace("\"kill_switch\"", "\"stopped_at\":\"2026-11-19T01:12:04.157Z\",\"kill_switch\"");
+        assert_eq!(row(serde_json::from_str(&stopped).unwrap())[1], "stopped 2026-11-19 01:12:04");
     }
 }

@@ -20,6 +20,11 @@ fn role(role: RoleArg) -> &'static str {
     }
 }
 
+/// A role as it is shown, with the groups that it is limited to.
+fn shown_role(role: &str, groups: Option<&[String]>) -> String {
+    groups.map_or_else(|| role.to_owned(), |groups| format!("{role}@{}", groups.join(",")))
+}
+
 /// An item with a name.
 #[derive(serde::Deserialize)]
 struct Named {
@@ -27,14 +32,16 @@ struct Named {
     name: String,
 }
 
-/// The id of the item with the name or id `wanted`.
-async fn find(client: &Client, path: &str, wanted: &str) -> Result<String, Failure> {
-    let items = client.items(path).await?;
+/// The id of the `kind`, a user or a token, with the name or id `wanted`.
+async fn find(client: &Client, kind: &str, wanted: &str) -> Result<String, Failure> {
+    let items = client.items(&format!("/api/{kind}s")).await?;
     let items = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Named>, Failure>>()?;
     let mut found = items.into_iter().filter(|item| item.id == wanted || item.name.eq_ignore_ascii_case(wanted));
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(only.id),
-        (Some(_), Some(_)) => Err(Failure::new(Exit::Usage, format!("several are called {wanted:?}: give the id"))),
-        (None, _) => Err(Failure::new(Exit::NotFound, format!("there is no {wanted:?}"))),
+        (Some(_), Some(_)) => {
+            Err(Failure::new(Exit::Usage, format!("several {kind}s are called {wanted:?}: give the id")))
+        }
+        (None, _) => Err(Failure::new(Exit::NotFound, format!("there is no {kind} {wanted:?}"))),
     }
 }

@@ -5,7 +5,7 @@ use model::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{find, role};
+use super::{find, role, shown_role};
 use crate::cli::{RoleArg, ServerArgs, TokensArgs, TokensCommand};
 use crate::client;
 use crate::commands::client;
@@ -22,6 +22,7 @@ struct ApiToken {
     id: String,
     name: String,
     role: String,
+    groups: Option<Vec<String>>,
     expires_at: Option<String>,
     last_used_at: Option<String>,
 }
@@ -46,10 +47,15 @@ fn list(args: &ServerArgs) -> Result<(), Failure> {
     let tokens = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<ApiToken>, Failure>>()?;
     let row = |token: ApiToken| {
         let time = |time: Option<String>| time.as_deref().map_or_else(|| "never".to_owned(), print::time);
-        vec![token.name, token.role, time(token.last_used_at), time(token.expires_at), token.id]
+        let role = shown_role(&token.role, token.groups.as_deref());
+        vec![token.name, role, time(token.last_used_at), time(token.expires_at), token.id]
     };
     let rows = tokens.into_iter().map(row).collect();
-    print::table(&["NAME", "ROLE", "LAST USED (UTC)", "EXPIRES (UTC)", "ID"], rows, "No API tokens yet.")
+    print::table(
+        &["NAME", "ROLE", "LAST USED (UTC)", "EXPIRES (UTC)", "ID"],
+        rows,
+        "No API tokens. `agentgazer tokens create NAME --role ROLE` makes one.",
+    )
 }
 
 fn create(
@@ -71,14 +77,15 @@ fn create(
     }
     let made: Value = client::read(&answer)?;
     let token = made.get("token").and_then(Value::as_str).unwrap_or_default();
-    print::line(&printable(&format!("The token {name} ({}), which is not shown again:", role(given_role))))?;
+    let role = shown_role(role(given_role), Some(groups).filter(|groups| !groups.is_empty()));
+    print::line(&printable(&format!("The token {name} ({role}), which is not shown again:")))?;
     print::line(&printable(token))
 }
 
 fn revoke(token: &str, args: &ServerArgs) -> Result<(), Failure> {
     on_one_thread(async {
         let client = client(args)?;
-        let id = find(&client, "/api/tokens", token).await?;
+        let id = find(&client, "token", token).await?;
         client.delete(&format!("/api/tokens/{id}")).await
     })?;
     if args.json { Ok(()) } else { print::line(&printable(&format!("{token} is revoked."))) }

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{find, role};
+use super::{find, role, shown_role};
 use crate::cli::{RoleArg, ServerArgs, UsersArgs, UsersCommand};
 use crate::client;
 use crate::commands::client;
@@ -22,6 +22,7 @@ struct User {
     id: String,
     name: String,
     role: String,
+    groups: Option<Vec<String>>,
     last_login_at: Option<String>,
 }
 
@@ -66,14 +67,11 @@ fn list(args: &ServerArgs) -> Result<(), Failure> {
     let users = items.iter().map(|item| client::read(item.get())).collect::<Result<Vec<User>, Failure>>()?;
     let row = |user: User| {
         let last = user.last_login_at.as_deref().map_or_else(|| "never".to_owned(), print::time);
-        vec![user.name, user.role, last, user.id]
+        vec![user.name, shown_role(&user.role, user.groups.as_deref()), last, user.id]
     };
     let rows = users.into_iter().map(row).collect();
-    print::table(
-        &["NAME", "ROLE", "LAST LOGIN (UTC)", "ID"],
-        rows,
-        "No users yet: only the first token lets anybody in.",
-    )
+    let nothing = "No users. `agentgazer users add NAME --role ROLE` adds one.";
+    print::table(&["NAME", "ROLE", "LAST LOGIN (UTC)", "ID"], rows, nothing)
 }
 
 fn add(
@@ -88,7 +86,8 @@ fn add(
         body["groups"] = groups.into();
     }
     let answer = on_one_thread(async { client(args)?.change(Method::POST, "/api/users", &body).await })?;
-    said(&answer, &format!("{name} may log in as {}.", role(given_role)), made, args)
+    let groups = Some(groups).filter(|groups| !groups.is_empty());
+    said(&answer, &format!("{name} may log in as {}.", shown_role(role(given_role), groups)), made, args)
 }
 
 fn change(
@@ -110,16 +109,16 @@ fn change(
     }
     let answer = on_one_thread(async {
         let client = client(args)?;
-        let id = find(&client, "/api/users", user).await?;
+        let id = find(&client, "user", user).await?;
         client.change(Method::PATCH, &format!("/api/users/{id}"), &body.into()).await
     })?;
-    said(&answer, &format!("{user} is changed; the sessions of before are over."), made, args)
+    said(&answer, &format!("{user} is changed; earlier sessions have ended."), made, args)
 }
 
 fn delete(user: &str, args: &ServerArgs) -> Result<(), Failure> {
     on_one_thread(async {
         let client = client(args)?;
-        let id = find(&client, "/api/users", user).await?;
+        let id = find(&client, "user", user).await?;
         client.delete(&format!("/api/users/{id}")).await
     })?;
     if args.json { Ok(()) } else { print::line(&printable(&format!("{user} is deleted and logged out."))) }

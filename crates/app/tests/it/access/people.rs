@@ -31,6 +31,11 @@ async fn commands_manage_users_and_tokens() {
     let refused = with_token(&["users"]);
     assert_eq!(refused.code, Some(5), "{refused:?}");
     assert!(refused.stderr.contains("This needs the role admin"), "{refused:?}");
+    server.run(&["groups", "set", "team-a", "--agent", "team-a/*"]).said();
+    server.run(&["users", "change", "ann", "--role", "operator", "--group", "team-a"]).said();
+    assert!(server.run(&["users"]).said().contains("operator@team-a"), "the limit is shown");
+    server.run(&["tokens", "create", "of-team", "--role", "operator", "--group", "team-a"]).said();
+    assert!(server.run(&["tokens"]).said().contains("operator@team-a"));
     server.run(&["tokens", "revoke", "ci"]).said();
     assert_eq!(with_token(&["agents"]).code, Some(5));
     server.run(&["users", "delete", "ann"]).said();
