@@ -19,7 +19,7 @@ mod time;
 
 pub use access::{
     Actor, ActorKind, AgentKey, AgentKeyId, AgentKeys, Cause, Grant, KeyHash, KeyInForce, KeyRefusal, KeyRequirement,
-    KeyText, RequireKey, Role,
+    KeyText, RefusedCaller, RequireKey, Role,
 };
 pub use agent::{
     Action, ActivatedBy, AgentLabels, AgentPattern, Counting, DeactivatedBy, Deactivation, Exempt, ExemptKind,
@@ -43,7 +43,7 @@ pub use incident::{
     SignalCounts, Stuck, UnrecordedKill, WindowKind, cost_per_hour,
 };
 pub use money::NanoUsd;
-pub use network::{AllowedHosts, Target, TargetHost, is_global};
+pub use network::{AllowedHosts, Network, Target, TargetHost, is_global};
 pub use policy::{ANY, AllowedHours, ModelOverride, Policy, PolicyChange, RateLimit, Spending, TimeOfDay};
 pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};

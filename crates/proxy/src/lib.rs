@@ -21,6 +21,7 @@ mod truncate;
 mod upstream;
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use guard::Guard;
@@ -62,15 +63,19 @@ impl Proxy {
         Proxy { core: Arc::new(Core::new(config, guard, providers, recorder, clock)) }
     }
 
-    /// Answers one request: forwards it to its provider, or refuses it.
-    pub fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response<Body>> + Send + use<> {
+    /// Answers one request of the client at `from`: forwards it to its provider, or refuses it.
+    pub fn handle(
+        &self,
+        request: Request<Incoming>,
+        from: IpAddr,
+    ) -> impl Future<Output = Response<Body>> + Send + use<> {
         let (core, id) = (Arc::clone(&self.core), CallId::new());
         let (mut parts, body) = request.into_parts();
         // Taken out, so that the route can borrow from it while the headers are edited in place.
         let uri = std::mem::take(&mut parts.uri);
         // Before the future is first polled: if the client is gone by then it is never polled, and
         // the call must still be recorded.
-        let identified = route::identify(&core, id, &uri, &parts);
+        let identified = route::identify(&core, id, &uri, (&parts, from));
         let page = cors::allowed_origin(&core.config.allow_origins, &parts.headers).cloned();
         async move {
             let routed = identified.and_then(|identified| match Route::parse(&uri) {

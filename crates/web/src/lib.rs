@@ -25,7 +25,7 @@ use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle, SmtpServer
 use store::{Recorder, Store};
 
 pub use drill::{DrillLine, DrillReport, Drills};
-pub use gate::{AddressRange, Client, ForwardAuth, Network, OidcLogin, RoleMap, SessionStorage, TrustedProxies};
+pub use gate::{AddressRange, Client, ForwardAuth, OidcLogin, RoleMap, SessionStorage, TrustedProxies};
 pub use names::Names;
 pub use opening_words::OpeningWords;
 pub use recording::Recording;

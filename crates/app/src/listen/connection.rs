@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub(super) struct Serving<A> {
     pub(super) timeouts: Timeouts,
     pub(super) answer: A,
     pub(super) state: ConnectionState,
+    /// The address of the other side.
+    pub(super) peer: IpAddr,
     /// The client, if requests carry it.
     pub(super) client: Option<Client>,
     /// Announces that the server stops, and how long connections may then be idle.
@@ -44,7 +47,7 @@ pub(super) struct Serving<A> {
 
 impl<A, F, B> Serving<A>
 where
-    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    A: Fn(Request<Incoming>, IpAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
@@ -76,7 +79,7 @@ where
     where
         S: AsyncRead + AsyncWrite + HasUnread + Unpin,
     {
-        let Serving { server, timeouts, answer, state, client, mut stopping, permit: _permit, .. } = self;
+        let Serving { server, timeouts, answer, state, peer, client, mut stopping, permit: _permit, .. } = self;
         let stream = TimedStream::new(stream, timeouts, state.clone());
         let service = {
             let state = state.clone();
@@ -87,7 +90,7 @@ where
                 let may_be_chunked = request.version() == Version::HTTP_11 && request.method() != Method::HEAD;
                 // Boxed, so that a connection that idles holds none of the memory that a call
                 // needs.
-                let answered = Box::pin(answer(request));
+                let answered = Box::pin(answer(request, peer));
                 finish_answer(answered, state.begin(), state.clone(), may_be_chunked)
             })
         };

@@ -4,6 +4,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -50,13 +51,14 @@ pub(super) struct Http2 {
 pub(super) async fn serve<S, A, F, B>(stream: S, serving: Serving<A>, own: Http2, gone: impl Future<Output = io::Error>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
-    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    A: Fn(Request<Incoming>, IpAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
 {
-    let Serving { timeouts, answer, state, client, mut stopping, permit: _permit, .. } = serving;
+    let Serving { timeouts, answer, state, peer, client, mut stopping, permit: _permit, .. } = serving;
     let streams = Streams::new(own.room);
+    let answer = move |request| answer(request, peer);
     let new = NewStreams::default();
     let service = {
         let streams = streams.clone();

@@ -16,7 +16,7 @@ mod unauthenticated;
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,11 +24,12 @@ use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
+use model::Network;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
-use web::{Client, Network};
+use web::Client;
 
 pub(crate) use body_timeout::TimedBody;
 pub(crate) use inherited::{InheritedSockets, Wanted};
@@ -88,7 +89,7 @@ const MAX_QUEUED: usize = 2 * BACKLOG as usize;
 
 impl Listener {
     /// Accepts connections on `socket`, encrypted if there is `tls`; every request is answered by
-    /// `answer`.
+    /// `answer`, which also gets the address of the peer.
     pub(crate) fn start<A, F, B>(
         socket: TcpListener,
         limits: ListenLimits,
@@ -96,7 +97,7 @@ impl Listener {
         answer: A,
     ) -> Listener
     where
-        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        A: Fn(Request<Incoming>, IpAddr) -> F + Clone + Send + 'static,
         F: Future<Output = Response<B>> + Send + 'static,
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: std::error::Error + Send + Sync,
@@ -148,7 +149,7 @@ struct Acceptor<A> {
 
 impl<A, F, B> Acceptor<A>
 where
-    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    A: Fn(Request<Incoming>, IpAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: std::error::Error + Send + Sync,
@@ -234,6 +235,7 @@ where
             timeouts: self.timeouts(),
             answer: self.answer.clone(),
             state: state.clone(),
+            peer: peer.ip(),
             client: client.clone(),
             stopping: self.stopping.clone(),
             permit,

@@ -32,7 +32,7 @@ impl Scene {
         let signals = (Arc::clone(&arrived), Arc::clone(&may_go));
         let socket = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let address = socket.local_addr().unwrap();
-        let listener = Listener::start(socket, limits, None, move |_| {
+        let listener = Listener::start(socket, limits, None, move |_, _| {
             let (arrived, may_go) = signals.clone();
             async move {
                 arrived.notify_one();
@@ -134,7 +134,7 @@ async fn a_client_that_stops_reading_ends_the_connection() {
     let address = socket.local_addr().unwrap();
     let limits = ListenLimits { idle_timeout: Duration::from_millis(1), ..LIMITS };
     // Far more than all buffers on the path hold.
-    let listener = Listener::start(socket, limits, None, async |_| Response::new(Full::from(vec![0; 64 << 20])));
+    let listener = Listener::start(socket, limits, None, async |_, _| Response::new(Full::from(vec![0; 64 << 20])));
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(REQUEST).await.unwrap();
     stream.readable().await.unwrap();

@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use model::Network;
 use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
-use web::{Client, Network};
+use web::Client;
 
 use super::connection_state::ConnectionState;
 

@@ -35,13 +35,18 @@ pub(crate) fn start_proxy(socket: TcpListener, config: &Config, tls: Option<&Tls
     let by_address = UnauthenticatedLimits { per_network, total: usize::MAX, can_authenticate: false };
     let limits = ListenLimits { unauthenticated: Some(by_address), ..limits(config) };
     let tls = tls.map(|tls| tls.listener(Side::Proxy));
+    let proxies = config.access.proxies.clone();
+    let client = move |request: &http::Request<Incoming>, peer| proxies.client_of(peer, request.headers());
     let Some(jwt) = config.jwt.config() else {
-        return Listener::start(socket, limits, tls, move |request| proxy.handle(request));
+        return Listener::start(socket, limits, tls, move |request, peer| {
+            let client = client(&request, peer);
+            proxy.handle(request, client)
+        });
     };
     let tokens = AgentTokens::new(jwt, config.alerts.allow_private_targets);
-    Listener::start(socket, limits, tls, move |request| {
-        let (tokens, proxy) = (tokens.clone(), proxy.clone());
-        async move { proxy.handle(agent_tokens::admit(&tokens, request).await).await }
+    Listener::start(socket, limits, tls, move |request, peer| {
+        let (tokens, proxy, client) = (tokens.clone(), proxy.clone(), client(&request, peer));
+        async move { proxy.handle(agent_tokens::admit(&tokens, request).await, client).await }
     })
 }
 
@@ -51,7 +56,7 @@ pub(crate) fn start_dashboard(socket: TcpListener, config: &Config, tls: Option<
     let limits = ListenLimits { unauthenticated: Some(UNAUTHENTICATED), rest: DASHBOARD_REST, ..limits(config) };
     let router = web::router(web);
     let tls = tls.map(|tls| tls.listener(Side::Dashboard));
-    Listener::start(socket, limits, tls, move |request: http::Request<Incoming>| {
+    Listener::start(socket, limits, tls, move |request: http::Request<Incoming>, _| {
         let request = request.map(|body| TimedBody::new(body, limits.header_timeout));
         let lateness = request.body().lateness();
         let answered = router.clone().oneshot(request);

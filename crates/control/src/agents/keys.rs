@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{AgentKey, AgentKeyId, AgentPattern, KeyInForce, KeyRefusal, KeyText, Timestamp};
+use model::{AgentKey, AgentKeyId, AgentPattern, KeyInForce, KeyRefusal, KeyText, RefusedCaller, Timestamp};
 use store::{AccessChange, Change};
 
 use crate::error::OrNotFound;
@@ -48,6 +48,11 @@ impl Control {
     /// How many calls were refused for their agent key since the start, by reason.
     pub fn key_refusals(&self) -> [(KeyRefusal, u64); KeyRefusal::ALL.len()] {
         self.0.agent_keys.refusals()
+    }
+
+    /// The clients whose agent keys were refused since the start, the newest first.
+    pub fn refused_callers(&self) -> Vec<RefusedCaller> {
+        self.0.agent_keys.refused_callers()
     }
 
     /// Whether calls need an agent key now.

@@ -1,9 +1,11 @@
 //! The agent that a call comes from, and whether its caller may use that name. Everything that can
 //! name an agent is decided here: the path, agent keys and tokens.
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use http::request::Parts;
 use model::{AgentId, AgentKeyId, BlockReason, KeyHash, KeyInForce, KeyRefusal, KeyText};
-use std::sync::Arc;
 use wire::RefusalKind;
 
 use super::agent_key;
@@ -24,22 +26,22 @@ pub(crate) struct Caller {
 
 /// Determines the agent of a call. A call that is refused here creates no agent and no event; it is
 /// counted.
-pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Result<Caller, Stop> {
+pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts, from: IpAddr) -> Result<Caller, Stop> {
     let named = route.agent()?;
     if let Some(token) = parts.extensions.get::<AgentToken>() {
         let has_key = agent_key::find(&parts.headers, route.query).map_or(true, |key| key.is_some());
         return match agent_token::agent(token, named.as_ref(), has_key) {
             Ok(agent) => Ok(Caller { agent, key: None, token_subject: token.subject() }),
-            Err(why) => Err(refuse_token(core, why)),
+            Err(why) => Err(refuse_token(core, from, why)),
         };
     }
-    let key = find_key(core, route, parts).map_err(|why| refuse(core, why, None))?;
+    let key = find_key(core, route, parts).map_err(|why| refuse(core, from, why, None))?;
     let Some(key) = key else {
         let (is_relayed, have_keys) = (|| headers::is_relayed(&parts.headers), || core.destinations.have_keys());
         let is_required = core.config.key_requirement.requires_key(is_relayed, have_keys);
         return match named {
             Some(agent) if !is_required => Ok(Caller { agent, key: None, token_subject: None }),
-            _ => Err(refuse(core, KeyRefusal::Missing, None)),
+            _ => Err(refuse(core, from, KeyRefusal::Missing, None)),
         };
     };
     let now = core.clock.now();
@@ -48,7 +50,7 @@ pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts) -> Res
             key.note_use(now);
             Ok(Caller { agent, key: Some(key.key.id), token_subject: None })
         }
-        Err(why) => Err(refuse(core, why, Some(&key))),
+        Err(why) => Err(refuse(core, from, why, Some(&key))),
     }
 }
 
@@ -75,17 +77,25 @@ fn caller_of(key: &KeyInForce, named: Option<AgentId>, is_expired: bool) -> Resu
     }
 }
 
-fn refuse_token(core: &Core, why: String) -> Stop {
-    core.config.keys.note_refusal(KeyRefusal::BadToken);
+fn refuse_token(core: &Core, from: IpAddr, why: String) -> Stop {
+    count(core, from, KeyRefusal::BadToken);
     let kind = RefusalKind::Unauthorized { why: KeyRefusal::BadToken, agents: Some(why) };
     Stop::Policy(BlockReason::Unauthorized, Box::new(kind))
 }
 
-fn refuse(core: &Core, why: KeyRefusal, key: Option<&KeyInForce>) -> Stop {
-    core.config.keys.note_refusal(why);
+fn refuse(core: &Core, from: IpAddr, why: KeyRefusal, key: Option<&KeyInForce>) -> Stop {
+    count(core, from, why);
     if let Some(key) = key {
         key.note_refusal();
     }
     let agents = key.map(|key| key.key.agents.to_string());
     Stop::Policy(BlockReason::Unauthorized, Box::new(RefusalKind::Unauthorized { why, agents }))
+}
+
+/// Counts a refused call, also by address. The answer stays the same however many come: nobody
+/// guesses 256 bits, a right key from the same address must pass, and clients would retry a 429.
+fn count(core: &Core, from: IpAddr, why: KeyRefusal) {
+    if let Some(count) = core.config.keys.note_refusal(why, from, core.clock.now()) {
+        tracing::warn!(address = %from, count, "this address sends agent keys that are wrong, revoked or another agent's");
+    }
 }

@@ -3,6 +3,7 @@
 //! forwarded unchanged.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -103,9 +104,14 @@ pub(crate) struct Identified {
     pub(crate) format: Format,
 }
 
-/// The call that a request begins, or why it begins none. A request that is refused here creates no
+/// The call that a request from a client at `from` begins, or why it begins none. A request that is refused here creates no
 /// agent and no event.
-pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts) -> Result<Identified, Unrouted> {
+pub(crate) fn identify(
+    core: &Arc<Core>,
+    call: CallId,
+    uri: &Uri,
+    (parts, from): (&Parts, IpAddr),
+) -> Result<Identified, Unrouted> {
     let route = Route::parse(uri);
     let provider = route.as_ref().ok().and_then(|route| core.destinations.provider(route.provider));
     let format = provider.as_ref().map_or(Format::Openai, |provider| provider.format);
@@ -124,7 +130,7 @@ pub(crate) fn identify(core: &Arc<Core>, call: CallId, uri: &Uri, parts: &Parts)
     let route = route.and_then(|route| route.known(provider.is_some())).map_err(refused)?;
     check_path(path.unwrap_or_default()).map_err(refused)?;
     check_secrets(uri.path(), &core.config.own_token).map_err(refused)?;
-    let caller = caller::authenticate(core, &route, parts).map_err(refused)?;
+    let caller = caller::authenticate(core, &route, parts, from).map_err(refused)?;
     let mut call = Call::new(core, call, caller.agent, caller_format);
     (call.event.key, call.event.token_subject) = (caller.key, caller.token_subject);
     Ok(Identified { call, provider, format })

@@ -121,7 +121,7 @@ async fn accept(listener: TcpListener, proxy: Proxy) {
         let proxy = proxy.clone();
         let service = service_fn(move |request| {
             let proxy = proxy.clone();
-            async move { Ok::<_, std::convert::Infallible>(proxy.handle(request).await) }
+            async move { Ok::<_, std::convert::Infallible>(proxy.handle(request, Ipv4Addr::LOCALHOST.into()).await) }
         });
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())

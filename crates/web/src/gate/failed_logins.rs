@@ -7,11 +7,11 @@ use std::net::IpAddr;
 use std::sync::Weak;
 use std::time::Duration;
 
-use model::{ActivatedBy, Actor};
+use model::{ActivatedBy, Actor, Network};
 use parking_lot::Mutex;
 use serde_json::json;
 
-use super::client::{Client, Network};
+use super::client::Client;
 use crate::app::{App, Inner};
 
 const MINUTE: Duration = Duration::from_secs(60);

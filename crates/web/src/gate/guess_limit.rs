@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
+use model::Network;
 use parking_lot::Mutex;
-
-use super::client::Network;
 
 /// Wrong tokens that a network may send at once.
 const BURST: u32 = 10;

@@ -20,7 +20,7 @@ pub(crate) use auth::{
     ByCaller, Caller, cookie, holder_of, identify, identify_by_memory, is_token, only_known_callers, require_role,
     session_id,
 };
-pub use client::{Client, Network};
+pub use client::Client;
 pub(crate) use failed_logins::{FailedLogin, FailedLogins, note_failed_login};
 pub use forward_auth::ForwardAuth;
 pub(crate) use guess_limit::{AccountLimit, GuessLimit};

@@ -2,6 +2,7 @@
 //! read only if the peer is a proxy that the configuration trusts.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -43,16 +44,26 @@ impl AddressRange {
         };
         differing >= u32::from(self.bits)
     }
+
+    /// The first and the last address.
+    fn bounds(&self) -> (u128, u128) {
+        let (address, highest) = match self.address {
+            IpAddr::V4(address) => (u128::from(address.to_bits()), u128::from(u32::MAX)),
+            IpAddr::V6(address) => (address.to_bits(), u128::MAX),
+        };
+        let varying = highest.checked_shr(u32::from(self.bits)).unwrap_or(0);
+        (address & !varying, address | varying)
+    }
 }
 
-/// The reverse proxies whose headers are trusted.
+/// The reverse proxies whose headers are trusted. Clones share the list.
 #[derive(Clone, Debug, Default)]
-pub struct TrustedProxies(Vec<AddressRange>);
+pub struct TrustedProxies(Arc<[AddressRange]>);
 
 impl TrustedProxies {
     /// The proxies at these addresses.
     pub fn new(ranges: Vec<AddressRange>) -> TrustedProxies {
-        TrustedProxies(ranges)
+        TrustedProxies(ranges.into())
     }
 
     /// Whether no proxy is trusted.
@@ -60,13 +71,21 @@ impl TrustedProxies {
         self.0.is_empty()
     }
 
-    /// Whether a range holds all addresses, so that every client counts as a proxy.
+    /// Whether the ranges together hold all addresses of IPv4 or all of IPv6, so that every client
+    /// counts as a proxy.
     pub fn trust_every_address(&self) -> bool {
-        self.0.iter().any(|range| range.bits == 0)
+        let bounds = |is_v4| self.0.iter().filter(move |it| it.address.is_ipv4() == is_v4).map(AddressRange::bounds);
+        leave_none_out(bounds(true).collect(), u128::from(u32::MAX))
+            || leave_none_out(bounds(false).collect(), u128::MAX)
     }
 
     pub(crate) fn trusts(&self, address: IpAddr) -> bool {
         self.0.iter().any(|range| range.contains(address))
+    }
+
+    /// The client of a request that came from `peer`.
+    pub fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        if self.trusts(peer) { self.client_behind(peer, headers) } else { peer }
     }
 
     /// The client of a request that the trusted proxy at `peer` sent. If the two headers disagree,
@@ -97,6 +116,22 @@ impl TrustedProxies {
         }
         nearest
     }
+}
+
+/// Whether `ranges`, each with its first and last address, hold all addresses up to `highest`.
+fn leave_none_out(mut ranges: Vec<(u128, u128)>, highest: u128) -> bool {
+    ranges.sort_unstable();
+    let mut missing = 0;
+    for (first, last) in ranges {
+        if first > missing {
+            return false;
+        }
+        if last == highest {
+            return true;
+        }
+        missing = missing.max(last + 1);
+    }
+    false
 }
 
 /// An address with or without a port, as proxies write it.
@@ -176,6 +211,34 @@ mod tests {
         }
         let all = TrustedProxies::new(vec![AddressRange::parse("0.0.0.0/0").unwrap()]);
         assert!(all.trusts("8.8.8.8".parse().unwrap()) && !all.trusts("2001:db8::1".parse().unwrap()));
+    }
+
+    #[test]
+    fn ranges_that_together_hold_all_addresses_are_found() {
+        let everybody = |ranges: &[&str]| {
+            TrustedProxies::new(ranges.iter().map(|range| AddressRange::parse(range).unwrap()).collect())
+                .trust_every_address()
+        };
+        for all in [
+            &["0.0.0.0/0"][..],
+            &["::/0"],
+            &["10.0.0.0/8", "7.7.7.7/0"],
+            &["0.0.0.0/1", "128.0.0.0/1"],
+            &["128.0.0.0/1", "64.0.0.0/2", "10.0.0.0/8", "0.0.0.0/2", "2001:db8::1"],
+            &["8000::/1", "::/1", "10.0.0.0/8"],
+        ] {
+            assert!(everybody(all), "{all:?}");
+        }
+        for some in [
+            &[][..],
+            &["0.0.0.0/1"],
+            &["0.0.0.0/1", "8000::/1"],
+            &["0.0.0.0/1", "128.0.0.0/2", "192.0.0.0/3"],
+            &["0.0.0.1/32", "128.0.0.0/1"],
+            &["::/1", "c000::/2"],
+        ] {
+            assert!(!everybody(some), "{some:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::words::keys as words;
 use super::words::problem::said;
 use super::{Drawn, assets, draw_as, see_other};
 use crate::api::agent_keys::{self, AgentKeyView, CreatedKeyView, NewKeyBody};
+use crate::api::status::{self, RefusedCallerView};
 use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::{AgentKeyPath, Fields};
@@ -29,6 +30,8 @@ struct KeysPage {
     keys: Vec<KeyLine>,
     /// Calls that were refused since the start, by reason.
     refused: Vec<(&'static str, u64)>,
+    /// Where wrong keys came from.
+    callers: Vec<CallerLine>,
     made: Option<CreatedKeyView>,
     proxy_url: String,
     form: KeyForm,
@@ -58,6 +61,19 @@ impl KeyLine {
             is_expired: view.expires_at.is_some_and(|end| now >= end),
             refused: view.refused,
         }
+    }
+}
+
+/// A client whose keys were refused.
+struct CallerLine {
+    address: String,
+    count: u64,
+    last: Moment,
+}
+
+impl CallerLine {
+    fn new(view: &RefusedCallerView, now: Timestamp) -> CallerLine {
+        CallerLine { address: view.address.to_string(), count: view.count, last: Moment::new(view.last_at, now) }
     }
 }
 
@@ -131,6 +147,7 @@ fn draw_with(app: &App, frame: Frame, form: KeyForm, made: Result<Option<Created
         explanation: words::explanation(app.control().requires_key()),
         keys,
         refused: refused.map(|(why, count)| (words::refusal(why), count)).collect(),
+        callers: status::refused_callers(app).into_iter().map(|it| CallerLine::new(&it, now)).collect(),
         made,
         proxy_url: app.web().proxy_url.clone(),
         form,

@@ -226,12 +226,41 @@ async fn flood_of_wrong_keys_leaves_a_count_and_locks_nobody_out() {
         assert_eq!(ask(&server, &path, &wrong).await.status, 401, "{number}");
     }
     assert_eq!(ask(&server, "/openai/v1/chat/completions", key).await.status, 200, "the right key is let in");
-    assert_eq!(server.get("/api/status").await["unauthorized_calls"]["malformed"], 300);
+    // A call without a key is no guess.
+    assert_eq!(server.agent("bot").ask(QUESTION).await.status, 401);
+    let status = server.get("/api/status").await;
+    assert_eq!(status["unauthorized_calls"]["malformed"], 300);
+    assert_eq!(status["refused_callers"][0]["address"], "127.0.0.1");
+    assert_eq!((&status["refused_callers"][0]["count"], &status["refused_callers"][1]), (&json!(300), &json!(null)));
+    let page = server.try_api(Method::GET, "/keys", None).await.unwrap();
+    assert!(String::from_utf8_lossy(&page.body).contains("127.0.0.1"), "the page of keys says where they come from");
+    assert_eq!(server.log().matches("this address sends agent keys").count(), 1, "{}", server.log());
     let agents = server.get("/api/agents").await;
     assert_eq!(agents["items"].as_array().unwrap().len(), 1, "{agents}");
     assert!(server.events("guess-1", "blocked").await.is_empty());
     assert_eq!(rows().await, before.0);
     assert!(server.log().lines().count() < before.1 + 10, "{}", server.log());
+}
+
+/// Behind a reverse proxy all calls come from its address.
+#[tokio::test]
+async fn wrong_keys_are_counted_by_the_real_client() {
+    let provider = provider().await;
+    let settings = ["--set", "auth.trusted_proxies=127.0.0.1"];
+    let server = ServerBuilder::new(&provider.url()).arguments(&settings).start();
+    let call = |hops: &str| {
+        Request::post(format!("{}/agents/bot/openai/v1/chat/completions", server.proxy))
+            .header("authorization", "Bearer agk_wrong")
+            .header("x-forwarded-for", hops)
+            .body(Full::new(Bytes::from_static(b"{}")))
+            .unwrap()
+    };
+    for hops in ["203.0.113.7", "198.51.100.1, 203.0.113.7", "203.0.113.8"] {
+        assert_eq!(server.http.send(call(hops)).await.unwrap().status, 401);
+    }
+    let callers = server.get("/api/status").await["refused_callers"].clone();
+    let of = |place: usize| (callers[place]["address"].clone(), callers[place]["count"].clone());
+    assert_eq!((of(0), of(1)), ((json!("203.0.113.8"), json!(1)), (json!("203.0.113.7"), json!(2))));
 }
 
 /// As the name of an agent it would be stored, and shown to everybody who may look.

@@ -68,6 +68,13 @@ async fn forged_forward_auth_header_is_ignored() {
         run(&[&["start", "--port", "0", "--proxy-port", "0", "--data-dir", "/nowhere"], &FORWARD[..8]].concat());
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("auth.trusted_proxies must be set"), "{refused:?}");
+    for everybody in ["0.0.0.0/0", "0.0.0.0/1,128.0.0.0/1", "::/1,8000::/1"] {
+        let everybody = format!("auth.trusted_proxies={everybody}");
+        let start = ["start", "--port", "0", "--proxy-port", "0", "--data-dir", "/nowhere", "--set", &everybody];
+        let refused = run(&[&start[..], &FORWARD[..8]].concat());
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("must name the proxies and not all addresses"), "{refused:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,12 +1,14 @@
 //! The agent keys in force: read by every call, replaced as a whole when one is added or revoked.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 
-use super::{AgentKey, AgentKeyId, KeyHash};
+use super::refused_callers::RefusedCallers;
+use super::{AgentKey, AgentKeyId, KeyHash, RefusedCaller};
 use crate::Timestamp;
 
 /// Why a call is refused because of its agent key.
@@ -42,6 +44,13 @@ impl KeyRefusal {
         KeyRefusal::Several,
         KeyRefusal::BadToken,
     ];
+
+    /// Whether the caller has a key or token that is not accepted: it was revoked, it is another
+    /// agent's, or it is a guess.
+    pub fn is_of_wrong_key(self) -> bool {
+        use KeyRefusal::{BadToken, Expired, Malformed, OtherAgent, Unknown};
+        matches!(self, Malformed | Unknown | Expired | OtherAgent | BadToken)
+    }
 
     /// Its name in API and docs.
     pub fn as_str(self) -> &'static str {
@@ -111,6 +120,7 @@ pub struct AgentKeys(Arc<Book>);
 struct Book {
     keys: ArcSwap<HashMap<KeyHash, Arc<KeyInForce>>>,
     refused: [AtomicU64; KeyRefusal::ALL.len()],
+    refused_callers: RefusedCallers,
 }
 
 impl AgentKeys {
@@ -151,9 +161,16 @@ impl AgentKeys {
         });
     }
 
-    /// Counts a refused call.
-    pub fn note_refusal(&self, why: KeyRefusal) {
+    /// Counts a refused call of the client at `address`. Returns how many wrong keys came from there
+    /// if that should be reported.
+    pub fn note_refusal(&self, why: KeyRefusal, address: IpAddr, now: Timestamp) -> Option<u64> {
         self.0.refused[why as usize].fetch_add(1, Ordering::Relaxed);
+        why.is_of_wrong_key().then(|| self.0.refused_callers.note(address, now)).flatten()
+    }
+
+    /// The clients whose keys were refused since the start, the newest first.
+    pub fn refused_callers(&self) -> Vec<RefusedCaller> {
+        self.0.refused_callers.list()
     }
 
     /// How many calls were refused since the start, by reason.
@@ -234,8 +251,8 @@ mod tests {
     #[test]
     fn refusals_are_counted_by_reason() {
         let keys = AgentKeys::default();
-        keys.note_refusal(KeyRefusal::Expired);
-        keys.note_refusal(KeyRefusal::Expired);
+        keys.note_refusal(KeyRefusal::Expired, IpAddr::from([192, 0, 2, 1]), Timestamp::from_millis(0));
+        keys.note_refusal(KeyRefusal::Expired, IpAddr::from([192, 0, 2, 1]), Timestamp::from_millis(0));
         let counted = keys.refusals().into_iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>();
         assert_eq!(counted, [(KeyRefusal::Expired, 2)]);
     }

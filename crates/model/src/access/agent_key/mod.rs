@@ -2,6 +2,7 @@
 //! of a key is kept.
 
 mod book;
+mod refused_callers;
 mod text;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use uuid::Uuid;
 use crate::{AgentPattern, Timestamp};
 
 pub use book::{AgentKeys, KeyInForce, KeyRefusal};
+pub use refused_callers::RefusedCaller;
 pub use text::{KeyHash, KeyText};
 
 /// The id of an agent key. Sorts by creation time.

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use axum::Json;
 use axum::extract::State;
 use control::Participation;
+use model::{RefusedCaller, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -49,10 +50,36 @@ pub(crate) struct StatusView {
     /// How many calls the proxy refused since the start because their agent key was missing or
     /// wrong, by reason.
     pub(crate) unauthorized_calls: BTreeMap<&'static str, u64>,
+    /// The clients whose agent keys or tokens were refused since the start, because they are wrong,
+    /// revoked, expired or another agent's; the newest first, at most 100.
+    pub(crate) refused_callers: Vec<RefusedCallerView>,
     /// The address with which links in alerts begin (`public_url`).
     pub(crate) public_url: String,
     /// Whether those links name a loopback address, so that they work on this machine only.
     pub(crate) links_are_local: bool,
+}
+
+/// A client whose agent keys were refused.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RefusedCaller)]
+pub(crate) struct RefusedCallerView {
+    /// Its address. All addresses of an IPv6 network (/64) count as one.
+    #[schema(value_type = String)]
+    pub(crate) address: IpAddr,
+    /// How many of its calls were refused.
+    pub(crate) count: u64,
+    /// When the last of them came.
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) last_at: Timestamp,
+}
+
+/// The most clients that are listed.
+const MAX_CALLERS: usize = 100;
+
+/// The clients whose agent keys were refused, the newest first.
+pub(crate) fn refused_callers(app: &App) -> Vec<RefusedCallerView> {
+    let callers = app.control().refused_callers().into_iter().take(MAX_CALLERS);
+    callers.map(|RefusedCaller { address, count, last_at }| RefusedCallerView { address, count, last_at }).collect()
 }
 
 impl StatusView {
@@ -98,6 +125,7 @@ pub(crate) fn read(app: &App) -> StatusView {
         dropped_events: web.recorder_handle.dropped_events() + health.dropped_events(),
         detection_failures: web.detection_failures.count(),
         unauthorized_calls: app.control().key_refusals().map(|(why, count)| (why.as_str(), count)).into(),
+        refused_callers: refused_callers(app),
         public_url: web.public_url.clone(),
         links_are_local: is_local(&web.public_url),
     }
