@@ -51,8 +51,8 @@ impl Expected {
         Expected { content, ..Expected::default() }
     }
 
-    /// The input tokens that the request costs even if no answer arrives. Embeddings cost what their
-    /// answer says.
+    /// The input tokens that the request costs even if no answer arrives. Embeddings cost what
+    /// their answer says.
     pub(crate) fn charged_tokens(&self) -> Option<u64> {
         matches!(self.content, Content::Conversation(_)).then_some(self.asked_tokens)
     }

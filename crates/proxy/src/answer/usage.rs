@@ -65,9 +65,8 @@ pub(crate) fn note_usage(call: &mut Call, expected: &Expected, answer: &Answer, 
     note_cost(call, answer.model.as_deref());
 }
 
-/// Records what the request of a call used that was sent, and whose client or proxy did not wait for
-/// the answer: the provider works on it all the same. Otherwise an agent that always hangs up would
-/// spend nothing of its budget.
+/// Records the usage of a call that was sent and whose answer nobody waits for: the provider works
+/// on it all the same. Otherwise an agent that always hangs up would spend nothing of its budget.
 pub(crate) fn note_usage_of_unanswered(call: &mut Call) {
     let Some(tokens) = call.sent_tokens.take() else { return };
     call.event.usage = wire::estimated_usage(Usage::default(), tokens, None);

@@ -104,8 +104,8 @@ pub(crate) struct Identified {
     pub(crate) format: Format,
 }
 
-/// The call that a request from a client at `from` begins, or why it begins none. A request that is refused here creates no
-/// agent and no event.
+/// The call that a request from a client at `from` begins, or why it begins none. A request that is
+/// refused here creates no agent and no event.
 pub(crate) fn identify(
     core: &Arc<Core>,
     call: CallId,

@@ -1,5 +1,5 @@
-//! The sessions of the dashboard, and the logins at an identity provider that were finished, kept in
-//! the database so that all its servers know them.
+//! The sessions of the dashboard, and the finished logins at an identity provider, in the database
+//! so that all its servers know them.
 
 use model::Timestamp;
 
