@@ -161,8 +161,8 @@ impl AgentKeys {
         });
     }
 
-    /// Counts a refused call of the client at `address`. Returns how many wrong keys came from there
-    /// if that should be reported.
+    /// Counts a refused call of the client at `address`. Returns how many wrong keys came from
+    /// there if that should be reported.
     pub fn note_refusal(&self, why: KeyRefusal, address: IpAddr, now: Timestamp) -> Option<u64> {
         self.0.refused[why as usize].fetch_add(1, Ordering::Relaxed);
         why.is_of_wrong_key().then(|| self.0.refused_callers.note(address, now)).flatten()
