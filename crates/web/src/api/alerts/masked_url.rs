@@ -7,21 +7,23 @@ use crate::problem::Problem;
 /// Replaces the hidden part. No address contains it: the parser would encode it.
 const MASK: char = '…';
 
-/// A path and query of at least this many characters end in a hint, so that people can tell two
-/// addresses of a host apart.
-const HINTED_LENGTH: usize = 24;
+/// A last part of at least this many characters ends in a hint, so that people can tell two
+/// addresses of a host apart. Of a shorter secret the hint would give away too much.
+const HINTED_LENGTH: usize = 16;
 const HINT_LENGTH: usize = 4;
 
-/// Scheme, host and, of a long address, the last characters. An address without a path is shown
-/// whole.
+/// Scheme, host and, if the last part is long, its last characters. An address without a path is
+/// shown whole.
 pub(super) fn mask(url: &str) -> Option<String> {
     let target = Target::parse(url).ok()?;
     let (origin, path) = (target.origin(), target.path_and_query());
     if path == "/" {
         return Some(origin);
     }
+    let last_part = path.rsplit(['/', '?', '&', '=']).next().unwrap_or_default();
     // The parser leaves only ASCII in paths and queries.
-    let hint = if path.len() < HINTED_LENGTH { "" } else { path.get(path.len() - HINT_LENGTH..).unwrap_or_default() };
+    let hint_start = last_part.len().saturating_sub(HINT_LENGTH);
+    let hint = if last_part.len() < HINTED_LENGTH { "" } else { last_part.get(hint_start..).unwrap_or_default() };
     Some(format!("{origin}/{MASK}{hint}"))
 }
 
@@ -48,7 +50,8 @@ mod tests {
             ("https://example.com:8443/#canary", "https://example.com:8443"),
             ("https://example.com/hook", "https://example.com/…"),
             ("https://example.com/?key=canary", "https://example.com/…"),
-            ("https://hooks.example.com/services/T1/B1/canary-1234", "https://hooks.example.com/…1234"),
+            ("https://hooks.example.com/services/T1/B1/canary-canary-1234", "https://hooks.example.com/…1234"),
+            ("https://hooks.example.com/services/T1/B1/?token=canary", "https://hooks.example.com/…"),
             ("https://example.com/ä-very-long-path-with-ü", "https://example.com/…3%BC"),
         ] {
             assert_eq!(mask(url).unwrap(), shown, "{url}");
