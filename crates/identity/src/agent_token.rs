@@ -71,8 +71,8 @@ impl AgentTokens {
         }
         let claims = self.0.tokens.verify(token).await?;
         let text = |claim: &str| claims.get(claim).and_then(Value::as_str);
-        let agent = AgentId::parse(text(&self.0.agent_claim).ok_or(TokenRefusal::Claims)?);
-        let agent = agent.map_err(|_| TokenRefusal::Claims)?;
+        let agent = text(&self.0.agent_claim).and_then(|name| AgentId::parse(name).ok());
+        let agent = agent.ok_or(TokenRefusal::Agent)?;
         Ok(NamedAgent { agent, subject: text("sub").map(str::to_owned) })
     }
 }

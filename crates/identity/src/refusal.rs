@@ -24,6 +24,9 @@ pub enum TokenRefusal {
     /// A claim is missing or has the wrong form.
     #[error("the token lacks a claim, or has one that cannot be read")]
     Claims,
+    /// It names no agent.
+    #[error("the claim of the token that must name an agent (auth.jwt.agent_claim) is missing or no agent's name")]
+    Agent,
     /// It is longer than any token has to be.
     #[error("the token is too long")]
     TooLong,

@@ -193,6 +193,8 @@ async fn bad_tokens_are_refused() {
         assert_eq!(answer.status, 401, "{what}: {:?}", answer.body);
         assert_eq!(answer.header("x-should-retry"), "false");
         assert_eq!(answer.json()["block_reason"], "unauthorized", "{what}");
+        let names_claim = answer.text().contains("auth.jwt.agent_claim");
+        assert_eq!(names_claim, what == "no agent", "{what}: {}", answer.text());
     }
     assert_eq!(crate::support::requests(&provider), 0);
     let skewed = key.sign(&changed("a", "exp", json!(now - 30)));
