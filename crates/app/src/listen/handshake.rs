@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::ServerConfig;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::time::timeout;
@@ -22,8 +22,8 @@ const HANDSHAKE_RECORD: u8 = 0x16;
 const USE_HTTPS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 55\r\n\
 connection: close\r\n\r\nThis port speaks TLS: use https:// instead of http://.\n";
 
-/// How much of a plain request is read: a socket closed with unread bytes is reset, and the client
-/// would not see the answer.
+/// How much is read of a client that is refused: a socket closed with unread bytes is reset, and
+/// the client would not see why.
 const MAX_IGNORED: usize = 256 << 10;
 
 /// A handshake.
@@ -75,8 +75,17 @@ async fn accept(stream: TcpStream, tls: Arc<ServerConfig>, state: &ConnectionSta
     if first != [HANDSHAKE_RECORD] {
         return refuse_plain(stream).await.map(|()| None);
     }
-    let (reading, writing) = stream.into_split();
-    let stream = TlsAcceptor::from(tls).accept(ClientStream::new(reading, state.clone())).await?;
+    let (reading, mut writing) = stream.into_split();
+    let accepting = TlsAcceptor::from(tls).accept(ClientStream::new(reading, state.clone()));
+    let stream = match accepting.into_fallible().await {
+        Ok(stream) => stream,
+        Err((error, mut client)) => {
+            // The alert has been sent: it says, for example, that a certificate is required.
+            writing.shutdown().await?;
+            ignore_rest(&mut client).await?;
+            return Err(error);
+        }
+    };
     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     Ok(Some((stream, writing, if is_http2 { Protocol::Http2 } else { Protocol::Http1 })))
 }
@@ -84,10 +93,15 @@ async fn accept(stream: TcpStream, tls: Arc<ServerConfig>, state: &ConnectionSta
 async fn refuse_plain(mut stream: TcpStream) -> io::Result<()> {
     stream.write_all(USE_HTTPS).await?;
     stream.shutdown().await?;
+    ignore_rest(&mut stream).await
+}
+
+/// Reads what a refused client sends, until it closes its connection.
+async fn ignore_rest(client: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
     let mut ignored = [0; 4096];
     let mut total = 0;
     while total < MAX_IGNORED {
-        match stream.read(&mut ignored).await? {
+        match client.read(&mut ignored).await? {
             0 => break,
             count => total += count,
         }

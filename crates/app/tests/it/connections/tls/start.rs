@@ -81,14 +81,16 @@ async fn only_agents_with_a_certificate_call_if_that_is_asked_for() {
     let refused = server.agent("a").try_chat(&crate::support::openai_request("Why?")).await;
     assert!(refused.is_err(), "without a certificate: {refused:?}");
 
-    // A certificate of an authority that the server does not know.
-    let mut foreign = client_config(&[&others, &certificates], true);
-    foreign.enable_early_data = false;
-    let mut stream = connect(&server.proxy, foreign, "http/1.1").await;
-    if let Ok(stream) = &mut stream {
-        // In TLS 1.3 the client finishes first, and learns of the refusal when it reads.
-        let _ = stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
-        assert!(stream.read(&mut [0; 16]).await.is_err());
+    // A certificate of an authority that the server does not know, and none.
+    for (trusted, shows_certificate) in [(&[&others, &certificates][..], true), (&[&certificates], false)] {
+        for _ in 0..10 {
+            let mut stream =
+                connect(&server.proxy, client_config(trusted, shows_certificate), "http/1.1").await.unwrap();
+            // In TLS 1.3 the client finishes first, and learns of the refusal when it reads.
+            let _ = stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
+            let refused = stream.read(&mut [0; 16]).await.unwrap_err().to_string();
+            assert!(refused.contains("received fatal alert"), "{refused}");
+        }
     }
     assert_eq!(crate::support::requests(&provider), 0);
 
