@@ -14,12 +14,15 @@ async fn page_says_at_the_top_that_the_server_is_gone() {
     let browser = Browser::logged_in(&server, Kind::PHONE).await;
     browser.wait_for_text("#connection", "Live").await;
     assert_eq!(browser.run("return document.getElementById('lost').hidden").await, true);
+    let is_calm = "return document.getElementById('summary').checkVisibility()";
+    assert_eq!(browser.run(is_calm).await, true);
 
     drop(server);
     browser.wait_for_text("#lost", "No connection to the server since").await;
     let is_seen = "const box = document.getElementById('lost').getBoundingClientRect();\
-        return box.height > 0 && box.bottom < innerHeight && box.top <= document.querySelector('h1').getBoundingClientRect().top";
+        return box.height > 0 && box.bottom < innerHeight / 2";
     assert_eq!(browser.run(is_seen).await, true);
+    assert_eq!(browser.run(is_calm).await, false, "a page without a server must not look calm");
 }
 
 /// Sets a mark that is lost when the page is loaded again.
