@@ -126,8 +126,9 @@ impl WriteTransaction<'_> {
 
     pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
         let committed = in_time(self.inner.commit()).await;
-        if committed.is_err() {
-            *self.in_doubt = self.id;
+        // A transaction without an id may follow one in doubt, whose outcome is still to be learned.
+        if let (Err(_), Some(id)) = (&committed, self.id) {
+            *self.in_doubt = Some(id);
         }
         committed
     }

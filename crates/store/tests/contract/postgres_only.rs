@@ -1,7 +1,7 @@
 //! Behaviour that only a server has: it stops, restarts, refuses writes, and holds days of events.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use model::{Event, Timestamp};
@@ -65,10 +65,10 @@ async fn kill_and_events_are_written_when_the_server_is_back() {
     assert_eq!((total.requests, total.blocked), (21, 1), "no sum is added twice");
 }
 
-/// Relays bytes to the server, and drops the answer to the next commit on request.
-async fn start_lossy_proxy(server_port: u16) -> (u16, Arc<AtomicBool>) {
+/// Relays bytes to the server, and drops the answers to as many commits as it is told.
+async fn start_lossy_proxy(server_port: u16) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (port, lose) = (listener.local_addr().unwrap().port(), Arc::new(AtomicBool::new(false)));
+    let (port, lose) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
     let lose_next = Arc::clone(&lose);
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
@@ -79,7 +79,7 @@ async fn start_lossy_proxy(server_port: u16) -> (u16, Arc<AtomicBool>) {
     (port, lose)
 }
 
-async fn pass_on(mut client: TcpStream, mut server: TcpStream, lose_next: Arc<AtomicBool>) {
+async fn pass_on(mut client: TcpStream, mut server: TcpStream, lose_next: Arc<AtomicUsize>) {
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
         tokio::select! {
@@ -88,7 +88,7 @@ async fn pass_on(mut client: TcpStream, mut server: TcpStream, lose_next: Arc<At
                 if length == 0 || server.write_all(bytes).await.is_err() {
                     return;
                 }
-                if bytes.windows(6).any(|word| word == b"COMMIT") && lose_next.swap(false, Ordering::SeqCst) {
+                if bytes.windows(6).any(|word| word == b"COMMIT") && take_one(&lose_next) {
                     // The server has committed once it answers.
                     let _ = server.read(&mut answered).await;
                     return;
@@ -104,20 +104,51 @@ async fn pass_on(mut client: TcpStream, mut server: TcpStream, lose_next: Arc<At
     }
 }
 
-#[tokio::test]
-async fn batch_whose_acknowledgement_is_lost_is_not_counted_twice() {
+fn take_one(count: &AtomicUsize) -> bool {
+    count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| count.checked_sub(1)).is_ok()
+}
+
+/// A server that reaches its database through a lossy proxy.
+async fn open_with_losses() -> (Server, Arc<AtomicUsize>) {
     let url = Postgres::shared().create_database();
     let server_port = url.split([':', '/']).filter_map(|part| part.parse().ok()).next().unwrap();
     let (port, lose) = start_lossy_proxy(server_port).await;
-    let server = Postgres::open(&url.replace(&format!(":{server_port}/"), &format!(":{port}/"))).await;
+    (Postgres::open(&url.replace(&format!(":{server_port}/"), &format!(":{port}/"))).await, lose)
+}
+
+#[tokio::test]
+async fn batch_whose_acknowledgement_is_lost_is_not_counted_twice() {
+    let (server, lose) = open_with_losses().await;
     server.record(&[call("ann", NOON)]).await;
     for _ in 0..3 {
-        lose.store(true, Ordering::SeqCst);
+        lose.store(1, Ordering::SeqCst);
         server.record(&[call("ann", NOON), call("ann", NOON)]).await;
-        assert!(!lose.load(Ordering::SeqCst), "an acknowledgement was lost");
+        assert_eq!(lose.load(Ordering::SeqCst), 0, "an acknowledgement was lost");
     }
     let total = server.store.total(None, Period::last_hours(24, NOON)).await.unwrap();
     assert_eq!((total.requests, count(&server).await), (7, 7));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lost_acknowledgement_of_a_kill_does_not_repeat_the_batch_before_it() {
+    let (server, lose) = open_with_losses().await;
+    server.record(&[call("ann", NOON)]).await;
+    // Longer sums are made after the first batch.
+    server.recorder.catch_up().await;
+    server.recorder.catch_up().await;
+    lose.store(2, Ordering::SeqCst);
+    let batch = [call("ann", NOON), call("ann", NOON)];
+    let kill = async {
+        while lose.load(Ordering::SeqCst) == 2 {
+            tokio::task::yield_now().await;
+        }
+        // The writer pauses; then it writes the kill before the batch.
+        server.kill("ben", 0).await;
+    };
+    tokio::join!(server.record(&batch), kill);
+    assert_eq!(lose.load(Ordering::SeqCst), 0, "two acknowledgements were lost");
+    let total = server.store.total(None, Period::last_hours(24, NOON)).await.unwrap();
+    assert_eq!((total.requests, total.blocked, count(&server).await), (3, 1, 4));
 }
 
 #[tokio::test]
