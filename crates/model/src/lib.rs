@@ -39,8 +39,8 @@ pub use call::{
 pub use failures::Failures;
 pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};
 pub use incident::{
-    AgreedKill, Cycle, Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall, MissingBodies, Score,
-    SignalCounts, Stuck, UnrecordedKill, WindowKind, cost_per_hour,
+    AgreedKill, CheckedKills, Cycle, Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall,
+    MissingBodies, Score, SignalCounts, Stuck, UnrecordedKill, WindowKind, cost_per_hour,
 };
 pub use money::NanoUsd;
 pub use network::{AllowedHosts, Network, Target, TargetHost, is_global};

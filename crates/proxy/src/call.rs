@@ -9,7 +9,7 @@ use http::{HeaderMap, Response, StatusCode};
 use model::shared_log::EndedCall;
 use model::{
     AgentId, AgreedKill, Answered, BlockReason, CLIENT_WENT_AWAY, CallId, DeactivatedBy, Deactivation, Epoch, Event,
-    EventType, Fingerprint, Format, Group, IncidentId, Outcome, Unscored,
+    EventType, Fingerprint, Format, Group, IncidentId, Outcome, Timestamp, Unscored,
 };
 
 use wire::RefusalKind;
@@ -110,17 +110,26 @@ impl Call {
 
     /// The refusal for a deactivation, once that is on disk or the wait has timed out.
     pub(crate) async fn inactive(&self, deactivation: Deactivation) -> Stop {
+        let core = &self.core;
+        let Some(incident) = deactivation.incident else {
+            return Stop::Inactive(deactivation, self.refusal_status());
+        };
+        self.expect_commit(incident, deactivation.at);
+        // Boxed, because calls rarely wait for it: otherwise it would enlarge the future of every
+        // call.
+        let stored = Box::pin(core.kills.wait(incident, core.config.kill_commit_timeout)).await;
+        Stop::Inactive(Deactivation { incident: Some(stored), ..deactivation }, self.refusal_status())
+    }
+
+    /// Makes refusals wait for a kill that another replica may still have to store.
+    fn expect_commit(&self, incident: IncidentId, at: Timestamp) {
         let (core, agent) = (&self.core, &self.event.agent);
-        if let Some(incident) = deactivation.incident {
-            if let (Some(shared), Some(view)) = (&core.config.shared, core.guard.agent(agent)) {
-                let kill = AgreedKill { agent: agent.clone(), epoch: view.epoch, incident, at: deactivation.at };
-                shared.expect_commit(&core.kills, kill);
-            }
-            // Boxed, because calls rarely wait for it: otherwise it would enlarge the future of
-            // every call.
-            Box::pin(core.kills.wait(incident, core.config.kill_commit_timeout)).await;
+        let (Some(shared), Some(view)) = (&core.config.shared, core.guard.agent(agent)) else { return };
+        // If the agent was activated meanwhile, this epoch is not the one that the kill ended.
+        if view.deactivation.is_some_and(|held| held.incident == Some(incident)) {
+            let kill = AgreedKill { agent: agent.clone(), epoch: view.epoch, incident, at };
+            shared.expect_commit(&core.kills, kill);
         }
-        Stop::Inactive(deactivation, self.refusal_status())
     }
 
     /// The status of refusals in the caller's format.

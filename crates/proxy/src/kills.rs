@@ -17,9 +17,29 @@ const REMEMBERED: usize = 10_000;
 pub(crate) struct Kills {
     /// Held (shared) from before the guard decides until the kill is in `commits`.
     deciding: RwLock<()>,
-    /// By incident, a sender that is dropped at the commit; `None` once there is nothing to wait
-    /// for.
-    commits: Mutex<HashMap<IncidentId, Option<watch::Sender<()>>>>,
+    commits: Mutex<HashMap<IncidentId, Commit>>,
+}
+
+/// The commit of a kill.
+enum Commit {
+    /// The sender is dropped at the commit.
+    Pending(watch::Sender<()>),
+    /// There is nothing to wait for. Holds the incident that ended the epoch: that of another
+    /// replica, if both decided alone and the other one was first.
+    Done(IncidentId),
+}
+
+impl Commit {
+    fn pending() -> Commit {
+        Commit::Pending(watch::Sender::new(()))
+    }
+
+    fn outcome(&self) -> Result<IncidentId, watch::Receiver<()>> {
+        match self {
+            Commit::Pending(commit) => Err(commit.subscribe()),
+            Commit::Done(stored) => Ok(*stored),
+        }
+    }
 }
 
 impl Kills {
@@ -46,7 +66,7 @@ impl Kills {
         if let Decision::Scored(scored) = decision
             && let Verdict::Kill(kill) = &scored.verdict
         {
-            self.commits.lock().insert(kill.incident, Some(watch::Sender::new(())));
+            self.commits.lock().insert(kill.incident, Commit::pending());
         }
     }
 
@@ -61,38 +81,50 @@ impl Kills {
         let mut commits = self.commits.lock();
         let is_new = !commits.contains_key(&incident);
         if is_new {
-            commits.insert(incident, Some(watch::Sender::new(())));
+            commits.insert(incident, Commit::pending());
         }
         is_new
     }
 
     /// Records that the kill of `incident` is on disk, or never will be.
     pub(crate) fn finish(&self, incident: IncidentId) {
-        remember(&mut self.commits.lock(), incident);
+        self.finish_as(incident, incident);
     }
 
-    /// Waits until the kill of `incident` is done, at most for `limit`.
-    pub(crate) async fn wait(&self, incident: IncidentId, limit: Duration) {
-        let Some(mut commit) = self.pending(incident) else { return };
+    /// Records that the epoch of `incident` ended on disk with `stored`, which responses name from
+    /// now on.
+    pub(crate) fn finish_as(&self, incident: IncidentId, stored: IncidentId) {
+        remember(&mut self.commits.lock(), incident, stored);
+    }
+
+    /// Waits until the kill of `incident` is done, at most for `limit`. Returns the incident that
+    /// ended the epoch.
+    pub(crate) async fn wait(&self, incident: IncidentId, limit: Duration) -> IncidentId {
+        let mut commit = match self.commit(incident) {
+            Ok(stored) => return stored,
+            Err(pending) => pending,
+        };
         if tokio::time::timeout(limit, commit.changed()).await.is_err() {
             tracing::warn!(%incident, "a kill is not on disk yet; it holds in memory and is answered all the same");
             self.finish(incident);
         }
+        self.commit(incident).unwrap_or(incident)
     }
 
-    fn pending(&self, incident: IncidentId) -> Option<watch::Receiver<()>> {
+    /// The incident that ended the epoch, or what to wait for.
+    fn commit(&self, incident: IncidentId) -> Result<IncidentId, watch::Receiver<()>> {
         if let Some(known) = self.commits.lock().get(&incident) {
-            return known.as_ref().map(watch::Sender::subscribe);
+            return known.outcome();
         }
         // The kill was decided before the start, or at this moment. Once this lock is taken, every
         // kill that was being decided is in `commits`.
         drop(self.deciding.write());
         let mut commits = self.commits.lock();
         match commits.get(&incident) {
-            Some(known) => known.as_ref().map(watch::Sender::subscribe),
+            Some(known) => known.outcome(),
             None => {
-                remember(&mut commits, incident);
-                None
+                remember(&mut commits, incident, incident);
+                Ok(incident)
             }
         }
     }
@@ -100,11 +132,11 @@ impl Kills {
 
 /// Remembers that there is nothing to wait for. If there are too many such entries, the others are
 /// dropped.
-fn remember(commits: &mut HashMap<IncidentId, Option<watch::Sender<()>>>, done: IncidentId) {
+fn remember(commits: &mut HashMap<IncidentId, Commit>, done: IncidentId, stored: IncidentId) {
     if commits.len() >= REMEMBERED {
-        commits.retain(|_, commit| commit.is_some());
+        commits.retain(|_, commit| matches!(commit, Commit::Pending(_)));
     }
-    commits.insert(done, None);
+    commits.insert(done, Commit::Done(stored));
 }
 
 #[cfg(test)]
@@ -131,7 +163,18 @@ mod tests {
         let wait = || tokio::time::timeout(soon, kills.wait(incident, 60 * soon));
         assert!(wait().await.is_err(), "the kill is not on disk");
         kills.finish(incident);
-        assert!(wait().await.is_ok());
+        assert_eq!(wait().await, Ok(incident));
         assert!(!kills.expect(incident), "a committed kill is not waited for again");
+    }
+
+    #[tokio::test]
+    async fn refusal_names_the_incident_that_ended_the_epoch() {
+        let [own, first] = [7, 8].map(|millis| IncidentId::at(Timestamp::from_millis(millis)));
+        let kills = Kills::default();
+        assert!(kills.expect(own));
+        let commit = async { kills.finish_as(own, first) };
+        let (named, ()) = tokio::join!(kills.wait(own, Duration::from_secs(60)), commit);
+        assert_eq!(named, first);
+        assert_eq!(kills.wait(own, Duration::ZERO).await, first);
     }
 }

@@ -82,10 +82,10 @@ fn stored(store: Store, control: Arc<OnceLock<Control>>) -> Stored {
                 }
             })
         }),
-        unrecorded: Box::new(move |agreed| {
+        kills: Box::new(move |agreed| {
             let store = kills.clone();
             Box::pin(async move {
-                let read = store.unrecorded_kills(&agreed).await;
+                let read = store.check_kills(&agreed).await;
                 read.inspect_err(|error| tracing::debug!(%error, "kills of other replicas could not be checked")).ok()
             })
         }),

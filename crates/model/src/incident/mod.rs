@@ -9,4 +9,4 @@ pub use record::{
     WindowKind,
 };
 pub use stuck::{Cycle, Stuck, cost_per_hour};
-pub use unrecorded::{AgreedKill, UnrecordedKill};
+pub use unrecorded::{AgreedKill, CheckedKills, UnrecordedKill};

@@ -1,5 +1,7 @@
 //! Kills that replicas agreed on and that are not in the database.
 
+use std::collections::HashMap;
+
 use crate::{AgentId, Epoch, IncidentId, Timestamp};
 
 /// A kill as the engine that replicas share knows it.
@@ -26,4 +28,14 @@ pub struct UnrecordedKill {
     pub model: Option<String>,
     /// Its conversation.
     pub conversation: Option<String>,
+}
+
+/// What the database holds of kills that replicas agreed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedKills {
+    /// Those that are still to be recorded.
+    pub unrecorded: Vec<UnrecordedKill>,
+    /// For each of the others the incident that ended the epoch: its own, or that of a replica that
+    /// decided alone and was first.
+    pub recorded: HashMap<IncidentId, IncidentId>,
 }

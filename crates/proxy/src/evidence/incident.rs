@@ -33,10 +33,11 @@ struct Matches {
 /// if the client that triggered it disconnects.
 pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
     let matches = take_bodies(core, &kill);
-    let recording = Recording { core: Arc::clone(core), id: kill.incident };
+    let mut recording = Recording { core: Arc::clone(core), id: kill.incident, stored: kill.incident };
     tokio::spawn(async move {
         let incident = incident(kill, IncidentState::Open, &event, matches).await;
-        recording.core.recorder.kill(incident, event).wait().await;
+        let mut commit = recording.core.recorder.kill(incident, event);
+        recording.note_stored(commit.incident().await);
     });
 }
 
@@ -44,11 +45,19 @@ pub(crate) fn record_kill(core: &Arc<Core>, kill: Kill, event: Event) {
 struct Recording {
     core: Arc<Core>,
     id: IncidentId,
+    /// The incident that ended the epoch.
+    stored: IncidentId,
+}
+
+impl Recording {
+    fn note_stored(&mut self, incident: Option<IncidentId>) {
+        self.stored = incident.unwrap_or(self.id);
+    }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        self.core.kills.finish(self.id);
+        self.core.kills.finish_as(self.id, self.stored);
     }
 }
 

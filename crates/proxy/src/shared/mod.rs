@@ -11,7 +11,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use model::{Action, AgentId, AgreedKill, Fingerprint, UnrecordedKill};
+use model::{Action, AgentId, AgreedKill, CheckedKills, Fingerprint};
 use parking_lot::Mutex;
 use share::Replica;
 
@@ -34,8 +34,8 @@ pub struct Stored {
     pub calls: Load<AgentId, Vec<Fingerprint>>,
     /// Reads the kill and the settings of an agent again; `false` if that fails.
     pub reload: Load<AgentId, bool>,
-    /// The kills among these that are not stored; `None` if that is unknown at the moment.
-    pub unrecorded: Load<Vec<AgreedKill>, Option<Vec<UnrecordedKill>>>,
+    /// Checks which of these kills are stored; `None` if that is unknown at the moment.
+    pub kills: Load<Vec<AgreedKill>, Option<CheckedKills>>,
 }
 
 /// The state that replicas share, and access to what is stored.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use guard::AgentView;
-use model::{AgreedKill, BlockReason, CallId, Event, EventType, IncidentId, Kill, Matched, Stuck, UnrecordedKill};
+use model::{AgreedKill, BlockReason, CallId, Event, EventType, IncidentId, Kill, Stuck, UnrecordedKill};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
@@ -69,18 +69,16 @@ pub(super) async fn record_unrecorded(shared: &Shared, core: &Arc<Core>) {
             unconfirmed.added.notified().await;
             continue;
         }
-        let Some(unrecorded) = (shared.stored.unrecorded)(kills.clone()).await else {
+        let Some(checked) = (shared.stored.kills)(kills).await else {
             unconfirmed.renew_grace();
             sleep(RETRY_PAUSE).await;
             continue;
         };
-        for incident in kills.iter().map(|kill| kill.incident) {
-            if !unrecorded.iter().any(|it| it.kill.incident == incident) {
-                unconfirmed.remove(incident);
-                core.kills.finish(incident);
-            }
+        for (incident, stored) in checked.recorded {
+            unconfirmed.remove(incident);
+            core.kills.finish_as(incident, stored);
         }
-        for unrecorded in unrecorded {
+        for unrecorded in checked.unrecorded {
             if unconfirmed.is_overdue(unrecorded.kill.incident) {
                 unconfirmed.remove(unrecorded.kill.incident);
                 record(shared, core, unrecorded).await;
@@ -109,7 +107,9 @@ async fn record(shared: &Shared, core: &Arc<Core>, unrecorded: UnrecordedKill) {
         fingerprint: kill.window.last().copied(),
         block_reason: Some(BlockReason::Inactive),
         incident: Some(kill.incident),
-        ..Event::new(trigger_of(&kill), kill.agent.clone(), kill.epoch, EventType::KillSwitch, kill.at)
+        // Not the id of the call: its own replica may be alive and record the call, too, and an
+        // event whose id is taken is not stored, although it is counted.
+        ..Event::new(CallId::at(kill.at), kill.agent.clone(), kill.epoch, EventType::KillSwitch, kill.at)
     };
     record_kill(core, kill, event);
 }
@@ -138,10 +138,4 @@ fn bare_kill(core: &Core, agreed: &AgreedKill) -> Kill {
         stuck: Stuck::default(),
         window: Vec::new(),
     }
-}
-
-/// The call that was refused: the last of the evidence.
-fn trigger_of(kill: &Kill) -> CallId {
-    let trigger = kill.matches.last().filter(|it| it.matched.contains(&Matched::Trigger));
-    trigger.map_or_else(CallId::new, |trigger| trigger.call)
 }

@@ -77,13 +77,13 @@ const SUMS: &str = "select agent_id as agent, sum(requests) as requests, sum(blo
 
 /// Sums are those of the events. The last events may still be on their way; each comes with its
 /// sums, so both are read at one moment.
-fn check_sums(site: &Site) {
+pub(super) fn check_sums(site: &Site) {
     let sql = format!(
         "select coalesce(e.agent, s.agent) as agent, row_to_json(e) as events, row_to_json(s) as sums
         from ({EVENTS}) e full join ({SUMS}) s on e.agent = s.agent order by 1"
     );
     let rows = site.query(&sql);
-    assert!(rows.len() >= 4, "{rows:?}");
+    assert!(!rows.is_empty());
     for row in rows {
         assert_eq!(row["events"], row["sums"], "{row}");
     }

@@ -65,3 +65,30 @@ async fn kill_is_stored_although_its_client_has_left() {
     site.wire.set(Fault::None);
     site.server.activate(AGENT).await;
 }
+
+/// The engine admits the fourth call of a loop, but its replica does not hear of it and lets the
+/// call pass alone. For the other replicas the call is the kill, which one of them records.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_is_counted_once_although_its_replica_let_the_call_pass() {
+    let site = super::site::Site::without_load(Engine::Valkey).await;
+    let [deaf, hearing] = [0, 1].map(|number| site.replicas[number].as_ref().unwrap().agent(AGENT));
+    let request = openai_request("Why does the import of customer records fail?");
+    for _ in 0..3 {
+        assert_eq!(hearing.chat(&request).await.status, 200);
+    }
+    site.set_fault(0..1, Fault::AnswersHeld);
+    let passed = deaf.chat(&request).await;
+    assert_eq!(passed.status, 200, "{passed:?}");
+    assert_eq!(passed.header("x-agentgazer-mode"), "degraded", "{passed:?}");
+    let server = site.any();
+    eventually("the call is stored", async || (server.events(AGENT, "llm_call").await.len() == 4).then_some(())).await;
+    site.set_fault(0..1, Fault::None);
+    let refused = hearing.chat(&request).await;
+    assert!(refused.is_inactive_response(), "{refused:?}");
+    let incident = eventually("the kill is stored", async || server.incidents(AGENT).await.into_iter().next()).await;
+    assert_eq!(refused.json()["incident_id"], incident["id"]);
+    eventually("the refusal is stored", async || (server.events(AGENT, "blocked").await.len() == 1).then_some(()))
+        .await;
+    assert_eq!(server.events(AGENT, "kill_switch").await.len(), 1);
+    super::checks::check_sums(&site);
+}
