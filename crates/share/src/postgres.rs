@@ -11,7 +11,7 @@ use std::time::Duration;
 use model::shared_log::{LogPart, LogRecord, ReplicaId};
 use model::{AgentId, Epoch, Timestamp};
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
-use sqlx::{ConnectOptions, Executor, Row};
+use sqlx::{ConnectOptions, Connection, Executor, Row};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -30,10 +30,6 @@ const SCHEMA: &str = include_str!("postgres/schema.sql");
 const IS_MADE: &str = "select to_regproc('share_settle_v2') is not null";
 /// The advisory lock for creating the schema: several replicas may start at once.
 const SCHEMA_LOCK: i64 = 0x6167_7368_6172_6501;
-/// Connections of one replica. Each is busy for a fraction of a millisecond per call.
-const MAX_CONNECTIONS: u32 = 8;
-/// How long to wait for a connection of the pool.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The channel of change notifications.
 const CHANNEL: &str = "agentgazer_share";
 
@@ -46,16 +42,9 @@ pub struct Postgres {
 impl Postgres {
     /// Connects, and creates tables and functions if they are missing.
     pub async fn connect(options: PgConnectOptions) -> Result<Postgres, ShareError> {
-        let pool = PgPoolOptions::new()
-            // The task that closes old connections may count idle ones below zero and never end.
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .max_connections(MAX_CONNECTIONS)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .test_before_acquire(false)
-            .connect_with(options.disable_statement_logging())
-            .await?;
-        let mut transaction = pool.begin().await?;
+        let options = options.disable_statement_logging();
+        let mut connection = options.connect().await?;
+        let mut transaction = connection.begin().await?;
         sqlx::query("select pg_advisory_xact_lock($1)").bind(SCHEMA_LOCK).execute(&mut *transaction).await?;
         let is_made: bool = sqlx::query_scalar(IS_MADE).fetch_one(&mut *transaction).await?;
         if !is_made {
@@ -64,7 +53,7 @@ impl Postgres {
             transaction.execute(SCHEMA).await?;
         }
         transaction.commit().await?;
-        Ok(Postgres { connections: Connections::new(pool) })
+        Ok(Postgres { connections: Connections::new(options, connection) })
     }
 
     pub(crate) async fn admit(&self, admission: &Admission) -> Result<Admitted, ShareError> {
@@ -243,7 +232,11 @@ impl Postgres {
     }
 
     pub(crate) async fn watch(&self, changed: &Notify) -> Result<Infallible, ShareError> {
-        let mut listener = PgListener::connect_with(self.connections.pool()).await?;
+        // A pool of its own each time: a listener never gives its connection back if the host has
+        // vanished.
+        let pool = PgPoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+        let pool = pool.connect_lazy_with(self.connections.options().clone());
+        let mut listener = PgListener::connect_with(&pool).await?;
         listener.listen(CHANNEL).await?;
         loop {
             changed.notify_one();

@@ -3,23 +3,22 @@
 //! cluster keeps them together.
 
 mod answers;
+mod connection;
 mod scripts;
 mod server;
 
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::StreamExt;
 use model::shared_log::{LogPart, LogRecord, ReplicaId};
 use model::{AgentId, Epoch, Timestamp};
-use redis::Client;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use self::answers::{read_admitted, read_expired, read_killed, read_log, read_status, read_takeover};
+use self::connection::Connection;
 use self::scripts::Scripts;
 pub use self::server::ValkeyServer;
 use crate::types::{
@@ -27,30 +26,19 @@ use crate::types::{
 };
 use crate::{DEAD_AFTER, EXPIRED_AT_ONCE, TICKET_LIFE};
 
-/// How long a connection may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long an answer may take. The caller's own timeout is shorter.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
-
 /// The engine on Valkey or Redis.
 #[derive(Clone)]
 pub struct Valkey {
-    client: Client,
-    connection: ConnectionManager,
+    connection: Connection,
     scripts: Arc<Scripts>,
 }
 
 impl Valkey {
     /// Connects to a server.
     pub async fn connect(server: &ValkeyServer) -> Result<Valkey, ShareError> {
-        let client = server.client()?;
-        let config = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT))
-            .set_response_timeout(Some(RESPONSE_TIMEOUT))
-            .set_number_of_retries(1);
-        let connection = ConnectionManager::new_with_config(client.clone(), config).await?;
-        server::check(connection.clone()).await?;
-        Ok(Valkey { client, connection, scripts: Arc::new(Scripts::new()) })
+        let connection = Connection::open(server.client()?).await?;
+        server::check(connection.get()).await?;
+        Ok(Valkey { connection, scripts: Arc::new(Scripts::new()) })
     }
 
     /// Whether `url` names a server.
@@ -75,7 +63,7 @@ impl Valkey {
         for charge in &admission.charges {
             call.arg(charge.kind.code()).arg(charge.limit).arg(charge.amount).arg(charge.known).arg(&charge.scope);
         }
-        read_admitted(call.invoke_async(&mut self.connection.clone()).await?)
+        read_admitted(call.invoke_async(&mut self.connection.get()).await?)
     }
 
     pub(crate) async fn settle(&self, settlement: &Settlement) -> Result<Option<Killed>, ShareError> {
@@ -95,7 +83,7 @@ impl Valkey {
         for (charge, actual) in &settlement.charges {
             call.arg(*actual).arg(charge.kind.code()).arg(charge.known);
         }
-        let killed: Vec<String> = call.invoke_async(&mut self.connection.clone()).await?;
+        let killed: Vec<String> = call.invoke_async(&mut self.connection.get()).await?;
         Ok(read_killed(&killed))
     }
 
@@ -103,7 +91,7 @@ impl Valkey {
         let mut call = self.scripts.kill.prepare_invoke();
         call.key(agent_key(agent)).key(CHANGES).arg(epoch.0).arg(incident_code(killed));
         call.arg(killed.at.as_millis()).arg(agent.as_str()).arg(CHANNEL);
-        let answer: Vec<String> = call.invoke_async(&mut self.connection.clone()).await?;
+        let answer: Vec<String> = call.invoke_async(&mut self.connection.get()).await?;
         Ok(read_takeover(&answer))
     }
 
@@ -117,13 +105,13 @@ impl Valkey {
         for print in &opening.calls {
             call.arg(print.number).arg(LogRecord::Restored(*print).encode());
         }
-        Ok(call.invoke_async(&mut self.connection.clone()).await?)
+        Ok(call.invoke_async(&mut self.connection.get()).await?)
     }
 
     pub(crate) async fn touch(&self, agent: &AgentId) -> Result<(), ShareError> {
         let mut call = self.scripts.touch.prepare_invoke();
         call.key(agent_key(agent)).key(CHANGES).arg(agent.as_str()).arg(CHANNEL);
-        let _: u64 = call.invoke_async(&mut self.connection.clone()).await?;
+        let _: u64 = call.invoke_async(&mut self.connection.get()).await?;
         Ok(())
     }
 
@@ -133,33 +121,33 @@ impl Valkey {
         for record in records {
             call.arg(record.encode());
         }
-        let _: u64 = call.invoke_async(&mut self.connection.clone()).await?;
+        let _: u64 = call.invoke_async(&mut self.connection.get()).await?;
         Ok(())
     }
 
     pub(crate) async fn forget(&self, agent: &AgentId) -> Result<(), ShareError> {
         let mut command = redis::cmd("DEL");
-        command.arg(agent_key(agent)).arg(log_key(agent)).exec_async(&mut self.connection.clone()).await?;
+        command.arg(agent_key(agent)).arg(log_key(agent)).exec_async(&mut self.connection.get()).await?;
         Ok(())
     }
 
     pub(crate) async fn log(&self, agent: &AgentId) -> Result<Option<LogPart>, ShareError> {
         let mut call = self.scripts.log.prepare_invoke();
         call.key(agent_key(agent)).key(log_key(agent));
-        read_log(call.invoke_async(&mut self.connection.clone()).await?)
+        read_log(call.invoke_async(&mut self.connection.get()).await?)
     }
 
     pub(crate) async fn status(&self, agent: &AgentId) -> Result<Option<AgentStatus>, ShareError> {
         let mut command = redis::cmd("HMGET");
         command.arg(agent_key(agent)).arg(&["epoch", "killed", "killed_at", "settings"]);
-        Ok(read_status(agent, command.query_async(&mut self.connection.clone()).await?))
+        Ok(read_status(agent, command.query_async(&mut self.connection.get()).await?))
     }
 
     pub(crate) async fn changes(&self, since: Timestamp) -> Result<(Vec<AgentStatus>, Timestamp), ShareError> {
         let now = self.now().await?;
         let mut command = redis::cmd("ZRANGEBYSCORE");
         command.arg(CHANGES).arg(since.as_millis()).arg("+inf");
-        let names: Vec<String> = command.query_async(&mut self.connection.clone()).await?;
+        let names: Vec<String> = command.query_async(&mut self.connection.get()).await?;
         let mut changed = Vec::with_capacity(names.len());
         for agent in names.iter().filter_map(|name| AgentId::parse(name).ok()) {
             changed.extend(self.status(&agent).await?);
@@ -168,25 +156,27 @@ impl Valkey {
     }
 
     pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
+        let answer = self.connection.expect_answer();
         let now = self.now().await?.as_millis();
         let oldest = now - DEAD_AFTER.as_millis() as i64;
         let mut beat = redis::pipe();
         beat.cmd("ZADD").arg(REPLICAS).arg(now).arg(replica.0.to_string());
         beat.cmd("ZREMRANGEBYSCORE").arg(CHANGES).arg("-inf").arg(now - CHANGES_LIFE_MS).ignore();
         beat.cmd("ZCOUNT").arg(REPLICAS).arg(format!("({oldest}")).arg("+inf");
-        let (is_new, alive) = beat.query_async(&mut self.connection.clone()).await?;
+        let (is_new, alive) = beat.query_async(&mut self.connection.get()).await?;
+        answer.arrived();
         Ok(Beat { alive, is_new })
     }
 
     pub(crate) async fn leave(&self, replica: ReplicaId) -> Result<(), ShareError> {
         // It stays listed as dead until its tickets are settled.
         let mut command = redis::cmd("ZADD");
-        command.arg(REPLICAS).arg(0).arg(replica.0.to_string()).exec_async(&mut self.connection.clone()).await?;
+        command.arg(REPLICAS).arg(0).arg(replica.0.to_string()).exec_async(&mut self.connection.get()).await?;
         Ok(())
     }
 
     pub(crate) async fn expired(&self) -> Result<Vec<Expired>, ShareError> {
-        let (now, mut connection) = (self.now().await?.as_millis(), self.connection.clone());
+        let (now, mut connection) = (self.now().await?.as_millis(), self.connection.get());
         let mut command = redis::cmd("ZRANGE");
         command.arg(REPLICAS).arg(0).arg(-1).arg("WITHSCORES");
         let replicas: Vec<(String, i64)> = command.query_async(&mut connection).await?;
@@ -212,7 +202,7 @@ impl Valkey {
     async fn expired_ticket(&self, replica: ReplicaId, member: &str) -> Result<Option<Expired>, ShareError> {
         let Some((agent, call)) = member.split_once(' ') else { return Ok(None) };
         let Ok(agent) = AgentId::parse(agent) else { return Ok(None) };
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection.get();
         let mut command = redis::cmd("HGET");
         let ticket: Option<String> = command.arg(tickets_key(&agent)).arg(call).query_async(&mut connection).await?;
         let expired = ticket.and_then(|ticket| read_expired(replica, agent, call, &ticket));
@@ -223,7 +213,7 @@ impl Valkey {
     }
 
     pub(crate) async fn watch(&self, changed: &Notify) -> Result<Infallible, ShareError> {
-        let mut subscription = self.client.get_async_pubsub().await?;
+        let mut subscription = self.connection.client().get_async_pubsub().await?;
         subscription.subscribe(CHANNEL).await?;
         let mut messages = subscription.on_message();
         changed.notify_one();
@@ -234,7 +224,7 @@ impl Valkey {
     }
 
     async fn now(&self) -> Result<Timestamp, ShareError> {
-        let (seconds, micros): (i64, i64) = redis::cmd("TIME").query_async(&mut self.connection.clone()).await?;
+        let (seconds, micros): (i64, i64) = redis::cmd("TIME").query_async(&mut self.connection.get()).await?;
         Ok(Timestamp::from_millis(seconds * 1000 + micros / 1000))
     }
 }

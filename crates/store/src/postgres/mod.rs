@@ -50,6 +50,5 @@ pub(crate) async fn open(config: &PostgresConfig) -> Result<PgPool, StoreError> 
     migrate(config).await?;
     refuse_unfinished_move(config).await?;
     let options = config.options().map_err(StoreError::Setup)?;
-    let pool = crate::database::pool_options().max_connections(READERS).acquire_timeout(connection::PATIENCE);
-    Ok(pool.connect_lazy_with(options))
+    Ok(connection::pool(options, READERS))
 }

@@ -1,5 +1,8 @@
 //! An engine that is out of reach for a while when a third of a budget is spent.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::future::join_all;
 use http::Method;
 use serde_json::json;
 
@@ -60,6 +63,58 @@ async fn limit(site: &Site, agent: &str) {
         })
         .await;
     }
+}
+
+/// The host of the engine vanishes while many more calls are under way than a replica has
+/// connections, and another one takes its address. No connection to the old one is ever closed.
+async fn replicas_agree_again_after_the_host_vanished(engine: Engine) {
+    let site = Site::without_load(engine).await;
+    for agent in (0..9).map(|number| format!("agent-{number}")).chain(["later".to_owned()]) {
+        site.any().kill_switch(&agent, json!({"enabled": true, "threshold": 10_000.0})).await;
+    }
+    let is_over = AtomicBool::new(false);
+    let call = async |caller: usize| {
+        let agent = format!("agent-{}", caller % 9);
+        for turn in 0.. {
+            if is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            site.load.call(&agent, &openai_request(&format!("Question {turn} of caller {caller}"))).await;
+        }
+    };
+    let outage = async {
+        site.serve(200).await;
+        site.set_fault(0..REPLICAS, Fault::Vanished);
+        site.serve(100).await;
+        site.set_fault(0..REPLICAS, Fault::None);
+        site.heal().await;
+        is_over.store(true, Ordering::Relaxed);
+        for server in site.replicas.iter().flatten() {
+            eventually("a call is agreed on", async || {
+                let answer = server.agent("later").ask("What is the capital of France?").await;
+                (answer.status == 200 && answer.header("x-agentgazer-mode").is_empty()).then_some(())
+            })
+            .await;
+        }
+        for server in site.replicas.iter().flatten() {
+            eventually("what came since is stored", async || {
+                let count = server.events("later", "llm_call").await.len();
+                (count >= REPLICAS).then_some(())
+            })
+            .await;
+        }
+    };
+    tokio::join!(outage, join_all((0..60).map(call)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_agree_again_after_the_host_of_postgres_vanished() {
+    replicas_agree_again_after_the_host_vanished(Engine::Postgres).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_agree_again_after_the_host_of_valkey_vanished() {
+    replicas_agree_again_after_the_host_vanished(Engine::Valkey).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -29,6 +29,9 @@ pub(crate) enum Fault {
     RequestsHeld,
     /// Everything reaches the other side, and no answer comes back.
     AnswersHeld,
+    /// The host of the other side is gone without a word. Nothing that it was sent arrives later,
+    /// and connections of that time are neither answered nor closed when another host is there.
+    Vanished,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -92,12 +95,23 @@ impl Drop for Relay {
 }
 
 impl Way {
-    async fn pass(self: Arc<Way>, client: TcpStream) {
-        let Some(server) = self.connect().await else { return };
-        for stream in [&client, &server] {
+    async fn pass(self: Arc<Way>, mut client: TcpStream) {
+        let mut fault = self.fault.subscribe();
+        tokio::select! {
+            biased;
+            Ok(_) = fault.wait_for(|fault| *fault == Fault::Vanished) => {}
+            () = self.pass_to_server(&mut client) => return,
+        }
+        // Keeps the connection of the client.
+        std::future::pending().await
+    }
+
+    async fn pass_to_server(&self, client: &mut TcpStream) {
+        let Some(mut server) = self.connect().await else { return };
+        for stream in [&*client, &server] {
             let _ = stream.set_nodelay(true);
         }
-        let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
+        let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
         let requests = self.carry(Direction::Request, from_client, to_server);
         let answers = self.carry(Direction::Answer, from_server, to_client);
         tokio::join!(requests, answers);
@@ -115,7 +129,7 @@ impl Way {
         None
     }
 
-    async fn carry(&self, direction: Direction, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+    async fn carry(&self, direction: Direction, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>) {
         let (sender, mut receiver) = mpsc::channel::<(Instant, Vec<u8>)>(1_024);
         let reading = async {
             let mut buffer = vec![0; 16 << 10];

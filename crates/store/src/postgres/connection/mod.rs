@@ -4,13 +4,14 @@ mod error_codes;
 pub(super) mod pooler;
 
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection};
+use sqlx::postgres::{PgConnectOptions, PgListener};
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 
 pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
 pub use self::pooler::refuse_pooler;
@@ -79,6 +80,27 @@ impl fmt::Debug for PostgresConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PostgresConfig").field(&self.address()).finish()
     }
+}
+
+/// At most so many connections with `options`, opened when they are needed.
+pub(super) fn pool(options: PgConnectOptions, connections: u32) -> PgPool {
+    let pool = crate::database::pool_options().max_connections(connections).acquire_timeout(PATIENCE);
+    // A connection is tested before it is given back. Without a limit that never ends if the host
+    // has vanished, and the pool has one connection less.
+    let pool = pool.after_release(|connection: &mut PgConnection, _| {
+        Box::pin(async move {
+            let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
+            tokio::time::timeout(PATIENCE, connection.ping()).await.map_err(late)??;
+            Ok(true)
+        })
+    });
+    pool.connect_lazy_with(options)
+}
+
+/// A connection that listens. It has a pool of its own, because it is never given back if the host
+/// has vanished.
+pub(super) async fn listener(options: PgConnectOptions) -> Result<PgListener, sqlx::Error> {
+    PgListener::connect_with(&pool(options, 1)).await
 }
 
 /// Waits for an answer of the server, up to a limit.

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use sqlx::PgConnection;
-use sqlx::postgres::{PgListener, PgPool};
+use sqlx::postgres::{PgConnectOptions, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::timeout_at;
 
 use crate::StoreError;
 use crate::feed::{ChangedKind, ChangedRow};
@@ -17,6 +18,10 @@ const CHANNEL: &str = "agentgazer_changes";
 
 /// How often the table is read without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// After this a connection for notifications is opened again: if the host has vanished, nothing else
+/// shows it.
+const LISTENER_RENEWAL: Duration = Duration::from_secs(60);
 
 /// Ids are assigned before the commit, so a row may appear this long after one with a higher id.
 const OVERLAP: Duration = Duration::from_secs(10);
@@ -61,14 +66,12 @@ impl ChangeFeed {
     /// Starts with the changes made from now on.
     pub(crate) async fn open(config: &PostgresConfig, replica: &str) -> Result<ChangeFeed, StoreError> {
         let options = config.options().map_err(StoreError::Setup)?;
-        // One connection listens, one reads.
-        let pool = crate::database::pool_options().max_connections(2).acquire_timeout(connection::PATIENCE);
-        let pool = pool.connect_lazy_with(options);
+        let pool = connection::pool(options.clone(), 1);
         // Transactions in progress may still add rows with lower ids.
         let query = sqlx::query_scalar("select coalesce(max(id), 0) from changes where at < now_ms() - 20000");
         let newest = in_time(query.fetch_one(&pool)).await?;
         let (wake, wakes) = mpsc::channel(1);
-        let listening = tokio::spawn(listen(pool.clone(), wake));
+        let listening = tokio::spawn(listen(options, wake));
         let marks = BTreeMap::from([(Instant::now(), newest)]);
         Ok(ChangeFeed { pool, replica: replica.to_owned(), marks, returned: BTreeSet::new(), wakes, listening })
     }
@@ -116,10 +119,10 @@ impl Drop for ChangeFeed {
 
 /// Wakes the reader with every notification. It reconnects after a failure; until then the reader
 /// polls once a second.
-async fn listen(pool: PgPool, wake: mpsc::Sender<()>) {
+async fn listen(options: PgConnectOptions, wake: mpsc::Sender<()>) {
     let mut well = true;
     loop {
-        let failure = match listen_until_failure(&pool, &wake).await {
+        let failure = match listen_until_failure(&options, &wake).await {
             Ok(()) => return,
             Err(failure) => failure,
         };
@@ -131,13 +134,18 @@ async fn listen(pool: PgPool, wake: mpsc::Sender<()>) {
 }
 
 /// Returns when the reader is gone.
-async fn listen_until_failure(pool: &PgPool, wake: &mpsc::Sender<()>) -> Result<(), sqlx::Error> {
-    let mut listener = PgListener::connect_with(pool).await?;
-    listener.listen(CHANNEL).await?;
+async fn listen_until_failure(options: &PgConnectOptions, wake: &mpsc::Sender<()>) -> Result<(), sqlx::Error> {
     while !wake.is_closed() {
-        // A lost connection wakes the reader too, so that it reads what it missed.
-        listener.try_recv().await?;
-        let _ = wake.try_send(());
+        let mut listener = connection::listener(options.clone()).await?;
+        listener.listen(CHANNEL).await?;
+        let renewal = Instant::now() + LISTENER_RENEWAL;
+        while !wake.is_closed()
+            && let Ok(received) = timeout_at(renewal.into(), listener.try_recv()).await
+        {
+            // A lost connection wakes the reader too, so that it reads what it missed.
+            received?;
+            let _ = wake.try_send(());
+        }
     }
     Ok(())
 }
