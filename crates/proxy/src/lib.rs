@@ -110,6 +110,11 @@ impl Proxy {
         self.core.evidence.take_difference(bytes)
     }
 
+    /// Makes [`Proxy::take_kept_calls`] return all cached bodies again: the copy on disk is lost.
+    pub fn keep_calls_again(&self) {
+        self.core.evidence.write_copy_again();
+    }
+
     /// Announces, before the first call, the calls whose bodies the copy on disk has.
     pub fn expect_kept_calls(&self, calls: &[CallId]) {
         self.core.evidence.expect(calls);

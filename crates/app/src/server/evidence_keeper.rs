@@ -2,6 +2,7 @@
 //! restart is complete. It follows the proxy at its own pace: no call ever waits for it.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,8 +58,9 @@ impl EvidenceKeeper {
             return None;
         }
         let restoring = file.clone().map(|file| tokio::spawn(restore.older(file, older_agents)));
-        let (proxy, unwritten) = (proxy.clone(), KeptCalls::default());
-        Some(EvidenceKeeper::run(Copy { proxy, file, recording, unwritten, is_failing: false }, restoring))
+        let (proxy, data_dir, unwritten) = (proxy.clone(), config.data_dir.clone(), KeptCalls::default());
+        let copy = Copy { proxy, data_dir, file, recording, unwritten, is_failing: false };
+        Some(EvidenceKeeper::run(copy, restoring))
     }
 
     fn run(mut copy: Copy, restoring: Option<JoinHandle<()>>) -> EvidenceKeeper {
@@ -162,6 +164,7 @@ impl Restore {
 /// The copy, and the part that could not be written yet.
 struct Copy {
     proxy: Proxy,
+    data_dir: PathBuf,
     file: Option<EvidenceFile>,
     recording: Option<Recording>,
     unwritten: KeptCalls,
@@ -170,10 +173,32 @@ struct Copy {
 
 impl Copy {
     async fn write_parts(&mut self) {
+        self.replace_if_lost().await;
         for _ in 0..PARTS {
             if !self.write_part().await {
                 return;
             }
+        }
+    }
+
+    /// Writes a new file if somebody deleted or replaced the one that is open. If that fails, it is
+    /// tried again with the next update.
+    async fn replace_if_lost(&mut self) {
+        let Some((file, loss)) = self.file.as_ref().and_then(|file| Some((file, file.loss()?))) else { return };
+        match file.replace(&self.data_dir).await {
+            Ok(new) => {
+                tracing::warn!("{loss}: the bodies of the calls in the windows are written to a new file");
+                self.proxy.keep_calls_again();
+                self.file = Some(new);
+                self.is_failing = false;
+            }
+            Err(error) => self.note_failure(&error),
+        }
+    }
+
+    fn note_failure(&mut self, error: &StoreError) {
+        if !std::mem::replace(&mut self.is_failing, true) {
+            tracing::warn!("bodies of calls cannot be written to disk: {error}");
         }
     }
 
@@ -194,9 +219,7 @@ impl Copy {
                 !std::mem::take(&mut self.unwritten).is_empty()
             }
             Err(error) => {
-                if !std::mem::replace(&mut self.is_failing, true) {
-                    tracing::warn!("bodies of calls cannot be written to disk: {error}");
-                }
+                self.note_failure(&error);
                 false
             }
         }

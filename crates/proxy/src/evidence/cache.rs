@@ -79,6 +79,13 @@ impl EvidenceCache {
         }
     }
 
+    /// The copy on disk is lost: a new one is to have everything that is cached.
+    pub(crate) fn write_copy_again(&self) {
+        let mut calls = self.calls.lock();
+        let Calls { copy: Some(copy), by_id, .. } = &mut *calls else { return };
+        copy.start_again(by_id.keys().copied());
+    }
+
     /// Drops calls that have `left` the windows.
     pub(crate) fn release(&self, left: &[CallId]) {
         let mut calls = self.calls.lock();

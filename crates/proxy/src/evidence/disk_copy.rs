@@ -47,6 +47,11 @@ impl DiskCopy {
         self.written.insert(call);
     }
 
+    /// Records that the copy is lost: a new one lacks all of `cached`.
+    pub(crate) fn start_again(&mut self, cached: impl Iterator<Item = CallId>) {
+        *self = DiskCopy { changed: cached.collect(), ..DiskCopy::default() };
+    }
+
     /// The oldest call that the copy lacks; it counts as written from now on.
     pub(crate) fn take_changed(&mut self) -> Option<CallId> {
         let call = self.changed.pop_first()?;
@@ -136,6 +141,19 @@ mod tests {
 
     fn ids(difference: &KeptCalls) -> Vec<CallId> {
         difference.changed.iter().map(|kept| kept.call).collect()
+    }
+
+    #[test]
+    fn copy_that_is_lost_is_written_again() {
+        let cache = EvidenceCache::new(1 << 20, true);
+        let [gone, kept] = [CallId::new(), CallId::new()];
+        cache.put(gone, call(1), &[]);
+        cache.put(kept, call(2), &[]);
+        assert_eq!(ids(&cache.take_difference(1 << 20)), [gone, kept]);
+        cache.release(&[gone]);
+        cache.write_copy_again();
+        let difference = cache.take_difference(1 << 20);
+        assert_eq!((ids(&difference), difference.gone), (vec![kept], Vec::new()));
     }
 
     #[test]

@@ -4,13 +4,14 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse, Timestamp};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row, SqlitePool};
 
 use super::create_private_file;
-use super::files::beside;
+use super::files::{DatabaseFiles, beside};
 use crate::StoreError;
 use crate::columns::odd;
 
@@ -37,6 +38,7 @@ const TABLE: &str = "
 #[derive(Clone, Debug)]
 pub struct EvidenceFile {
     connection: SqlitePool,
+    files: Arc<DatabaseFiles>,
 }
 
 impl EvidenceFile {
@@ -49,7 +51,22 @@ impl EvidenceFile {
                 connect(&path(data_dir), TABLE).await?
             }
         };
-        Ok(EvidenceFile { connection })
+        let files = DatabaseFiles::of(&path(data_dir));
+        let files = files.map_err(|error| StoreError::Setup(format!("the file {NAME} cannot be found: {error}")))?;
+        Ok(EvidenceFile { connection, files: Arc::new(files) })
+    }
+
+    /// What happened to the file while it was open; `None` if nothing did.
+    pub fn loss(&self) -> Option<String> {
+        self.files.loss().map(|loss| loss.to_string())
+    }
+
+    /// Puts a new, empty file in the place of this one, which is lost.
+    pub async fn replace(&self, data_dir: &Path) -> Result<EvidenceFile, StoreError> {
+        // First, because closing it deletes a log by its name.
+        self.connection.close().await;
+        EvidenceFile::delete(data_dir)?;
+        EvidenceFile::open(data_dir).await
     }
 
     /// Deletes the file and all that is in it, if there is one.

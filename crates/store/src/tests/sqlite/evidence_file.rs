@@ -50,3 +50,21 @@ async fn unreadable_evidence_file_is_replaced() {
     EvidenceFile::delete(directory.path()).unwrap();
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
+
+#[tokio::test]
+async fn deleted_evidence_file_is_noticed_and_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("evidence.db");
+    let file = EvidenceFile::open(directory.path()).await.unwrap();
+    file.write(&changed(&[call(1)])).await.unwrap();
+    assert_eq!(file.loss(), None);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(file.loss().as_deref(), Some("evidence.db was deleted while the server was running"));
+    let file = file.replace(directory.path()).await.unwrap();
+    assert_eq!((file.loss(), file.calls().await.unwrap().len()), (None, 0));
+    file.write(&changed(&[call(2)])).await.unwrap();
+    file.close().await;
+
+    let file = EvidenceFile::open(directory.path()).await.unwrap();
+    assert_eq!(file.calls().await.unwrap().len(), 1, "what was written after the loss is there");
+}
