@@ -3,10 +3,11 @@
 //! not look like one.
 
 /// Whether a segment of `path` decodes to `.` or `..`: encoded any number of times, with encoded
-/// slashes and backslashes, before a `;` or an encoded `?` or `#`, and between blanks.
+/// slashes and backslashes, in UTF-8 that is longer than necessary, before a `;` or an encoded `?`
+/// or `#`, and between blanks.
 pub fn has_dot_segments(path: &str) -> bool {
     // Nearly no path has a dot outside of a name.
-    if !path.contains('.') && !path.contains('%') {
+    if path.bytes().all(|byte| byte != b'.' && byte != b'%' && byte.is_ascii()) {
         return false;
     }
     fully_decoded(path).split(|byte| matches!(byte, b'/' | b'\\')).any(is_dots)
@@ -19,14 +20,25 @@ fn fully_decoded(path: &str) -> Vec<u8> {
     for byte in path.bytes() {
         text.push(byte);
         // A decoded byte may complete another escape.
-        while let [.., b'%', high, low] = text[..]
-            && let (Some(high), Some(low)) = (hex(high), hex(low))
-        {
-            text.truncate(text.len() - 3);
-            text.push(high << 4 | low);
+        while let Some((length, byte)) = last_escape(&text) {
+            text.truncate(text.len() - length);
+            text.push(byte);
         }
     }
     text
+}
+
+/// The length of the escape at the end of `text`, and the byte that it stands for: percent
+/// encoding, or UTF-8 with more bytes than ASCII needs (`%c0%ae` is `.`), which lax servers accept.
+fn last_escape(text: &[u8]) -> Option<(usize, u8)> {
+    let ascii = |high: u8, low: u8| ((high & 1) << 6) | (low & 0x3f);
+    match *text {
+        [.., b'%', high, low] if hex(high).is_some() => Some((3, hex(high)? << 4 | hex(low)?)),
+        [.., 0xf0, 0x80, high @ 0x80..=0x81, low @ 0x80..=0xbf] => Some((4, ascii(high, low))),
+        [.., 0xe0, high @ 0x80..=0x81, low @ 0x80..=0xbf] => Some((3, ascii(high, low))),
+        [.., high @ 0xc0..=0xc1, low @ 0x80..=0xbf] => Some((2, ascii(high, low))),
+        _ => None,
+    }
 }
 
 fn hex(digit: u8) -> Option<u8> {
@@ -77,6 +89,14 @@ mod tests {
             "/v1/..%00/x",
             "/v1/..%20/x",
             "/v1/%09../x",
+            "/v1/%c0%ae%c0%ae/x",
+            "/v1/%C0%AE./x",
+            "/v1/..%c0%afx",
+            "/v1/..%c1%9cx",
+            "/v1/%e0%80%ae%e0%80%ae/x",
+            "/v1/%f0%80%80%ae./x",
+            "/v1/%c0%a52e./x",
+            "/v1/%25c0%25ae./x",
             "..",
         ] {
             assert!(has_dot_segments(path), "{path}");
@@ -100,6 +120,9 @@ mod tests {
             "/v1/files/a%2eb",
             "/v1/%zz/%2",
             "/v1/100%",
+            "/v1/%c3%ae%c3%ae/x",
+            "/v1/%c0/..x",
+            "/v1/%e2%80%a6/x",
             "/v1;x=../y",
         ] {
             assert!(!has_dot_segments(path), "{path}");
