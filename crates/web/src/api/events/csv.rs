@@ -14,6 +14,10 @@ pub(super) const HEADER: &str = "id,timestamp,agent_id,event_type,provider,model
 /// Characters that start a formula in a spreadsheet, full-width forms included.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
+/// What ends a cell in spreadsheets that do not separate by commas: for them the quotes are text,
+/// because they do not begin the cell.
+const SEPARATORS: [char; 5] = [';', '\t', '|', '\n', '\r'];
+
 /// Whether some spreadsheet ignores the character at the start of a cell: spaces, control
 /// characters, and characters without width.
 fn is_dropped(c: char) -> bool {
@@ -88,7 +92,12 @@ impl Line<'_> {
         if is_formula(words) {
             self.text.push('\'');
         }
-        self.text.push_str(&words.replace('"', "\"\""));
+        for (place, part) in words.split_inclusive(SEPARATORS).enumerate() {
+            if place > 0 && is_formula(part) {
+                self.text.push('\'');
+            }
+            self.text.push_str(&part.replace('"', "\"\""));
+        }
         self.text.push('"');
     }
 
@@ -112,13 +121,27 @@ mod tests {
         };
         check("gpt-4o", "\"gpt-4o\"");
         check("=cmd|' /C calc'!A0", "\"'=cmd|' /C calc'!A0\"");
-        check(" \n+1", "\"' \n+1\"");
+        check(" \n+1", "\"' \n'+1\"");
         check("-1", "\"'-1\"");
         check("@SUM(A1)", "\"'@SUM(A1)\"");
-        check("\t=1", "\"'\t=1\"");
+        check("\t=1", "\"'\t'=1\"");
         check("＝1", "\"'＝1\"");
         check("\tx", "\"'\tx\"");
         check("a \"b\", c\nd", "\"a \"\"b\"\", c\nd\"");
+    }
+
+    #[test]
+    fn formulas_after_other_separators_are_escaped() {
+        let check = |words: &str, expected: &str| {
+            let mut text = String::new();
+            Line { text: &mut text, begun: false }.words(Some(words));
+            assert_eq!(text, expected);
+        };
+        check("gpt;=1+1", "\"gpt;'=1+1\"");
+        check("gpt; \u{feff}=1;b;@x", "\"gpt;' \u{feff}=1;b;'@x\"");
+        check("a\t-1|+1\n=1\r\n=2", "\"a\t'-1|'+1\n'=1\r\n'=2\"");
+        check("a,=1", "\"a,=1\"");
+        check("a;b|c", "\"a;b|c\"");
     }
 
     #[test]
