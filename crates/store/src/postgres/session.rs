@@ -126,7 +126,7 @@ impl WriteTransaction<'_> {
 
     pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
         let committed = in_time(self.inner.commit()).await;
-        // A transaction without an id may follow one in doubt, whose outcome is still to be learned.
+        // A transaction without an id may follow one in doubt, whose outcome is not known yet.
         if let (Err(_), Some(id)) = (&committed, self.id) {
             *self.in_doubt = Some(id);
         }

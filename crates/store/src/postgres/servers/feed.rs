@@ -19,8 +19,8 @@ const CHANNEL: &str = "agentgazer_changes";
 /// How often the table is read without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// After this a connection for notifications is opened again: if the host has vanished, nothing else
-/// shows it.
+/// After this a connection for notifications is opened again: if the host has vanished, nothing
+/// else shows it.
 const LISTENER_RENEWAL: Duration = Duration::from_secs(60);
 
 /// Ids are assigned before the commit, so a row may appear this long after one with a higher id.
