@@ -7,3 +7,4 @@ mod groups;
 mod guesses;
 mod oidc;
 mod people;
+mod upgrade;
