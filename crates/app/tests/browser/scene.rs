@@ -57,6 +57,7 @@ pub(crate) async fn start() -> Scene {
     limit(&server, LIMITED, 0.85).await;
     limit(&server, "translator", 1.0).await;
     limit(&server, "nightly-report", 0.3).await;
+    access(&server).await;
     Scene { server, _provider: provider, _receiver: receiver }
 }
 
@@ -72,6 +73,31 @@ async fn alerts(server: &Server, url: &str) {
         json!({"rule_type": "agent_down", "agent_id": "nightly-report", "minutes": 30, "enabled": false}),
     )
     .await;
+}
+
+/// Keys, a group, people and tokens, and a client with a key that was revoked.
+async fn access(server: &Server) {
+    let make = async |path: &str, body: Value| server.api(http::Method::POST, path, Some(body)).await;
+    make(
+        "/api/agent-keys",
+        json!({"agent": "support-chat", "name": "production", "expires_at": "2099-01-01T00:00:00Z"}),
+    )
+    .await;
+    let key = make("/api/agent-keys", json!({"agent": "team-with-a-long-name-in-norway/*"})).await;
+    server.api(http::Method::DELETE, &format!("/api/agent-keys/{}", key["id"].as_str().unwrap()), None).await;
+    make("/api/agent-keys", json!({"agent": "team-with-a-long-name-in-norway/*", "name": "the one of this year"}))
+        .await;
+    let call = http::Request::post(format!("{}/openai/v1/chat/completions", server.proxy))
+        .header("x-api-key", key["key"].as_str().unwrap())
+        .body(Default::default());
+    assert_eq!(server.http.send(call.unwrap()).await.unwrap().status, 401);
+    let group = json!({"agents": ["team-with-a-long-name-in-norway/*", "translator"], "labels": ["production"],
+        "policy": {"budget_daily_usd": 50, "budget_monthly_usd": 900}});
+    server.api(http::Method::PUT, "/api/groups/norway", Some(group)).await;
+    let user = json!({"name": "ann.of.the.night.shift@example.com", "role": "operator", "groups": ["norway"],
+        "password": "a-password-of-the-test"});
+    make("/api/users", user).await;
+    make("/api/tokens", json!({"name": "grafana", "role": "viewer", "expires_at": "2099-01-01T00:00:00Z"})).await;
 }
 
 /// Gives an agent a policy with a budget in whole cents, of which it has spent this share or a
