@@ -5,6 +5,7 @@ use std::io;
 use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::{ConnectOptions, Connection as _, Transaction};
 
+use super::connection::is_unknown_transaction;
 use super::{PostgresConfig, WriterClaim, WriterName, connection, in_time, servers};
 use crate::database::Durability;
 
@@ -71,7 +72,13 @@ impl Session {
         self.connect().await?;
         let Some(connection) = &mut self.open else { return Err(sqlx::Error::PoolClosed) };
         let query = sqlx::query_scalar("select pg_xact_status($1::text::xid8)").bind(id);
-        let status: Option<String> = in_time(query.fetch_one(connection)).await?;
+        let status: Result<Option<String>, sqlx::Error> = in_time(query.fetch_one(connection)).await;
+        let status = match status {
+            // The server has not given out that id, so it lost the transaction: in a crash, or
+            // because it was a standby.
+            Err(error) if is_unknown_transaction(&error) => None,
+            status => status?,
+        };
         let committed = match status.as_deref() {
             Some("in progress") => {
                 return Err(sqlx::Error::Io(io::Error::other("the last transaction has not ended")));

@@ -65,6 +65,9 @@ async fn kill_and_events_are_written_when_the_server_is_back() {
     assert_eq!((total.requests, total.blocked), (21, 1), "no sum is added twice");
 }
 
+/// Loses every new connection, too.
+const ALL: usize = usize::MAX;
+
 /// Relays bytes to the server, and drops the answers to as many commits as it is told.
 async fn start_lossy_proxy(server_port: u16) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -72,7 +75,10 @@ async fn start_lossy_proxy(server_port: u16) -> (u16, Arc<AtomicUsize>) {
     let lose_next = Arc::clone(&lose);
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
-            let server = TcpStream::connect(("127.0.0.1", server_port)).await.unwrap();
+            if lose_next.load(Ordering::SeqCst) == ALL {
+                continue;
+            }
+            let Ok(server) = TcpStream::connect(("127.0.0.1", server_port)).await else { continue };
             tokio::spawn(pass_on(client, server, Arc::clone(&lose_next)));
         }
     });
@@ -109,8 +115,8 @@ fn take_one(count: &AtomicUsize) -> bool {
 }
 
 /// A server that reaches its database through a lossy proxy.
-async fn open_with_losses() -> (Server, Arc<AtomicUsize>) {
-    let url = Postgres::shared().create_database();
+async fn open_with_losses(postgres: &PostgresServer) -> (Server, Arc<AtomicUsize>) {
+    let url = postgres.create_database();
     let server_port = url.split([':', '/']).filter_map(|part| part.parse().ok()).next().unwrap();
     let (port, lose) = start_lossy_proxy(server_port).await;
     (Postgres::open(&url.replace(&format!(":{server_port}/"), &format!(":{port}/"))).await, lose)
@@ -118,7 +124,7 @@ async fn open_with_losses() -> (Server, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn batch_whose_acknowledgement_is_lost_is_not_counted_twice() {
-    let (server, lose) = open_with_losses().await;
+    let (server, lose) = open_with_losses(Postgres::shared()).await;
     server.record(&[call("ann", NOON)]).await;
     for _ in 0..3 {
         lose.store(1, Ordering::SeqCst);
@@ -129,9 +135,38 @@ async fn batch_whose_acknowledgement_is_lost_is_not_counted_twice() {
     assert_eq!((total.requests, count(&server).await), (7, 7));
 }
 
+/// Events are committed before they are on disk, so a crash may lose their transaction and its id.
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_whose_transaction_a_crash_lost_is_written_again() {
+    let postgres = PostgresServer::start();
+    let (server, lose) = open_with_losses(&postgres).await;
+    let url = postgres.create_database();
+    postgres.execute(&url, "alter system set wal_writer_delay = '10s'");
+    postgres.execute(&url, "select pg_reload_conf()");
+    server.record(&[call("ann", NOON)]).await;
+    server.recorder.catch_up().await;
+    server.recorder.catch_up().await;
+    // What was written so far survives.
+    postgres.execute(&url, "checkpoint");
+    lose.store(1, Ordering::SeqCst);
+    let stop = async {
+        while lose.load(Ordering::SeqCst) == 1 {
+            tokio::task::yield_now().await;
+        }
+        lose.store(ALL, Ordering::SeqCst);
+        postgres.stop_immediately();
+        lose.store(0, Ordering::SeqCst);
+        postgres.start_again();
+    };
+    let batch = [call("ann", NOON), call("ben", NOON)];
+    tokio::join!(server.record(&batch), stop);
+    let total = server.store.total(None, Period::last_hours(24, NOON)).await.unwrap();
+    assert_eq!((total.requests, count(&server).await, server.recorder.health().dropped_events()), (3, 3, 0));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_acknowledgement_of_a_kill_does_not_repeat_the_batch_before_it() {
-    let (server, lose) = open_with_losses().await;
+    let (server, lose) = open_with_losses(Postgres::shared()).await;
     server.record(&[call("ann", NOON)]).await;
     // Longer sums are made after the first batch.
     server.recorder.catch_up().await;

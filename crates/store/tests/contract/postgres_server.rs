@@ -16,9 +16,13 @@ const MISSING: &str = "PostgreSQL is not installed, and these tests run on a rea
     (Debian, Ubuntu), `dnf install postgresql-server` (Fedora), `brew install postgresql` (macOS). The server need not run.";
 
 /// Initialises and starts the server, reports that it runs, waits until the test has ended, and
-/// removes everything.
+/// removes everything. A standby begins with a copy of its primary, whose port is the last argument.
 const LIFE: &str = r#"
-    "$1/initdb" -D "$2/data" -A trust -U agentgazer -E UTF8 --locale=C.UTF-8 --no-sync >"$2/log" 2>&1 &&
+    if [ -n "$4" ]; then
+        "$1/pg_basebackup" -D "$2/data" -h 127.0.0.1 -p "$4" -U agentgazer -R -c fast --no-sync >"$2/log" 2>&1
+    else
+        "$1/initdb" -D "$2/data" -A trust -U agentgazer -E UTF8 --locale=C.UTF-8 --no-sync >"$2/log" 2>&1
+    fi &&
     "$1/pg_ctl" -D "$2/data" -l "$2/log" -w -t 120 -o "$3" start >>"$2/log" 2>&1 && echo ready || cat "$2/log"
     cat >/dev/null
     "$1/pg_ctl" -D "$2/data" -m immediate stop >>"$2/log" 2>&1
@@ -36,6 +40,11 @@ pub(crate) struct PostgresServer {
 
 impl PostgresServer {
     pub(crate) fn start() -> PostgresServer {
+        PostgresServer::start_as("")
+    }
+
+    /// `primary` is the port of the server that it is a standby of.
+    fn start_as(primary: &str) -> PostgresServer {
         let programs = programs().expect(MISSING);
         let folder = tempfile::Builder::new().prefix("agentgazer-postgres").tempdir().expect("a folder").keep();
         if let Some((user, group)) = unprivileged() {
@@ -46,7 +55,7 @@ impl PostgresServer {
         let mut life = as_unprivileged("sh")
             .args(["-c", LIFE, "sh"])
             .args([&programs, &folder])
-            .arg(options(port))
+            .args([&options(port), primary])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -59,6 +68,31 @@ impl PostgresServer {
             panic!("PostgreSQL did not start:\n{first}\n{}", log.join("\n"));
         }
         PostgresServer { programs, folder, port, databases: AtomicU32::new(0), life }
+    }
+
+    /// Starts a standby of this server. From now on a commit that is to survive a power cut also
+    /// waits for it.
+    #[allow(dead_code, reason = "the server's tests use it")]
+    pub(crate) fn start_standby(&self) -> PostgresServer {
+        let standby = PostgresServer::start_as(&self.port.to_string());
+        let statement = |sql: &str| self.run("psql", &["-X", "-q", "-A", "-t", "-d", "postgres", "-c", sql]);
+        statement("alter system set synchronous_standby_names = '*'");
+        self.control(&["reload"]);
+        while statement("select count(*) from pg_stat_replication where sync_state = 'sync'") != "1" {}
+        standby
+    }
+
+    /// Makes the standby take over.
+    #[allow(dead_code, reason = "the server's tests use it")]
+    pub(crate) fn promote(&self) {
+        self.control(&["-w", "promote"]);
+    }
+
+    /// The database of another server at this one, which has a copy of it.
+    #[allow(dead_code, reason = "the server's tests use it")]
+    pub(crate) fn copy_of(&self, url: &str) -> String {
+        let name = url.rsplit('/').next().unwrap_or_default();
+        format!("postgres://agentgazer@127.0.0.1:{}/{name}", self.port)
     }
 
     /// A new, empty database.

@@ -34,6 +34,11 @@ pub(crate) fn is_contention(error: &sqlx::Error) -> bool {
     matches!(code(error).as_str(), "40P01" | "40001" | "55P03")
 }
 
+/// Whether the server was asked for the outcome of a transaction whose id is in its future.
+pub(in crate::postgres) fn is_unknown_transaction(error: &sqlx::Error) -> bool {
+    code(error) == "22023"
+}
+
 /// Whether the disk is full.
 pub(crate) fn is_full(error: &sqlx::Error) -> bool {
     code(error) == "53100"
