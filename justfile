@@ -38,3 +38,7 @@ fuzz seconds="60":
 # Mixed traffic for this many seconds; fails if memory, file descriptors or latency grow
 soak seconds="600":
     scripts/soak {{ seconds }}
+
+# kill -9 of replicas and of their engine, this many times
+cluster-faults rounds="300":
+    scripts/cluster-faults {{ rounds }}

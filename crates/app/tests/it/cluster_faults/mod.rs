@@ -1,7 +1,7 @@
 //! Three replicas behind a balancer, under load, while replicas, engines and wires fail. What was
 //! promised is then checked on the whole history, and every verdict is compared with a replay.
 //!
-//! `CLUSTER_ROUNDS=300 cargo test --test it cluster_faults` for a long run of kill -9.
+//! `scripts/cluster-faults 300` for a long run of kill -9.
 
 #![allow(clippy::print_stdout, reason = "says how much was compared, and prints figures")]
 
@@ -122,6 +122,18 @@ async fn lost_and_read_only_database_loses_nothing() {
     site.postgres.execute(&site.database, &reset);
     site.postgres.execute(&site.database, end_sessions);
     check(site, 0).await;
+}
+
+/// The unlogged tables of the engine are empty on the standby, and the newest events may be missing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failover_to_a_standby_loses_nothing() {
+    let mut site = Site::start(Engine::Postgres).await;
+    site.serve(CALLS).await;
+    let standby = site.postgres.start_standby();
+    site.serve(CALLS).await;
+    site.fail_over(standby);
+    site.serve(CALLS).await;
+    check(site, 1).await;
 }
 
 /// One replica after the other is replaced, as an upgrade does: no call is lost, and nothing is

@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 use http::Method;
 use serde_json::json;
 
+use super::checks::check_sums;
 use super::relay::Fault;
 use super::site::{Engine, REPLICAS, Site};
 use crate::support::{eventually, openai_request};
@@ -46,6 +47,7 @@ async fn budget_holds_after_an_outage(engine: Engine) {
             "{passed} calls passed, {PAID} and a half are paid for: {fault:?}"
         );
     }
+    check_sums(&site);
 }
 
 /// Sets the agent's budget, of which its first call is the first.
@@ -105,6 +107,8 @@ async fn replicas_agree_again_after_the_host_vanished(engine: Engine) {
         }
     };
     tokio::join!(outage, join_all((0..60).map(call)));
+    site.load.history.check_kills();
+    check_sums(&site);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

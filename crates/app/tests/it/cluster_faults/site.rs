@@ -185,6 +185,15 @@ impl Site {
         self.redis = Some(redis);
     }
 
+    /// The database is lost, and its standby takes over.
+    pub(crate) fn fail_over(&mut self, standby: PostgresServer) {
+        self.postgres.stop_immediately();
+        standby.promote();
+        self.database = standby.copy_of(&self.database);
+        self.wires.iter().for_each(|wire| wire.lead_to(vec![address_of(&self.database)]));
+        self.postgres = standby;
+    }
+
     /// SIGSTOP or SIGCONT of the engine.
     pub(crate) fn signal_engine(&self, signal: &str) {
         match &self.redis {
