@@ -16,7 +16,7 @@ const MISSING: &str = "PostgreSQL is not installed, and these tests run on a rea
     (Debian, Ubuntu), `dnf install postgresql-server` (Fedora), `brew install postgresql` (macOS). The server need not run.";
 
 /// Initialises and starts the server, reports that it runs, waits until the test has ended, and
-/// removes everything. A standby begins with a copy of its primary, whose port is the last argument.
+/// removes everything. A standby begins with a copy of its primary; the last argument is the port.
 const LIFE: &str = r#"
     if [ -n "$4" ]; then
         "$1/pg_basebackup" -D "$2/data" -h 127.0.0.1 -p "$4" -U agentgazer -R -c fast --no-sync >"$2/log" 2>&1
