@@ -124,7 +124,7 @@ async fn lost_and_read_only_database_loses_nothing() {
     check(site, 0).await;
 }
 
-/// The unlogged tables of the engine are empty on the standby, and the newest events may be missing.
+/// The unlogged tables of the engine are empty on the standby, and it may lack the newest events.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failover_to_a_standby_loses_nothing() {
     let mut site = Site::start(Engine::Postgres).await;
