@@ -220,10 +220,12 @@ impl<'w> Judge<'w> {
                 self.response_counts(place, call, newest_call, outgrowth)
                     || (rules::is_comparable(call, newest_call) && rules::came_to_same(&self.calls, place, repeated))
             };
-            self.trace(newest, Until::Work, counts, |place| mark(place, Signal::Response));
+            let until = rules::chain_end(outgrowth.map(|outgrowth| outgrowth.step()));
+            self.trace(newest, until, counts, |place| mark(place, Signal::Response));
         }
         if self.current.novelty().is_repetition() {
-            let until = if self.current.novelty() == Novelty::Barren { Until::Progress } else { Until::Work };
+            let is_barren = self.current.novelty() == Novelty::Barren;
+            let until = if is_barren { Until::Progress } else { rules::chain_end(self.current.tools()) };
             let counts = |_, call: &PackedFingerprint| self.tool_calls_count(call);
             self.trace(current, until, counts, |place| mark(place, Signal::ToolCalls));
         }

@@ -5,17 +5,20 @@ use std::borrow::Cow;
 use model::{Asked, ResultPrint, StepKind, ToolCall, ToolStep, WordSet};
 use twox_hash::XxHash3_64;
 
-use super::arguments::{canonical, chosen, temporary_files, without_volatile, wording};
+use super::arguments::{canonical, chosen, targets, temporary_files, without_volatile, wording};
 use super::digest::{ExactHash, fold};
 use super::kind;
 use super::normalise::{Numbers, words_of};
 use super::print_cache::{self, PrintCache};
-use super::result::client_header::{has_failed, without_header};
+use super::result::client_header::{has_failed, runs_silently, without_header};
 use super::result::error_text::{says_error, says_error_at_once};
 use super::result::{self, gist, lines, nothing};
 
 /// A longer result of a look is content, which may contain any word.
 const LONGEST_MESSAGE: usize = 600;
+
+/// The gist of a terminal whose program runs and says nothing.
+const SILENT: u32 = 0x7369_6c65;
 
 /// A report has at least so many words.
 const REPORT: usize = 8;
@@ -81,6 +84,9 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
         (StepKind::Look, output) if output.len() > LONGEST_MESSAGE => says_error_at_once(output),
         (_, output) => says_error(output),
     };
+    // Whoever reads a terminal waits while its program runs and says nothing.
+    let is_silent = !asked.tool_results.is_empty() && asked.tool_results.iter().all(|result| runs_silently(result));
+    let kind = if is_silent && kind == StepKind::Look { StepKind::Wait } else { kind };
     let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
     let is_patch = asked.calls_are_written && asked.tool_calls.iter().all(kind::is_patch);
     let says_error = |result: &Cow<'_, str>| says(result) && (!is_patch || kind::is_about_patch(result));
@@ -92,12 +98,16 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
         result.is_short = true;
     } else if let Some(gist) = nothing::gist_of_nothing(asked.tool_calls, results.clone()) {
         result = ResultPrint { gist, is_empty: true, ..result };
+    } else if is_silent {
+        result = ResultPrint { gist: SILENT, is_empty: true, ..result };
     }
     let wording = if kind == StepKind::Look && !is_error { wording_of(asked.tool_calls) } else { WordSet::default() };
     if wording != WordSet::default() && !result.is_empty {
         result.gist = gist::of_finding(asked.tool_calls, results).map_or(result.gist, |words| words.0);
     } else if kind == StepKind::Look && !is_error && !result.is_empty && has_numbers(asked.tool_calls) {
         result.gist = lines::sample(results).unwrap_or(result.gist);
+    } else if kind == StepKind::Change && !is_error && !result.is_empty {
+        result.gist = target_of(asked.tool_calls).unwrap_or(result.gist);
     }
     // A batch does one thing to each temporary file, so the file distinguishes its calls. A result
     // that is not short does so by itself.
@@ -119,6 +129,13 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
 fn wording_of(calls: &[ToolCall<'_>]) -> WordSet {
     let words = calls.iter().map(|call| wording(&canonical(&call.arguments)));
     WordSet(words.fold(0, |all, words| all | words.0))
+}
+
+/// What a change aims at; `None` if it names nothing, or several changes are made at once.
+fn target_of(calls: &[ToolCall<'_>]) -> Option<u32> {
+    let [call] = calls else { return None };
+    let target = targets(&canonical(&call.arguments));
+    (target != 0).then_some(target as u32)
 }
 
 /// Whether there are numbers in the arguments, which may select a part of something.

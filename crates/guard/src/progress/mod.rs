@@ -6,33 +6,48 @@ use model::{Novelty, ResultPrint, StepKind, ToolStep, Turn};
 
 mod movement;
 mod parts;
+mod questions;
 mod rewording;
+mod tuning;
 
 use crate::window::PackedFingerprint;
-use movement::{Series, all_series, are_drawn, counts_tries, movement};
+use movement::{Series, all_series, are_drawn, counts_tries, live, movement};
 pub(crate) use parts::{are_parts_of_one, is_same_part};
+use questions::is_new_question;
 use rewording::rewords;
 pub(crate) use rewording::{gave_alike, is_reworded};
+use tuning::is_tuned;
 
 /// How long an agent must have been silent between two looks for them to be polls: an agent in a
 /// loop looks again at once.
 const POLL_SILENCE_S: u16 = 20;
+/// The same for two reads of a terminal whose program runs without output.
+const TERMINAL_SILENCE_S: u16 = 5;
 /// The same for running or doing something again: tests and builds take a while by themselves.
 const RUN_SILENCE_S: u16 = 60;
 
-/// What `step` contributed. `earlier` are the earlier calls of its conversation, oldest first; the
-/// step came after `silence` seconds.
+/// When and where a step came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) turn: Turn,
+    /// How many messages there are after the one that began the turn.
+    pub(crate) depth: u32,
+    /// After how many seconds it came.
+    pub(crate) silence: u16,
+}
+
+/// What `step` contributed. `earlier` are the earlier calls of its conversation, oldest first.
 pub(crate) fn novelty<'e>(
     earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
-    turn: Turn,
-    silence: u16,
+    moment: Moment,
 ) -> Novelty {
-    let brought = against_earlier(earlier.clone(), step, turn);
+    let brought = against_earlier(earlier.clone(), step, moment.turn);
+    let silence = moment.silence;
     // Waiting excuses a step without progress; something new is progress however long it took.
     let is_empty_poll = brought == Novelty::Barren && step.result.is_empty && silence >= POLL_SILENCE_S;
     if is_empty_poll
-        || !brought.is_progress() && (is_poll(earlier.clone(), step, silence) || is_wait_between(earlier, step))
+        || !brought.is_progress() && (is_poll(earlier.clone(), step, moment) || is_wait_between(earlier, step))
     {
         return Novelty::Waited;
     }
@@ -41,7 +56,7 @@ pub(crate) fn novelty<'e>(
 
 /// What `step` contributed, whether or not the agent waited for it.
 fn against_earlier<'e>(
-    earlier: impl Iterator<Item = &'e PackedFingerprint> + Clone,
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
     turn: Turn,
 ) -> Novelty {
@@ -52,6 +67,12 @@ fn against_earlier<'e>(
     let has_rewordings = || rewords(steps().filter(|(call, _)| is_same_question(call)), step);
     if !earlier.clone().any(|call| call.tool_signature() == Some(step.adaptive)) {
         let brought = of_new_call(steps().map(|(call, other)| (is_same_question(call), other)), step);
+        if brought == Novelty::Barren && is_new_question(steps().filter(|(call, _)| is_same_question(call)), step) {
+            return Novelty::Neutral;
+        }
+        if brought == Novelty::Changed && is_tuned(steps(), step) {
+            return Novelty::Neutral;
+        }
         let is_known =
             || has_rewordings() || steps().any(|(call, other)| is_same_question(call) && is_same_part(&other, step));
         return if brought == Novelty::Found && is_known() { Novelty::Barren } else { brought };
@@ -64,10 +85,12 @@ fn against_earlier<'e>(
     }
     let is_same_result = |other: ResultPrint| other.kept == step.result.kept || other.is_same_nothing(step.result);
     if same().any(|other| is_same_result(other.result)) {
-        return if !step.result.is_empty && is_plateau(same().map(|other| other.result), step.result) {
-            Novelty::Waited
-        } else {
-            Novelty::Stale
+        let results = || same().map(|other| other.result);
+        return match step.kind {
+            _ if step.result.is_empty => Novelty::Stale,
+            _ if is_plateau(results(), step.result) => Novelty::Waited,
+            StepKind::Look if comes_back(results(), step.result) => Novelty::Neutral,
+            _ => Novelty::Stale,
         };
     }
     let alike = same().filter(|other| other.result.shape == step.result.shape).map(|other| other.result);
@@ -86,10 +109,13 @@ fn against_earlier<'e>(
         _ => {}
     }
     let all = all_series(alike, step.result);
+    let is_look = step.kind == StepKind::Look;
     match movement(&all) {
         _ if step.is_error && (counts_tries(&all) || are_drawn(&all)) => Novelty::Jitter,
         // Numbers that go back and forth within wide bounds may be live measurements.
-        Novelty::Jitter if !step.is_error && all.iter().any(Series::is_lively) => Novelty::Neutral,
+        Novelty::Jitter if !step.is_error && (is_look && live(&all) || all.iter().any(Series::is_lively)) => {
+            Novelty::Neutral
+        }
         brought => brought,
     }
 }
@@ -138,6 +164,21 @@ fn is_plateau(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: Result
     has_direction && stands <= STANDS_FOR * moves.min(MOST_MOVES)
 }
 
+/// How many values a number must have had before it can return to one of them.
+const FEWEST_VALUES: usize = 3;
+
+/// Whether a live number has for a moment the value that it had some looks ago.
+fn comes_back(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> bool {
+    let alike = || earlier.clone().filter(|result| result.shape == newest.shape);
+    let mut values: Vec<u32> = alike().map(|result| result.kept).collect();
+    if values.last().is_none_or(|last| *last == newest.kept) {
+        return false;
+    }
+    values.sort_unstable();
+    values.dedup();
+    values.len() >= FEWEST_VALUES && live(&all_series(alike(), newest))
+}
+
 /// What a step with new calls contributed.
 fn of_new_call(mut steps: impl Iterator<Item = (bool, ToolStep)>, step: &ToolStep) -> Novelty {
     if step.is_error {
@@ -184,22 +225,28 @@ pub(crate) fn is_same_finding(one: &ToolStep, other: &ToolStep) -> bool {
 }
 
 /// Whether the agent waited before it made the same call again: silence counts in this call and in
-/// those since the last one like it (`sleep 60`, then a look).
+/// those since the last one like it (`sleep 60`, then a look). It does not count before the same
+/// look of a turn that was started over.
 fn is_poll<'e>(
     earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
-    silence: u16,
+    moment: Moment,
 ) -> bool {
     let enough = match step.kind {
         // A failed call is retried after a shorter wait: a mirror or a network comes back.
         _ if step.is_error => POLL_SILENCE_S,
+        StepKind::Wait if says_nothing(step) => TERMINAL_SILENCE_S,
         StepKind::Look | StepKind::Wait | StepKind::Other => POLL_SILENCE_S,
         _ => RUN_SILENCE_S,
     };
-    let mut longest = silence;
+    let starts_over = |call: &PackedFingerprint| {
+        call.turn() == moment.turn && call.step().depth >= moment.depth && !step.is_written && !step.is_error
+    };
+    let mut longest = moment.silence;
     for call in earlier.clone().rev() {
         if call.tool_signature() == Some(step.adaptive) {
-            return longest >= enough && !(step.is_error && is_given_up(earlier, step));
+            let is_waited = longest >= enough && !starts_over(call);
+            return is_waited && !(step.is_error && is_given_up(earlier, step));
         }
         longest = longest.max(call.silence());
     }

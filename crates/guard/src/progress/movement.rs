@@ -36,11 +36,25 @@ pub(super) fn are_drawn(all: &[Series; 3]) -> bool {
     changes.peek().is_some() && changes.all(Series::is_drawn)
 }
 
+/// Whether the numbers of a look are live measurements: the length of a queue, a price. Sizes are
+/// live only within wide bounds.
+pub(super) fn live(all: &[Series; 3]) -> bool {
+    let are_sizes = all[2].least.is_sign_negative();
+    all.iter().any(|series| series.is_wide() || (!are_sizes && series.may_drift()))
+}
+
 /// By how much the number of the try may rise from one result to the next: others may try, too.
 const MOST_TRIES: f32 = 4.0;
 
-/// How often a number may go back and forth within wide bounds before it is jitter.
+/// How often a number of something that is run may go back and forth within wide bounds before it is
+/// jitter.
 const WIDE_CHANGES: u32 = 6;
+
+/// How often a number within narrow bounds must have changed before drift (a price) can be told from
+/// noise.
+const DRIFT_CHANGES: u32 = 10;
+/// The share of its bounds that noise crosses with each change, on average. Drift crosses less.
+const NOISE: f32 = 0.36;
 
 /// How often a number must have changed to count as random: a port, a process id.
 const DRAWN_CHANGES: u32 = 4;
@@ -103,8 +117,17 @@ impl Series {
 
     /// Whether it goes back and forth within wide bounds, and not for long yet.
     pub(super) fn is_lively(&self) -> bool {
-        let is_wide = self.most - self.least > self.most.abs().max(self.least.abs()) / 5.0;
-        is_wide && (1..=WIDE_CHANGES).contains(&self.changes)
+        self.is_wide() && (1..=WIDE_CHANGES).contains(&self.changes)
+    }
+
+    fn is_wide(&self) -> bool {
+        self.most - self.least > self.most.abs().max(self.least.abs()) / 5.0
+    }
+
+    /// Whether it drifts within narrow bounds, or has not changed often enough to tell.
+    fn may_drift(&self) -> bool {
+        let crosses = self.path / self.changes as f32;
+        self.changes > 0 && (self.changes < DRIFT_CHANGES || crosses < (self.most - self.least) * NOISE)
     }
 
     fn is_counter(&self) -> bool {

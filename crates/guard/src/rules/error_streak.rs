@@ -28,7 +28,9 @@ pub(crate) fn is_same_nothing(call: &PackedFingerprint, current: &PackedFingerpr
     let are_parts =
         || is_same_part(&first, &second) || (call.novelty() == Novelty::Barren && are_parts_of_one(&first, &second));
     let is_same = || is_reworded(&first, &second) || are_reworded() || are_parts();
+    // A neutral call is the answer to another question.
     current.novelty() == Novelty::Barren
+        && call.novelty() != Novelty::Neutral
         && (is_same_finding(&first, &second) || is_same())
         && call.conversation() == current.conversation()
 }

@@ -44,6 +44,10 @@ impl<'w> Outgrowth<'w> {
         reported.tools().map(|step| Outgrowth { reported, step })
     }
 
+    pub(crate) fn step(&self) -> ToolStep {
+        self.step
+    }
+
     fn novelty(&self) -> Novelty {
         self.reported.novelty()
     }

@@ -14,6 +14,8 @@ const FILLERS: usize = 2;
 pub(crate) enum Until {
     /// A new action, or more new things seen than a lap may have.
     Work,
+    /// The same, or the result of a new call, other than the one with this signature.
+    Discovery(u64),
     /// Anything new.
     Progress,
     /// Nothing.
@@ -22,6 +24,13 @@ pub(crate) enum Until {
 
 fn is_same_call(one: &PackedFingerprint, other: &PackedFingerprint) -> bool {
     one.tool_signature().is_some() && one.tool_signature() == other.tool_signature()
+}
+
+/// Whether the call at `place` is not the one with the signature `known` and was not made before.
+/// The results of one call may differ each time and still say nothing.
+fn is_first(calls: &[&PackedFingerprint], place: usize, known: u64) -> bool {
+    let is_other = calls[place].tool_signature() != Some(known);
+    is_other && !calls[..place].iter().any(|call| is_same_call(call, calls[place]))
 }
 
 /// How many different results a source must have given.
@@ -100,9 +109,10 @@ pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earl
             }
             Novelty::Found if is_source(calls, place) && !always_fails(calls, calls[later]) => return true,
             Novelty::Found if is_done_right(calls, place, later, earlier) => return true,
+            Novelty::Found if matches!(until, Until::Discovery(call) if is_first(calls, place, call)) => return true,
             Novelty::Found => found += 1,
             _ => {}
         }
     }
-    found > if until == Until::Work { FILLERS } else { 0 }
+    found > if until == Until::Progress { 0 } else { FILLERS }
 }

@@ -2,17 +2,29 @@
 //! calls, and all of them gain nothing. So all repetitions since the last progress count, minus one
 //! lap: agents look at a few things twice.
 
-use model::Novelty;
+use model::{Novelty, StepKind, ToolStep};
 
 use super::new_work::is_supplied;
+use super::reminder::is_reminder;
 use crate::window::PackedFingerprint;
 
 /// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a
-/// third of it, and some more if the steps are equal calls: an agent that searches finds something
-/// now and then.
+/// third of it, and some more between equal tries: an agent that searches finds something now and
+/// then.
 fn fillers(current: &PackedFingerprint, repetitions: usize) -> usize {
-    let more = if current.novelty() == Novelty::Barren { 0 } else { 2 };
+    let more = if is_try(current) { 2 } else { 0 };
     more + repetitions / 3
+}
+
+/// Whether the newest step is a try, and no look at something that exists or does not.
+fn is_try(current: &PackedFingerprint) -> bool {
+    current.novelty() != Novelty::Barren && !current.tools().is_some_and(|step| is_reminder(&step))
+}
+
+/// Whether a call reports a search without a result. Between two tries it counts as one of them.
+fn is_in_vain(call: &PackedFingerprint) -> bool {
+    let looked = |step: ToolStep| step.kind == StepKind::Look && !step.is_error && step.result.is_empty;
+    call.novelty() == Novelty::Neutral && call.tools().is_some_and(looked)
 }
 
 /// So many repetitions beyond one lap are more than a second look at a few things.
@@ -54,6 +66,7 @@ impl Standstill {
         // Runs for nearly every call that repeats a step: one allocation for each list is enough.
         let (mut steps, mut keys) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
         let (mut found, mut found_between) = (0, 0);
+        let counts_in_vain = calls.last().is_some_and(|current| is_try(current));
         for (place, call) in calls.iter().enumerate().rev().filter(|(_, call)| is_part(call)) {
             match call.novelty() {
                 Novelty::Changed => break,
@@ -64,12 +77,12 @@ impl Standstill {
                         break;
                     }
                 }
-                Novelty::Stale | Novelty::Barren | Novelty::Jitter => {
+                novelty if novelty.is_repetition() || counts_in_vain && is_in_vain(call) => {
                     steps.push(place);
                     keys.push((call.conversation().0, key(call)));
                     found_between = found;
                 }
-                Novelty::Neutral | Novelty::Waited | Novelty::Idle => {}
+                _ => {}
             }
         }
         keys.sort_unstable();
@@ -111,7 +124,7 @@ impl Standstill {
 fn key(call: &PackedFingerprint) -> u64 {
     let Some(step) = call.tools() else { return 0 };
     match call.novelty() {
-        Novelty::Barren => u64::from(step.result.finding()),
+        Novelty::Barren | Novelty::Neutral => u64::from(step.result.finding()),
         _ if step.is_error => u64::from(step.result.gist),
         _ => step.adaptive,
     }

@@ -107,7 +107,12 @@ impl Naive {
             let brought = new_call(&steps, &step, print);
             let is_seen = || of_question.iter().any(|(_, other)| same_part(other, &step));
             let is_barren = brought == Novelty::Found && (rewords(&of_question, &step) || is_seen());
-            return if is_barren { Novelty::Barren } else { brought };
+            let is_answer = brought == Novelty::Barren && is_new_question(&of_question, &step);
+            return match brought {
+                _ if is_answer || brought == Novelty::Changed && is_tuned(&steps, &step) => Novelty::Neutral,
+                _ if is_barren => Novelty::Barren,
+                brought => brought,
+            };
         }
         let is_other_question =
             |(call, other): &(Fingerprint, ToolStep)| !other.is_error && call.turn.message != print.turn.message;
@@ -120,7 +125,11 @@ impl Naive {
         let is_same =
             |other: &ToolStep| other.result.kept == step.result.kept || other.result.is_same_nothing(step.result);
         if same.iter().any(is_same) {
-            return if !step.result.is_empty && stands_still(&of_shape) { Novelty::Waited } else { Novelty::Stale };
+            return match step.result.is_empty {
+                false if stands_still(&of_shape) => Novelty::Waited,
+                false if step.kind == StepKind::Look && comes_back(&of_shape) => Novelty::Neutral,
+                _ => Novelty::Stale,
+            };
         }
         let alike: Vec<f32> = of_shape[..of_shape.len() - 1].iter().map(|other| other.result.numbers[0]).collect();
         let is_done = !says_nothing(&step) && same.iter().all(|other| other.is_error);
@@ -138,7 +147,7 @@ impl Naive {
             (_, true, true) => Novelty::Neutral,
             (_, true, false) => Novelty::Found,
             // All results of the test have one number at most.
-            _ => of_numbers(&[alike, vec![step.result.numbers[0]]].concat(), step.is_error),
+            _ => of_numbers(&[alike, vec![step.result.numbers[0]]].concat(), &step),
         }
     }
 
@@ -379,7 +388,8 @@ fn same_part(one: &ToolStep, other: &ToolStep) -> bool {
 
 /// What the numbers of the same call say, the newest last: those of a failure may count the tries,
 /// others may be those of something that lives.
-fn of_numbers(numbers: &[f32], is_error: bool) -> Novelty {
+fn of_numbers(numbers: &[f32], step: &ToolStep) -> Novelty {
+    let is_error = step.is_error;
     let changes: Vec<f32> = numbers.windows(2).map(|pair| pair[1] - pair[0]).filter(|change| *change != 0.0).collect();
     let most = numbers.iter().copied().fold(f32::MIN, f32::max);
     let least = numbers.iter().copied().fold(f32::MAX, f32::min);
@@ -390,8 +400,58 @@ fn of_numbers(numbers: &[f32], is_error: bool) -> Novelty {
     match movement(numbers) {
         _ if is_error && (counts_tries || is_drawn) => Novelty::Jitter,
         Novelty::Jitter if !is_error && is_lively => Novelty::Neutral,
+        Novelty::Jitter if !is_error && step.kind == StepKind::Look && lives(numbers) => Novelty::Neutral,
         brought => brought,
     }
+}
+
+/// Whether the same was changed before, but for a number in its text, and the same failed since.
+fn is_tuned(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
+    let is_same = |(_, other): &(Fingerprint, ToolStep)| {
+        let result = other.result;
+        let aims_at_same = result.gist == step.result.gist && result.gist != result.shape;
+        !other.is_error && other.kind == step.kind && other.literal == step.literal && aims_at_same
+    };
+    let fails_again = |(call, other): &(Fingerprint, ToolStep)| other.is_error && call.novelty == Novelty::Stale;
+    steps.iter().rposition(is_same).is_some_and(|last| steps[last..].iter().any(fails_again))
+}
+
+/// Whether a number moves within wide bounds, or drifts within narrow ones, or may do so.
+fn lives(numbers: &[f32]) -> bool {
+    let changes: Vec<f32> = numbers.windows(2).map(|pair| pair[1] - pair[0]).filter(|change| *change != 0.0).collect();
+    let most = numbers.iter().copied().fold(f32::MIN, f32::max);
+    let least = numbers.iter().copied().fold(f32::MAX, f32::min);
+    let path: f32 = changes.iter().map(|change| change.abs()).sum();
+    let drifts = changes.len() < 10 || path / (changes.len() as f32) < (most - least) * 0.36;
+    !changes.is_empty() && (drifts || most - least > most / 5.0)
+}
+
+/// Whether the last of these results was there before, though not as the one before it, and they
+/// have a number that lives.
+fn comes_back(steps: &[ToolStep]) -> bool {
+    let [earlier @ .., newest] = steps else { return false };
+    let mut values: Vec<u32> = earlier.iter().map(|step| step.result.kept).collect();
+    if values.last().is_none_or(|last| *last == newest.result.kept) {
+        return false;
+    }
+    values.sort_unstable();
+    values.dedup();
+    values.len() >= 3 && lives(&steps.iter().map(|step| step.result.numbers[0]).collect::<Vec<_>>())
+}
+
+/// Whether a look that finds nothing asks what none has asked before, and at most four have found
+/// nothing since the first one did.
+fn is_new_question(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
+    let last = steps.iter().rposition(|(call, _)| call.novelty.is_progress()).unwrap_or(0);
+    let in_vain: Vec<&ToolStep> =
+        steps[last..].iter().map(|(_, other)| other).filter(|other| same_finding(other, step)).collect();
+    let is_same = |other: &&ToolStep| {
+        let [one_words, other_words] = [other.wording.0, step.wording.0];
+        let common = (one_words & other_words).count_ones();
+        let rewords = common > 0 && common * 2 >= one_words.count_ones().min(other_words.count_ones());
+        other.literal == step.literal || rewords
+    };
+    step.result.is_empty && in_vain.len() <= 4 && !in_vain.iter().any(is_same)
 }
 
 /// Whether the number of these results, the newest last, has moved and stands still for now.
@@ -496,15 +556,17 @@ impl View<'_> {
         let is_complaint = self.current.prompt_is_error;
         if is_complaint || !self.current.novelty.is_progress() {
             let most = if is_complaint { usize::MAX } else { 0 };
-            self.laps(all, most, |index| self.prompt(index)).into_iter().for_each(|at| marks[at][0] = true);
+            self.laps(all, (most, None), |index| self.prompt(index)).into_iter().for_each(|at| marks[at][0] = true);
         }
         if let Some(newest) = self.newest {
             let counts = |index: usize| self.response(index) || self.came_to_same(index);
-            self.laps(newest, 2, counts).into_iter().for_each(|at| marks[at][1] = true);
+            let reminds = self.reported(newest).and_then(|call| reminds(&call));
+            self.laps(newest, (2, reminds), counts).into_iter().for_each(|at| marks[at][1] = true);
         }
         if self.current.novelty.is_repetition() {
-            let most = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
-            self.laps(all, most, |index| self.tools(index)).into_iter().for_each(|at| marks[at][2] = true);
+            let is_barren = self.current.novelty == Novelty::Barren;
+            let end = (if is_barren { 0 } else { 2 }, reminds(self.current));
+            self.laps(all, end, |index| self.tools(index)).into_iter().for_each(|at| marks[at][2] = true);
         }
         self.standstill(&mut marks);
         if is_complaint {
@@ -521,7 +583,15 @@ impl View<'_> {
         if self.current.novelty != Novelty::Idle {
             return;
         }
-        let own = |at: &usize| self.calls[*at].conversation == self.current.conversation;
+        let is_other = |call: &&Fingerprint| call.conversation != self.current.conversation;
+        let passed_on = |call: &&Fingerprint| {
+            call.response.zip(self.current.prompt).is_some_and(|(one, other)| one.literal.distance(other) < 3)
+        };
+        let partner = self.calls.iter().rev().find(is_other).filter(passed_on).map(|call| call.conversation);
+        let own = |at: &usize| {
+            let conversation = self.calls[*at].conversation;
+            conversation == self.current.conversation || Some(conversation) == partner
+        };
         let (mut places, mut new, mut later) = (Vec::new(), 0, self.current);
         for at in (0..self.calls.len()).rev().filter(own) {
             let is_idle = later.novelty == Novelty::Idle;
@@ -594,8 +664,9 @@ impl View<'_> {
     }
 
     /// Which calls before `from` count, back to where more than `most` that is new lies between two
-    /// of them. What is done ends it at once, unless nothing does.
-    fn laps(&self, from: usize, most: usize, counts: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// of them. What is done ends it at once, unless nothing does, and so does a first look at
+    /// something else if the laps only look at what is known.
+    fn laps(&self, from: usize, (most, reminds): (usize, Option<u64>), counts: impl Fn(usize) -> bool) -> Vec<usize> {
         let (mut later, mut laps) = (from, Vec::new());
         for index in (0..from).rev().filter(|index| counts(*index)) {
             let ends = [self.at(later).conversation, self.at(index).conversation];
@@ -605,7 +676,11 @@ impl View<'_> {
             let is_alive = between.iter().filter(found).any(|at| *at < later && self.gives_new(*at, later));
             let is_source = !self.always_fails(later) && between.iter().filter(found).any(|at| self.is_source(*at));
             let is_right = between.iter().filter(found).any(|at| self.is_done_right(*at, index, later));
-            let is_done = is_source || is_right || between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
+            let is_discovery =
+                |at: &usize| self.is_first(*at) && self.at(*at).tools.unwrap().adaptive != reminds.unwrap();
+            let is_first = reminds.is_some() && between.iter().filter(found).any(is_discovery);
+            let is_done =
+                is_first || is_source || is_right || between.iter().any(|at| self.at(*at).novelty == Novelty::Changed);
             if most < usize::MAX && (is_done || is_alive || between.iter().filter(found).count() > most) {
                 break;
             }
@@ -613,6 +688,12 @@ impl View<'_> {
             laps.push(index);
         }
         laps
+    }
+
+    /// Whether the call at a place had not been made before.
+    fn is_first(&self, place: usize) -> bool {
+        let signature = |at: usize| self.at(at).tools.map(|step| step.adaptive);
+        !(0..place).any(|at| signature(at) == signature(place))
     }
 
     /// Whether the call at a place did what two others had failed at with something else.
@@ -653,7 +734,7 @@ impl View<'_> {
     /// or those of all conversations if they are more.
     fn standstill(&self, marks: &mut [[bool; 3]]) {
         let own = |call: &Fingerprint| call.conversation == self.current.conversation;
-        let more = if self.current.novelty == Novelty::Barren { 0 } else { 2 };
+        let more = if self.current.novelty == Novelty::Barren || reminds(self.current).is_some() { 0 } else { 2 };
         let of_own = self.standing(own, |steps| more + steps / 3);
         let of_all = self.standing(|_| true, |_| 0);
         let excess = |(steps, kinds, _): &(Vec<usize>, usize, usize)| steps.len() - kinds;
@@ -691,7 +772,10 @@ impl View<'_> {
             if call.novelty == Novelty::Changed || is_source || found > free(steps.len()) {
                 break;
             }
-            if call.novelty.is_repetition() {
+            let looked = |step: ToolStep| step.kind == StepKind::Look && !step.is_error && step.result.is_empty;
+            let is_in_vain = call.tools.is_some_and(looked);
+            let is_try = self.current.novelty != Novelty::Barren && reminds(self.current).is_none();
+            if call.novelty.is_repetition() || (call.novelty == Novelty::Neutral && is_try && is_in_vain) {
                 steps.push(at);
                 found_between = found;
             }
@@ -844,16 +928,22 @@ impl View<'_> {
         let is_rewording = reworded(&one, &other) || call.novelty == Novelty::Barren && gave_alike(&one, &other);
         let is_part = same_part(&one, &other) || call.novelty == Novelty::Barren && parts_of_one(&one, &other);
         let is_same = same_finding(&one, &other) || is_rewording || is_part;
-        let same_nothing = last.novelty == Novelty::Barren && is_same;
+        let same_nothing = last.novelty == Novelty::Barren && call.novelty != Novelty::Neutral && is_same;
         comparable(call, last) && same_step(call, last) || same_conversation && (same_error || same_nothing)
     }
+}
+
+/// The signature of a look that showed something.
+fn reminds(call: &Fingerprint) -> Option<u64> {
+    let is_look = |step: &ToolStep| step.kind == StepKind::Look && !step.is_error && !step.result.is_empty;
+    call.tools.filter(is_look).map(|step| step.adaptive)
 }
 
 /// What tells steps apart that bring nothing.
 fn key(call: &Fingerprint) -> u64 {
     let step = call.tools.unwrap();
     match (call.novelty, step.is_error) {
-        (Novelty::Barren, _) => u64::from(step.result.finding()),
+        (Novelty::Barren | Novelty::Neutral, _) => u64::from(step.result.finding()),
         (_, true) => u64::from(step.result.gist),
         _ => step.adaptive,
     }

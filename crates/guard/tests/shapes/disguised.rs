@@ -27,7 +27,7 @@ fn the_same_failure_slowly_and_at_no_regular_time() {
 
 #[test]
 fn searches_without_output_by_a_tool_that_takes_a_command() {
-    check(8, |client, round| {
+    check(12, |client, round| {
         client.tool("run", &json!({"command": format!("find /srv/{} -name '*.lic'", words(round, 1))}), "");
     });
 }

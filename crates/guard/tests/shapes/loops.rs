@@ -46,7 +46,7 @@ fn one_error_across_tools() {
 
 #[test]
 fn ping_pong() {
-    check(6, |client, round| {
+    check(7, |client, round| {
         let tool = ["search", "open"][round % 2];
         client.tool(tool, &json!({"query": "import"}), ["three hits", "the page"][round % 2]);
     });
@@ -175,7 +175,7 @@ fn a_plan_that_is_only_reworded() {
 
 #[test]
 fn validating_the_validation() {
-    check(6, |client, round| {
+    check(7, |client, round| {
         let tool = ["validate", "verify_validation"][round % 2];
         client.tool(tool, &json!({"what": "the import"}), "all checks passed");
     });
@@ -222,7 +222,7 @@ fn the_same_refusal_for_another_path() {
 
 #[test]
 fn a_search_in_other_words_that_finds_nothing() {
-    check(8, |client, round| client.tool("search", &json!({"query": words(round, 3)}), "[]"));
+    check(11, |client, round| client.tool("search", &json!({"query": words(round, 3)}), "[]"));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn the_same_message_sent_again_under_another_number() {
 
 #[test]
 fn a_search_that_repeats_its_query_and_finds_nothing() {
-    check(8, |client, round| {
+    check(11, |client, round| {
         let query = words(round, 3);
         client.tool("search", &json!({ "query": query }), &format!("No results found for \"{query}\"."));
     });

@@ -134,10 +134,10 @@ pub struct ResultPrint {
     pub kept: u32,
     /// A hash without the words of the calls themselves: it identifies the kind of an error or of
     /// an empty result. For a look with a [wording](ToolStep::wording) and a short result it is the
-    /// [set](WordSet) of the result's other words.
+    /// [set](WordSet) of the result's other words, and for a change a hash of what it aims at.
     pub gist: u32,
-    /// The first two of those numbers, and a weighted sum of all: how they move tells progress from
-    /// jitter.
+    /// The first two of those numbers, and a weighted sum of all, negative if there are sizes among
+    /// them: how they move tells progress from jitter.
     pub numbers: [f32; 3],
     /// Whether the result is empty or says that nothing was found.
     pub is_empty: bool,

@@ -20,6 +20,18 @@ pub(crate) fn has_failed(result: &str) -> Option<bool> {
     Some(code.lines().next() != Some("0"))
 }
 
+/// Whether a terminal shows nothing new of a program that still runs: behind the header of Codex,
+/// or in the tags that Claude Code writes.
+pub(crate) fn runs_silently(result: &str) -> bool {
+    match split(result) {
+        Some((header, output)) => header.contains("Process running") && output.trim().is_empty(),
+        None => {
+            let is_short = result.len() <= LONGEST && result.trim_start().starts_with('<');
+            is_short && result.contains("<status>running</status>") && !result.contains("<std")
+        }
+    }
+}
+
 fn split(result: &str) -> Option<(&str, &str)> {
     if !result.starts_with(START) {
         return None;
@@ -39,6 +51,9 @@ mod tests {
         };
         assert_eq!(without_header(&result(1)), "\nnpm error x");
         assert_eq!([0, 1, 127].map(|code| has_failed(&result(code))), [Some(false), Some(true), Some(true)]);
+        let running = |output: &str| format!("Chunk ID: 4fe6ad\nProcess running with session ID 7\nOutput:\n{output}");
+        assert_eq!(["", "\n", "a"].map(|output| runs_silently(&running(output))), [true, true, false]);
+        assert_eq!(["<status>running</status>\n", "running", &result(0)].map(runs_silently), [true, false, false]);
         for none in ["", "Output:\nx", "Chunk ID: 1", "process exited with code 1"] {
             assert_eq!(without_header(none), none);
             assert_eq!(has_failed(none), None, "{none}");

@@ -100,6 +100,7 @@ impl Lights {
             return self.add(waiting.shape, fold(waiting.kept, MASKED));
         }
         self.numbers.add(value);
+        self.numbers.are_sizes |= volatile::is_size_unit(next);
         self.add(waiting.shape, fold(waiting.kept, hash));
     }
 
@@ -127,6 +128,7 @@ impl Lights {
         let is_volatile = self.list_goes_on || self.before & VOLATILE != 0;
         self.list_goes_on = is_volatile && bytes.ends_with(b",");
         let (bytes, is_bracketed) = volatile::without_bracket(bytes);
+        self.numbers.are_sizes |= volatile::holds_size(bytes);
         for token in tokens(bytes, is_volatile || self.before & CALENDAR != 0) {
             if let Some((hash, value)) = last.take() {
                 self.numbers.add(value);
@@ -179,7 +181,8 @@ impl Lights {
         } else {
             self.add(word.hash, word.hash);
         }
-        self.before = says | if volatile::names_id(word.bytes) { ID } else { 0 };
+        let volatile = if volatile::names_volatile(word.bytes) { VOLATILE } else { 0 };
+        self.before = says | volatile | if volatile::names_id(word.bytes) { ID } else { 0 };
     }
 }
 
@@ -206,6 +209,8 @@ struct Trend {
     first: [f32; 2],
     blend: f64,
     count: u32,
+    /// Whether there is a size among them, which jitters although nothing happens.
+    are_sizes: bool,
 }
 
 impl Trend {
@@ -220,6 +225,8 @@ impl Trend {
     }
 
     fn finish(self) -> [f32; 3] {
-        [self.first[0], self.first[1], self.blend as f32]
+        // The sign is free: numbers are taken without theirs.
+        let blend = if self.are_sizes { -self.blend } else { self.blend };
+        [self.first[0], self.first[1], blend as f32]
     }
 }

@@ -90,6 +90,8 @@ mod tests {
             ("{\"output\":\"[57058] 2026-03-11 09:14:19 closed\"}", "{\"output\":\"[83] 2026-03-12 10:14:19 closed\"}"),
             ("sshd[4242]: closed", "sshd[91]: closed"),
             ("[13379] worker: broker closed", "[631] worker: broker closed"),
+            ("{\"state\": \"up\", \"took_ms\": 14}", "{\"state\": \"up\", \"took_ms\": 44}"),
+            ("{\"pid\": 5446, \"a\": 1}", "{\"pid\": 878, \"a\": 1}"),
             ("{\"duration_us\":5446,\"a\":1}", "{\"duration_us\":1878,\"a\":1}"),
             (
                 "addr=0x30 pc=0xeae7ef] goroutine 2 [running]: +0x6c",

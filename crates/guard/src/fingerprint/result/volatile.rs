@@ -83,6 +83,30 @@ pub(super) fn is_unit(letters: &[u8]) -> bool {
     TIME_UNITS.iter().any(|unit| unit.as_bytes() == letters)
 }
 
+const SIZE_UNITS: [&str; 12] =
+    ["b", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "bytes", "kilobytes", "megabytes", "gigabytes"];
+
+/// Whether a word is a unit of size, whatever mark stands behind it.
+pub(super) fn is_size_unit(word: &[u8]) -> bool {
+    let letters = count(word, 0, u8::is_ascii_lowercase);
+    let is_alone = word[letters..].iter().all(u8::is_ascii_punctuation);
+    is_alone && SIZE_UNITS.iter().any(|unit| unit.as_bytes() == &word[..letters])
+}
+
+/// Whether a word holds a unit of size behind a number or at the end of a name: `48.3kb`,
+/// `"memory_mb":512`.
+pub(super) fn holds_size(word: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(start) = word[at..].iter().position(|byte| byte.is_ascii_digit() || *byte == b'_') {
+        let unit = at + start + 1;
+        at = unit + count(word, unit, u8::is_ascii_lowercase);
+        if at > unit && SIZE_UNITS.iter().any(|known| known.as_bytes() == &word[unit..at]) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether a number may be a time in seconds since 1970.
 pub(super) fn is_epoch_seconds(value: f64) -> bool {
     (1.4e9..2.2e9).contains(&value)
@@ -135,6 +159,16 @@ pub(super) fn names_id(word: &[u8]) -> bool {
     let name = name.strip_suffix(b"\"").unwrap_or(name);
     let Some(owner) = name.strip_suffix(b"id") else { return false };
     owner.ends_with(b"_") || owner.ends_with(b"-") || OWNERS.iter().any(|known| owner.ends_with(known.as_bytes()))
+}
+
+/// Whether a word in quotes is the name of a volatile number: `"took_ms":`, `{"pid":`.
+pub(super) fn names_volatile(word: &[u8]) -> bool {
+    let Some(name) = word.strip_suffix(b"\":") else { return false };
+    let start = name.iter().rposition(|byte| *byte == b'"').map_or(name.len(), |quote| quote + 1);
+    let name = &name[start..];
+    let unit = name.iter().rposition(|byte| *byte == b'_').filter(|at| is_unit(&name[at + 1..]));
+    let is_key = |name: &[u8]| KEYS.iter().any(|key| key.as_bytes() == name);
+    is_key(name) || unit.is_some_and(|at| is_key(&name[..at]))
 }
 
 /// A word of so many letters is an id where one is expected.

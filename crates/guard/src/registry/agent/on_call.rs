@@ -8,7 +8,7 @@ use model::{
 use super::{Agent, seconds};
 use crate::decision::{Decision, Scored, Ticket, Verdict};
 use crate::fingerprint::RequestPrint;
-use crate::progress;
+use crate::progress::{self, Moment};
 use crate::rules;
 use crate::score;
 use crate::stuck::stuck;
@@ -96,7 +96,8 @@ impl Agent<'_> {
         if self.windows.has_failed() && earlier.clone().any(has_failed) {
             return Novelty::Neutral;
         }
-        progress::novelty(earlier.filter(|call| !call.is_sample()), &step, print.turn, print.silence)
+        let moment = Moment { turn: print.turn, depth: print.step.depth, silence: print.silence };
+        progress::novelty(earlier.filter(|call| !call.is_sample()), &step, moment)
     }
 
     /// Scores a recorded call as it arrived, then records how it ended.

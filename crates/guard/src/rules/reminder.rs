@@ -1,0 +1,18 @@
+//! A look at something known is not a try: an agent reads a plan or a file of types again before
+//! each new file. Running a test again is a try, and reading something in between does not make it
+//! another one.
+
+use model::{StepKind, ToolStep};
+
+use super::new_work::Until;
+
+/// What ends a chain of steps like this one. A chain of looks that showed something also ends with
+/// the first look at something else.
+pub(crate) fn chain_end(step: Option<ToolStep>) -> Until {
+    step.filter(is_reminder).map_or(Until::Work, |step| Until::Discovery(step.adaptive))
+}
+
+/// Whether a step looked at something that is there.
+pub(crate) fn is_reminder(step: &ToolStep) -> bool {
+    step.kind == StepKind::Look && !step.is_error && !step.result.is_empty
+}
