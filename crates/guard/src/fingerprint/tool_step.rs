@@ -86,7 +86,8 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     };
     // Whoever reads a terminal waits while its program runs and says nothing.
     let is_silent = !asked.tool_results.is_empty() && asked.tool_results.iter().all(|result| runs_silently(result));
-    let kind = if is_silent && kind == StepKind::Look { StepKind::Wait } else { kind };
+    let may_wait = matches!(kind, StepKind::Look | StepKind::Other);
+    let kind = if is_silent && may_wait { StepKind::Wait } else { kind };
     let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
     let is_patch = asked.calls_are_written && asked.tool_calls.iter().all(kind::is_patch);
     let says_error = |result: &Cow<'_, str>| says(result) && (!is_patch || kind::is_about_patch(result));

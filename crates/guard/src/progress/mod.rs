@@ -89,7 +89,7 @@ fn against_earlier<'e>(
         return match step.kind {
             _ if step.result.is_empty => Novelty::Stale,
             _ if is_plateau(results(), step.result) => Novelty::Waited,
-            StepKind::Look if comes_back(results(), step.result) => Novelty::Neutral,
+            StepKind::Look | StepKind::Other if comes_back(results(), step.result) => Novelty::Neutral,
             _ => Novelty::Stale,
         };
     }
@@ -109,11 +109,12 @@ fn against_earlier<'e>(
         _ => {}
     }
     let all = all_series(alike, step.result);
-    let is_look = step.kind == StepKind::Look;
+    // What is run or changed is measured, and measurements jitter.
+    let may_live = matches!(step.kind, StepKind::Look | StepKind::Other);
     match movement(&all) {
         _ if step.is_error && (counts_tries(&all) || are_drawn(&all)) => Novelty::Jitter,
         // Numbers that go back and forth within wide bounds may be live measurements.
-        Novelty::Jitter if !step.is_error && (is_look && live(&all) || all.iter().any(Series::is_lively)) => {
+        Novelty::Jitter if !step.is_error && (may_live && live(&all) || all.iter().any(Series::is_lively)) => {
             Novelty::Neutral
         }
         brought => brought,

@@ -46,12 +46,12 @@ pub(super) fn live(all: &[Series; 3]) -> bool {
 /// By how much the number of the try may rise from one result to the next: others may try, too.
 const MOST_TRIES: f32 = 4.0;
 
-/// How often a number of something that is run may go back and forth within wide bounds before it is
-/// jitter.
+/// How often a number of something that is run may go back and forth within wide bounds before it
+/// is jitter.
 const WIDE_CHANGES: u32 = 6;
 
-/// How often a number within narrow bounds must have changed before drift (a price) can be told from
-/// noise.
+/// How often a number within narrow bounds must have changed before drift (a price) can be told
+/// from noise.
 const DRIFT_CHANGES: u32 = 10;
 /// The share of its bounds that noise crosses with each change, on average. Drift crosses less.
 const NOISE: f32 = 0.36;

@@ -9,8 +9,8 @@ use crate::window::PackedFingerprint;
 /// How many questions in a row may have no result after the first one.
 const FREE_QUESTIONS: usize = 4;
 
-/// Whether `step` asks something that none of `earlier` asked, and only a few questions in a row had
-/// no result.
+/// Whether `step` asks something that none of `earlier` asked, and only a few questions in a row
+/// had no result.
 pub(super) fn is_new_question<'e>(
     earlier: impl DoubleEndedIterator<Item = (&'e PackedFingerprint, ToolStep)>,
     step: &ToolStep,

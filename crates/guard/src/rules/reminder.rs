@@ -9,10 +9,6 @@ use super::new_work::Until;
 /// What ends a chain of steps like this one. A chain of looks that showed something also ends with
 /// the first look at something else.
 pub(crate) fn chain_end(step: Option<ToolStep>) -> Until {
+    let is_reminder = |step: &ToolStep| step.kind == StepKind::Look && !step.is_error && !step.result.is_empty;
     step.filter(is_reminder).map_or(Until::Work, |step| Until::Discovery(step.adaptive))
-}
-
-/// Whether a step looked at something that is there.
-pub(crate) fn is_reminder(step: &ToolStep) -> bool {
-    step.kind == StepKind::Look && !step.is_error && !step.result.is_empty
 }

@@ -5,7 +5,6 @@
 use model::{Novelty, StepKind, ToolStep};
 
 use super::new_work::is_supplied;
-use super::reminder::is_reminder;
 use crate::window::PackedFingerprint;
 
 /// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a
@@ -16,9 +15,10 @@ fn fillers(current: &PackedFingerprint, repetitions: usize) -> usize {
     more + repetitions / 3
 }
 
-/// Whether the newest step is a try, and no look at something that exists or does not.
+/// Whether the newest step is a try and not a look, whatever that showed.
 fn is_try(current: &PackedFingerprint) -> bool {
-    current.novelty() != Novelty::Barren && !current.tools().is_some_and(|step| is_reminder(&step))
+    let is_look = |step: ToolStep| step.kind == StepKind::Look && !step.is_error;
+    current.novelty() != Novelty::Barren && !current.tools().is_some_and(is_look)
 }
 
 /// Whether a call reports a search without a result. Between two tries it counts as one of them.

@@ -127,7 +127,7 @@ impl Naive {
         if same.iter().any(is_same) {
             return match step.result.is_empty {
                 false if stands_still(&of_shape) => Novelty::Waited,
-                false if step.kind == StepKind::Look && comes_back(&of_shape) => Novelty::Neutral,
+                false if may_live(&step) && comes_back(&of_shape) => Novelty::Neutral,
                 _ => Novelty::Stale,
             };
         }
@@ -400,7 +400,7 @@ fn of_numbers(numbers: &[f32], step: &ToolStep) -> Novelty {
     match movement(numbers) {
         _ if is_error && (counts_tries || is_drawn) => Novelty::Jitter,
         Novelty::Jitter if !is_error && is_lively => Novelty::Neutral,
-        Novelty::Jitter if !is_error && step.kind == StepKind::Look && lives(numbers) => Novelty::Neutral,
+        Novelty::Jitter if !is_error && may_live(step) && lives(numbers) => Novelty::Neutral,
         brought => brought,
     }
 }
@@ -414,6 +414,11 @@ fn is_tuned(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
     };
     let fails_again = |(call, other): &(Fingerprint, ToolStep)| other.is_error && call.novelty == Novelty::Stale;
     steps.iter().rposition(is_same).is_some_and(|last| steps[last..].iter().any(fails_again))
+}
+
+/// Whether the numbers of a step may be those of something that lives.
+fn may_live(step: &ToolStep) -> bool {
+    matches!(step.kind, StepKind::Look | StepKind::Other)
 }
 
 /// Whether a number moves within wide bounds, or drifts within narrow ones, or may do so.
@@ -734,7 +739,7 @@ impl View<'_> {
     /// or those of all conversations if they are more.
     fn standstill(&self, marks: &mut [[bool; 3]]) {
         let own = |call: &Fingerprint| call.conversation == self.current.conversation;
-        let more = if self.current.novelty == Novelty::Barren || reminds(self.current).is_some() { 0 } else { 2 };
+        let more = if is_try(self.current) { 2 } else { 0 };
         let of_own = self.standing(own, |steps| more + steps / 3);
         let of_all = self.standing(|_| true, |_| 0);
         let excess = |(steps, kinds, _): &(Vec<usize>, usize, usize)| steps.len() - kinds;
@@ -774,7 +779,7 @@ impl View<'_> {
             }
             let looked = |step: ToolStep| step.kind == StepKind::Look && !step.is_error && step.result.is_empty;
             let is_in_vain = call.tools.is_some_and(looked);
-            let is_try = self.current.novelty != Novelty::Barren && reminds(self.current).is_none();
+            let is_try = is_try(self.current);
             if call.novelty.is_repetition() || (call.novelty == Novelty::Neutral && is_try && is_in_vain) {
                 steps.push(at);
                 found_between = found;
@@ -931,6 +936,12 @@ impl View<'_> {
         let same_nothing = last.novelty == Novelty::Barren && call.novelty != Novelty::Neutral && is_same;
         comparable(call, last) && same_step(call, last) || same_conversation && (same_error || same_nothing)
     }
+}
+
+/// Whether a call reports a try: no look, whatever that showed.
+fn is_try(call: &Fingerprint) -> bool {
+    let is_look = call.tools.is_some_and(|step| step.kind == StepKind::Look && !step.is_error);
+    call.novelty != Novelty::Barren && !is_look
 }
 
 /// The signature of a look that showed something.

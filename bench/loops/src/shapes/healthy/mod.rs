@@ -1,6 +1,7 @@
 //! Healthy work that looks like a loop. Stopping one of these is a mistake.
 
 mod batches;
+mod bearings;
 mod browsing;
 mod errands;
 mod fleets;
@@ -27,6 +28,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(schedules::shapes());
     shapes.extend(retries::shapes());
     shapes.extend(batches::shapes());
+    shapes.extend(bearings::shapes());
     shapes.extend(fleets::shapes());
     shapes.extend(text_agents::shapes());
     shapes.extend(browsing::shapes());

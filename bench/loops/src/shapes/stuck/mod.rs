@@ -12,6 +12,7 @@ mod started_over;
 mod talk;
 mod text_agents;
 mod trades;
+mod tries;
 mod volatile_parts;
 
 use super::Shape;
@@ -30,6 +31,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(text_agents::shapes());
     shapes.extend(browsers::shapes());
     shapes.extend(crowds::shapes());
+    shapes.extend(tries::shapes());
     shapes.extend(trades::shapes());
     shapes.extend(errands::shapes());
     shapes
