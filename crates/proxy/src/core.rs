@@ -7,14 +7,14 @@ use model::{CallId, Clock, Providers, RecorderHandle};
 use parking_lot::Mutex;
 use wire::Chains;
 
+use crate::budgets::budget_clock::BudgetClock;
+use crate::budgets::budget_waiters::BudgetWaiters;
 use crate::config::ProxyConfig;
 use crate::evidence::cache::EvidenceCache;
 use crate::kills::Kills;
-use crate::policy::budget_clock::BudgetClock;
-use crate::policy::budget_waiters::BudgetWaiters;
-use crate::request::body_budget::BodyBudget;
 use crate::runtime::blocking::Blocking;
 use crate::runtime::catch_panic::CatchPanic;
+use crate::upload::body_budget::BodyBudget;
 use crate::upstream::client::UpstreamClient;
 use crate::upstream::destination::Destinations;
 

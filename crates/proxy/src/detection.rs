@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use guard::{Decision, NewCall, PreparedCall, Verdict};
-use model::{AgentId, DeactivatedBy, Deactivation, Event, Kill, Unscored};
+use model::{AgentId, Asked, DeactivatedBy, Deactivation, Event, Kill, Unscored};
 use wire::Dialect;
 
+use crate::agreement::{self, Agreed};
 use crate::call::Call;
 use crate::error::Stop;
 use crate::evidence::cached_body::CachedCall;
-use crate::evidence::incident;
+use crate::incident;
 use crate::policy::CallPolicy;
 use crate::request::read::ReadRequest;
 use crate::runtime::fault_injection::panic_if_requested;
-use crate::shared::{self, Agreed};
 use crate::truncate;
 
 /// Scores a conversation in `dialect` and carries out the verdict.
@@ -66,7 +66,7 @@ async fn decide(call: &mut Call, policy: &CallPolicy, request: ReadRequest<'_>) 
     let agent = call.event.agent.clone();
     let prepare = || core.catch_panic.run(|| prepare(&mut call.event, &agent, request));
     let Some(prepared) = core.blocking.run(length, prepare).await else { return Ok(None) };
-    let decision = match shared::agree(call, policy, Some(prepared)).await? {
+    let decision = match agreement::agree(call, policy, Some(prepared)).await? {
         Agreed::Decided(decision) => decision,
         Agreed::Alone => {
             let (guard, time) = (&core.guard, call.event.time);
@@ -86,8 +86,7 @@ async fn decide(call: &mut Call, policy: &CallPolicy, request: ReadRequest<'_>) 
 /// Records the request in the event and computes its fingerprint.
 fn prepare<'a>(event: &mut Event, agent: &'a AgentId, request: ReadRequest<'_>) -> PreparedCall<'a> {
     let ReadRequest { plain, asked, conversation, .. } = request;
-    event.model = event.model.take().or_else(|| asked.model.as_deref().map(truncate::model_name));
-    event.streamed |= asked.streamed;
+    note_request(event, &asked);
     let new_call = NewCall { agent, call: event.id, conversation: &conversation, body: plain, asked: &asked };
     let prepared = new_call.prepare().of_agent(agent);
     panic_if_requested("scoring");
@@ -95,13 +94,18 @@ fn prepare<'a>(event: &mut Event, agent: &'a AgentId, request: ReadRequest<'_>) 
     prepared
 }
 
+/// Records the model and the streaming of a request.
+fn note_request(event: &mut Event, asked: &Asked<'_>) {
+    // A model in the path takes precedence.
+    event.model = event.model.take().or_else(|| asked.model.as_deref().map(truncate::model_name));
+    event.streamed |= asked.streamed;
+}
+
 /// Asks the guard of this process.
 fn decide_alone(call: &mut Call, request: ReadRequest<'_>) -> Decision {
     let ReadRequest { plain, asked, conversation, .. } = request;
     let event = &mut call.event;
-    // A model in the path takes precedence.
-    event.model = event.model.take().or_else(|| asked.model.as_deref().map(truncate::model_name));
-    event.streamed |= asked.streamed;
+    note_request(event, &asked);
     let new_call =
         NewCall { agent: &event.agent, call: event.id, conversation: &conversation, body: plain, asked: &asked };
     // Prepared outside the lock on decisions, because refused calls wait for that lock.
@@ -120,7 +124,7 @@ async fn carry_out(call: &mut Call, kill: Kill) -> Stop {
     let deactivation = Deactivation { by: DeactivatedBy::KillSwitch, at: kill.at, incident: Some(kill.incident) };
     let core = Arc::clone(&call.core);
     let mut pending = PendingKill { call, kill: Some(kill.clone()) };
-    if let Some(earlier) = shared::kill(&core, &kill).await {
+    if let Some(earlier) = agreement::kill(&core, &kill).await {
         pending.kill = None;
         drop(pending);
         core.kills.finish(kill.incident);

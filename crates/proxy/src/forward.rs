@@ -12,23 +12,23 @@ use hyper::body::Incoming;
 use model::{Format, Provider, Unscored};
 use wire::Endpoint;
 
+use crate::agreement;
 use crate::answer::body::Body;
 use crate::answer::expected::Expected;
 use crate::answer::tee::tee;
 use crate::answer::usage;
 use crate::call::Call;
+use crate::credentials::agent_key;
 use crate::detection;
 use crate::error::Stop;
 use crate::headers;
 use crate::policy::CallPolicy;
 use crate::policy::model_override::{ModelPlaces, override_model};
-use crate::request::agent_key;
 use crate::request::conversation::{Found, find_conversation};
 use crate::request::read::{EarlierAnswers, ReadBody, ReadRequest};
 use crate::request::route::{Identified, Route};
-use crate::request::upload::{Outgoing, Upload};
-use crate::shared;
 use crate::truncate;
+use crate::upload::{Outgoing, Upload};
 use crate::upstream::connections::Connection;
 use crate::upstream::destination::Destination;
 
@@ -67,7 +67,7 @@ pub(crate) async fn forward(mut received: Received<'_>) -> Response<Body> {
         Ok(admitted) => send(received, admitted).await,
         Err(stop) => {
             received.upload.discard();
-            received.call.stop(stop).await
+            received.call.stop(stop).await.map(Body::from)
         }
     }
 }
@@ -97,7 +97,7 @@ async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
         }
         Found::Nothing(reason, body) => {
             policy.reserve_unknown(call).await?;
-            shared::agree(call, &policy, None).await?;
+            agreement::agree(call, &policy, None).await?;
             call.note_unscored(reason);
             let expected = Expected::without_conversation(&parts.method, path);
             Ok(Admitted { destination, path: path.into(), body, expected })
@@ -139,7 +139,7 @@ async fn admit_conversation<'a>(
             detection::judge(call, policy, endpoint.dialect, request).await?;
         }
         Err(reason) => {
-            shared::agree(call, policy, None).await?;
+            agreement::agree(call, policy, None).await?;
             call.note_unscored(reason);
             expected.asked_tokens = core.catch_panic.run(|| wire::body_tokens(&body.raw)).unwrap_or_default();
         }
@@ -167,7 +167,7 @@ async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> 
     };
     // Checked again, because reading took time: no call is sent after a kill.
     if let Err(stop) = call.check_active().await {
-        return call.stop(stop).await;
+        return call.stop(stop).await.map(Body::from);
     }
     let sent = match destination.request(&path, route.query, parts, outgoing) {
         Ok(request) => {
@@ -178,7 +178,7 @@ async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> 
     };
     match sent.and_then(check_answer) {
         Ok((answer, connection)) => tee(call, expected, answer, connection),
-        Err(stop) => call.stop(stop).await,
+        Err(stop) => call.stop(stop).await.map(Body::from),
     }
 }
 

@@ -1,10 +1,13 @@
 //! The data path of a call. Bytes pass untouched and a copy is read. No call waits for the store,
 //! except to commit a kill.
 
+mod agreement;
 mod answer;
+mod budgets;
 mod call;
 mod config;
 mod core;
+mod credentials;
 mod detection;
 mod encoding;
 mod error;
@@ -12,12 +15,14 @@ mod evidence;
 mod forward;
 mod headers;
 mod idle_timeout;
+mod incident;
 mod kills;
 mod policy;
 mod request;
 mod runtime;
 mod shared;
 mod truncate;
+mod upload;
 mod upstream;
 
 use std::fmt;
@@ -30,20 +35,21 @@ use hyper::body::Incoming;
 use model::{CallId, Clock, Evidence, Failures, KeptCall, KeptCalls, Providers, RecorderHandle};
 
 pub use answer::body::Body;
-pub use config::{OwnToken, ProxyConfig};
-pub use request::agent_token::AgentToken;
+pub use config::{Origin, ProxyConfig};
+pub use credentials::OwnToken;
+pub use credentials::agent_token::AgentToken;
 #[doc(hidden)]
 pub use request::decode::decode_body as read_body;
 #[doc(hidden)]
 pub use request::dot_segments::has_dot_segments;
-pub use request::origin::Origin;
+
 pub use shared::{Shared, Stored};
 
 use crate::core::Core;
 use forward::{Received, forward};
 use request::cors;
 use request::route::{self, Route, Unrouted};
-use request::upload::Upload;
+use upload::Upload;
 
 /// The proxy. Cloning is cheap.
 #[derive(Clone)]
@@ -139,14 +145,14 @@ impl Proxy {
     /// The evidence of those calls whose bodies are cached, for an incident that another server has
     /// recorded. Decompresses the bodies: call it on a thread that may block.
     pub fn cached_evidence(&self, calls: &[CallId]) -> Vec<Evidence> {
-        evidence::incident::read_cached(&self.core, calls)
+        incident::read_cached(&self.core, calls)
     }
 
     /// Follows the decisions and changes of other replicas, and records the kills of replicas that
     /// ended before they could. Ends at once if there are no replicas.
     pub async fn follow_replicas(self) {
         if let Some(shared) = self.core.config.shared.clone() {
-            shared::follow_changes(shared, self.core).await;
+            agreement::follow_changes(shared, self.core).await;
         }
     }
 

@@ -7,6 +7,7 @@ mod content;
 mod dialect;
 mod endpoint;
 mod json;
+mod percent_decoding;
 mod prices;
 mod refusal;
 mod request;
@@ -17,6 +18,7 @@ pub use answer::{Answer, AnswerReader, error_excerpt, error_message, read_assist
 pub use dialect::Dialect;
 pub use endpoint::{Endpoint, PathKind, builtin_providers, chat_path, dialect_of_body};
 pub use json::JsonTotals;
+pub use percent_decoding::percent_decoded;
 pub use prices::{Price, Prices, Rates, Unpriced, asked_tokens, body_tokens, estimated_usage, price_line};
 pub use refusal::{Fault, Refusal, RefusalKind, RefusalStatus, refuse};
 pub use request::{

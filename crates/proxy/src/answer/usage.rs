@@ -5,7 +5,6 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::response::Parts;
-use model::Usage;
 use wire::{Answer, Dialect, UsageFilter};
 
 use super::expected::{Content, Expected};
@@ -62,16 +61,7 @@ pub(crate) fn note_usage(call: &mut Call, expected: &Expected, answer: &Answer, 
         false => wire::estimated_usage(answer.usage, expected.asked_tokens, answer.answered.as_ref()),
     };
     call.event.estimated = !is_reported && call.event.usage.output.is_some();
-    note_cost(call, answer.model.as_deref());
-}
-
-/// Records the usage of a call that was sent and whose answer nobody waits for: the provider works
-/// on it all the same. Otherwise an agent that always hangs up would spend nothing of its budget.
-pub(crate) fn note_usage_of_unanswered(call: &mut Call) {
-    let Some(tokens) = call.sent_tokens.take() else { return };
-    call.event.usage = wire::estimated_usage(Usage::default(), tokens, None);
-    call.event.estimated = true;
-    note_cost(call, None);
+    call.note_cost(answer.model.as_deref());
 }
 
 /// Whether the provider began an answer, so that the request is charged even if no answer arrived.
@@ -80,18 +70,4 @@ fn is_paid_for(call: &Call, expected: &Expected, answer: &Answer) -> bool {
     let is_success = call.event.status.is_some_and(|status| (200..300).contains(&status));
     let is_error = answer.answered.is_none() && answer.error.is_some();
     is_success && !is_error && !matches!(expected.content, Content::Embeddings(_))
-}
-
-/// `answered` is the model in the answer. It is more exact than the one in the request, which may
-/// be an alias.
-fn note_cost(call: &mut Call, answered: Option<&str>) {
-    let event = &mut call.event;
-    if event.usage == Usage::default() {
-        return;
-    }
-    let asked = event.model.as_deref().filter(|asked| Some(*asked) != answered);
-    let provider = event.provider.as_deref().unwrap_or_default();
-    let prices = &call.core.config.prices;
-    let models = [answered, asked].into_iter().flatten();
-    event.cost = models.into_iter().find_map(|model| prices.cost(provider, model, &event.usage));
 }

@@ -4,5 +4,4 @@
 pub(crate) mod cache;
 pub(crate) mod cached_body;
 mod disk_copy;
-pub(crate) mod incident;
 mod opening_words;

@@ -1,10 +1,7 @@
 //! The policy of a call's agent: whether the call is allowed, what is reserved for it, and which
 //! model it uses. A call of an agent without a policy takes no lock here.
 
-pub(crate) mod budget_clock;
-pub(crate) mod budget_waiters;
 pub(crate) mod model_override;
-pub(crate) mod spending;
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -8,10 +8,10 @@ use http::request::Parts;
 use model::{AgentId, AgentKeyId, BlockReason, KeyHash, KeyInForce, KeyRefusal, KeyText};
 use wire::RefusalKind;
 
-use super::agent_key;
-use super::agent_token::{self, AgentToken};
 use super::route::Route;
 use crate::core::Core;
+use crate::credentials::agent_key;
+use crate::credentials::agent_token::{self, AgentToken};
 use crate::error::Stop;
 use crate::headers;
 

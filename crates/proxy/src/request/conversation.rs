@@ -9,9 +9,9 @@ use model::{Format, Unscored};
 use wire::{Endpoint, PathKind};
 
 use super::read::{ReadBody, flatten};
-use super::upload::Upload;
 use crate::core::Core;
 use crate::error::Stop;
+use crate::upload::Upload;
 
 /// The content of a request, and its body if that had to be read.
 pub(crate) enum Found<'a> {

@@ -13,7 +13,7 @@ use http::header::{
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::origin::Origin;
+use crate::config::Origin;
 use crate::error::Stop;
 use crate::headers;
 

@@ -9,9 +9,9 @@ use model::{AgentId, Asked, Continues, Unread, Unscored};
 use wire::{Dialect, Link};
 
 use super::decode::decode_body;
-use super::upload::{BrokenUpload, Upload};
 use crate::core::Core;
 use crate::encoding::Encoding;
+use crate::upload::{BrokenUpload, Upload};
 
 /// A body that was received completely.
 pub(crate) struct ReadBody {

@@ -2,21 +2,20 @@
 //! `/{provider}/{rest…}` with an agent key that names the agent. The path below the provider is
 //! forwarded unchanged.
 
-use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, header};
 use model::{AgentId, AllowedHosts, CallId, Format, Provider};
-use wire::Endpoint;
+use wire::{Endpoint, percent_decoded};
 
+use super::caller;
 use super::cors::{self, Caller};
 use super::dot_segments::has_dot_segments;
-use super::{agent_key, caller};
 use crate::call::Call;
-use crate::config::OwnToken;
 use crate::core::Core;
+use crate::credentials::{OwnToken, agent_key};
 use crate::error::Stop;
 
 /// The expected form, for error messages.
@@ -177,28 +176,6 @@ fn check_host(hosts: &AllowedHosts, uri: &Uri, headers: &HeaderMap) -> Result<()
     }
     let message = "this host name is not one of this proxy's; allow it with --allow-host NAME".to_owned();
     Err(Stop::Client(StatusCode::MISDIRECTED_REQUEST, message))
-}
-
-/// Decodes the `%xx` of `segment`. Invalid escapes stay, and are refused later as an agent's name.
-pub(crate) fn percent_decoded(segment: &str) -> Cow<'_, str> {
-    if !segment.contains('%') {
-        return Cow::Borrowed(segment);
-    }
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let decoded = match (byte, after) {
-            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high << 4 | low),
-            _ => None,
-        };
-        bytes.push(decoded.unwrap_or(byte));
-        rest = if decoded.is_some() { &after[2..] } else { after };
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
 #[cfg(test)]

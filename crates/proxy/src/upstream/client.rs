@@ -19,7 +19,7 @@ use super::connections::Connection;
 use super::destination::Destination;
 use crate::config::ProxyConfig;
 use crate::error::Stop;
-use crate::request::upload::{BrokenUpload, Outgoing};
+use crate::upload::{BrokenUpload, Outgoing};
 
 /// How often a silent connection is probed.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::idle_timeout::IdleTimeout;
-use crate::request::upload::{Outgoing, Progress};
+use crate::upload::{Outgoing, Progress};
 
 /// The most idle connections.
 const MAX_IDLE: usize = 512;

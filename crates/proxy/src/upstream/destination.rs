@@ -13,11 +13,11 @@ use model::{Format, Provider, Providers};
 use secrecy::ExposeSecret;
 
 use super::connections::Connections;
-use crate::config::OwnToken;
+use crate::credentials::OwnToken;
+use crate::credentials::agent_key;
 use crate::error::Stop;
 use crate::headers::{self, X_API_KEY, X_GOOG_API_KEY};
-use crate::request::agent_key;
-use crate::request::upload::Outgoing;
+use crate::upload::Outgoing;
 
 /// One provider, ready to be called.
 pub(crate) struct Destination {

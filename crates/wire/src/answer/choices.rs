@@ -17,7 +17,7 @@ pub(crate) struct Choices {
 #[derive(Debug, Default)]
 struct Choice {
     index: u64,
-    said: Accumulator,
+    accumulator: Accumulator,
     finished: bool,
 }
 
@@ -31,9 +31,9 @@ impl Choices {
         let known = self.all.iter().position(|choice| choice.index == index);
         if known.is_none() && self.all.len() < MAX_CHOICES {
             self.all.push(Choice { index, ..Choice::default() });
-            return self.all.last_mut().map(|choice| (&mut choice.said, &mut self.budget));
+            return self.all.last_mut().map(|choice| (&mut choice.accumulator, &mut self.budget));
         }
-        Some((&mut self.all.get_mut(known?)?.said, &mut self.budget))
+        Some((&mut self.all.get_mut(known?)?.accumulator, &mut self.budget))
     }
 
     /// Marks the alternative with this `index` as finished.
@@ -56,7 +56,7 @@ impl Choices {
     /// All alternatives joined in order of their index. `None` if none has begun.
     pub(crate) fn answered(mut self) -> Option<Answered> {
         self.all.sort_by_key(|choice| choice.index);
-        self.all.into_iter().map(|choice| choice.said.finish()).reduce(|mut all, next| {
+        self.all.into_iter().map(|choice| choice.accumulator.finish()).reduce(|mut all, next| {
             all.text.push_str(&next.text);
             all.tool_calls.extend(next.tool_calls);
             all

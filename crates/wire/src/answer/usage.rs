@@ -92,16 +92,16 @@ impl AnthropicUsage {
 
 /// Gemini's usage. Every report is complete, so the last one counts.
 pub(crate) fn read_gemini(value: Json<'_>) -> Usage {
-    let (mut prompt, mut tools, mut said, mut thought, mut cached) = (None, None, None, None, None);
+    let (mut prompt, mut tools, mut accumulator, mut thought, mut cached) = (None, None, None, None, None);
     value.fields(|key, value| match key {
         "promptTokenCount" => prompt = tokens(value),
         "toolUsePromptTokenCount" => tools = tokens(value),
-        "candidatesTokenCount" => said = tokens(value),
+        "candidatesTokenCount" => accumulator = tokens(value),
         "thoughtsTokenCount" => thought = tokens(value),
         "cachedContentTokenCount" => cached = tokens(value),
         _ => {}
     });
-    let (input, output) = (sum([prompt, tools]), sum([said, thought]));
+    let (input, output) = (sum([prompt, tools]), sum([accumulator, thought]));
     Usage { input, output, cached, reasoning: thought, ..Usage::default() }
 }
 

@@ -1,6 +1,8 @@
 //! Normalises a path as a lenient server reads it, to recognise its endpoint. The forwarded path
 //! does not change.
 
+use crate::percent_decoding::percent_decoded;
+
 /// `path` in lower case and percent-decoded, without empty segments, parameters (`;x=1`) and a
 /// final `.json`.
 pub(crate) fn plain_path(path: &str) -> String {
@@ -25,25 +27,6 @@ pub(crate) fn plain_path(path: &str) -> String {
 /// Whether `path` ends with the segments of `end`.
 pub(crate) fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-}
-
-/// Decodes `%xx` in `path`. Invalid escapes stay as they are.
-fn percent_decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let decoded = match (byte, after) {
-            (b'%', [high, low, ..]) => hex_digit(*high).zip(hex_digit(*low)).map(|(high, low)| high << 4 | low),
-            _ => None,
-        };
-        bytes.push(decoded.unwrap_or(byte));
-        rest = if decoded.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn hex_digit(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
 #[cfg(test)]

@@ -41,13 +41,17 @@ fn is_attachment(piece: &[u8]) -> bool {
 }
 
 /// Completes the usage of a call whose provider reported it in part or not at all.
-pub fn estimated_usage(said: Usage, asked_tokens: u64, answered: Option<&Answered>) -> Usage {
+pub fn estimated_usage(reported: Usage, asked_tokens: u64, answered: Option<&Answered>) -> Usage {
     let bytes = answered.map_or(0, |answered| {
         let calls = answered.tool_calls.iter().map(|call| call.name.len() + call.arguments.len());
         answered.text.len() + calls.sum::<usize>()
     });
     let came = (bytes as u64).div_ceil(BYTES_PER_TOKEN);
-    Usage { input: said.input.or(Some(asked_tokens)), output: Some(said.output.unwrap_or(0).max(came)), ..said }
+    Usage {
+        input: reported.input.or(Some(asked_tokens)),
+        output: Some(reported.output.unwrap_or(0).max(came)),
+        ..reported
+    }
 }
 
 #[cfg(test)]
@@ -67,8 +71,8 @@ mod tests {
     fn reported_usage_precedes_estimates() {
         let answered = Answered { text: "x".repeat(400), ..Answered::default() };
         // Anthropic reports the input and the first output token at the start.
-        let said = Usage { input: Some(10), output: Some(1), ..Usage::default() };
-        let usage = estimated_usage(said, 999, Some(&answered));
+        let reported = Usage { input: Some(10), output: Some(1), ..Usage::default() };
+        let usage = estimated_usage(reported, 999, Some(&answered));
         assert_eq!((usage.input, usage.output), (Some(10), Some(100)));
         let usage = estimated_usage(Usage::default(), 999, None);
         assert_eq!((usage.input, usage.output), (Some(999), Some(0)));

@@ -94,10 +94,10 @@ impl ChatAnswer {
         if let Some(usage) = piece.usage {
             self.report(usage);
         }
-        let Some((said, budget)) = self.choices.at(piece.index) else { return };
-        piece.message.read(said, budget);
+        let Some((accumulator, budget)) = self.choices.at(piece.index) else { return };
+        piece.message.read(accumulator, budget);
         if let Some(text) = piece.text.and_then(Json::text) {
-            said.push_text(&text, budget);
+            accumulator.push_text(&text, budget);
         }
         if piece.is_last {
             self.choices.finish_one(piece.index);
@@ -225,24 +225,24 @@ impl<'a> Message<'a> {
         }
     }
 
-    fn read(&self, said: &mut Accumulator, budget: &mut ByteBudget) {
+    fn read(&self, accumulator: &mut Accumulator, budget: &mut ByteBudget) {
         for content in [self.content, self.refusal].into_iter().flatten() {
             parts(content, |part| {
                 if let Part::Text(text) = part {
-                    said.push_text(&text.text().unwrap_or_default(), budget);
+                    accumulator.push_text(&text.text().unwrap_or_default(), budget);
                 }
             });
         }
         if let Some(calls) = self.tool_calls {
-            calls.items(|call| read_call(call, said, budget));
+            calls.items(|call| read_call(call, accumulator, budget));
         }
         if let Some(call) = self.function_call.filter(|call| !call.is_null()) {
-            said.append_call(0, &tool_call::read_value(call), budget);
+            accumulator.append_call(0, &tool_call::read_value(call), budget);
         }
     }
 }
 
-fn read_call(call: Json<'_>, said: &mut Accumulator, budget: &mut ByteBudget) {
+fn read_call(call: Json<'_>, accumulator: &mut Accumulator, budget: &mut ByteBudget) {
     let (mut index, mut body, mut begins) = (None, None, false);
     call.fields(|key, value| match key {
         "index" => index = value.number(),
@@ -253,8 +253,8 @@ fn read_call(call: Json<'_>, said: &mut Accumulator, budget: &mut ByteBudget) {
     let Some(piece) = body.map(tool_call::read_value) else { return };
     // Whole messages have no indices, and some providers omit them in streams. Then an id begins a
     // new call.
-    match index.or(said.newest_index().filter(|_| !begins)) {
-        Some(index) => said.append_call(index, &piece, budget),
-        None => said.push_call(&piece, budget),
+    match index.or(accumulator.newest_index().filter(|_| !begins)) {
+        Some(index) => accumulator.append_call(index, &piece, budget),
+        None => accumulator.push_call(&piece, budget),
     }
 }

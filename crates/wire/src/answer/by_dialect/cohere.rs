@@ -13,7 +13,7 @@ use crate::tool_call;
 #[derive(Debug)]
 pub(crate) struct CohereAnswer {
     /// `None` before the message begins.
-    said: Option<Accumulator>,
+    accumulator: Option<Accumulator>,
     budget: ByteBudget,
     usage: Usage,
     error: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct CohereAnswer {
 impl CohereAnswer {
     pub(crate) fn new(limit: usize) -> CohereAnswer {
         let (budget, usage) = (ByteBudget(limit), Usage::default());
-        CohereAnswer { said: None, budget, usage, error: None, saw_end: false }
+        CohereAnswer { accumulator: None, budget, usage, error: None, saw_end: false }
     }
 
     /// Reads one event.
@@ -57,7 +57,7 @@ impl CohereAnswer {
             self.read_message(message, None);
         }
         self.end(Some(response));
-        self.saw_end = self.said.is_some();
+        self.saw_end = self.accumulator.is_some();
     }
 
     pub(crate) fn saw_end(&self) -> bool {
@@ -66,33 +66,33 @@ impl CohereAnswer {
 
     pub(crate) fn finish(self) -> Answer {
         let complete = self.saw_end && self.error.is_none();
-        let answered = self.said.map(Accumulator::finish);
+        let answered = self.accumulator.map(Accumulator::finish);
         Answer { answered, usage: self.usage, error: self.error, complete, ..Answer::default() }
     }
 
     /// Reads a message, or the piece of one at `index`. A piece has a single content or call where
     /// a message has a list. The tool plan is reasoning, which is not part of the response.
     fn read_message(&mut self, message: Json<'_>, index: Option<u64>) {
-        let said = self.said.get_or_insert_default();
+        let accumulator = self.accumulator.get_or_insert_default();
         let budget = &mut self.budget;
         message.fields(|key, value| match key {
             "content" if value.raw().starts_with('{') => {
                 let text = value.field("text").and_then(Json::text).unwrap_or_default();
-                said.push_text(&text, budget);
+                accumulator.push_text(&text, budget);
             }
             "content" => parts(value, |part| {
                 if let Part::Text(text) = part {
-                    said.push_text(&text.text().unwrap_or_default(), budget);
+                    accumulator.push_text(&text.text().unwrap_or_default(), budget);
                 }
             }),
             "tool_calls" if value.raw().starts_with('{') => {
                 if let Some(function) = value.field("function") {
-                    said.append_call(index.unwrap_or(0), &tool_call::read_value(function), budget);
+                    accumulator.append_call(index.unwrap_or(0), &tool_call::read_value(function), budget);
                 }
             }
             "tool_calls" => value.items(|call| {
                 if let Some(function) = call.field("function") {
-                    said.push_call(&tool_call::read_value(function), budget);
+                    accumulator.push_call(&tool_call::read_value(function), budget);
                 }
             }),
             _ => {}

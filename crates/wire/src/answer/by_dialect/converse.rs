@@ -14,7 +14,7 @@ use crate::tool_call;
 #[derive(Debug)]
 pub(crate) struct ConverseAnswer {
     /// `None` before the message begins.
-    said: Option<Accumulator>,
+    accumulator: Option<Accumulator>,
     budget: ByteBudget,
     usage: Usage,
     error: Option<String>,
@@ -39,7 +39,7 @@ struct EventFields<'a> {
 impl ConverseAnswer {
     pub(crate) fn new(limit: usize) -> ConverseAnswer {
         let (budget, usage) = (ByteBudget(limit), Usage::default());
-        ConverseAnswer { said: None, budget, usage, error: None, has_stopped: false, saw_end: false }
+        ConverseAnswer { accumulator: None, budget, usage, error: None, has_stopped: false, saw_end: false }
     }
 
     /// Reads one event or a whole body, which have different fields.
@@ -68,20 +68,20 @@ impl ConverseAnswer {
 
     pub(crate) fn finish(self) -> Answer {
         let complete = self.has_stopped && self.error.is_none();
-        let answered = self.said.map(Accumulator::finish);
+        let answered = self.accumulator.map(Accumulator::finish);
         Answer { answered, usage: self.usage, error: self.error, complete, ..Answer::default() }
     }
 
     fn apply(&mut self, event: &EventFields<'_>) {
         if event.begins {
-            self.said.get_or_insert_default();
+            self.accumulator.get_or_insert_default();
         }
         if let Some(message) = event.output.and_then(|output| output.field("message")) {
             self.read_message(message);
         }
         if let Some(tool) = event.start.and_then(|start| start.field("toolUse")) {
             let name = tool.field("name").and_then(Json::text).unwrap_or_default();
-            self.said.get_or_insert_default().begin_call(event.index, &name, "{}", &mut self.budget);
+            self.accumulator.get_or_insert_default().begin_call(event.index, &name, "{}", &mut self.budget);
         }
         if let Some(delta) = event.delta {
             self.extend_block(event.index, delta);
@@ -97,24 +97,24 @@ impl ConverseAnswer {
     }
 
     fn read_message(&mut self, message: Json<'_>) {
-        let said = self.said.get_or_insert_default();
+        let accumulator = self.accumulator.get_or_insert_default();
         let Some(content) = message.field("content") else { return };
         parts(content, |part| match part {
-            Part::Text(text) => said.push_text(&text.text().unwrap_or_default(), &mut self.budget),
-            Part::ToolUse(call) => said.push_call(&tool_call::read_value(call), &mut self.budget),
+            Part::Text(text) => accumulator.push_text(&text.text().unwrap_or_default(), &mut self.budget),
+            Part::ToolUse(call) => accumulator.push_call(&tool_call::read_value(call), &mut self.budget),
             // Reasoning is not part of the response.
             Part::Attachment(_) | Part::ToolResult(_) => {}
         });
     }
 
     fn extend_block(&mut self, index: u64, delta: Json<'_>) {
-        let said = self.said.get_or_insert_default();
+        let accumulator = self.accumulator.get_or_insert_default();
         delta.fields(|key, value| match key {
-            "text" => said.push_text(&value.text().unwrap_or_default(), &mut self.budget),
+            "text" => accumulator.push_text(&value.text().unwrap_or_default(), &mut self.budget),
             "toolUse" => {
                 let arguments = value.field("input").and_then(Json::text).unwrap_or_default();
                 let piece = ToolCall { name: Default::default(), arguments };
-                said.append_call(index, &piece, &mut self.budget);
+                accumulator.append_call(index, &piece, &mut self.budget);
             }
             _ => {}
         });

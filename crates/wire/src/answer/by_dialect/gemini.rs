@@ -70,9 +70,9 @@ impl GeminiAnswer {
             "finishReason" => finished = value.is_text(),
             _ => {}
         });
-        let Some((said, budget)) = self.candidates.at(index) else { return };
+        let Some((accumulator, budget)) = self.candidates.at(index) else { return };
         if let Some(parts) = content.and_then(|content| content.field("parts")) {
-            parts.items(|part| read_part(part, said, budget, &mut self.argument));
+            parts.items(|part| read_part(part, accumulator, budget, &mut self.argument));
         }
         if finished {
             self.candidates.finish_one(index);
@@ -81,7 +81,7 @@ impl GeminiAnswer {
 }
 
 /// Reads one part. Thoughts are ignored: they are not part of the response.
-fn read_part(part: Json<'_>, said: &mut Accumulator, budget: &mut ByteBudget, argument: &mut String) {
+fn read_part(part: Json<'_>, accumulator: &mut Accumulator, budget: &mut ByteBudget, argument: &mut String) {
     let (mut text, mut is_thought, mut call, mut code) = (None, false, None, None);
     part.fields(|key, value| match key {
         "text" => text = value.text(),
@@ -91,29 +91,31 @@ fn read_part(part: Json<'_>, said: &mut Accumulator, budget: &mut ByteBudget, ar
         _ => {}
     });
     if let Some(text) = text.filter(|_| !is_thought) {
-        said.push_text(&text, budget);
+        accumulator.push_text(&text, budget);
     }
     if let Some(call) = call {
-        read_call(call, said, budget, argument);
+        read_call(call, accumulator, budget, argument);
     }
     if let Some(code) = code {
-        said.push_call(&ToolCall { name: "executableCode".into(), arguments: code.raw().into() }, budget);
+        accumulator.push_call(&ToolCall { name: "executableCode".into(), arguments: code.raw().into() }, budget);
     }
 }
 
 /// Reads a call, or a piece of a call whose arguments are streamed. Only the first piece has a
 /// name.
-fn read_call(call: Json<'_>, said: &mut Accumulator, budget: &mut ByteBudget, argument: &mut String) {
+fn read_call(call: Json<'_>, accumulator: &mut Accumulator, budget: &mut ByteBudget, argument: &mut String) {
     let whole = tool_call::read_value(call);
-    let newest = said.newest_index().filter(|_| whole.name.is_empty());
+    let newest = accumulator.newest_index().filter(|_| whole.name.is_empty());
     if newest.is_none() {
         argument.clear();
-        said.push_call(&whole, budget);
+        accumulator.push_call(&whole, budget);
     }
-    let (Some(index), Some(pieces)) = (newest.or(said.newest_index()), call.field("partialArgs")) else { return };
+    let (Some(index), Some(pieces)) = (newest.or(accumulator.newest_index()), call.field("partialArgs")) else {
+        return;
+    };
     pieces.items(|piece| {
         let arguments = Cow::Owned(argument_piece(piece, argument));
-        said.append_call(index, &ToolCall { name: Cow::default(), arguments }, budget);
+        accumulator.append_call(index, &ToolCall { name: Cow::default(), arguments }, budget);
     });
 }
 

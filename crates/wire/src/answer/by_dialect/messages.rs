@@ -13,7 +13,7 @@ use crate::tool_call;
 #[derive(Debug)]
 pub(crate) struct MessagesAnswer {
     /// `None` before the message begins.
-    said: Option<Accumulator>,
+    accumulator: Option<Accumulator>,
     budget: ByteBudget,
     usage: AnthropicUsage,
     model: Option<String>,
@@ -49,7 +49,7 @@ impl MessagesAnswer {
     pub(crate) fn new(limit: usize) -> MessagesAnswer {
         let usage = AnthropicUsage::default();
         MessagesAnswer {
-            said: None,
+            accumulator: None,
             budget: ByteBudget(limit),
             usage,
             model: None,
@@ -82,7 +82,7 @@ impl MessagesAnswer {
         let mut message = MessageFields::default();
         if Json::parse_fields(body, |key, value| message.read_field(key, value)).is_ok() {
             self.take_message(&message);
-            self.saw_end = self.said.is_some();
+            self.saw_end = self.accumulator.is_some();
         }
     }
 
@@ -94,7 +94,7 @@ impl MessagesAnswer {
         let complete = self.saw_end && self.error.is_none();
         let (usage, model, error) = (self.usage.total(), self.model, self.error);
         Answer {
-            answered: self.said.map(Accumulator::finish),
+            answered: self.accumulator.map(Accumulator::finish),
             usage,
             model,
             error,
@@ -135,10 +135,10 @@ impl MessagesAnswer {
 
     fn take_message(&mut self, message: &MessageFields<'_>) {
         if let Some(content) = message.content {
-            let said = self.said.get_or_insert_default();
+            let accumulator = self.accumulator.get_or_insert_default();
             parts(content, |part| match part {
-                Part::Text(text) => said.push_text(&text.text().unwrap_or_default(), &mut self.budget),
-                Part::ToolUse(part) => said.push_call(&tool_call::read_value(part), &mut self.budget),
+                Part::Text(text) => accumulator.push_text(&text.text().unwrap_or_default(), &mut self.budget),
+                Part::ToolUse(part) => accumulator.push_call(&tool_call::read_value(part), &mut self.budget),
                 // Thinking and the results of the provider's own tools are not part of the
                 // response.
                 Part::Attachment(_) | Part::ToolResult(_) => {}
@@ -156,7 +156,7 @@ impl MessagesAnswer {
     }
 
     fn begin_block(&mut self, event: &EventFields<'_>) {
-        let said = self.said.get_or_insert_default();
+        let accumulator = self.accumulator.get_or_insert_default();
         let Some(block) = event.block else { return };
         let (mut kind, mut text) = (None, None);
         block.fields(|key, value| match key {
@@ -165,23 +165,23 @@ impl MessagesAnswer {
             _ => {}
         });
         match kind.as_deref() {
-            Some("text") => said.push_text(&text.unwrap_or_default(), &mut self.budget),
+            Some("text") => accumulator.push_text(&text.unwrap_or_default(), &mut self.budget),
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
                 let ToolCall { name, arguments } = tool_call::read_value(block);
-                said.begin_call(event.index, &name, &arguments, &mut self.budget);
+                accumulator.begin_call(event.index, &name, &arguments, &mut self.budget);
             }
             _ => {}
         }
     }
 
     fn extend_block(&mut self, event: &EventFields<'_>) {
-        let said = self.said.get_or_insert_default();
+        let accumulator = self.accumulator.get_or_insert_default();
         let Some(delta) = event.delta else { return };
         delta.fields(|key, value| match key {
-            "text" => said.push_text(&value.text().unwrap_or_default(), &mut self.budget),
+            "text" => accumulator.push_text(&value.text().unwrap_or_default(), &mut self.budget),
             "partial_json" => {
                 let piece = ToolCall { name: Default::default(), arguments: value.text().unwrap_or_default() };
-                said.append_call(event.index, &piece, &mut self.budget);
+                accumulator.append_call(event.index, &piece, &mut self.budget);
             }
             _ => {}
         });

@@ -12,7 +12,7 @@ use crate::tool_call;
 /// An answer in progress.
 #[derive(Debug)]
 pub(crate) struct OllamaAnswer {
-    said: Option<Accumulator>,
+    accumulator: Option<Accumulator>,
     budget: ByteBudget,
     usage: Usage,
     model: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct OllamaAnswer {
 impl OllamaAnswer {
     pub(crate) fn new(limit: usize) -> OllamaAnswer {
         let usage = Usage::default();
-        OllamaAnswer { said: None, budget: ByteBudget(limit), usage, model: None, error: None, saw_end: false }
+        OllamaAnswer { accumulator: None, budget: ByteBudget(limit), usage, model: None, error: None, saw_end: false }
     }
 
     /// Reads one line or a whole body, which have the same form.
@@ -33,7 +33,7 @@ impl OllamaAnswer {
             "message" => self.read_message(value),
             "response" => {
                 let piece = value.text().unwrap_or_default();
-                self.said.get_or_insert_default().push_text(&piece, &mut self.budget);
+                self.accumulator.get_or_insert_default().push_text(&piece, &mut self.budget);
             }
             "model" if self.model.is_none() => self.model = value.filled_text().map(Into::into),
             "prompt_eval_count" => self.usage.input = usage::tokens(value),
@@ -51,18 +51,25 @@ impl OllamaAnswer {
     pub(crate) fn finish(self) -> Answer {
         let complete = self.saw_end && self.error.is_none();
         let (usage, model, error) = (self.usage, self.model, self.error);
-        Answer { answered: self.said.map(Accumulator::finish), usage, model, error, complete, ..Answer::default() }
+        Answer {
+            answered: self.accumulator.map(Accumulator::finish),
+            usage,
+            model,
+            error,
+            complete,
+            ..Answer::default()
+        }
     }
 
     /// Reads a message or the next piece of one. Calls are always whole. Thinking is ignored: it is
     /// not part of the response.
     fn read_message(&mut self, message: Json<'_>) {
-        let said = self.said.get_or_insert_default();
+        let accumulator = self.accumulator.get_or_insert_default();
         message.fields(|key, value| match key {
-            "content" => said.push_text(&value.text().unwrap_or_default(), &mut self.budget),
+            "content" => accumulator.push_text(&value.text().unwrap_or_default(), &mut self.budget),
             "tool_calls" => value.items(|call| {
                 if let Some(function) = call.field("function") {
-                    said.push_call(&tool_call::read_value(function), &mut self.budget);
+                    accumulator.push_call(&tool_call::read_value(function), &mut self.budget);
                 }
             }),
             _ => {}

@@ -15,9 +15,9 @@ const MAX_ITEM_ID: usize = 256;
 #[derive(Debug)]
 pub(crate) struct ResponsesAnswer {
     /// `None` before the response begins.
-    said: Option<Accumulator>,
+    accumulator: Option<Accumulator>,
     /// Whether the text of the current item arrived in pieces.
-    is_said: bool,
+    is_streamed: bool,
     budget: ByteBudget,
     usage: Usage,
     model: Option<String>,
@@ -41,8 +41,8 @@ struct EventFields<'a> {
 impl ResponsesAnswer {
     pub(crate) fn new(limit: usize) -> ResponsesAnswer {
         ResponsesAnswer {
-            said: None,
-            is_said: false,
+            accumulator: None,
+            is_streamed: false,
             budget: ByteBudget(limit),
             usage: Usage::default(),
             model: None,
@@ -75,7 +75,7 @@ impl ResponsesAnswer {
         let Ok(response) = Json::parse(body) else { return };
         self.read_response(response);
         self.read_output(response);
-        self.saw_end = self.said.is_some();
+        self.saw_end = self.accumulator.is_some();
     }
 
     pub(crate) fn saw_end(&self) -> bool {
@@ -91,20 +91,20 @@ impl ResponsesAnswer {
         let complete = self.saw_end && self.error.is_none();
         let (usage, model, error) = (self.usage, self.model, self.error);
         let (id, call_items) = (self.id, self.call_items);
-        Answer { answered: self.said.map(Accumulator::finish), usage, model, error, complete, id, call_items }
+        Answer { answered: self.accumulator.map(Accumulator::finish), usage, model, error, complete, id, call_items }
     }
 
     fn apply(&mut self, event: &EventFields<'_>) {
         match event.kind.and_then(Json::text).as_deref() {
             Some("response.output_text.delta" | "response.refusal.delta") => {
                 let piece = event.delta.and_then(Json::text).unwrap_or_default();
-                self.said.get_or_insert_default().push_text(&piece, &mut self.budget);
-                self.is_said = true;
+                self.accumulator.get_or_insert_default().push_text(&piece, &mut self.budget);
+                self.is_streamed = true;
             }
             Some("response.output_item.done") => {
-                let is_said = std::mem::take(&mut self.is_said);
+                let is_streamed = std::mem::take(&mut self.is_streamed);
                 if let Some(item) = event.item {
-                    self.read_item(item, is_said);
+                    self.read_item(item, is_streamed);
                 }
             }
             Some("response.completed" | "response.incomplete" | "response.failed") => self.end(event),
@@ -125,14 +125,14 @@ impl ResponsesAnswer {
         let Some(response) = event.response else { return };
         self.read_response(response);
         // Some servers send no items before the whole response.
-        if self.said.as_ref().is_none_or(Accumulator::is_empty) {
+        if self.accumulator.as_ref().is_none_or(Accumulator::is_empty) {
             self.read_output(response);
         }
     }
 
     /// Reads everything of a response but its output.
     fn read_response(&mut self, response: Json<'_>) {
-        self.said.get_or_insert_default();
+        self.accumulator.get_or_insert_default();
         response.fields(|key, value| match key {
             "id" => self.id = value.filled_text().map(Into::into),
             "model" => self.model = value.filled_text().map(Into::into),
@@ -154,20 +154,20 @@ impl ResponsesAnswer {
 
     /// Reads a whole item. Its text is skipped if it arrived in pieces before. Reasoning is
     /// ignored: it is not part of the response.
-    fn read_item(&mut self, item: Json<'_>, is_said: bool) {
-        let said = self.said.get_or_insert_default();
+    fn read_item(&mut self, item: Json<'_>, is_streamed: bool) {
+        let accumulator = self.accumulator.get_or_insert_default();
         let kind = item.field("type").and_then(Json::text).unwrap_or_default();
         if kind.ends_with("_call") {
-            let place = said.calls();
-            said.push_call(&tool_call::read_item(item).call, &mut self.budget);
-            if said.calls() > place {
+            let place = accumulator.calls();
+            accumulator.push_call(&tool_call::read_item(item).call, &mut self.budget);
+            if accumulator.calls() > place {
                 self.call_items.extend(item.field("id").and_then(item_id).map(|id| (id, place)));
             }
-        } else if kind == "message" && !is_said {
+        } else if kind == "message" && !is_streamed {
             let Some(content) = item.field("content") else { return };
             content.items(|part| {
                 let text = part.field("text").or_else(|| part.field("refusal")).and_then(Json::text);
-                said.push_text(&text.unwrap_or_default(), &mut self.budget);
+                accumulator.push_text(&text.unwrap_or_default(), &mut self.budget);
             });
         }
     }

@@ -15,9 +15,9 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{Timeout, timeout};
 
-use super::agreement::{charge_of, deactivation_of};
-use crate::call::Call;
+use super::Call;
 use crate::core::Core;
+use crate::shared::{charge_of, deactivation_of};
 
 /// How long the end of an answer waits for the engine. A healthy one takes less than a millisecond;
 /// without the wait the next call would be judged without this answer.
@@ -42,7 +42,7 @@ enum End {
 
 impl SharedTicket {
     /// Releases the reservation of a call that is admitted again.
-    pub(super) fn drop_reservation(self, call: &mut Call) {
+    pub(crate) fn drop_reservation(self, call: &mut Call) {
         self.send(call, None, End::Admitted);
     }
 

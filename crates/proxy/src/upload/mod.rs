@@ -1,6 +1,8 @@
 //! The body of a request: read completely if it carries a conversation, passed through if it does
 //! not, discarded if the call is refused.
 
+pub(crate) mod body_budget;
+
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,10 +17,10 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 
+use self::body_budget::{BodyBudget, BodyShare};
 use crate::ProxyConfig;
 use crate::error::Stop;
 use crate::idle_timeout::IdleTimeout;
-use crate::request::body_budget::{BodyBudget, BodyShare};
 
 /// The largest buffer that is allocated on the strength of a length header alone.
 const TRUSTED_LENGTH: usize = 1 << 20;

@@ -11,9 +11,9 @@ use base64::engine::general_purpose::{GeneralPurpose, PAD};
 use http::HeaderMap;
 use http::header::HeaderName;
 use model::{KeyRefusal, KeyText};
+use wire::percent_decoded;
 
-use super::route::percent_decoded;
-use crate::config::OwnToken;
+use super::OwnToken;
 use crate::headers::CREDENTIALS;
 
 /// The prefixes of agent keys and API tokens.

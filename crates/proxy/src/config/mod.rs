@@ -1,15 +1,18 @@
 //! The configuration of the proxy.
 
+mod origin;
+
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use model::{AgentKeys, AllowedHosts, KeyRequirement};
 use wire::{Prices, RefusalStatus};
 
-use crate::request::origin::Origin;
+use crate::credentials::OwnToken;
 use crate::shared::Shared;
+
+pub use origin::Origin;
 
 /// The configuration of the proxy.
 #[derive(Clone, Debug)]
@@ -51,38 +54,6 @@ pub struct ProxyConfig {
     pub include_usage: HashMap<String, bool>,
     /// The state that replicas share; `None` for a single process.
     pub shared: Option<Shared>,
-}
-
-type HasToken = dyn Fn(&[u8]) -> bool + Send + Sync;
-
-/// Recognises the token of the first start. Clones share the function.
-#[derive(Clone)]
-pub struct OwnToken(Arc<HasToken>);
-
-impl OwnToken {
-    /// `has_token` says whether a text contains the token. The time that it takes must not depend
-    /// on how near a wrong token is.
-    pub fn new(has_token: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> OwnToken {
-        OwnToken(Arc::new(has_token))
-    }
-
-    /// Whether `text` contains the token.
-    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
-        (self.0)(text)
-    }
-}
-
-impl Default for OwnToken {
-    /// No text is the token.
-    fn default() -> OwnToken {
-        OwnToken::new(|_| false)
-    }
-}
-
-impl fmt::Debug for OwnToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OwnToken")
-    }
 }
 
 impl ProxyConfig {

@@ -10,10 +10,9 @@ use share::{AgentStatus, Killed, ShareError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
-use super::Shared;
-use super::agreement::deactivation_of;
 use super::unrecorded_kills::record_unrecorded;
 use crate::core::Core;
+use crate::shared::{Shared, deactivation_of};
 
 /// How often the engine is polled, with or without notifications.
 const POLL: Duration = Duration::from_secs(1);

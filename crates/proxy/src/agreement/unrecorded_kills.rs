@@ -2,62 +2,23 @@
 //! and the database knows nothing of them. Any replica may do it, because the epoch of an agent
 //! ends in the database once.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use guard::AgentView;
-use model::{AgreedKill, BlockReason, CallId, Event, EventType, IncidentId, Kill, Stuck, UnrecordedKill};
-use parking_lot::Mutex;
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, timeout};
+use model::{AgreedKill, BlockReason, CallId, Event, EventType, Kill, Stuck, UnrecordedKill};
+use tokio::time::{sleep, timeout};
 
-use super::Shared;
 use crate::core::Core;
-use crate::evidence::incident::record_kill;
+use crate::incident::record_kill;
+use crate::shared::Shared;
 
-/// How long a replica has to record its own kill. A commit takes milliseconds.
-const GRACE: Duration = Duration::from_secs(3);
 /// How often the database is asked about kills that are not in it yet. Calls wait for the answer.
 const EVERY: Duration = Duration::from_millis(25);
 /// The pause after the database could not be read.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
-/// How many kills the database is asked about at a time.
-const AT_ONCE: usize = 500;
 /// How long the engine may take to return a log.
 const LOG_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Kills of other replicas, until they are known to be in the database.
-#[derive(Default)]
-pub(super) struct UnconfirmedKills {
-    /// Each with the start of its grace.
-    waiting: Mutex<HashMap<IncidentId, (AgreedKill, Instant)>>,
-    added: Notify,
-}
-
-impl UnconfirmedKills {
-    pub(super) fn add(&self, kill: AgreedKill) {
-        self.waiting.lock().insert(kill.incident, (kill, Instant::now()));
-        self.added.notify_one();
-    }
-
-    fn some(&self) -> Vec<AgreedKill> {
-        self.waiting.lock().values().take(AT_ONCE).map(|(kill, _)| kill.clone()).collect()
-    }
-
-    fn remove(&self, incident: IncidentId) {
-        self.waiting.lock().remove(&incident);
-    }
-
-    fn is_overdue(&self, incident: IncidentId) -> bool {
-        self.waiting.lock().get(&incident).is_some_and(|(_, since)| since.elapsed() >= GRACE)
-    }
-
-    /// Starts the grace of every kill again: while the database cannot be read, no replica records.
-    fn renew_grace(&self) {
-        self.waiting.lock().values_mut().for_each(|(_, since)| *since = Instant::now());
-    }
-}
 
 /// Finishes the unconfirmed kills once they are in the database, and records those that no other
 /// replica records. Runs until it is dropped.

@@ -1,22 +1,28 @@
-//! Agrees with other replicas on a call: one round trip to the engine, and the handling of every
-//! answer but a plain yes.
+//! Agreement with other replicas on a call, if there are any: its place among the calls of its
+//! agent, whether the agent is active, and what is left of rates and budgets. One round trip to the
+//! engine, and the handling of every answer but a plain yes.
+
+mod changes;
+mod unrecorded_kills;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use guard::{Decision, Followed, LimitCharge, Limits, PreparedCall, Refused, Unit};
+use guard::{Decision, Followed, Limits, PreparedCall, Refused};
 use http::StatusCode;
 use model::shared_log::{LogPosition, LogRecord};
-use model::{CallId, DeactivatedBy, Deactivation, Fingerprint, Kill};
-use share::{Admission, Admitted, Charge, ChargeKind, Grant, Killed, Opening, Takeover};
+use model::{Action, CallId, Deactivation, Fingerprint, Kill};
+use share::{Admission, Admitted, Grant, Killed, Opening, Takeover};
 use tokio::time::{Instant, timeout};
 
-use super::{Shared, SharedTicket, needs_agreement};
-use crate::call::Call;
+use crate::call::{Call, SharedTicket};
 use crate::core::Core;
 use crate::error::Stop;
 use crate::policy::{CHECK_EVERY, CallPolicy, MAX_WAIT};
+use crate::shared::{Shared, charge_of, deactivation_of};
+
+pub(crate) use changes::follow_changes;
 
 /// How often a call retries because something changed between request and answer.
 const ATTEMPTS: usize = 8;
@@ -70,12 +76,6 @@ pub(crate) async fn kill(core: &Core, kill: &Kill) -> Option<Deactivation> {
         }
         _ => None,
     }
-}
-
-/// The deactivation for this process.
-pub(super) fn deactivation_of(killed: Killed) -> Deactivation {
-    let by = if killed.incident.is_some() { DeactivatedBy::KillSwitch } else { DeactivatedBy::Manual };
-    Deactivation { by, at: killed.at, incident: killed.incident }
 }
 
 struct Agreement<'a> {
@@ -164,7 +164,7 @@ impl Agreement<'_> {
             call: call.event.id,
             replica: self.shared.replica.id(),
             record: self.record,
-            charges: call.spending.charges().iter().map(charge).collect(),
+            charges: call.spending.charges().iter().map(charge_of).collect(),
         }
     }
 
@@ -252,15 +252,10 @@ impl Agreement<'_> {
     }
 }
 
-fn charge(charge: &LimitCharge) -> Charge {
-    let kind = match charge.unit {
-        Unit::Requests | Unit::Tokens => ChargeKind::Rate,
-        Unit::Cost(_) => ChargeKind::Budget,
-    };
-    let LimitCharge { scope, limit, amount, known, .. } = charge.clone();
-    Charge { scope, kind, limit, amount, known }
-}
-
-pub(super) fn charge_of(of: &LimitCharge) -> Charge {
-    charge(of)
+/// Whether a call needs an exact answer: its agent can be stopped, or it has limits. Each replica
+/// judges other calls by itself.
+fn needs_agreement(call: &Call) -> bool {
+    let (guard, agent) = (&call.core.guard, &call.event.agent);
+    let kill_switch = guard.agent(agent).map_or_else(|| guard.defaults_of(agent), |agent| agent.kill_switch);
+    (kill_switch.enabled && kill_switch.action != Action::Observe) || call.spending.is_charged()
 }

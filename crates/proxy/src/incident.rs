@@ -10,9 +10,9 @@ use model::{
 };
 use wire::AnswerReader;
 
-use super::cache::MAX_RESPONSE;
-use super::cached_body::CachedCall;
 use crate::core::Core;
+use crate::evidence::cache::MAX_RESPONSE;
+use crate::evidence::cached_body::CachedCall;
 use crate::runtime::fault_injection::panic_if_requested;
 
 /// The most bytes of bodies in the evidence of one incident. Compressed bodies are small, and

@@ -1,0 +1,8 @@
+//! Credentials that a request carries for this proxy and not for its provider: agent keys, tokens
+//! that name an agent, and the token of the first start.
+
+pub(crate) mod agent_key;
+pub(crate) mod agent_token;
+mod own_token;
+
+pub use own_token::OwnToken;
