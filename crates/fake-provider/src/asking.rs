@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -13,15 +12,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::asking_body;
-use crate::dialect::{Dialect, Framing, chat_completions, completions, gemini, messages, model_in, ollama, responses};
-use crate::script::Call;
-
-/// The content of an answer.
-#[derive(Clone, Debug)]
-pub(crate) enum Said {
-    Text(Arc<str>),
-    Calls(Vec<Call>),
-}
+use crate::dialect::{Dialect, chat_completions, completions, gemini, messages, model_in, ollama, responses};
+use crate::output::{Call, Envelope, Framing, Output};
 
 /// A request that carries a conversation.
 #[derive(Debug)]
@@ -49,29 +41,6 @@ struct Head<'a> {
 #[derive(Debug, Default, Deserialize)]
 struct StreamOptions {
     include_usage: Option<bool>,
-}
-
-/// The values that every answer repeats.
-#[derive(Debug)]
-pub(crate) struct Envelope<'a> {
-    pub(crate) number: u64,
-    pub(crate) model: &'a str,
-    pub(crate) at: Timestamp,
-    pub(crate) framing: Framing,
-    /// Whether a stream ends with its usage.
-    pub(crate) include_usage: bool,
-    pub(crate) previous_response: Option<&'a str>,
-    /// All input, including the cached part.
-    pub(crate) tokens_in: usize,
-    pub(crate) tokens_cached: usize,
-    pub(crate) tokens_out: usize,
-}
-
-impl Envelope<'_> {
-    /// The time of the request, in seconds.
-    pub(crate) fn created(&self) -> i64 {
-        self.at.as_millis() / 1000
-    }
 }
 
 impl<'a> Asking<'a> {
@@ -140,30 +109,30 @@ impl<'a> Asking<'a> {
     }
 
     /// The answer as one body.
-    pub(crate) fn body_of(&self, said: &Said) -> Bytes {
-        let envelope = self.envelope(said);
+    pub(crate) fn body_of(&self, output: &Output) -> Bytes {
+        let envelope = self.envelope(output);
         match self.dialect {
-            Dialect::ChatCompletions => chat_completions::body(&envelope, said),
-            Dialect::Completions => completions::body(&envelope, said),
-            Dialect::Responses => responses::body(&envelope, said),
-            Dialect::Messages => messages::body(&envelope, said),
-            Dialect::Gemini => gemini::body(&envelope, said),
-            Dialect::OllamaChat => ollama::CHAT.body(&envelope, said),
-            Dialect::OllamaGenerate => ollama::GENERATE.body(&envelope, said),
+            Dialect::ChatCompletions => chat_completions::body(&envelope, output),
+            Dialect::Completions => completions::body(&envelope, output),
+            Dialect::Responses => responses::body(&envelope, output),
+            Dialect::Messages => messages::body(&envelope, output),
+            Dialect::Gemini => gemini::body(&envelope, output),
+            Dialect::OllamaChat => ollama::CHAT.body(&envelope, output),
+            Dialect::OllamaGenerate => ollama::GENERATE.body(&envelope, output),
         }
     }
 
     /// The answer as the events of a stream, `chunks` of them with a piece of the answer.
-    pub(crate) fn events_of(&self, said: &Said, chunks: usize) -> Vec<Bytes> {
-        let envelope = self.envelope(said);
+    pub(crate) fn events_of(&self, output: &Output, chunks: usize) -> Vec<Bytes> {
+        let envelope = self.envelope(output);
         match self.dialect {
-            Dialect::ChatCompletions => chat_completions::events(&envelope, said, chunks),
-            Dialect::Completions => completions::events(&envelope, said, chunks),
-            Dialect::Responses => responses::events(&envelope, said, chunks),
-            Dialect::Messages => messages::events(&envelope, said, chunks),
-            Dialect::Gemini => gemini::events(&envelope, said, chunks),
-            Dialect::OllamaChat => ollama::CHAT.events(&envelope, said, chunks),
-            Dialect::OllamaGenerate => ollama::GENERATE.events(&envelope, said, chunks),
+            Dialect::ChatCompletions => chat_completions::events(&envelope, output, chunks),
+            Dialect::Completions => completions::events(&envelope, output, chunks),
+            Dialect::Responses => responses::events(&envelope, output, chunks),
+            Dialect::Messages => messages::events(&envelope, output, chunks),
+            Dialect::Gemini => gemini::events(&envelope, output, chunks),
+            Dialect::OllamaChat => ollama::CHAT.events(&envelope, output, chunks),
+            Dialect::OllamaGenerate => ollama::GENERATE.events(&envelope, output, chunks),
         }
     }
 
@@ -177,10 +146,10 @@ impl<'a> Asking<'a> {
         }
     }
 
-    fn envelope(&self, said: &Said) -> Envelope<'_> {
-        let characters = match said {
-            Said::Text(text) => text.len(),
-            Said::Calls(calls) => calls.iter().map(|call| call.name.len() + call.arguments.to_string().len()).sum(),
+    fn envelope(&self, output: &Output) -> Envelope<'_> {
+        let characters = match output {
+            Output::Text(text) => text.len(),
+            Output::Calls(calls) => calls.iter().map(|call| call.name.len() + call.arguments.to_string().len()).sum(),
         };
         let tokens_in = self.body.len() / 4;
         Envelope {
@@ -194,41 +163,6 @@ impl<'a> Asking<'a> {
             // Part of every prompt counts as cached, so that tests notice mixed-up fields.
             tokens_cached: tokens_in / 4,
             tokens_out: characters / 4 + 1,
-        }
-    }
-}
-
-/// The message of an error.
-pub(crate) fn scripted_error(status: StatusCode) -> String {
-    format!("The built-in provider was told to answer {status}.")
-}
-
-/// `text` in `count` pieces of about the same length, some empty if it is short.
-pub(crate) fn pieces(text: &str, count: usize) -> impl Iterator<Item = &str> {
-    let count = count.max(1);
-    let border = move |index: usize| {
-        let wanted = text.len() * index / count;
-        (wanted..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
-    };
-    (0..count).map(move |index| &text[border(index)..border(index + 1)])
-}
-
-/// `text` as JSON.
-pub(crate) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_make_the_whole() {
-        for text in ["", "a", "日本語です", "a longer text with ümlauts"] {
-            for count in [1, 2, 3, 50] {
-                let cut: Vec<&str> = pieces(text, count).collect();
-                assert_eq!((cut.len(), cut.concat().as_str()), (count, text));
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::script::Call;
+use crate::output::Call;
 
 /// The messages, contents or items of a request, oldest first.
 pub(crate) fn messages(body: &Value) -> &[Value] {

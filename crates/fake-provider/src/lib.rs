@@ -8,6 +8,7 @@ mod asking_body;
 mod control;
 mod dialect;
 mod listener;
+mod output;
 pub mod raw;
 mod reply;
 mod script;
@@ -25,8 +26,9 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
 pub use asking::Asking;
+pub use output::Call;
 pub use reply::Reply;
-pub use script::{Answer, Behaviour, Call, Fault, Script};
+pub use script::{Answer, Behaviour, Fault, Script};
 pub use seen::{Counts, Seen, SeenRequest};
 
 use control::Faults;
@@ -119,11 +121,11 @@ async fn converse(state: &State, asking: Asking<'_>, unfinished: Unfinished) -> 
         Some(Fault::Stall) => std::future::pending().await,
         _ => {}
     }
-    let said = behaviour.answer.said(&asking);
-    state.steps.keep(&asking, &said);
+    let output = behaviour.answer.output(&asking);
+    state.steps.keep(&asking, &output);
     let pieces = match asking.streamed() {
-        true => asking.events_of(&said, behaviour.chunks),
-        false => vec![asking.body_of(&said)],
+        true => asking.events_of(&output, behaviour.chunks),
+        false => vec![asking.body_of(&output)],
     };
     let pace = Pace { delay: behaviour.delay, fault };
     respond(StatusCode::OK, asking.framing().content_type(), Reply::new(pieces, pace, unfinished))

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use serde::Deserialize;
 use serde_json::Value;
 
-use crate::asking::{Asking, Said};
+use crate::asking::Asking;
+use crate::output::{Call, Output};
 
 /// The behaviour for all requests.
 #[derive(Clone)]
@@ -98,15 +98,6 @@ pub enum Answer {
     Echo,
 }
 
-/// One tool call.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Call {
-    /// The tool.
-    pub name: String,
-    /// Its arguments.
-    pub arguments: Value,
-}
-
 /// The fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -124,14 +115,14 @@ const SAID: &str = "I looked into it, and this is what I found: everything is in
 
 impl Answer {
     /// The content for one request.
-    pub(crate) fn said(&self, asking: &Asking<'_>) -> Said {
+    pub(crate) fn output(&self, asking: &Asking<'_>) -> Output {
         match self {
-            Answer::Text(text) => Said::Text(Arc::clone(text)),
-            Answer::ToolCalls(calls) => Said::Calls(calls.clone()),
-            Answer::Echo => Said::Text(asking.last_user_text().into()),
+            Answer::Text(text) => Output::Text(Arc::clone(text)),
+            Answer::ToolCalls(calls) => Output::Calls(calls.clone()),
+            Answer::Echo => Output::Text(asking.last_user_text().into()),
             Answer::Assistant => match asking.tool_on_offer() {
-                Some(call) => Said::Calls(vec![call]),
-                None => Said::Text(SAID.into()),
+                Some(call) => Output::Calls(vec![call]),
+                None => Output::Text(SAID.into()),
             },
         }
     }

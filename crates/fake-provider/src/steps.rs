@@ -6,8 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::asking::{Asking, Said};
-use crate::script::{Answer, Call};
+use crate::asking::Asking;
+use crate::output::Call;
+use crate::output::Output;
+use crate::script::Answer;
 
 /// The remaining scripted answers, and the calls so far.
 #[derive(Debug, Default)]
@@ -58,9 +60,9 @@ impl Steps {
     }
 
     /// Records a call in the form of `replay`, if answers are scripted.
-    pub(crate) fn keep(&self, asking: &Asking<'_>, said: &Said) {
+    pub(crate) fn keep(&self, asking: &Asking<'_>, output: &Output) {
         if let Some(run) = self.lock().as_mut() {
-            let response: Value = serde_json::from_slice(&asking.body_of(said)).unwrap_or_default();
+            let response: Value = serde_json::from_slice(&asking.body_of(output)).unwrap_or_default();
             let (request, timestamp) = (asking.json(), asking.received_at().to_string());
             run.calls.push(json!({"request": request, "response": response, "timestamp": timestamp}));
         }

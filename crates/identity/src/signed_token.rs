@@ -75,8 +75,8 @@ impl SignedTokens {
 fn fits(key: &Jwk, header: &Header) -> bool {
     let is_named = header.kid.is_none() || key.common.key_id == header.kid;
     let is_for_signatures = key.common.public_key_use.as_ref().is_none_or(|it| *it == PublicKeyUse::Signature);
-    let said = key.common.key_algorithm.map(|algorithm| algorithm.to_string());
-    let is_of_algorithm = said.is_none_or(|said| said == format!("{:?}", header.alg));
+    let algorithm_name = key.common.key_algorithm.map(|algorithm| algorithm.to_string());
+    let is_of_algorithm = algorithm_name.is_none_or(|algorithm_name| algorithm_name == format!("{:?}", header.alg));
     is_named && is_for_signatures && is_of_algorithm && is_of_kind(key, header.alg)
 }
 

@@ -19,7 +19,7 @@ pub use local::Local;
 pub use postgres::Postgres;
 pub use replica::{OnFailure, Replica};
 pub use types::{
-    Admission, Admitted, AgentStatus, Beat, Charge, ChargeKind, Expired, Grant, Killed, Opening, Settlement,
+    Admission, Admitted, AgentStatus, Charge, ChargeKind, Expired, Grant, Heartbeat, Killed, Opening, Settlement,
     ShareError, Takeover,
 };
 pub use valkey::{Valkey, ValkeyServer};
@@ -116,7 +116,7 @@ impl Share {
     }
 
     /// Records that a replica is alive.
-    pub async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
+    pub async fn beat(&self, replica: ReplicaId) -> Result<Heartbeat, ShareError> {
         on_engine!(self, beat(replica))
     }
 

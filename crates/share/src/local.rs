@@ -14,7 +14,8 @@ use tokio::sync::Notify;
 
 use self::limits::{BudgetSums, RateCounts, add, check, correct, reserve};
 use crate::types::{
-    Admission, Admitted, AgentStatus, Beat, Charge, Expired, Grant, Killed, Opening, Settlement, ShareError, Takeover,
+    Admission, Admitted, AgentStatus, Charge, Expired, Grant, Heartbeat, Killed, Opening, Settlement, ShareError,
+    Takeover,
 };
 use crate::{DEAD_AFTER, EXCESS_RECORDS, KEPT_RECORDS, TICKET_LIFE};
 
@@ -197,11 +198,11 @@ impl Local {
         Ok((changed.map(|(agent, known)| known.status(agent)).collect(), self.clock.now()))
     }
 
-    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
+    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Heartbeat, ShareError> {
         let now = self.clock.now();
         let replicas = &mut self.state.lock().replicas;
         let is_new = replicas.insert(replica, now).is_none();
-        Ok(Beat { alive: replicas.values().filter(|beat| is_alive(**beat, now)).count() as u64, is_new })
+        Ok(Heartbeat { alive: replicas.values().filter(|beat| is_alive(**beat, now)).count() as u64, is_new })
     }
 
     pub(crate) async fn leave(&self, replica: ReplicaId) -> Result<(), ShareError> {

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use self::connections::Connections;
 use self::rows::{read_admitted, read_expired, read_killed, read_status, read_whole_log, unsigned};
 use crate::types::{
-    Admission, Admitted, AgentStatus, Beat, Charge, Expired, Killed, Opening, Settlement, ShareError, Takeover,
+    Admission, Admitted, AgentStatus, Charge, Expired, Heartbeat, Killed, Opening, Settlement, ShareError, Takeover,
 };
 use crate::{DEAD_AFTER, EXPIRED_AT_ONCE, TICKET_LIFE};
 
@@ -199,7 +199,7 @@ impl Postgres {
         Ok((statuses?.into_iter().flatten().collect(), Timestamp::from_millis(now)))
     }
 
-    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
+    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Heartbeat, ShareError> {
         let sql = "with beat as (
                        insert into share_replicas values ($1, share_now_v1())
                        on conflict (replica) do update set beat = excluded.beat
@@ -212,7 +212,7 @@ impl Postgres {
             .connections
             .one(sqlx::query(sql).bind(replica.0.as_bytes().as_slice()).bind(millis(DEAD_AFTER)))
             .await?;
-        Ok(Beat { alive: unsigned(row.try_get("others")?) + 1, is_new: row.try_get("is_new")? })
+        Ok(Heartbeat { alive: unsigned(row.try_get("others")?) + 1, is_new: row.try_get("is_new")? })
     }
 
     pub(crate) async fn leave(&self, replica: ReplicaId) -> Result<(), ShareError> {

@@ -173,7 +173,7 @@ pub struct AgentStatus {
 
 /// The answer to a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beat {
+pub struct Heartbeat {
     /// The number of live replicas.
     pub alive: u64,
     /// Whether the engine did not know the replica.

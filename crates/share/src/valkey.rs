@@ -22,7 +22,7 @@ use self::connection::Connection;
 use self::scripts::Scripts;
 pub use self::server::ValkeyServer;
 use crate::types::{
-    Admission, Admitted, AgentStatus, Beat, Expired, Killed, Opening, Settlement, ShareError, Takeover,
+    Admission, Admitted, AgentStatus, Expired, Heartbeat, Killed, Opening, Settlement, ShareError, Takeover,
 };
 use crate::{DEAD_AFTER, EXPIRED_AT_ONCE, TICKET_LIFE};
 
@@ -155,7 +155,7 @@ impl Valkey {
         Ok((changed, now))
     }
 
-    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Beat, ShareError> {
+    pub(crate) async fn beat(&self, replica: ReplicaId) -> Result<Heartbeat, ShareError> {
         let answer = self.connection.expect_answer();
         let now = self.now().await?.as_millis();
         let oldest = now - DEAD_AFTER.as_millis() as i64;
@@ -165,7 +165,7 @@ impl Valkey {
         beat.cmd("ZCOUNT").arg(REPLICAS).arg(format!("({oldest}")).arg("+inf");
         let (is_new, alive) = beat.query_async(&mut self.connection.get()).await?;
         answer.arrived();
-        Ok(Beat { alive, is_new })
+        Ok(Heartbeat { alive, is_new })
     }
 
     pub(crate) async fn leave(&self, replica: ReplicaId) -> Result<(), ShareError> {

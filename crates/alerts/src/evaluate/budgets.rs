@@ -42,7 +42,7 @@ pub(super) async fn findings(
             let set = evaluator.store.default_policy().await?;
             let default = set.as_ref().unwrap_or(&evaluator.configured_policy);
             let budgets = evaluator.store.budgets(default, now).await?;
-            Ok(near_their_budget(rule, firing, budgets, &Share { percent, default, now }))
+            Ok(near_their_budget(rule, firing, budgets, &BudgetThreshold { percent, default, now }))
         }
     }
 }
@@ -93,7 +93,7 @@ fn overspent(
 }
 
 /// The share of a budget that fires.
-struct Share<'a> {
+struct BudgetThreshold<'a> {
     percent: f64,
     default: &'a Policy,
     now: Timestamp,
@@ -103,7 +103,7 @@ fn near_their_budget(
     rule: &AlertRule,
     firing: &[&AlertState],
     budgets: Vec<AgentBudget>,
-    share: &Share<'_>,
+    share: &BudgetThreshold<'_>,
 ) -> Vec<(AgentId, Finding)> {
     let mut since: HashMap<AgentId, Timestamp> = firing.iter().map(|it| (it.agent.clone(), it.since)).collect();
     let mut findings = Vec::new();
@@ -121,7 +121,7 @@ fn near_their_budget(
     findings
 }
 
-impl Share<'_> {
+impl BudgetThreshold<'_> {
     /// The budget with the largest spent share, if that share fires.
     fn reached(&self, agent: &AgentId, policy: &Policy, spending: &Spending) -> Option<BudgetData> {
         let spent = BudgetPeriod::ALL.into_iter().filter_map(|period| {

@@ -4,20 +4,20 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::asking::{Envelope, Said, pieces, quoted, scripted_error};
-use crate::script::Call;
+use crate::output::Call;
+use crate::output::{Envelope, Output, pieces, quoted, scripted_error};
 
 /// The answer as one body.
-pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
-    let message = match said {
-        Said::Text(text) => json!({"role": "assistant", "content": **text, "refusal": null, "annotations": []}),
-        Said::Calls(calls) => {
+pub(crate) fn body(envelope: &Envelope<'_>, output: &Output) -> Bytes {
+    let message = match output {
+        Output::Text(text) => json!({"role": "assistant", "content": **text, "refusal": null, "annotations": []}),
+        Output::Calls(calls) => {
             let calls: Vec<Value> =
                 calls.iter().enumerate().map(|(index, call)| tool_call(envelope, index, call)).collect();
             json!({"role": "assistant", "content": null, "refusal": null, "annotations": [], "tool_calls": calls})
         }
     };
-    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(said)});
+    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(output)});
     let body = json!({
         "id": format!("chatcmpl-{}", envelope.number),
         "object": "chat.completion",
@@ -32,7 +32,7 @@ pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
 }
 
 /// The answer as the events of a stream.
-pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, output: &Output, chunks: usize) -> Vec<Bytes> {
     let start = format!(
         r#"data: {{"id":"chatcmpl-{}","object":"chat.completion.chunk","created":{},"model":{},"system_fingerprint":"fp_built_in""#,
         envelope.number,
@@ -45,17 +45,17 @@ pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec
         Bytes::from(format!("{start},\"choices\":[{choice}]{usage_field}}}\n\n"))
     };
     let mut events = vec![event(r#"{"role":"assistant","content":"","refusal":null}"#, "null")];
-    match said {
-        Said::Text(text) => {
+    match output {
+        Output::Text(text) => {
             let delta = |piece: &str| event(&format!(r#"{{"content":{}}}"#, quoted(piece)), "null");
             events.extend(pieces(text, chunks).map(delta));
         }
-        Said::Calls(calls) => {
+        Output::Calls(calls) => {
             let deltas = calls.iter().enumerate().flat_map(|(index, call)| tool_deltas(envelope, index, call, chunks));
             events.extend(deltas.map(|delta| event(&delta, "null")));
         }
     }
-    events.push(event("{}", &quoted(finish_reason(said))));
+    events.push(event("{}", &quoted(finish_reason(output))));
     if envelope.include_usage {
         events.push(Bytes::from(format!("{start},\"choices\":[],\"usage\":{}}}\n\n", usage(envelope))));
     }
@@ -90,10 +90,10 @@ fn tool_call(envelope: &Envelope<'_>, index: usize, call: &Call) -> Value {
     json!({"id": id, "type": "function", "function": function})
 }
 
-fn finish_reason(said: &Said) -> &'static str {
-    match said {
-        Said::Text(_) => "stop",
-        Said::Calls(_) => "tool_calls",
+fn finish_reason(output: &Output) -> &'static str {
+    match output {
+        Output::Text(_) => "stop",
+        Output::Calls(_) => "tool_calls",
     }
 }
 

@@ -7,18 +7,18 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::chat_completions::usage;
-use crate::asking::{Envelope, Said, pieces};
+use crate::output::{Envelope, Output, pieces};
 
 /// The answer as one body.
-pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
-    let mut body = completion(envelope, &text_of(said), Some("stop"));
+pub(crate) fn body(envelope: &Envelope<'_>, output: &Output) -> Bytes {
+    let mut body = completion(envelope, &text_of(output), Some("stop"));
     body["usage"] = usage(envelope);
     body.to_string().into()
 }
 
 /// The answer as the events of a stream.
-pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
-    let text = text_of(said);
+pub(crate) fn events(envelope: &Envelope<'_>, output: &Output, chunks: usize) -> Vec<Bytes> {
+    let text = text_of(output);
     let mut events: Vec<Value> = pieces(&text, chunks).map(|piece| completion(envelope, piece, None)).collect();
     events.push(completion(envelope, "", Some("stop")));
     if envelope.include_usage {
@@ -43,9 +43,9 @@ fn completion(envelope: &Envelope<'_>, text: &str, finish_reason: Option<&str>) 
     })
 }
 
-fn text_of(said: &Said) -> Cow<'_, str> {
-    match said {
-        Said::Text(text) => Cow::Borrowed(text),
-        Said::Calls(calls) => calls.iter().map(|call| format!("{}({})\n", call.name, call.arguments)).collect(),
+fn text_of(output: &Output) -> Cow<'_, str> {
+    match output {
+        Output::Text(text) => Cow::Borrowed(text),
+        Output::Calls(calls) => calls.iter().map(|call| format!("{}({})\n", call.name, call.arguments)).collect(),
     }
 }

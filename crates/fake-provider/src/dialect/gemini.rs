@@ -5,23 +5,23 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::Framing;
-use crate::asking::{Envelope, Said, pieces, scripted_error};
+use crate::output::Framing;
+use crate::output::{Envelope, Output, pieces, scripted_error};
 
 /// The answer as one body.
-pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
-    let parts = match said {
-        Said::Text(text) => vec![json!({"text": **text})],
-        Said::Calls(_) => function_calls(said),
+pub(crate) fn body(envelope: &Envelope<'_>, output: &Output) -> Bytes {
+    let parts = match output {
+        Output::Text(text) => vec![json!({"text": **text})],
+        Output::Calls(_) => function_calls(output),
     };
     response(envelope, parts, Some("STOP")).to_string().into()
 }
 
 /// The answer as the pieces of a stream.
-pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
-    let parts: Vec<Vec<Value>> = match said {
-        Said::Text(text) => pieces(text, chunks).map(|piece| vec![json!({"text": piece})]).collect(),
-        Said::Calls(_) => vec![function_calls(said)],
+pub(crate) fn events(envelope: &Envelope<'_>, output: &Output, chunks: usize) -> Vec<Bytes> {
+    let parts: Vec<Vec<Value>> = match output {
+        Output::Text(text) => pieces(text, chunks).map(|piece| vec![json!({"text": piece})]).collect(),
+        Output::Calls(_) => vec![function_calls(output)],
     };
     let last = parts.len() - 1;
     let finish = |index| (index == last).then_some("STOP");
@@ -52,8 +52,8 @@ fn array(responses: impl Iterator<Item = Value>, last: usize) -> Vec<Bytes> {
     responses.enumerate().map(element).collect()
 }
 
-fn function_calls(said: &Said) -> Vec<Value> {
-    let Said::Calls(calls) = said else { return Vec::new() };
+fn function_calls(output: &Output) -> Vec<Value> {
+    let Output::Calls(calls) = output else { return Vec::new() };
     calls.iter().map(|call| json!({"functionCall": {"name": call.name, "args": call.arguments}})).collect()
 }
 

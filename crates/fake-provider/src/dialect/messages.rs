@@ -4,30 +4,30 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::asking::{Envelope, Said, pieces, scripted_error};
-use crate::script::Call;
+use crate::output::Call;
+use crate::output::{Envelope, Output, pieces, scripted_error};
 
 /// The answer as one body.
-pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
-    let content = match said {
-        Said::Text(text) => vec![json!({"type": "text", "text": **text})],
-        Said::Calls(calls) => calls.iter().enumerate().map(|(index, call)| tool_use(envelope, index, call)).collect(),
+pub(crate) fn body(envelope: &Envelope<'_>, output: &Output) -> Bytes {
+    let content = match output {
+        Output::Text(text) => vec![json!({"type": "text", "text": **text})],
+        Output::Calls(calls) => calls.iter().enumerate().map(|(index, call)| tool_use(envelope, index, call)).collect(),
     };
     let mut message = message(envelope, envelope.tokens_out);
     message["content"] = content.into();
-    message["stop_reason"] = stop_reason(said).into();
+    message["stop_reason"] = stop_reason(output).into();
     message.to_string().into()
 }
 
 /// The answer as the events of a stream.
-pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, output: &Output, chunks: usize) -> Vec<Bytes> {
     let mut events = vec![event("message_start", json!({"message": message(envelope, 1)}))];
-    match said {
-        Said::Text(text) => {
+    match output {
+        Output::Text(text) => {
             let deltas = pieces(text, chunks).map(|piece| json!({"type": "text_delta", "text": piece}));
             block(&mut events, 0, json!({"type": "text", "text": ""}), deltas);
         }
-        Said::Calls(calls) => {
+        Output::Calls(calls) => {
             for (index, call) in calls.iter().enumerate() {
                 let mut start = tool_use(envelope, index, call);
                 start["input"] = json!({});
@@ -38,7 +38,7 @@ pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec
             }
         }
     }
-    let delta = json!({"stop_reason": stop_reason(said), "stop_sequence": null});
+    let delta = json!({"stop_reason": stop_reason(output), "stop_sequence": null});
     events.push(event("message_delta", json!({"delta": delta, "usage": {"output_tokens": envelope.tokens_out}})));
     events.push(event("message_stop", json!({})));
     events
@@ -94,9 +94,9 @@ fn tool_use(envelope: &Envelope<'_>, index: usize, call: &Call) -> Value {
     json!({"type": "tool_use", "id": id, "name": call.name, "input": call.arguments})
 }
 
-fn stop_reason(said: &Said) -> &'static str {
-    match said {
-        Said::Text(_) => "end_turn",
-        Said::Calls(_) => "tool_use",
+fn stop_reason(output: &Output) -> &'static str {
+    match output {
+        Output::Text(_) => "end_turn",
+        Output::Calls(_) => "tool_use",
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod messages;
 pub(crate) mod ollama;
 pub(crate) mod responses;
 
+use crate::output::Framing;
 use http::{Method, Uri};
 
 /// A dialect.
@@ -19,19 +20,6 @@ pub(crate) enum Dialect {
     Gemini,
     OllamaChat,
     OllamaGenerate,
-}
-
-/// The framing of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Framing {
-    /// One body, without framing.
-    Whole,
-    /// Server-sent events.
-    Events,
-    /// One JSON object per line.
-    Lines,
-    /// The elements of one JSON array.
-    Array,
 }
 
 impl Dialect {
@@ -64,17 +52,6 @@ impl Dialect {
             Dialect::OllamaChat | Dialect::OllamaGenerate if stream != Some(false) => Framing::Lines,
             _ if stream == Some(true) => Framing::Events,
             _ => Framing::Whole,
-        }
-    }
-}
-
-impl Framing {
-    /// The content type of an answer with this framing.
-    pub(crate) fn content_type(self) -> &'static str {
-        match self {
-            Framing::Whole | Framing::Array => "application/json",
-            Framing::Events => "text/event-stream; charset=utf-8",
-            Framing::Lines => "application/x-ndjson",
         }
     }
 }

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::asking::{Envelope, Said, pieces, scripted_error};
-use crate::script::Call;
+use crate::output::Call;
+use crate::output::{Envelope, Output, pieces, scripted_error};
 
 /// `/api/chat`: the text is in a message.
 pub(crate) const CHAT: Endpoint = Endpoint { wrap: |text| ("message", json!({"role": "assistant", "content": text})) };
@@ -22,27 +22,27 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// The answer as one body.
-    pub(crate) fn body(self, envelope: &Envelope<'_>, said: &Said) -> Bytes {
-        let mut body = self.piece(envelope, said, text_of(said));
+    pub(crate) fn body(self, envelope: &Envelope<'_>, output: &Output) -> Bytes {
+        let mut body = self.piece(envelope, output, text_of(output));
         finish(&mut body, envelope);
         body.to_string().into()
     }
 
     /// The answer as the lines of a stream.
-    pub(crate) fn events(self, envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
-        let mut lines: Vec<Value> = match said {
-            Said::Text(text) => pieces(text, chunks).map(|piece| self.piece(envelope, said, piece)).collect(),
-            Said::Calls(_) => vec![self.piece(envelope, said, "")],
+    pub(crate) fn events(self, envelope: &Envelope<'_>, output: &Output, chunks: usize) -> Vec<Bytes> {
+        let mut lines: Vec<Value> = match output {
+            Output::Text(text) => pieces(text, chunks).map(|piece| self.piece(envelope, output, piece)).collect(),
+            Output::Calls(_) => vec![self.piece(envelope, output, "")],
         };
-        let mut last = self.piece(envelope, &Said::Text("".into()), "");
+        let mut last = self.piece(envelope, &Output::Text("".into()), "");
         finish(&mut last, envelope);
         lines.push(last);
         lines.iter().map(|line| format!("{line}\n").into()).collect()
     }
 
-    fn piece(self, envelope: &Envelope<'_>, said: &Said, text: &str) -> Value {
+    fn piece(self, envelope: &Envelope<'_>, output: &Output, text: &str) -> Value {
         let (field, mut value) = (self.wrap)(text);
-        if let (Said::Calls(calls), true) = (said, value.is_object()) {
+        if let (Output::Calls(calls), true) = (output, value.is_object()) {
             let call = |call: &Call| json!({"function": {"name": call.name, "arguments": call.arguments}});
             value["tool_calls"] = calls.iter().map(call).collect();
         }
@@ -57,10 +57,10 @@ pub(crate) fn error(status: StatusCode) -> Bytes {
     json!({"error": scripted_error(status)}).to_string().into()
 }
 
-fn text_of(said: &Said) -> &str {
-    match said {
-        Said::Text(text) => text,
-        Said::Calls(_) => "",
+fn text_of(output: &Output) -> &str {
+    match output {
+        Output::Text(text) => text,
+        Output::Calls(_) => "",
     }
 }
 

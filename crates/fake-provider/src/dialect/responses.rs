@@ -4,21 +4,21 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::asking::{Envelope, Said, pieces};
-use crate::script::Call;
+use crate::output::Call;
+use crate::output::{Envelope, Output, pieces};
 
 /// The answer as one body.
-pub(crate) fn body(envelope: &Envelope<'_>, said: &Said) -> Bytes {
-    response(envelope, "completed", items(envelope, said)).to_string().into()
+pub(crate) fn body(envelope: &Envelope<'_>, output: &Output) -> Bytes {
+    response(envelope, "completed", items(envelope, output)).to_string().into()
 }
 
 /// The answer as the events of a stream.
-pub(crate) fn events(envelope: &Envelope<'_>, said: &Said, chunks: usize) -> Vec<Bytes> {
+pub(crate) fn events(envelope: &Envelope<'_>, output: &Output, chunks: usize) -> Vec<Bytes> {
     let mut stream = Stream::default();
     let begun = json!({"response": response(envelope, "in_progress", Vec::new())});
     stream.event("response.created", begun.clone());
     stream.event("response.in_progress", begun);
-    let items = items(envelope, said);
+    let items = items(envelope, output);
     for (index, item) in items.iter().enumerate() {
         stream.item(index, item, chunks);
     }
@@ -98,16 +98,18 @@ impl Stream {
     }
 }
 
-fn items(envelope: &Envelope<'_>, said: &Said) -> Vec<Value> {
-    match said {
-        Said::Text(text) => vec![json!({
+fn items(envelope: &Envelope<'_>, output: &Output) -> Vec<Value> {
+    match output {
+        Output::Text(text) => vec![json!({
             "id": format!("msg_{}", envelope.number),
             "type": "message",
             "status": "completed",
             "role": "assistant",
             "content": [output_text(text)],
         })],
-        Said::Calls(calls) => calls.iter().enumerate().map(|(index, call)| tool_call(envelope, index, call)).collect(),
+        Output::Calls(calls) => {
+            calls.iter().enumerate().map(|(index, call)| tool_call(envelope, index, call)).collect()
+        }
     }
 }
 

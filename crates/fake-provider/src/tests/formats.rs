@@ -89,8 +89,8 @@ async fn every_format_is_answered() {
 
         let path = way.stream_path.unwrap_or(way.path);
         let pieces = pieces(&text(echo.clone(), path, with_stream(&way.body, true)).await);
-        let said: String = pieces.iter().filter_map(|piece| piece.pointer(way.text[1])?.as_str()).collect();
-        assert_eq!(said, "how are you?", "{path}");
+        let output: String = pieces.iter().filter_map(|piece| piece.pointer(way.text[1])?.as_str()).collect();
+        assert_eq!(output, "how are you?", "{path}");
         assert!(pieces.len() >= 4, "{path}");
     }
 }

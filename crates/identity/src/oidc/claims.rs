@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn groups_are_read_from_a_list_a_word_or_a_path() {
-        let check = |said: Value, claim: &str, groups: &[&str]| {
-            let person = Person::read(&claims(said), &config(claim)).unwrap();
+        let check = |claims_json: Value, claim: &str, groups: &[&str]| {
+            let person = Person::read(&claims(claims_json), &config(claim)).unwrap();
             assert_eq!(person.groups, groups, "{claim}");
         };
         check(json!({"sub": "1", "groups": ["a", 5, "b", ""]}), "groups", &["a", "b"]);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn person_needs_an_id_and_has_a_name() {
-        let name = |said: Value| Person::read(&claims(said), &config("groups")).map(|person| person.name);
+        let name = |claims_json: Value| Person::read(&claims(claims_json), &config("groups")).map(|person| person.name);
         assert_eq!(name(json!({"sub": "1", "preferred_username": "ann", "email": "a@b"})), Some("ann".to_owned()));
         assert_eq!(name(json!({"sub": "1", "preferred_username": "a\nb", "email": "a@b"})), Some("a@b".to_owned()));
         assert_eq!(name(json!({"sub": "1"})), Some("1".to_owned()));
@@ -141,15 +141,15 @@ mod tests {
 
     #[test]
     fn token_must_be_of_this_login_and_for_us() {
-        let checked = |said: Value| check(&claims(said), "gazer", "n");
+        let checked = |claims_json: Value| check(&claims(claims_json), "gazer", "n");
         assert!(checked(json!({"nonce": "n", "aud": "gazer"})).is_ok());
         assert!(checked(json!({"nonce": "n", "aud": ["gazer", "other"], "azp": "gazer"})).is_ok());
         assert!(matches!(checked(json!({"nonce": "other", "aud": "gazer"})), Err(OidcError::Nonce)));
         assert!(matches!(checked(json!({"aud": "gazer"})), Err(OidcError::Nonce)));
-        for said in
+        for claims_json in
             [json!({"nonce": "n", "aud": ["gazer", "other"]}), json!({"nonce": "n", "aud": "gazer", "azp": "other"})]
         {
-            assert!(matches!(checked(said), Err(OidcError::Token(TokenRefusal::Audience))));
+            assert!(matches!(checked(claims_json), Err(OidcError::Token(TokenRefusal::Audience))));
         }
     }
 

@@ -114,25 +114,27 @@ impl ProviderCache {
         let url = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
         let url = Target::parse(&url).map_err(|error| error.message)?;
         let body = self.fetcher.get(&url).await?;
-        let said: Description = serde_json::from_slice(&body).map_err(|error| format!("its description: {error}"))?;
-        if said.issuer != self.issuer {
-            return Err(format!("it calls itself {:?}: set auth.oidc.issuer to that", said.issuer));
+        let description: Description =
+            serde_json::from_slice(&body).map_err(|error| format!("its description: {error}"))?;
+        if description.issuer != self.issuer {
+            return Err(format!("it calls itself {:?}: set auth.oidc.issuer to that", description.issuer));
         }
-        let methods = said.token_endpoint_auth_methods_supported.unwrap_or_default();
+        let methods = description.token_endpoint_auth_methods_supported.unwrap_or_default();
         let has = |method: &str| methods.iter().any(|it| it == method);
         let provider = Provider {
-            authorization_url: page(&said.authorization_endpoint).ok_or_else(|| wrong("authorization_endpoint"))?,
-            token_url: endpoint(&said.token_endpoint).ok_or_else(|| wrong("token_endpoint"))?,
-            userinfo_url: said.userinfo_endpoint.as_deref().and_then(endpoint),
+            authorization_url: page(&description.authorization_endpoint)
+                .ok_or_else(|| wrong("authorization_endpoint"))?,
+            token_url: endpoint(&description.token_endpoint).ok_or_else(|| wrong("token_endpoint"))?,
+            userinfo_url: description.userinfo_endpoint.as_deref().and_then(endpoint),
             tokens: SignedTokens::new(
-                said.issuer,
+                description.issuer,
                 self.client_id.clone(),
-                endpoint(&said.jwks_uri).ok_or_else(|| wrong("jwks_uri"))?,
+                endpoint(&description.jwks_uri).ok_or_else(|| wrong("jwks_uri"))?,
                 self.allow_private,
             ),
             takes_basic: !has("client_secret_post") || has("client_secret_basic"),
-            names_itself: said.authorization_response_iss_parameter_supported,
-            jwks_uri: said.jwks_uri,
+            names_itself: description.authorization_response_iss_parameter_supported,
+            jwks_uri: description.jwks_uri,
         };
         let is_same = before.is_some_and(|before| before.is_like(&provider));
         Ok(if is_same { None } else { Some(provider) })
