@@ -124,3 +124,16 @@ pub struct Configured {
     /// Calls numbered up to this one are out of the windows for good. Stored with the settings.
     pub window_floor: u64,
 }
+
+/// The result of applying a part of the log.
+#[derive(Debug)]
+pub enum Followed {
+    /// It was applied, and this is the decision on the caller's own call.
+    Decided(Decision),
+    /// It does not begin where memory stands: ask again from the current position.
+    Behind,
+    /// It begins after what memory holds: pass the stored calls of the epoch with it.
+    Trimmed,
+    /// It was applied, but the caller's own call is not in it.
+    NotFound,
+}

@@ -1,11 +1,9 @@
 //! Exemptions of one agent. They remove marks after the rules have run, so that agents without an
 //! exemption have no cost.
 
-use model::{Counting, Exempt, ExemptKind, Exemption, Fingerprint, SignalCounts};
+use model::{Counting, Exempt, ExemptKind, Exemption, Fingerprint};
 
 use crate::judge::{Judge, Marks};
-use crate::score;
-use crate::window::PackedFingerprint;
 
 /// What does not count for one agent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,13 +14,6 @@ impl From<Vec<Exemption>> for Exemptions {
         exemptions.truncate(Exemption::MOST);
         Exemptions(exemptions.into())
     }
-}
-
-/// The score of the last call of `window` as it would have been with `exemptions`: the same rules
-/// as live.
-pub fn rescore(window: &[Fingerprint], counting: Counting, exemptions: &[Exemption]) -> SignalCounts {
-    let entries: Vec<PackedFingerprint> = window.iter().map(PackedFingerprint::from).collect();
-    score::signals(entries.iter().collect(), counting, &Exemptions(exemptions.into()))
 }
 
 impl Exemptions {

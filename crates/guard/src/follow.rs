@@ -4,23 +4,10 @@
 use model::shared_log::{EndedCall, LogPart, LogPosition, LogRecord, ReplicaId};
 use model::{AgentId, Answered, CallId, Deactivation, Epoch, Fingerprint, IncidentId, Kill, Outcome, Timestamp};
 
-use crate::decision::{Decision, PreparedCall, Ticket, Verdict};
+use crate::decision::{Decision, Followed, PreparedCall, Ticket, Verdict};
 use crate::fingerprint;
 use crate::guard::Guard;
-use crate::registry::{Arrival, Ended, Own};
-
-/// The result of applying a part of the log.
-#[derive(Debug)]
-pub enum Followed {
-    /// It was applied, and this is the decision on the caller's own call.
-    Decided(Decision),
-    /// It does not begin where memory stands: ask again from the current position.
-    Behind,
-    /// It begins after what memory holds: pass the stored calls of the epoch with it.
-    Trimmed,
-    /// It was applied, but the caller's own call is not in it.
-    NotFound,
-}
+use crate::registry::{Arrival, Ended, OwnCall};
 
 impl PreparedCall<'_> {
     /// The record that tells other replicas of this call.
@@ -52,7 +39,7 @@ impl Guard {
         saved: Option<&[Fingerprint]>,
     ) -> Followed {
         let (replica, call) = own;
-        let own = Own { agent, replica, call };
+        let own = OwnCall { agent, replica, call };
         let mut followed = self.registry.with(agent, |agent| agent.follow(part, &own, saved));
         if let Followed::Decided(decision) = &mut followed {
             self.add_released_calls(decision);
@@ -79,7 +66,7 @@ impl Guard {
         let settings = self.registry.with(agent, |agent| agent.settings_in(log.epoch));
         // In a guard of its own, because the live agent is inactive by now.
         let apart = Guard::new(self.registry.config());
-        let own = Own { agent, replica, call };
+        let own = OwnCall { agent, replica, call };
         let judged = apart.registry.with(agent, |fresh| fresh.judge_log(settings, log, &own, saved));
         match judged {
             Followed::Decided(Decision::Scored(scored)) => match scored.verdict {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use model::{Answered, Asked, CallId, Exemption, Fingerprint, KillSwitch, Novelty, Outcome, Score, Timestamp};
 use twox_hash::XxHash3_64;
 
+use crate::config::GuardConfig;
 use crate::fingerprint::{self, PromptPrint};
-use crate::guard::GuardConfig;
 use crate::registry::{Settings, StoredAgent, seconds};
 
 /// A fresh agent whose calls were recorded.

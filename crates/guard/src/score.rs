@@ -1,6 +1,6 @@
 //! The score: how much the newest call of a window looks like the calls before it.
 
-use model::{Counting, Likeness, Matched, MatchedCall, Outcome, SignalCounts, TextHash};
+use model::{Counting, Exemption, Fingerprint, Likeness, Matched, MatchedCall, Outcome, SignalCounts, TextHash};
 
 use crate::exemptions::Exemptions;
 use crate::judge::{Judge, Marks};
@@ -17,6 +17,13 @@ pub(crate) fn signals(window: Vec<&PackedFingerprint>, counting: Counting, exemp
     let mut marks = judge.marks();
     exemptions.lift(&judge, &mut marks);
     Marks::count(&marks)
+}
+
+/// The score of the last call of `window` as it would have been with `exemptions`: the same rules
+/// as live.
+pub fn rescore(window: &[Fingerprint], counting: Counting, exemptions: &[Exemption]) -> SignalCounts {
+    let entries: Vec<PackedFingerprint> = window.iter().map(PackedFingerprint::from).collect();
+    signals(entries.iter().collect(), counting, &Exemptions::from(exemptions.to_vec()))
 }
 
 /// The calls that made the score of the last call of `window`, and why; that call comes last.

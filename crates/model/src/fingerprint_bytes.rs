@@ -41,7 +41,7 @@ const NOVELTY: u32 = 5;
 const PROMPT_IS_COMMON: u8 = 1 << 2;
 const RESULT_IS_SHORT: u8 = 1 << 3;
 /// The position of the four bits of the words around tool calls.
-const SAID: u32 = 4;
+const REMARK: u32 = 4;
 /// The bits of the outcome itself.
 const OUTCOME: u8 = 3;
 
@@ -111,7 +111,7 @@ pub fn decode(bytes: &[u8]) -> Option<Fingerprint> {
         prompt_is_common: outcome & PROMPT_IS_COMMON != 0,
         tools: if has(HAS_TOOLS) { Some(reader.tools(version, [flags, more_flags, outcome])?) } else { None },
         response: if has(HAS_RESPONSE) {
-            Some(reader.response(has(RESPONSE_IS_SHORT), outcome >> SAID)?)
+            Some(reader.response(has(RESPONSE_IS_SHORT), outcome >> REMARK)?)
         } else {
             None
         },
@@ -170,8 +170,8 @@ fn more_flags(fingerprint: &Fingerprint) -> u8 {
 fn outcome_code(fingerprint: &Fingerprint) -> u8 {
     let code = fingerprint.outcome as u8;
     let is_short = fingerprint.tools.is_some_and(|tools| tools.result.is_short);
-    let said = fingerprint.response.map_or(0, |response| response.said & 15) << SAID;
-    let code = code | said;
+    let remark = fingerprint.response.map_or(0, |response| response.remark & 15) << REMARK;
+    let code = code | remark;
     code | if fingerprint.prompt_is_common { PROMPT_IS_COMMON } else { 0 } | if is_short { RESULT_IS_SHORT } else { 0 }
 }
 
@@ -222,7 +222,7 @@ impl Reader<'_> {
         self.take().map(f32::from_le_bytes)
     }
 
-    fn response(&mut self, is_short: bool, said: u8) -> Option<ResponsePrint> {
-        Some(ResponsePrint { literal: TextHash(self.u64()?), adaptive: TextHash(self.u64()?), is_short, said })
+    fn response(&mut self, is_short: bool, remark: u8) -> Option<ResponsePrint> {
+        Some(ResponsePrint { literal: TextHash(self.u64()?), adaptive: TextHash(self.u64()?), is_short, remark })
     }
 }

@@ -159,6 +159,30 @@ impl Epoch {
     }
 }
 
+/// The id of an agent key. Sorts by creation time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentKeyId(pub Uuid);
+
+impl AgentKeyId {
+    /// A new id.
+    #[allow(clippy::new_without_default, reason = "there is no usual id")]
+    pub fn new() -> AgentKeyId {
+        AgentKeyId(Uuid::now_v7())
+    }
+
+    /// Parses an id.
+    pub fn parse(text: &str) -> Option<AgentKeyId> {
+        Uuid::try_parse(text).ok().map(AgentKeyId)
+    }
+}
+
+impl fmt::Display for AgentKeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

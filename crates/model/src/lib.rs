@@ -6,6 +6,7 @@ mod agent;
 mod alert;
 mod call;
 mod failures;
+mod field_error;
 pub mod fingerprint_bytes;
 mod id;
 mod incident;
@@ -14,17 +15,18 @@ mod network;
 mod policy;
 mod provider;
 mod recorder;
+mod score;
 pub mod shared_log;
 mod time;
 
 pub use access::{
-    Actor, ActorKind, AgentKey, AgentKeyId, AgentKeys, Cause, Grant, KeyHash, KeyInForce, KeyRefusal, KeyRequirement,
-    KeyText, RefusedCaller, RequireKey, Role,
+    Actor, ActorKind, AgentKey, AgentKeys, Cause, Grant, KeyHash, KeyInForce, KeyRefusal, KeyRequirement, KeyText,
+    RefusedCaller, RequireKey, Role,
 };
 pub use agent::{
     Action, ActivatedBy, AgentLabels, AgentPattern, Counting, DeactivatedBy, Deactivation, Exempt, ExemptKind,
-    Exemption, ExemptionId, FieldError, Group, Groups, InvalidAgentPattern, InvalidLabel, KillSwitch, KillSwitchChange,
-    Label, SavedAgent,
+    Exemption, ExemptionId, Group, Groups, InvalidAgentPattern, InvalidLabel, KillSwitch, KillSwitchChange, Label,
+    SavedAgent,
 };
 pub use alert::{
     AlertData, AlertRule, AlertType, BudgetData, BudgetLimit, Channel, ChannelId, ChannelKind, ChannelSettings,
@@ -37,14 +39,16 @@ pub use call::{
     ToolStep, Turn, Unread, Unscored, Usage, WordSet, is_thought,
 };
 pub use failures::Failures;
-pub use id::{AgentId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};
+pub use field_error::FieldError;
+pub use id::{AgentId, AgentKeyId, CallId, ConversationId, Epoch, IncidentId, InvalidAgentId};
 pub use incident::{
     AgreedKill, CheckedKills, Cycle, Evidence, Incident, IncidentState, Kill, Likeness, Matched, MatchedCall,
-    MissingBodies, Score, SignalCounts, Stuck, UnrecordedKill, WindowKind, cost_per_hour,
+    MissingBodies, Stuck, UnrecordedKill, cost_per_hour,
 };
 pub use money::NanoUsd;
 pub use network::{AllowedHosts, Network, Target, TargetHost, is_global};
 pub use policy::{ANY, AllowedHours, ModelOverride, Policy, PolicyChange, RateLimit, Spending, TimeOfDay};
 pub use provider::{Format, InvalidProvider, Provider, Providers};
 pub use recorder::{KillCommit, Record, RecorderHandle, RecorderInbox};
+pub use score::{Score, SignalCounts, WindowKind};
 pub use time::{BudgetPeriod, Clock, ClockJump, ClockWatch, ManualClock, Timestamp, Weekday, Zone};

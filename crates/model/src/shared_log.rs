@@ -16,7 +16,7 @@ const RESTORED: u8 = 3;
 const HAS_RESPONSE: u8 = 1;
 const RESPONSE_IS_SHORT: u8 = 1 << 1;
 /// The position of the four bits of the words around tool calls.
-const SAID: u32 = 4;
+const REMARK: u32 = 4;
 
 /// Identifies a process among the replicas. Every start has a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,7 +97,7 @@ impl EndedCall {
         let mut hashes = Vec::new();
         if let Some(response) = self.response {
             let is_short = if response.is_short { RESPONSE_IS_SHORT } else { 0 };
-            flags = HAS_RESPONSE | is_short | response.said << SAID;
+            flags = HAS_RESPONSE | is_short | response.remark << REMARK;
             hashes = [response.literal.0, response.adaptive.0].map(u64::to_le_bytes).concat();
         }
         let head = [ENDED, self.outcome as u8, flags];
@@ -115,8 +115,8 @@ impl EndedCall {
                 let (adaptive, _) = rest.split_first_chunk::<8>()?;
                 let hash = |bytes: &[u8; 8]| TextHash(u64::from_le_bytes(*bytes));
                 let is_short = flags & RESPONSE_IS_SHORT != 0;
-                let said = flags >> SAID;
-                Some(ResponsePrint { literal: hash(literal), adaptive: hash(adaptive), is_short, said })
+                let remark = flags >> REMARK;
+                Some(ResponsePrint { literal: hash(literal), adaptive: hash(adaptive), is_short, remark })
             }
         };
         Some(EndedCall {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn ended_calls_are_read_as_written() {
-        let response = ResponsePrint { literal: TextHash(7), adaptive: TextHash(u64::MAX), is_short: true, said: 9 };
+        let response = ResponsePrint { literal: TextHash(7), adaptive: TextHash(u64::MAX), is_short: true, remark: 9 };
         for response in [None, Some(response), Some(ResponsePrint { is_short: false, ..response })] {
             let (call, conversation) = (CallId::new(), ConversationId(42));
             let ended = LogRecord::Ended(EndedCall { call, conversation, outcome: Outcome::Answered, response });

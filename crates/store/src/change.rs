@@ -5,32 +5,9 @@ use model::{
     ActivatedBy, AgentId, AgentKey, AgentKeyId, Epoch, ExemptionId, Group, IncidentId, KillSwitch, Label, Policy,
     Provider, Timestamp,
 };
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// A person's verdict on an incident.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Feedback {
-    /// It was a loop.
-    Loop,
-    /// It was not.
-    FalseAlarm,
-}
-
-impl Feedback {
-    /// Its name in SQL, API and docs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Feedback::Loop => "loop",
-            Feedback::FalseAlarm => "false_alarm",
-        }
-    }
-
-    /// Parses its name.
-    pub fn parse(word: &str) -> Option<Feedback> {
-        [Feedback::Loop, Feedback::FalseAlarm].into_iter().find(|feedback| feedback.as_str() == word)
-    }
-}
+use crate::Feedback;
 
 /// A change that a person makes.
 #[derive(Clone, Debug)]
@@ -79,7 +56,7 @@ pub enum Change {
     /// Changes users or API tokens.
     People(crate::PeopleChange),
     /// Adds a row to the audit log and changes nothing else.
-    Note(crate::AuditNote),
+    Note(AuditNote),
 }
 
 /// A change of agent keys or groups.
@@ -111,4 +88,15 @@ pub enum Changed {
     Done,
     /// Activated: the epoch that began.
     Activated(Epoch),
+}
+
+/// An entry that changes nothing else in the database, like a login.
+#[derive(Clone, Debug)]
+pub struct AuditNote {
+    /// The action, like `session.open`.
+    pub action: &'static str,
+    /// The target.
+    pub target: Option<String>,
+    /// Further details, as fields of JSON.
+    pub details: Option<Value>,
 }

@@ -7,7 +7,9 @@
 
 mod alerts;
 mod audit;
+mod body_files;
 mod change;
+mod changed_row;
 mod columns;
 mod config;
 mod database;
@@ -17,11 +19,16 @@ mod feed;
 mod health;
 mod key_file;
 mod migrations;
+mod open;
 mod people;
 mod postgres;
+mod private_files;
 mod read;
 mod recorder;
+mod servers;
 mod settings;
+mod settings_in_force;
+mod sql;
 mod sqlite;
 mod stats;
 mod store;
@@ -35,25 +42,28 @@ pub use alerts::{
     AlertChange, AlertState, AlertTransition, Attempt, AttemptRow, CallFigures, Calls, DeliveryFilter, DeliveryRow,
     Outcome, Transition,
 };
-pub use audit::{AuditFilter, AuditNote, AuditReport, AuditRow};
-pub use change::{AccessChange, Change, Changed, Feedback};
-pub use config::{ClaimDirectory, Grouping, StoreConfig, Unpriced};
+pub use audit::{AuditFilter, AuditReport, AuditRow};
+pub use body_files::{EvidenceFile, RecordingFile};
+pub use change::{AccessChange, AuditNote, Change, Changed};
+pub use changed_row::{ChangedKind, ChangedRow};
+pub use config::{
+    ClaimDirectory, Grouping, Retention, RetentionChange, Settings, SettingsChange, StoreConfig, Unpriced,
+};
 pub use error::StoreError;
-pub use feed::{ChangedKind, ChangedRow};
 pub use health::Health;
 pub use model::fingerprint_bytes::{decode as decode_fingerprint, encode as encode_fingerprint};
 pub use people::{ApiTokenRow, PeopleChange, UserRow};
-pub use postgres::{ChangeFeed, PostgresConfig, ReplicaRow, WriterClaim, refuse_pooler};
+pub use postgres::{ChangeFeed, PostgresConfig, WriterClaim};
 pub use read::{
     AgentCounts, AgentFilter, AgentRow, Cursor, EventFilter, EventRow, EvidenceBody, EvidenceHead, EvidenceRow,
-    ExemptionRow, IncidentFilter, IncidentRow, OlderAgents, Page, PageRequest, RecentCalls, RecordedEpoch, TextLengths,
-    WindowCall,
+    ExemptionRow, Feedback, IncidentFilter, IncidentRow, OlderAgents, Page, PageRequest, RecentCalls, RecordedEpoch,
+    TextLengths, WindowCall,
 };
-pub use recorder::{Notice, Recorder};
-pub use settings::{Retention, RetentionChange, Settings, SettingsChange};
-pub use sqlite::{EvidenceFile, RecordingFile};
-pub use stats::{AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Spent, Step, Totals};
-// The names that the dashboard uses.
-pub use stats::{Step as Span, Totals as Tally};
+pub use recorder::Recorder;
+pub use servers::ReplicaRow;
+pub use stats::{
+    AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Resolution, Spent, Totals,
+};
 pub use store::Store;
 pub use transfer::{MoveProgress, Moved, move_data};
+pub use write::Notice;

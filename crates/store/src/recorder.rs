@@ -4,28 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{AgentId, Cause, Event, IncidentId, KillSwitch, RecorderInbox};
+use model::{Cause, RecorderInbox};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::write::{self, Request, Writer};
+use crate::write::{self, Notice, Request, Writer};
 use crate::{Change, Changed, Health, Store, StoreError};
 
 /// How far a watcher may fall behind before it misses something.
 const NOTICES: usize = 1024;
-
-/// What was written, for live updates.
-#[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "the fields say it")]
-pub enum Notice {
-    /// A call, a refusal, a kill, an activation or a deactivation.
-    Event(Arc<Event>),
-    /// An incident was opened or observed.
-    Incident { id: IncidentId, agent: AgentId },
-    /// Another server on the same database has recorded calls of this agent.
-    Seen { agent: AgentId },
-    /// Settings changed.
-    Configured { agent: AgentId, kill_switch: KillSwitch },
-}
 
 /// A handle on the writer. Cloning is cheap.
 #[derive(Clone, Debug)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use model::{Groups, SavedAgent};
 
-use crate::database::{self, Generation, KillsInMemory, Pool, Readers};
+use crate::database::{Generation, KillsInMemory, Pool};
 use crate::key_file::KeyFile;
-use crate::settings::InForce;
+use crate::settings_in_force::SettingsInForce;
 use crate::tuning::Tuning;
-use crate::{Settings, SettingsChange, StoreConfig, StoreError, WriterClaim, postgres, read};
+use crate::{Settings, SettingsChange, StoreConfig, WriterClaim};
 
 /// An open database. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Store {
     pub(crate) readers: Pool,
     pub(crate) config: Arc<StoreConfig>,
     pub(crate) keys: KeyFile,
-    pub(crate) settings: InForce,
+    pub(crate) settings: SettingsInForce,
     pub(crate) groups: Groups,
     pub(crate) tuning: Tuning,
     pub(crate) kills: KillsInMemory,
@@ -27,24 +27,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, creates it if it does not exist, and migrates it.
-    pub async fn open(config: StoreConfig) -> Result<Store, StoreError> {
-        Self::open_tuned(config, Tuning::default()).await
-    }
-
-    pub(crate) async fn open_tuned(config: StoreConfig, tuning: Tuning) -> Result<Store, StoreError> {
-        database::create_private_dir(&config.data_dir)?;
-        let keys = KeyFile::open(&config.key_file)?;
-        let Readers { pool, generation } = database::open(&config, &tuning).await?;
-        if let Pool::Postgres(server) = &pool {
-            postgres::check_key(server, &keys, config.shared).await?;
-        }
-        let settings = InForce::read(&pool, config.settings()).await?;
-        let groups = read::groups::read(&pool).await?;
-        let (kills, claim) = (KillsInMemory::default(), WriterClaim::default());
-        Ok(Store { readers: pool, config: Arc::new(config), keys, settings, groups, tuning, kills, claim, generation })
-    }
-
     /// The same store for a writer with a name of its own. Several writers of one database need
     /// different names: each keeps its own sums, which readers merge.
     pub fn with_writer(mut self, name: &str) -> Store {

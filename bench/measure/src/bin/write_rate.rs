@@ -107,7 +107,7 @@ fn event(agent: &AgentId, number: u64, conversation: u64) -> Event {
             is_written: false,
             wording: Default::default(),
         }),
-        response: Some(ResponsePrint { literal: TextHash(hash), adaptive: TextHash(hash), is_short: false, said: 0 }),
+        response: Some(ResponsePrint { literal: TextHash(hash), adaptive: TextHash(hash), is_short: false, remark: 0 }),
         outcome: Outcome::Answered,
         is_sample: false,
         silence: 0,

@@ -4,9 +4,9 @@
 use control::Token;
 use secrecy::ExposeSecret;
 
-use super::access;
 use super::layer::{Entry, Mistake, Origin};
 use super::resolve::UNREAD_FILE;
+use super::sections::access;
 use super::{Config, TlsConfig};
 use crate::tls::Tls;
 

@@ -75,9 +75,9 @@ mod tests {
             ("AGENTGAZER_PROXYPORT", "1"),
         ];
         let (entries, unknown) = layer(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let said: Vec<_> = entries.iter().map(|entry| (entry.key.as_str(), entry.values.join("|"))).collect();
+        let entries: Vec<_> = entries.iter().map(|entry| (entry.key.as_str(), entry.values.join("|"))).collect();
         assert_eq!(
-            said,
+            entries,
             [
                 ("limits.idle_timeout", "9s".to_owned()),
                 ("allow_hosts", "a.test|b.test".to_owned()),

@@ -108,11 +108,11 @@ mod tests {
     fn every_value_knows_its_line() {
         let text = "port = 1\nallow_hosts = [\"a\", \"b\"]\n\n[limits]\nidle_timeout = \"9s\"\n\n[providers.mine]\nformat = \"openai\"\nbase_url = \"http://x\"\n";
         let (entries, mistakes) = layer(Path::new("a.toml"), text);
-        let mut said: Vec<_> =
+        let mut entries: Vec<_> =
             entries.iter().map(|it| format!("{} {} {}", it.key, it.values.join("|"), it.origin)).collect();
-        said.sort();
+        entries.sort();
         assert_eq!(
-            said,
+            entries,
             [
                 "allow_hosts a|b a.toml:2",
                 "limits.idle_timeout 9s a.toml:5",

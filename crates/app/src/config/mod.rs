@@ -2,19 +2,15 @@
 //! first read as text (`layer`), then parsed (`setting`); all mistakes are reported together, and
 //! the server does not start with any.
 
-mod access;
-mod alerting;
 mod contradictions;
 mod environment;
 mod file;
-mod identity;
 mod layer;
 mod load;
 mod price_file;
 mod resolve;
 mod sections;
 mod setting;
-mod shared;
 mod value;
 
 use std::collections::HashMap;
@@ -29,13 +25,13 @@ use store::{PostgresConfig, Retention};
 use web::Access;
 use wire::{Price, Prices};
 
-pub use alerting::Alerting;
-pub use identity::{JwtSettings, OidcSettings};
 pub use layer::{Entry, Mistake, Mistakes, Origin};
 pub(crate) use load::{load, load_for_server};
 pub use resolve::{Sources, count_mistakes, resolve};
-pub use sections::{Database, Limits, Log, LogFormat, RecordingConfig, RefusalStatuses};
-pub use shared::{Engine, SharedConfig};
+pub use sections::{
+    Alerting, Database, Engine, JwtSettings, Limits, Log, LogFormat, OidcSettings, RecordingConfig, RefusalStatuses,
+    SharedConfig,
+};
 
 use crate::drill;
 pub use crate::tls::TlsConfig;

@@ -23,13 +23,13 @@ struct Entry {
     cache_read: Option<f64>,
     cache_write: Option<f64>,
     cache_write_long: Option<f64>,
-    above: Option<Above>,
+    above: Option<LongInputPrice>,
 }
 
 /// The price of calls with more input tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Above {
+struct LongInputPrice {
     tokens: u64,
     input: Option<f64>,
     output: Option<f64>,
@@ -45,13 +45,13 @@ pub(super) fn read(path: &str) -> Read<Vec<OwnPrice>> {
 }
 
 fn parse(text: &str) -> Read<Vec<OwnPrice>> {
-    let said = |error: &toml::de::Error, field: &str| {
+    let located = |error: &toml::de::Error, field: &str| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         format!("line {}: {field}{}", before.matches('\n').count() + 1, error.message())
     };
-    let document = toml::Deserializer::parse(text).map_err(|error| said(&error, ""))?;
+    let document = toml::Deserializer::parse(text).map_err(|error| located(&error, ""))?;
     let entries: Entries = serde_path_to_error::deserialize(document)
-        .map_err(|error| said(error.inner(), &format!("{}: ", field(error.path()))))?;
+        .map_err(|error| located(error.inner(), &format!("{}: ", field(error.path()))))?;
     let mut prices = Vec::new();
     for (provider, models) in entries {
         for (model, entry) in models {
@@ -80,7 +80,7 @@ impl Entry {
     }
 }
 
-impl Above {
+impl LongInputPrice {
     fn rates(&self) -> Read<Rates> {
         rates([self.input, self.output, self.cache_read, self.cache_write, self.cache_write_long])
     }

@@ -63,8 +63,8 @@ const FILE: &str = "config";
 fn file_layer(sources: &Sources<'_>, above: &[Entry], mistakes: &mut Vec<Mistake>) -> Vec<Entry> {
     let named = sources.file.clone().or_else(|| variable(sources, "AGENTGAZER_CONFIG").map(PathBuf::from));
     let path = named.clone().unwrap_or_else(|| {
-        let said = above.iter().rfind(|entry| entry.key == "data_dir").and_then(|entry| entry.values.first());
-        said.map_or(sources.default_data_dir.clone(), PathBuf::from).join("agentgazer.toml")
+        let configured_dir = above.iter().rfind(|entry| entry.key == "data_dir").and_then(|entry| entry.values.first());
+        configured_dir.map_or(sources.default_data_dir.clone(), PathBuf::from).join("agentgazer.toml")
     });
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use model::{ANY, Action, AgentId, Counting, KillSwitchChange, PolicyChange, Provider, RateLimit, RequireKey};
 use wire::{Prices, Unpriced};
 
-use super::access;
-use super::identity;
 use super::price_file;
-use super::shared;
+use super::sections::access;
+use super::sections::identity;
+use super::sections::shared;
 use super::value::{self, Read};
 use super::{Config, LogFormat};
 use crate::policy_text;

@@ -13,11 +13,11 @@ use super::written_action::action_in;
 /// The print of an answer; `None` if it has neither words nor tool calls.
 pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
     let calls: Vec<(&str, Cow<'_, str>)> = answered.tool_calls.iter().map(name_and_arguments).collect();
-    let said = || {
+    let texts = || {
         let called = calls.iter().flat_map(|(name, arguments)| [*name, arguments.as_ref()]);
         std::iter::once(answered.text.as_str()).chain(called)
     };
-    let (is_short, literal, has_numbers) = digest(said(), Numbers::Masked);
+    let (is_short, literal, has_numbers) = digest(texts(), Numbers::Masked);
     let literal = literal?;
     let action = if calls.is_empty() { action_in(&answered.text) } else { None };
     let (is_short, TextHash(adaptive)) = match &action {
@@ -25,7 +25,7 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
             let (is_short, hash, _) = digest([&*canonical(action)], Numbers::Kept);
             (is_short, hash?)
         }
-        None if has_numbers => (is_short, digest(said(), Numbers::Kept).1?),
+        None if has_numbers => (is_short, digest(texts(), Numbers::Kept).1?),
         None => (is_short, literal),
     };
     // XORed with the targets of the calls: the same header written to another file is another
@@ -34,8 +34,8 @@ pub(crate) fn of_answer(answered: &Answered) -> Option<ResponsePrint> {
         let arguments = without_volatile(arguments);
         aims ^ targets(&arguments) ^ chosen(&arguments)
     });
-    let said = if calls.is_empty() { 0 } else { said_around(&answered.text) };
-    Some(ResponsePrint { literal, adaptive: TextHash(adaptive ^ aims), is_short, said })
+    let remark = if calls.is_empty() { 0 } else { remark_hash(&answered.text) };
+    Some(ResponsePrint { literal, adaptive: TextHash(adaptive ^ aims), is_short, remark })
 }
 
 /// Returns whether `texts` are short, one hash of them all, and whether a number was masked.
@@ -49,7 +49,7 @@ fn digest<'t>(texts: impl IntoIterator<Item = &'t str>, numbers: Numbers) -> (bo
 const LONG_WORDS: u32 = 12;
 
 /// A hash of the words around tool calls, 1 to 15; 0 if they are few.
-fn said_around(text: &str) -> u8 {
+fn remark_hash(text: &str) -> u8 {
     let mut words = (ExactHash::default(), WordCount::default());
     words_of([text], Numbers::Masked, &mut words);
     let (hash, WordCount(count)) = words;

@@ -18,14 +18,14 @@ pub(super) fn is_idle(messages: &[Cow<'_, str>]) -> bool {
     if earlier.is_empty() {
         return false;
     }
-    let said = Vocabulary::of(earlier.iter().map(Cow::as_ref));
+    let earlier_words = Vocabulary::of(earlier.iter().map(Cow::as_ref));
     // Users say most things in one message: one new word in it is enough.
     let prompt = Vocabulary::of([prompt.as_ref()]);
-    if prompt.new_words(&said) > 0 {
+    if prompt.new_words(&earlier_words) > 0 {
         return false;
     }
     let answer = Vocabulary::of([answer.as_ref()]);
-    let new = answer.new_words(&said);
+    let new = answer.new_words(&earlier_words);
     !answer.is_empty() && new <= NEW_WORDS && new * NEW_SHARE <= answer.len()
 }
 

@@ -16,9 +16,9 @@ impl Vocabulary {
         Vocabulary(collected.words)
     }
 
-    /// How many of its words are not in `said`.
-    pub(super) fn new_words(&self, said: &Vocabulary) -> usize {
-        self.0.iter().filter(|word| said.0.binary_search(word).is_err()).count()
+    /// How many of its words are not in `earlier`.
+    pub(super) fn new_words(&self, earlier: &Vocabulary) -> usize {
+        self.0.iter().filter(|word| earlier.0.binary_search(word).is_err()).count()
     }
 
     pub(super) fn len(&self) -> usize {

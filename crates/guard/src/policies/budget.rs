@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use model::{BudgetPeriod, ClockJump, ConversationId, NanoUsd, Policy, Spending, Timestamp, Zone};
 
-use super::limits::{Budget, Charge, Refused};
+use super::account::Account;
+use super::charge::{Budget, Charge, Refused};
 use crate::fingerprint::conversation_id;
 use crate::least_recently_used;
 
@@ -18,33 +19,24 @@ const MAX_CONVERSATIONS: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Budgets {
     periods: [Period; 3],
-    conversations: HashMap<ConversationId, (Tab, u64)>,
+    conversations: HashMap<ConversationId, (Account, u64)>,
     /// Counts uses of conversations: a clock that orders them and nothing else.
     uses: u64,
 }
 
-/// What was spent and what is reserved.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tab {
-    spent: NanoUsd,
-    reserved: NanoUsd,
-    /// What all replicas together had spent when that was last known.
-    shared: NanoUsd,
-}
-
-/// The tab of the current day, week or month.
+/// The account of the current day, week or month.
 #[derive(Debug)]
 struct Period {
     period: BudgetPeriod,
     range: Range<Timestamp>,
     /// Counts renewals, so that a reservation of an earlier period is not released in this one.
     number: u64,
-    tab: Tab,
+    account: Account,
     /// What was spent in the previous period.
     spent_before: NanoUsd,
 }
 
-/// The tabs on which a call in flight was reserved. The policy may change before it is over.
+/// The accounts on which a call in flight was reserved. The policy may change before it is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Booked {
     periods: [u64; 3],
@@ -57,7 +49,7 @@ impl Budgets {
             period,
             range: zone.period(period, now),
             number: 0,
-            tab: Tab::default(),
+            account: Account::default(),
             spent_before: NanoUsd::ZERO,
         };
         let periods = BudgetPeriod::ALL.map(begin);
@@ -68,13 +60,13 @@ impl Budgets {
     pub(super) fn restate(&mut self, zone: &Zone, spending: &Spending, now: Timestamp) {
         for period in &mut self.periods {
             period.range = zone.period(period.period, now);
-            period.tab.spent = spending.of(period.period);
-            period.tab.shared = period.tab.spent;
+            period.account.spent = spending.of(period.period);
+            period.account.shared = period.account.spent;
         }
-        self.conversations.values_mut().for_each(|(tab, _)| tab.spent = NanoUsd::ZERO);
+        self.conversations.values_mut().for_each(|(account, _)| account.spent = NanoUsd::ZERO);
         for (name, spent) in &spending.conversations {
-            let tab = self.conversation(conversation_id(name));
-            (tab.spent, tab.shared) = (*spent, *spent);
+            let account = self.conversation(conversation_id(name));
+            (account.spent, account.shared) = (*spent, *spent);
         }
     }
 
@@ -82,12 +74,12 @@ impl Budgets {
     /// put are counted nowhere else.
     pub(super) fn raise(&mut self, policy: &Policy, spending: &Spending, now: Timestamp) {
         self.turn(&policy.time_zone, now);
-        for Period { period, tab, .. } in &mut self.periods {
-            tab.spent = tab.spent.max(spending.of(*period));
+        for Period { period, account, .. } in &mut self.periods {
+            account.spent = account.spent.max(spending.of(*period));
         }
         for (name, spent) in &spending.conversations {
-            let tab = self.conversation(conversation_id(name));
-            tab.spent = tab.spent.max(*spent);
+            let account = self.conversation(conversation_id(name));
+            account.spent = account.spent.max(*spent);
         }
     }
 
@@ -103,13 +95,13 @@ impl Budgets {
         self.turn(&policy.time_zone, now);
         let conversation = charge.conversation.zip(policy.budget_conversation);
         let conversation = conversation.map(|(id, limit)| (*self.conversation(id), limit));
-        let conversation =
-            conversation.and_then(|(tab, limit)| tab.against_share(Budget::Conversation, limit, None, replicas));
-        let periods = self.periods.iter().filter_map(|Period { period, range, tab, .. }| {
-            tab.against_share(Budget::Of(*period), policy.budget(*period)?, Some(range.end), replicas)
+        let conversation = conversation
+            .and_then(|(account, limit)| account.exhausted_share(Budget::Conversation, limit, None, replicas));
+        let periods = self.periods.iter().filter_map(|Period { period, range, account, .. }| {
+            account.exhausted_share(Budget::Of(*period), policy.budget(*period)?, Some(range.end), replicas)
         });
         match periods.chain(conversation).max_by_key(|it| (it.is_spent, it.until.is_none(), it.until)) {
-            Some(against) => Err(against.refused(now)),
+            Some(exhausted) => Err(exhausted.refused(now)),
             None => Ok(()),
         }
     }
@@ -124,9 +116,9 @@ impl Budgets {
         now: Timestamp,
     ) -> Vec<(Budget, String, NanoUsd, NanoUsd)> {
         self.turn(&policy.time_zone, now);
-        let periods = self.periods.iter().filter_map(|Period { period, range, tab, .. }| {
+        let periods = self.periods.iter().filter_map(|Period { period, range, account, .. }| {
             let scope = format!("{period:?}:{}", range.start.as_millis());
-            Some((Budget::Of(*period), scope, policy.budget(*period)?, tab.shared))
+            Some((Budget::Of(*period), scope, policy.budget(*period)?, account.shared))
         });
         let mut scopes: Vec<_> = periods.collect();
         if let Some((id, limit)) = charge.conversation.zip(policy.budget_conversation) {
@@ -138,14 +130,14 @@ impl Budgets {
 
     /// Raises what was spent to the sum of all replicas, where that is more.
     pub(super) fn note_shared(&mut self, budget: Budget, conversation: Option<ConversationId>, spent: NanoUsd) {
-        let tab = match (budget, conversation) {
-            (Budget::Of(period), _) => self.periods.iter_mut().find(|it| it.period == period).map(|it| &mut it.tab),
+        let account = match (budget, conversation) {
+            (Budget::Of(period), _) => self.periods.iter_mut().find(|it| it.period == period).map(|it| &mut it.account),
             (Budget::Conversation, Some(id)) => Some(self.conversation(id)),
             (Budget::Conversation, None) => None,
         };
-        if let Some(tab) = tab {
-            tab.spent = tab.spent.max(spent);
-            tab.shared = tab.shared.max(spent);
+        if let Some(account) = account {
+            account.spent = account.spent.max(spent);
+            account.shared = account.shared.max(spent);
         }
     }
 
@@ -162,14 +154,14 @@ impl Budgets {
             Budget::Of(period) => self.periods.iter().find(|it| it.period == period).map(|it| it.range.end),
             Budget::Conversation => None,
         };
-        let tab = Tab { spent, reserved, shared: spent };
-        tab.against(budget, limit, until).map(|against| against.refused(now))
+        let account = Account { spent, reserved, shared: spent };
+        account.exhausted(budget, limit, until).map(|exhausted| exhausted.refused(now))
     }
 
     /// Reserves what a call in flight may cost.
     pub(super) fn reserve(&mut self, policy: &Policy, charge: &Charge) -> Booked {
         let conversation = charge.conversation.filter(|_| policy.budget_conversation.is_some());
-        self.periods.iter_mut().for_each(|period| period.tab.reserved += charge.cost);
+        self.periods.iter_mut().for_each(|period| period.account.reserved += charge.cost);
         if let Some(conversation) = conversation {
             self.conversation(conversation).reserved += charge.cost;
         }
@@ -179,10 +171,11 @@ impl Budgets {
     /// Releases a reservation.
     pub(super) fn release(&mut self, booked: Booked, cost: NanoUsd) {
         let periods = self.periods.iter_mut().zip(booked.periods);
-        let periods = periods.filter(|(period, number)| period.number == *number).map(|(period, _)| &mut period.tab);
+        let periods =
+            periods.filter(|(period, number)| period.number == *number).map(|(period, _)| &mut period.account);
         let conversation = booked.conversation.and_then(|id| self.conversations.get_mut(&id));
-        for tab in periods.chain(conversation.map(|(tab, _)| tab)) {
-            tab.reserved = tab.reserved.less(cost).max(NanoUsd::ZERO);
+        for account in periods.chain(conversation.map(|(account, _)| account)) {
+            account.reserved = account.reserved.less(cost).max(NanoUsd::ZERO);
         }
     }
 
@@ -190,7 +183,7 @@ impl Budgets {
     /// which is over.
     pub(super) fn spend(&mut self, policy: &Policy, charge: &Charge) {
         for period in self.periods.iter_mut().filter(|period| charge.time >= period.range.start) {
-            period.tab.spent += charge.cost;
+            period.account.spent += charge.cost;
         }
         if let (Some(conversation), Some(_)) = (charge.conversation, policy.budget_conversation) {
             self.conversation(conversation).spent += charge.cost;
@@ -200,7 +193,7 @@ impl Budgets {
     /// What was spent in the current day, week and month.
     pub(super) fn spent(&mut self, policy: &Policy, now: Timestamp) -> [NanoUsd; 3] {
         self.turn(&policy.time_zone, now);
-        self.periods.each_ref().map(|period| period.tab.spent)
+        self.periods.each_ref().map(|period| period.account.spent)
     }
 
     /// The clock was set: a period that began only by that continues the previous one, with what
@@ -209,7 +202,7 @@ impl Budgets {
         for period in &mut self.periods {
             if period.range.start > jump.expected {
                 // A call came before this was noticed.
-                period.tab.spent += std::mem::take(&mut period.spent_before);
+                period.account.spent += std::mem::take(&mut period.spent_before);
             } else if jump.expected < period.range.end && jump.now >= period.range.end {
                 period.range = zone.period(period.period, jump.now);
             }
@@ -219,8 +212,8 @@ impl Budgets {
     fn turn(&mut self, zone: &Zone, now: Timestamp) {
         for period in self.periods.iter_mut().filter(|period| !period.range.contains(&now)) {
             if now >= period.range.end {
-                period.spent_before = period.tab.spent;
-                period.tab = Tab::default();
+                period.spent_before = period.account.spent;
+                period.account = Account::default();
                 period.number += 1;
             }
             // A clock that was set back does not renew a budget: what was spent still counts.
@@ -228,67 +221,23 @@ impl Budgets {
         }
     }
 
-    fn conversation(&mut self, id: ConversationId) -> &mut Tab {
+    fn conversation(&mut self, id: ConversationId) -> &mut Account {
         self.uses += 1;
         if self.conversations.len() >= MAX_CONVERSATIONS && !self.conversations.contains_key(&id) {
             self.forget_some();
         }
-        let (tab, last_use) = self.conversations.entry(id).or_default();
+        let (account, last_use) = self.conversations.entry(id).or_default();
         *last_use = self.uses;
-        tab
+        account
     }
 
     /// Forgets the least recently used conversations without a call in flight: the cost of such a
     /// call must not be lost.
     fn forget_some(&mut self) {
-        let idle = self.conversations.iter().filter(|(_, (tab, _))| tab.reserved == NanoUsd::ZERO);
+        let idle = self.conversations.iter().filter(|(_, (account, _))| account.reserved == NanoUsd::ZERO);
         let idle: Vec<(u64, ConversationId)> = idle.map(|(id, (_, last_use))| (*last_use, *id)).collect();
         for (_, id) in least_recently_used::oldest(idle, MAX_CONVERSATIONS / 16) {
             self.conversations.remove(&id);
-        }
-    }
-}
-
-/// A budget that refuses a call.
-struct Against {
-    budget: Budget,
-    limit: NanoUsd,
-    /// `false` if the rest is reserved for calls in flight.
-    is_spent: bool,
-    /// When it is renewed; `None` means never.
-    until: Option<Timestamp>,
-}
-
-impl Tab {
-    /// As [`against`](Tab::against), for one of several replicas that cannot agree: each has its
-    /// share of what was left when they last agreed.
-    fn against_share(self, budget: Budget, limit: NanoUsd, until: Option<Timestamp>, replicas: u64) -> Option<Against> {
-        let replicas = i64::try_from(replicas).unwrap_or(i64::MAX).max(1);
-        if replicas == 1 || self.spent >= limit {
-            return self.against(budget, limit, until);
-        }
-        let left = limit.less(self.shared).max(NanoUsd::ZERO);
-        let share = self.shared + NanoUsd::new((left.nanos() / replicas).max(1));
-        self.against(budget, share, until).map(|against| Against { limit, is_spent: false, ..against })
-    }
-
-    fn against(self, budget: Budget, limit: NanoUsd, until: Option<Timestamp>) -> Option<Against> {
-        if self.spent + self.reserved < limit {
-            return None;
-        }
-        // A budget of 0 stays 0 on the next day.
-        let until = until.filter(|_| limit > NanoUsd::ZERO);
-        Some(Against { budget, limit, is_spent: self.spent >= limit, until })
-    }
-}
-
-impl Against {
-    fn refused(self, now: Timestamp) -> Refused {
-        let millis = self.until.map(|until| until.as_millis().saturating_sub(now.as_millis()).max(1).unsigned_abs());
-        let renewed_in_seconds = millis.map(|millis| millis.div_ceil(1000));
-        match self.is_spent {
-            true => Refused::BudgetExceeded { budget: self.budget, limit: self.limit, renewed_in_seconds },
-            false => Refused::BudgetHeld { renewed_in_seconds },
         }
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use model::{AgentId, Group, Spending, Timestamp};
 
 use super::Policies;
-use super::limits::{Charge, Limits, Reservation};
+use super::charge::Charge;
+use super::limits::Limits;
+use super::reservation::Reservation;
 
 /// A group and what its agents have used together.
 #[derive(Clone, Debug)]

@@ -4,12 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use model::{BudgetPeriod, ClockJump, ConversationId, NanoUsd, Policy, RateLimit, Spending, Timestamp};
+use model::{BudgetPeriod, ClockJump, NanoUsd, Policy, RateLimit, Spending, Timestamp};
 use parking_lot::Mutex;
 
 use super::budget::{Booked, Budgets};
+use super::charge::{Charge, Refused};
 use super::hours;
 use super::rate::Minute;
+use super::reservation::{Held, Reservation};
 
 /// The limits of one agent or group.
 #[derive(Debug)]
@@ -68,59 +70,6 @@ impl Used {
 /// The share of one of `replicas` in a limit, at least 1.
 fn share_of(most: u64, replicas: u64) -> u64 {
     if replicas <= 1 { most } else { (most / replicas).max(most.min(1)) }
-}
-
-/// What a call takes: before it is made an upper bound, afterwards the real values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Charge {
-    /// When it came.
-    pub time: Timestamp,
-    /// Its provider.
-    pub provider: String,
-    /// Its conversation, if it has one.
-    pub conversation: Option<ConversationId>,
-    /// Its cost.
-    pub cost: NanoUsd,
-    /// Its tokens, in and out.
-    pub tokens: u64,
-    /// How many tokens it may have taken when it is over.
-    pub tokens_at_most: u64,
-}
-
-/// Which budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Budget {
-    /// That of a day, week or month.
-    Of(BudgetPeriod),
-    /// That of the conversation.
-    Conversation,
-}
-
-/// Why a call is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// It is outside the allowed hours.
-    OutsideHours,
-    /// There were too many calls.
-    RateLimited {
-        /// Seconds until it passes, if no other call comes first.
-        retry_after_seconds: u64,
-    },
-    /// A budget is spent.
-    BudgetExceeded {
-        /// Which one.
-        budget: Budget,
-        /// Its limit.
-        limit: NanoUsd,
-        /// Seconds until it is renewed; `None` means never.
-        renewed_in_seconds: Option<u64>,
-    },
-    /// The rest of a budget is reserved for calls in flight: whether it suffices is open until they
-    /// are settled.
-    BudgetHeld {
-        /// Seconds until the budget is renewed; `None` means never.
-        renewed_in_seconds: Option<u64>,
-    },
 }
 
 impl Limits {
@@ -227,7 +176,7 @@ impl Limits {
     }
 
     /// Releases what was counted for a call that was refused elsewhere.
-    fn cancel(&self, held: &Held) {
+    pub(super) fn cancel(&self, held: &Held) {
         let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, tokens_at_most: 0, ..held.charge.clone() };
         self.settle(Some(held), &nothing);
         let State { policy, used, .. } = &mut *self.state.lock();
@@ -322,62 +271,6 @@ impl State {
         match about.max(at_most.filter(|_| about.is_some())) {
             Some(retry_after_seconds) => Err(Refused::RateLimited { retry_after_seconds }),
             None => Ok(()),
-        }
-    }
-}
-
-impl Charge {
-    /// The tokens that are counted while it is in flight: expected, and at most.
-    fn counted_tokens(&self) -> (u64, u64) {
-        (self.tokens, self.tokens_at_most.max(self.tokens))
-    }
-}
-
-/// What a call in flight may take. It is released when it is dropped without being settled: the
-/// call was not made.
-#[derive(Debug)]
-pub struct Reservation {
-    limits: Arc<Limits>,
-    held: Held,
-    is_open: bool,
-}
-
-/// What is held for a call in flight, since when, and on which tabs.
-#[derive(Debug)]
-pub(super) struct Held {
-    charge: Charge,
-    admitted: Timestamp,
-    booked: Booked,
-}
-
-impl Reservation {
-    /// What was reserved.
-    pub fn charge(&self) -> &Charge {
-        &self.held.charge
-    }
-
-    /// Releases it as if the call had not come: the calls of other replicas left no room for it.
-    pub fn cancel(mut self) {
-        self.is_open = false;
-        self.limits.cancel(&self.held);
-    }
-
-    pub(super) fn is_of(&self, limits: &Arc<Limits>) -> bool {
-        Arc::ptr_eq(&self.limits, limits)
-    }
-
-    /// Replaces what was reserved by what the call really took.
-    pub(super) fn settle(mut self, actual: &Charge) {
-        self.is_open = false;
-        self.limits.settle(Some(&self.held), actual);
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        if self.is_open {
-            let nothing = Charge { cost: NanoUsd::ZERO, tokens: 0, tokens_at_most: 0, ..self.held.charge.clone() };
-            self.limits.settle(Some(&self.held), &nothing);
         }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use model::{NanoUsd, Timestamp};
 
-use super::limits::{Budget, Charge, Limits, Refused};
+use super::charge::{Budget, Charge, Refused};
+use super::limits::Limits;
 
 /// What a call takes of one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use super::name_hash::NameHash;
 use super::open_agents::OpenAgents;
 use super::released_calls::ReleasedCalls;
 use super::slot::{Slot, SyncFlag};
+use crate::config::GuardConfig;
 use crate::decision::AgentView;
-use crate::guard::GuardConfig;
 use crate::least_recently_used;
 
 /// Enough that agents that are created at the same time seldom wait for each other. Maps double

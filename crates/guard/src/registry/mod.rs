@@ -8,5 +8,5 @@ mod open_agents;
 mod released_calls;
 mod slot;
 
-pub(crate) use agent::{Arrival, Ended, Own, Settings, StoredAgent, seconds};
+pub(crate) use agent::{Arrival, Ended, OwnCall, Settings, StoredAgent, seconds};
 pub(crate) use agents::Registry;

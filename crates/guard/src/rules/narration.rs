@@ -17,13 +17,13 @@ pub(crate) fn narration(calls: &[&PackedFingerprint]) -> Vec<usize> {
         return places;
     };
     let own = earlier.iter().enumerate().rev().filter(|(_, call)| call.conversation() == current.conversation());
-    let mut said = 0;
+    let mut remark = 0;
     for (place, call) in own {
         let Some(response) = call.response() else { continue };
-        if said == 0 {
-            said = response.said;
+        if remark == 0 {
+            remark = response.remark;
         }
-        if said == 0 || response.said != said {
+        if remark == 0 || response.remark != remark {
             break;
         }
         places.push(place);

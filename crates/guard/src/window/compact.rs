@@ -45,7 +45,7 @@ pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
     writer.number(windows.followed.seen);
     let names = write_conversations(windows, &calls, latest, &mut writer);
     writer.number(calls.len() as u64);
-    let mut before = Before { number: windows.newest, time: latest, words: [0; WORDS] };
+    let mut before = PreviousCall { number: windows.newest, time: latest, words: [0; WORDS] };
     for call in &calls {
         write_call(call, &names, &mut before, &mut writer);
     }
@@ -60,7 +60,7 @@ struct Placed<'w> {
 }
 
 /// The previous call, relative to which the next one is encoded.
-struct Before {
+struct PreviousCall {
     number: u64,
     time: i64,
     words: [u64; WORDS],
@@ -111,7 +111,7 @@ fn write_conversations(windows: &Windows, calls: &[Placed<'_>], latest: i64, wri
     names
 }
 
-fn write_call(call: &Placed<'_>, names: &[(u64, u64)], before: &mut Before, writer: &mut Writer) {
+fn write_call(call: &Placed<'_>, names: &[(u64, u64)], before: &mut PreviousCall, writer: &mut Writer) {
     let parts = call.entry.parts();
     let code = |place: usize| match parts.words[place] {
         0 => ZERO,
@@ -136,7 +136,7 @@ fn write_call(call: &Placed<'_>, names: &[(u64, u64)], before: &mut Before, writ
     writer.number(u64::from(parts.step_depth));
     writer.number(u64::from(parts.silence));
     (0..WORDS).filter(|place| code(*place) == WRITTEN).for_each(|place| writer.word(parts.words[place]));
-    *before = Before { number: parts.number, time: parts.time, words: parts.words };
+    *before = PreviousCall { number: parts.number, time: parts.time, words: parts.words };
 }
 
 /// The random bits of an id, behind its time.
@@ -177,7 +177,7 @@ pub(super) fn expand(bytes: &[u8]) -> Windows {
     }
     let others = reader.number();
     names.extend((0..others).map(|_| reader.word()));
-    let mut before = Before { number: windows.newest, time: latest, words: [0; WORDS] };
+    let mut before = PreviousCall { number: windows.newest, time: latest, words: [0; WORDS] };
     let count = reader.number();
     windows.slab.reserve(count as usize);
     for _ in 0..count {
@@ -190,7 +190,7 @@ pub(super) fn expand(bytes: &[u8]) -> Windows {
 
 /// A call without its conversation, the windows that it is in, and the position of its
 /// conversation's name.
-fn read_call(reader: &mut Reader<'_>, before: &mut Before) -> (Parts, u64, usize) {
+fn read_call(reader: &mut Reader<'_>, before: &mut PreviousCall) -> (Parts, u64, usize) {
     let mut head = [0; 8];
     head[..HEAD].copy_from_slice(&reader.bytes::<HEAD>());
     let head = u64::from_le_bytes(head);
@@ -211,7 +211,7 @@ fn read_call(reader: &mut Reader<'_>, before: &mut Before) -> (Parts, u64, usize
             _ => reader.word(),
         };
     }
-    *before = Before { number, time, words };
+    *before = PreviousCall { number, time, words };
     let parts = Parts {
         call,
         number,

@@ -621,11 +621,11 @@ impl View<'_> {
         let own = |at: &usize| self.calls[*at].conversation == self.current.conversation;
         let answered: Vec<usize> =
             (0..self.calls.len()).rev().filter(own).filter(|at| self.calls[*at].response.is_some()).collect();
-        let said = |at: usize| self.calls[at].response.map_or(0, |response| response.said);
-        let Some(newest) = answered.first().filter(|at| said(**at) > 0 && !has_done(self.current)) else { return };
+        let remark = |at: usize| self.calls[at].response.map_or(0, |response| response.remark);
+        let Some(newest) = answered.first().filter(|at| remark(**at) > 0 && !has_done(self.current)) else { return };
         let mut is_over = false;
         let row = answered.iter().take_while(|at| {
-            let goes_on = !is_over && said(**at) == said(*newest);
+            let goes_on = !is_over && remark(**at) == remark(*newest);
             is_over |= has_done(&self.calls[**at]);
             goes_on
         });

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::FieldError;
+
 /// The settings of one agent's kill switch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KillSwitch {
@@ -136,23 +138,6 @@ impl KillSwitchChange {
             action: self.action.unwrap_or(current.action),
             counting: self.counting.unwrap_or(current.counting),
         })
-    }
-}
-
-/// An invalid value of a field.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field} {message}")]
-pub struct FieldError {
-    /// The field.
-    pub field: &'static str,
-    /// What it must be.
-    pub message: String,
-}
-
-impl FieldError {
-    /// An error of `field`.
-    pub fn new(field: &'static str, message: impl Into<String>) -> FieldError {
-        FieldError { field, message: message.into() }
     }
 }
 

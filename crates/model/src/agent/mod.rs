@@ -9,7 +9,7 @@ mod saved_agent;
 
 pub use exemption::{Exempt, ExemptKind, Exemption, ExemptionId};
 pub use group::{Group, Groups};
-pub use kill_switch::{Action, Counting, FieldError, KillSwitch, KillSwitchChange};
+pub use kill_switch::{Action, Counting, KillSwitch, KillSwitchChange};
 pub use label::{AgentLabels, InvalidLabel, Label};
 pub use pattern::{AgentPattern, InvalidAgentPattern};
 pub use saved_agent::{ActivatedBy, DeactivatedBy, Deactivation, SavedAgent};

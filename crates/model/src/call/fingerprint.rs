@@ -224,7 +224,7 @@ pub struct ResponsePrint {
     pub is_short: bool,
     /// A hash from 1 to 15 of the words around its tool calls: too small to recover a text, enough
     /// to see that consecutive answers say the same. 0 if there are few words or no tool calls.
-    pub said: u8,
+    pub remark: u8,
 }
 
 /// The outcome of a call. It is stored, so a number never changes its meaning.

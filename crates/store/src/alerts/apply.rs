@@ -43,7 +43,7 @@ fn or_not_found(exists: bool) -> Result<(), Failure> {
 
 async fn put_rule(transaction: &mut Connection<'_>, rule: &AlertRule) -> Result<(), Failure> {
     for channel in &rule.channels {
-        if outbox::outlet(transaction, *channel).await?.is_none() {
+        if outbox::channel(transaction, *channel).await?.is_none() {
             return Err(StoreError::Conflict(format!("there is no channel {channel}")).into());
         }
     }
@@ -52,14 +52,16 @@ async fn put_rule(transaction: &mut Connection<'_>, rule: &AlertRule) -> Result<
 
 async fn test(
     transaction: &mut Connection<'_>,
-    channel: ChannelId,
+    channel_id: ChannelId,
     delivery: DeliveryId,
     at: Timestamp,
 ) -> Result<(), Failure> {
-    let Some(outlet) = outbox::outlet(transaction, channel).await? else { return Err(StoreError::NotFound.into()) };
-    let data = AlertData::Test { channel: outlet.name.clone() };
+    let Some(channel) = outbox::channel(transaction, channel_id).await? else {
+        return Err(StoreError::NotFound.into());
+    };
+    let data = AlertData::Test { channel: channel.name.clone() };
     let alert = NewAlert { alert_type: AlertType::Test, data: &data, at, repeat: 0 };
-    outbox::insert(transaction, delivery, &outlet, &alert, (None, Schedule::alone(at))).await?;
+    outbox::insert(transaction, delivery, &channel, &alert, (None, Schedule::alone(at))).await?;
     Ok(())
 }
 

@@ -13,28 +13,28 @@ const MAX_LINES: usize = 50;
 /// window, including the one that was sent at once.
 pub(super) async fn make(
     transaction: &mut Connection<'_>,
-    channel: ChannelId,
+    channel_id: ChannelId,
     window: Timestamp,
     digest: DeliveryId,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
     // This locks the channel first: of several servers, the second one then finds the digest of the
     // first.
-    let outlet = outbox::outlet(transaction, channel).await?;
+    let channel = outbox::channel(transaction, channel_id).await?;
     let query = database::query(concat!(
         "select * from deliveries where channel_id = $1 and window_opened_at = $2",
         dialect::not_leased!(),
         " order by queued_at, id"
     ));
-    let query = query.bind(channel.to_string()).bind(window.as_millis());
+    let query = query.bind(channel_id.to_string()).bind(window.as_millis());
     let alerts = query.try_map(delivery_row).fetch_all(&mut *transaction).await?;
     let waiting = alerts.iter().filter(|alert| alert.waits_in.is_some() && alert.digest.is_none()).count();
-    let Some(outlet) = outlet.filter(|_| waiting > 1) else { return Ok(()) };
+    let Some(channel) = channel.filter(|_| waiting > 1) else { return Ok(()) };
 
     let lines = alerts.iter().take(MAX_LINES).map(line).collect();
     let data = AlertData::Digest { count: alerts.len() as u64, alerts: lines };
     let alert = NewAlert { alert_type: AlertType::Digest, data: &data, at, repeat: 0 };
-    outbox::insert(transaction, digest, &outlet, &alert, (None, Schedule::alone(at))).await?;
+    outbox::insert(transaction, digest, &channel, &alert, (None, Schedule::alone(at))).await?;
     database::query(concat!(
         "update deliveries set state = 'digested', digest_id = $1, finished_at = $2
          where channel_id = $3 and window_opened_at = $4 and waits = 1 and state = 'queued' and tries = 0",
@@ -42,7 +42,7 @@ pub(super) async fn make(
     ))
     .bind(digest.to_string())
     .bind(at.as_millis())
-    .bind(channel.to_string())
+    .bind(channel_id.to_string())
     .bind(window.as_millis())
     .execute(transaction)
     .await

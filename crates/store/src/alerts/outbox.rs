@@ -23,7 +23,7 @@ pub(super) struct NewAlert<'a> {
 }
 
 /// The part of a channel that the outbox needs.
-pub(super) struct Outlet {
+pub(super) struct OutboxChannel {
     pub(super) id: ChannelId,
     pub(super) name: String,
     kind: String,
@@ -93,42 +93,47 @@ pub(super) async fn queue(
     alert: &NewAlert<'_>,
     grouping: Grouping,
 ) -> Result<(), sqlx::Error> {
-    let outlets = outlets(transaction).await?;
-    for outlet in outlets.iter().filter(|outlet| rule.channels.is_empty() || rule.channels.contains(&outlet.id)) {
-        let schedule = Schedule::find(transaction, outlet, alert.at, grouping).await?;
-        if insert(transaction, DeliveryId::new(), outlet, alert, (Some(rule.id), schedule)).await? {
-            schedule.apply(transaction, outlet).await?;
+    let enabled_channels = enabled_channels(transaction).await?;
+    for channel in
+        enabled_channels.iter().filter(|channel| rule.channels.is_empty() || rule.channels.contains(&channel.id))
+    {
+        let schedule = Schedule::find(transaction, channel, alert.at, grouping).await?;
+        if insert(transaction, DeliveryId::new(), channel, alert, (Some(rule.id), schedule)).await? {
+            schedule.apply(transaction, channel).await?;
         }
     }
     Ok(())
 }
 
 /// The channels that are switched on.
-async fn outlets(transaction: &mut Connection<'_>) -> Result<Vec<Outlet>, sqlx::Error> {
+async fn enabled_channels(transaction: &mut Connection<'_>) -> Result<Vec<OutboxChannel>, sqlx::Error> {
     // This locks the channels: only one server at a time decides which alert opens a window.
     let query = database::query(concat!(
         "select id, name, kind, window_opened_at from channels where enabled = 1 order by id",
         dialect::for_update!()
     ));
-    query.try_map(outlet_row).fetch_all(transaction).await
+    query.try_map(channel_row).fetch_all(transaction).await
 }
 
 /// One channel, whether it is switched on or not. No other server queues anything for it until the
 /// commit.
-pub(super) async fn outlet(transaction: &mut Connection<'_>, id: ChannelId) -> Result<Option<Outlet>, sqlx::Error> {
+pub(super) async fn channel(
+    transaction: &mut Connection<'_>,
+    id: ChannelId,
+) -> Result<Option<OutboxChannel>, sqlx::Error> {
     let query = database::query(concat!(
         "select id, name, kind, window_opened_at from channels where id = $1",
         dialect::for_update!()
     ));
     let query = query.bind(id.to_string());
-    query.try_map(outlet_row).fetch_optional(transaction).await
+    query.try_map(channel_row).fetch_optional(transaction).await
 }
 
 /// Queues one delivery; `false` if the same cause was queued for this channel before.
 pub(super) async fn insert(
     transaction: &mut Connection<'_>,
     id: DeliveryId,
-    outlet: &Outlet,
+    channel: &OutboxChannel,
     alert: &NewAlert<'_>,
     (rule, schedule): (Option<RuleId>, Schedule),
 ) -> Result<bool, sqlx::Error> {
@@ -138,9 +143,9 @@ pub(super) async fn insert(
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) on conflict do nothing",
     )
     .bind(id.to_string())
-    .bind(outlet.id.to_string())
-    .bind(&outlet.name)
-    .bind(&outlet.kind)
+    .bind(channel.id.to_string())
+    .bind(&channel.name)
+    .bind(&channel.kind)
     .bind(rule.filter(|rule| *rule != DEFAULT_RULE).map(|rule| rule.to_string()))
     .bind(alert.alert_type.as_str())
     .bind(alert.data.agent().map(AgentId::as_str))
@@ -173,13 +178,13 @@ impl Schedule {
 
     async fn find(
         transaction: &mut Connection<'_>,
-        outlet: &Outlet,
+        channel: &OutboxChannel,
         at: Timestamp,
         grouping: Grouping,
     ) -> Result<Schedule, sqlx::Error> {
         let length = millis(grouping.window);
         // Kills that are decided together may arrive in another order.
-        let open = outlet.window_opened_at.filter(|opened| (at.as_millis() - opened.as_millis()).abs() < length);
+        let open = channel.window_opened_at.filter(|opened| (at.as_millis() - opened.as_millis()).abs() < length);
         let Some(opened) = open else {
             return Ok(Schedule { due: at, window: (length > 0).then_some(at), waits: false });
         };
@@ -187,7 +192,7 @@ impl Schedule {
             "select 1 from deliveries where channel_id = $1 and window_opened_at = $2 and waits = 1
              and (state <> 'queued' or tries > 0) limit 1",
         )
-        .bind(outlet.id.to_string())
+        .bind(channel.id.to_string())
         .bind(opened.as_millis())
         .fetch_optional(transaction)
         .await?;
@@ -198,7 +203,7 @@ impl Schedule {
     }
 
     /// Opens the window, or makes the alerts that wait in it due with this one.
-    async fn apply(self, transaction: &mut Connection<'_>, outlet: &Outlet) -> Result<(), sqlx::Error> {
+    async fn apply(self, transaction: &mut Connection<'_>, channel: &OutboxChannel) -> Result<(), sqlx::Error> {
         let Some(window) = self.window else { return Ok(()) };
         let query = match self.waits {
             true => database::query(
@@ -208,7 +213,7 @@ impl Schedule {
             .bind(self.due.as_millis()),
             false => database::query("update channels set window_opened_at = $2 where id = $1"),
         };
-        query.bind(outlet.id.to_string()).bind(window.as_millis()).execute(transaction).await.map(drop)
+        query.bind(channel.id.to_string()).bind(window.as_millis()).execute(transaction).await.map(drop)
     }
 }
 
@@ -216,8 +221,8 @@ fn millis(duration: std::time::Duration) -> i64 {
     signed(duration.as_millis().try_into().unwrap_or(u64::MAX))
 }
 
-fn outlet_row(row: Row) -> Result<Outlet, sqlx::Error> {
-    Ok(Outlet {
+fn channel_row(row: Row) -> Result<OutboxChannel, sqlx::Error> {
+    Ok(OutboxChannel {
         id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
         name: row.try_get("name")?,
         kind: row.try_get("kind")?,

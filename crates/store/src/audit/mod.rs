@@ -57,17 +57,6 @@ pub struct AuditRow {
     pub hash: String,
 }
 
-/// An entry that changes nothing else in the database, like a login.
-#[derive(Clone, Debug)]
-pub struct AuditNote {
-    /// The action, like `session.open`.
-    pub action: &'static str,
-    /// The target.
-    pub target: Option<String>,
-    /// Further details, as fields of JSON.
-    pub details: Option<Value>,
-}
-
 /// The row of a change that is being made.
 pub(crate) struct Entry<'a> {
     cause: &'a Cause,

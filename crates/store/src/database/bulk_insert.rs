@@ -2,33 +2,13 @@
 
 use sqlx::error::BoxDynError;
 
-use super::{Arguments, Connection};
-use crate::{postgres, sqlite};
-
-/// What an insert does with a row whose key exists.
-pub(crate) enum OnConflict {
-    /// Skips it.
-    Ignore,
-    /// Runs this clause, which both databases understand.
-    Clause(&'static str),
-    /// Merges the row into the one with this key, column by column.
-    Merge { key: &'static str, columns: Vec<(&'static str, Merge)> },
-}
-
-/// How a column of a row is merged into the one that is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Merge {
-    /// The sum, up to the largest number of a column.
-    Add,
-    /// The larger of the two.
-    Greatest,
-    /// The new one.
-    Replace,
-}
+use super::row_insert::{self, RowInsert};
+use crate::postgres;
+use crate::sql::{Arguments, Connection, OnConflict};
 
 /// An insert of any number of rows.
 pub(crate) struct BulkInsert {
-    sqlite: sqlite::BulkInsert,
+    sqlite: RowInsert,
     postgres: postgres::BulkInsert,
 }
 
@@ -36,7 +16,7 @@ impl BulkInsert {
     /// Inserts into `table` the `columns`, of which there are `count`.
     pub(crate) fn new((table, columns): (&str, &str), count: usize, on_conflict: &OnConflict) -> BulkInsert {
         BulkInsert {
-            sqlite: sqlite::BulkInsert::new(&format!("{table} ({columns})"), count, &sqlite::clause(on_conflict)),
+            sqlite: RowInsert::new(&format!("{table} ({columns})"), count, &row_insert::clause(on_conflict)),
             postgres: postgres::BulkInsert::new((table, columns), count, on_conflict),
         }
     }

@@ -3,52 +3,28 @@
 //! differ.
 
 mod bulk_insert;
-mod connection;
 pub(crate) mod dialect;
 mod error_codes;
 mod query;
 mod query_builder;
-mod row;
+mod row_insert;
 mod session;
-mod value;
 
-pub(crate) use self::bulk_insert::{BulkInsert, Merge, OnConflict};
-pub(crate) use self::connection::{Connection, Pool, Source, pool_options};
+pub(crate) use self::bulk_insert::BulkInsert;
 pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
 pub(crate) use self::query::{Query, query, query_as, query_scalar, query_with};
 pub(crate) use self::query_builder::QueryBuilder;
-pub(crate) use self::row::Row;
-pub(crate) use self::session::{Durability, Session};
-pub(crate) use self::value::{Arguments, Value, text};
+pub(crate) use self::session::Session;
+pub(crate) use crate::sql::{Arguments, Connection, Durability, Merge, OnConflict, Pool, Row, Source, Value, text};
 
+pub(crate) use self::row_insert::{INSERT_OR_IGNORE, RowInsert, execute_with};
 /// Needed with either database: they protect the process's own memory and directory.
 pub(crate) use crate::sqlite::rescue::{Held, hold_kills};
-/// Inserts that only SQLite needs, because it has no arrays.
-pub(crate) use crate::sqlite::{BulkInsert as RowInsert, INSERT_OR_IGNORE, execute_with};
-pub(crate) use crate::sqlite::{Generation, KillsInMemory, create_private_dir};
+pub(crate) use crate::sqlite::{Generation, KillsInMemory};
 
 pub(crate) use crate::postgres::Lock;
 
-use crate::tuning::Tuning;
-use crate::{StoreConfig, StoreError, postgres, sqlite};
-
-/// The connections that read.
-pub(crate) struct Readers {
-    pub(crate) pool: Pool,
-    /// Makes the readers leave a file that was replaced.
-    pub(crate) generation: Generation,
-}
-
-/// Creates the database if it does not exist, migrates it and opens the readers.
-pub(crate) async fn open(config: &StoreConfig, tuning: &Tuning) -> Result<Readers, StoreError> {
-    let Some(server) = &config.postgres else {
-        sqlite::prepare(config)?;
-        let sqlite::Readers { pool, generation } = sqlite::open(&config.database(), tuning).await?;
-        return Ok(Readers { pool: Pool::Sqlite(pool), generation });
-    };
-    let pool = postgres::open(server).await?;
-    Ok(Readers { pool: Pool::Postgres(pool), generation: Generation::default() })
-}
+use crate::{postgres, sqlite};
 
 /// Waits until no other server has the lock. A SQLite file has one writer, which needs no lock.
 pub(crate) async fn lock(connection: &mut Connection<'_>, lock: Lock) -> Result<(), sqlx::Error> {

@@ -7,10 +7,10 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{SqlSafeStr, SqlStr};
 use tokio_stream::{Stream, StreamExt};
 
-use super::row::{FromColumn, FromRow};
-use super::value::ToValue;
 use super::{Arguments, Row, Source, Value};
 use crate::postgres;
+use crate::sql::ToValue;
+use crate::sql::{FromColumn, FromRow};
 
 /// A stream of rows.
 pub(crate) type Rows<'e, T> = Pin<Box<dyn Stream<Item = Result<T, sqlx::Error>> + Send + 'e>>;

@@ -3,9 +3,9 @@
 use std::fmt::{Display, Write};
 
 use super::query::{Scalar, Tuples};
-use super::row::{FromColumn, FromRow};
-use super::value::ToValue;
 use super::{Query, Value};
+use crate::sql::ToValue;
+use crate::sql::{FromColumn, FromRow};
 
 /// A statement that is put together piece by piece. Only text of the program may be pushed; what
 /// clients send is bound.

@@ -1,21 +1,11 @@
 //! The writer's side of either database.
 
-use std::sync::Arc;
-
 use tokio::time::{Duration, Instant};
 
 use super::Connection;
+use crate::sql::Durability;
 use crate::sqlite::rescue::Held;
-use crate::{Store, StoreError, postgres, sqlite};
-
-/// What survives a power cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durability {
-    /// Everything but the last few seconds. For events.
-    Normal,
-    /// Everything that was committed. For kills and changes by people.
-    Full,
-}
+use crate::{StoreError, postgres, sqlite};
 
 /// PostgreSQL has no files to check: a lost connection reports every failure.
 const NEVER: Duration = Duration::from_secs(3600);
@@ -28,21 +18,6 @@ pub(crate) enum Session {
 }
 
 impl Session {
-    /// A session on the database of `store`, which is opened with the first transaction.
-    pub(crate) fn new(store: &Store) -> Session {
-        match &store.config.postgres {
-            Some(server) => {
-                let name = Arc::clone(&store.tuning.writer);
-                let writer = postgres::WriterName { name, is_shared: store.config.shared };
-                Session::Postgres(postgres::Session::new(server, writer, store.claim.clone()))
-            }
-            None => {
-                let (database, generation) = (store.config.database(), store.generation.clone());
-                Session::Sqlite(Box::new(sqlite::Session::new(database, store.tuning.clone(), generation)))
-            }
-        }
-    }
-
     /// Work beside the writer. Never ends.
     pub(crate) fn background_work(&self) -> impl Future<Output = ()> + Send + use<> {
         let move_log = match self {
@@ -106,9 +81,9 @@ impl Session {
     }
 
     /// When the files are to be checked next.
-    pub(crate) fn next_look(&self) -> Instant {
+    pub(crate) fn next_poll(&self) -> Instant {
         match self {
-            Session::Sqlite(session) => session.next_look(),
+            Session::Sqlite(session) => session.next_poll(),
             Session::Postgres(_) => Instant::now() + NEVER,
         }
     }

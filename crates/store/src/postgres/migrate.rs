@@ -18,7 +18,7 @@ const SCHEMA_MAJOR: u64 = 1;
 pub(crate) async fn migrate(config: &PostgresConfig) -> Result<(), StoreError> {
     let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", config.address()));
     // The migrator's lock would not hold behind a pooler.
-    pooler::refuse(config).await?;
+    pooler::refuse_pooler(config).await?;
     let mut connection = config.connect().await?;
     let major = schema_major(&mut connection).await.map_err(|error| failed(in_plain_words(&error)))?;
     if major > SCHEMA_MAJOR {

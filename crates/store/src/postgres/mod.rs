@@ -13,11 +13,12 @@ mod statements;
 use sqlx::Connection;
 use sqlx::postgres::PgPool;
 
-pub use self::connection::{PostgresConfig, refuse_pooler};
+pub use self::connection::PostgresConfig;
+pub(crate) use self::connection::refuse_pooler;
 pub(crate) use self::connection::{in_plain_words, in_time, is_contention, is_full, may_pass};
 pub(crate) use self::days::{add_days, drop_days_before, drop_oldest_day};
 pub(crate) use self::migrate::migrate;
-pub use self::servers::{ChangeFeed, ReplicaRow, WriterClaim};
+pub use self::servers::{ChangeFeed, WriterClaim};
 pub(crate) use self::servers::{
     Lock, WriterName, check_key, claim_work, lease_deliveries, lock, lock_shared, sweep_changes, tell, try_lock,
 };

@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions, Connection as _, Transaction};
 
 use super::connection::is_unknown_transaction;
 use super::{PostgresConfig, WriterClaim, WriterName, connection, in_time, servers};
-use crate::database::Durability;
+use crate::sql::Durability;
 
 /// The connection that writes.
 #[derive(Debug)]

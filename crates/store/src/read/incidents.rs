@@ -7,8 +7,35 @@ use model::{
 use crate::columns::{self, first_id, odd, unsigned};
 use crate::database::dialect::{self, contains_pattern};
 use crate::database::{self, QueryBuilder, Row};
-use crate::{Feedback, Page, PageRequest, Store, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::{Page, PageRequest, Store, StoreError};
 use model::fingerprint_bytes as fingerprint;
+
+/// A person's verdict on an incident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feedback {
+    /// It was a loop.
+    Loop,
+    /// It was not.
+    FalseAlarm,
+}
+
+impl Feedback {
+    /// Its name in SQL, API and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Feedback::Loop => "loop",
+            Feedback::FalseAlarm => "false_alarm",
+        }
+    }
+
+    /// Parses its name.
+    pub fn parse(word: &str) -> Option<Feedback> {
+        [Feedback::Loop, Feedback::FalseAlarm].into_iter().find(|feedback| feedback.as_str() == word)
+    }
+}
 
 /// One incident.
 #[derive(Clone, Debug)]

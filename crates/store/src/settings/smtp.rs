@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::database::{self, Connection};
 use crate::key_file::{KeyFile, Sealed};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, settings_in_force};
 
 /// The name of the setting, and the owner that its password is sealed for.
 const SMTP: &str = "smtp";
@@ -60,5 +60,5 @@ pub(crate) async fn write(
         from: server.from.clone(),
     };
     let value = serde_json::to_string(&stored).map_err(|error| StoreError::Conflict(error.to_string()))?;
-    Ok(super::put(transaction, SMTP, &value).await?)
+    Ok(settings_in_force::put(transaction, SMTP, &value).await?)
 }

@@ -15,7 +15,7 @@ use super::files::{DatabaseFiles, Loss, Stamp};
 use crate::tuning::Tuning;
 
 /// How often the files are checked.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The pause after a rescue that failed is at least this, and several times as long as the rescue
 /// took.
@@ -45,13 +45,13 @@ pub(crate) struct FileWatch {
     /// A running check of the whole database, and its start.
     check: Option<(Instant, JoinHandle<Result<(), Loss>>)>,
     pub(super) loss: Option<Loss>,
-    pub(super) next_look: Instant,
+    pub(super) next_poll: Instant,
     pub(super) next_rescue: Instant,
 }
 
 /// The result of a check of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum FileState {
     /// Nothing new.
     Unchanged,
     /// Another program wrote to the database, and it can be read.
@@ -74,7 +74,7 @@ impl FileWatch {
             next_check: Instant::now(),
             check: None,
             loss: None,
-            next_look: Instant::now(),
+            next_poll: Instant::now(),
             next_rescue: Instant::now(),
         }
     }
@@ -105,16 +105,16 @@ impl FileWatch {
     }
 
     /// Checks the files, if it is time.
-    pub(super) async fn look(&mut self) -> Look {
-        if Instant::now() < self.next_look || self.loss.is_some() {
-            return Look::Unchanged;
+    pub(super) async fn poll(&mut self) -> FileState {
+        if Instant::now() < self.next_poll || self.loss.is_some() {
+            return FileState::Unchanged;
         }
-        self.next_look = Instant::now() + LOOK;
+        self.next_poll = Instant::now() + POLL_INTERVAL;
         if self.files.is_none() {
             let _ = self.open().await;
         }
         if self.confirm().is_err() {
-            return Look::Unchanged;
+            return FileState::Unchanged;
         }
         self.is_suspected |= self.is_suspect();
         self.begin_check();
@@ -155,17 +155,17 @@ impl FileWatch {
     }
 
     /// The result of the check, once it has ended.
-    async fn take_check(&mut self) -> Look {
+    async fn take_check(&mut self) -> FileState {
         let ended = self.check.take_if(|(_, check)| check.is_finished());
-        let Some((began, check)) = ended else { return Look::Unchanged };
+        let Some((began, check)) = ended else { return FileState::Unchanged };
         self.next_check = Instant::now() + began.elapsed() * PAUSE_PER_CHECK;
         match check.await {
-            Ok(Ok(())) => Look::ChangedByOthers,
+            Ok(Ok(())) => FileState::ChangedByOthers,
             Ok(Err(loss)) => {
                 self.loss = Some(loss);
-                Look::Unchanged
+                FileState::Unchanged
             }
-            Err(_) => Look::Unchanged,
+            Err(_) => FileState::Unchanged,
         }
     }
 

@@ -1,16 +1,13 @@
 //! What only SQLite needs: how connections are opened, the write-ahead log, its files and their
 //! loss, its error codes.
 
-mod bulk_insert;
 mod checkpoint;
 pub(crate) mod connect;
 pub(crate) mod error_codes;
-mod evidence_file;
 mod file_watch;
-mod files;
+pub(crate) mod files;
 mod generation;
 pub(crate) mod migrate;
-mod recording_file;
 pub(crate) mod rescue;
 mod session;
 mod size;
@@ -19,20 +16,19 @@ pub(crate) mod write_connection;
 use std::path::Path;
 use std::time::Duration;
 
+use model::Timestamp;
 use sqlx::sqlite::SqlitePool;
 
-pub(crate) use self::bulk_insert::{BulkInsert, INSERT_OR_IGNORE, clause, execute_with};
 pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, may_pass, report_damage};
-pub use self::evidence_file::EvidenceFile;
 pub(crate) use self::generation::Generation;
-pub(crate) use self::migrate::{create_private_dir, create_private_file, migrate};
-pub use self::recording_file::RecordingFile;
+pub(crate) use self::migrate::migrate;
 pub(crate) use self::rescue::KillsInMemory;
 pub(crate) use self::session::{Session, WriteTransaction};
 pub(crate) use self::size::used_bytes;
 
+use crate::StoreError;
+use crate::private_files::{create_private_dir, create_private_file};
 use crate::tuning::Tuning;
-use crate::{StoreConfig, StoreError};
 
 /// People look at few pages at a time.
 const READERS: u32 = 4;
@@ -45,13 +41,12 @@ pub(crate) struct Readers {
 
 /// Creates the directory and the file of the database, and finishes a rescue that a crash
 /// interrupted.
-pub(crate) fn prepare(config: &StoreConfig) -> Result<(), StoreError> {
-    create_private_dir(&config.data_dir)?;
-    let database = config.database();
-    rescue::finish_swap(&database, config.clock.now()).map_err(|error| {
+pub(crate) fn prepare(data_dir: &Path, database: &Path, now: Timestamp) -> Result<(), StoreError> {
+    create_private_dir(data_dir)?;
+    rescue::finish_swap(database, now).map_err(|error| {
         StoreError::Setup(format!("the database {} cannot be put in its place: {error}", database.display()))
     })?;
-    create_private_file(&database)
+    create_private_file(database)
 }
 
 /// Migrates the database and opens the readers.
@@ -59,7 +54,7 @@ pub(crate) async fn open(database: &Path, tuning: &Tuning) -> Result<Readers, St
     migrate(database, tuning).await?;
     let generation = Generation::default();
     let pool = generation
-        .limit(crate::database::pool_options())
+        .limit(crate::sql::pool_options())
         .max_connections(READERS)
         .acquire_timeout(Duration::from_secs(5))
         // A connection to a file cannot be lost on the way; asking costs a trip to its thread per

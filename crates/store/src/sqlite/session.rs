@@ -9,13 +9,13 @@ use sqlx::{Sqlite, SqliteConnection, Transaction};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::file_watch::{FileWatch, Look};
+use super::file_watch::{FileState, FileWatch};
 use super::files::Loss;
-use super::rescue::{self, Extent, Held};
+use super::rescue::{self, CopyExtent, Held};
 use super::write_connection::WriteConnection;
 use super::{Generation, checkpoint, connect, is_damage};
 use crate::StoreError;
-use crate::database::Durability;
+use crate::sql::Durability;
 use crate::tuning::Tuning;
 
 /// The connection that writes, and a watch on its files.
@@ -80,7 +80,7 @@ impl Session {
     /// Checks the files if it is time. `true`: another program wrote to the database, and memory
     /// may hold kills that it lacks.
     pub(crate) async fn was_changed_by_others(&mut self) -> bool {
-        if self.watch.look().await != Look::ChangedByOthers {
+        if self.watch.poll().await != FileState::ChangedByOthers {
             return false;
         }
         self.reset().await;
@@ -89,8 +89,8 @@ impl Session {
     }
 
     /// When the files are to be checked next.
-    pub(crate) fn next_look(&self) -> Instant {
-        self.watch.next_look
+    pub(crate) fn next_poll(&self) -> Instant {
+        self.watch.next_poll
     }
 
     /// What happened to the files, if they are lost.
@@ -131,7 +131,7 @@ impl Session {
         self.watch.pause_rescue(began.elapsed());
     }
 
-    async fn write_copy(&mut self, held: Held<'_>) -> Result<Extent, StoreError> {
+    async fn write_copy(&mut self, held: Held<'_>) -> Result<CopyExtent, StoreError> {
         // The writer's own connection comes first: its cache may hold pages that are damaged on
         // disk.
         let source: &mut SqliteConnection = match (self.connection.opened(), &mut self.watch.anchor) {
@@ -187,11 +187,11 @@ impl DerefMut for WriteTransaction<'_> {
 }
 
 /// Describes a rescue for the log and the status.
-fn describe_rescue(loss: Option<&Loss>, extent: Extent, replaced: Option<PathBuf>) -> String {
+fn describe_rescue(loss: Option<&Loss>, extent: CopyExtent, replaced: Option<PathBuf>) -> String {
     let content = match (loss, extent) {
         // Rows that a damaged page or log held may be missing though the rest could be copied.
-        (Some(Loss::Damaged(_)), _) | (_, Extent::Readable) => "with every kill and with what could still be read",
-        (_, Extent::Whole) => "with everything that was in it",
+        (Some(Loss::Damaged(_)), _) | (_, CopyExtent::Readable) => "with every kill and with what could still be read",
+        (_, CopyExtent::Whole) => "with everything that was in it",
     };
     let kept =
         replaced.map(|path| format!("; what was in its place is kept as {}", path.display())).unwrap_or_default();
@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn rescue_of_a_damaged_database_does_not_promise_everything() {
         let told = |loss, extent| describe_rescue(Some(&loss), extent, None);
-        assert!(told(Loss::Deleted("agentgazer.db".to_owned()), Extent::Whole).contains("everything"));
-        assert!(!told(Loss::Deleted("agentgazer.db".to_owned()), Extent::Readable).contains("everything"));
-        assert!(!told(Loss::Damaged("disk I/O error".to_owned()), Extent::Whole).contains("everything"));
+        assert!(told(Loss::Deleted("agentgazer.db".to_owned()), CopyExtent::Whole).contains("everything"));
+        assert!(!told(Loss::Deleted("agentgazer.db".to_owned()), CopyExtent::Readable).contains("everything"));
+        assert!(!told(Loss::Damaged("disk I/O error".to_owned()), CopyExtent::Whole).contains("everything"));
     }
 }

@@ -3,7 +3,7 @@
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
-use crate::database::Durability;
+use crate::sql::Durability;
 
 #[derive(Debug)]
 pub(crate) struct WriteConnection {

@@ -23,7 +23,7 @@ pub struct ConversationRow {
     /// The hour it was last seen in.
     pub last_hour: Timestamp,
     /// Its sums; latencies are not kept.
-    pub tally: Totals,
+    pub totals: Totals,
 }
 
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
@@ -109,7 +109,7 @@ pub(super) async fn add(
 
 fn conversation_row(row: Row) -> Result<ConversationRow, sqlx::Error> {
     let count = |column: &str| row.try_get(column).map(unsigned);
-    let tally = Totals {
+    let totals = Totals {
         requests: count("requests")?,
         errors: count("errors")?,
         blocked: count("blocked")?,
@@ -123,6 +123,6 @@ fn conversation_row(row: Row) -> Result<ConversationRow, sqlx::Error> {
         conversation: row.try_get("conversation")?,
         first_hour: columns::timestamp(&row, "first_hour")?,
         last_hour: columns::timestamp(&row, "last_hour")?,
-        tally,
+        totals,
     })
 }

@@ -20,7 +20,7 @@ pub use latency_histogram::LatencyHistogram;
 pub(crate) use longer_sums::{Portion, make_some};
 pub use read::Figures;
 pub(crate) use spans::{HOURS_KEPT_DAYS, Span};
-pub use spans::{Period, Step};
+pub use spans::{Period, Resolution};
 pub use spending::{AgentBudget, Spent};
 pub(crate) use sweep::sweep;
 pub use totals::{ModelName, Totals};

@@ -43,7 +43,7 @@ impl Store {
         let mut series: BTreeMap<i64, Totals> = period.steps().map(|start| (start, Totals::default())).collect();
         for (start, name, totals) in self.model_sums(agent, period).await? {
             total.merge(&totals);
-            series.entry(period.step().span().start(start)).or_default().merge(&totals);
+            series.entry(period.resolution().span().start(start)).or_default().merge(&totals);
             models.entry(name).or_default().merge(&totals);
         }
         let series = series.into_iter().map(|(start, totals)| (Timestamp::from_millis(start), totals)).collect();

@@ -53,7 +53,7 @@ impl Pending {
 
 /// The parts of a record that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum RecordExtent {
     Whole,
     /// Without evidence, because the disk is full.
     WithoutEvidence,
@@ -85,11 +85,11 @@ pub(super) enum Written {
 pub(super) async fn write(
     transaction: &mut Connection<'_>,
     pending: &Pending,
-    extent: Extent,
+    extent: RecordExtent,
     context: &Context<'_>,
 ) -> Result<Written, sqlx::Error> {
     let kill = &pending.incident.kill;
-    let evidence = if extent == Extent::Whole { pending.evidence.as_slice() } else { &[] };
+    let evidence = if extent == RecordExtent::Whole { pending.evidence.as_slice() } else { &[] };
     // The event of the agent's first call may not be written yet.
     let agent = NewAgent { id: &kill.agent, epoch: kill.epoch, kill_switch: &kill.kill_switch, at: kill.at };
     agent.insert(transaction).await?;
@@ -97,7 +97,7 @@ pub(super) async fn write(
         if !deactivate(transaction, &pending.incident).await? {
             return first_incident(transaction, &kill.agent, kill.epoch).await.map(Written::TooLate);
         }
-        if extent == Extent::Bare {
+        if extent == RecordExtent::Bare {
             insert_incident(transaction, &pending.incident, None, 0).await?;
             return Ok(Written::Whole);
         }

@@ -9,6 +9,8 @@ mod failures;
 mod kills;
 mod missing_evidence;
 mod new_agent;
+mod notice;
+mod records;
 mod recovery;
 mod request;
 pub(crate) mod retention;
@@ -22,13 +24,14 @@ use model::{AgentId, Event, RecorderInbox, Timestamp};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Duration, Instant};
 
+pub use self::notice::Notice;
 pub(crate) use self::request::{Request, send};
 
 use self::kills::Pending;
 use self::request::ChangeRequest;
 use crate::database::Session;
 use crate::tuning::Tuning;
-use crate::{Health, Notice, Store};
+use crate::{Health, Store};
 
 /// How often the writer checks for a full batch while it waits: a wake-up per event would cost more
 /// than the event.
@@ -72,7 +75,7 @@ impl Writer {
         (notices, health, outbox): (broadcast::Sender<Notice>, Health, watch::Sender<u64>),
     ) -> Writer {
         Writer {
-            session: Session::new(store),
+            session: store.write_session(),
             store: store.clone(),
             notices,
             health,
@@ -154,7 +157,7 @@ impl Writer {
             (Some((_, until)), _) => until.min(now + CHECK_INTERVAL),
             (None, _) if self.sums_are_due || self.session.loss().is_some() => now,
             (None, Some(due)) => due.min(now + CHECK_INTERVAL),
-            (None, None) => self.next_sweep.min(self.next_size_look).min(self.session.next_look()),
+            (None, None) => self.next_sweep.min(self.next_size_look).min(self.session.next_poll()),
         }
     }
 

@@ -4,15 +4,11 @@ use model::{AgentId, Cause, RecorderInbox};
 use tokio::time::Instant;
 
 use super::changes::{self, Outcome};
-use super::kills::{self, Context, Extent, Pending, Written};
 use super::{Writer, batch, deletion};
-use crate::database::{Durability, in_plain_words, is_contention, is_full, may_pass};
+use crate::database::{Durability, in_plain_words, is_contention, may_pass};
 use crate::error::Failure;
 use crate::stats::Span;
-use crate::{Change, ChangedKind, ChangedRow, Notice, StoreError, audit, feed};
-
-/// How many kills share one transaction, and so one wait for the disk.
-const RECORDS: usize = 32;
+use crate::{Change, Notice, StoreError, audit, feed};
 
 /// How often a write that conflicted with another server is retried without a pause.
 const CONTENTION_ATTEMPTS: u32 = 5;
@@ -84,90 +80,6 @@ impl Writer {
 
     pub(super) fn is_idle(&self) -> bool {
         self.records.is_empty() && self.changes.is_empty() && self.events.is_empty()
-    }
-
-    /// Writes all records that have come in, so that none is behind a change that was asked for
-    /// after it.
-    async fn write_records(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
-        while let Ok(record) = inbox.records.try_recv() {
-            let record = Pending::from(record).await;
-            self.keep_record(record);
-        }
-        if !self.records.is_empty() {
-            // The cost of a loop includes events that may still be in the inbox.
-            self.take_events(inbox, usize::MAX);
-            let due = Instant::now() + self.delay();
-            self.batch_due.get_or_insert(due);
-        }
-        while !self.records.is_empty() {
-            // Several servers lock agents in the same order: one agent at a time.
-            let count = self.records.len().min(if self.store.is_shared() { 1 } else { RECORDS });
-            let written = match self.try_records(count, Extent::Whole).await {
-                // The kill matters more than its evidence.
-                Err(error) if is_full(&error) => {
-                    self.session.reset().await;
-                    self.try_records(count, Extent::WithoutEvidence).await?
-                }
-                Err(error) if !may_pass(&error) => {
-                    self.session.reset().await;
-                    self.write_first_record().await?
-                }
-                result => result?,
-            };
-            self.note_success();
-            for (record, written) in self.records.drain(..written.len()).zip(written) {
-                announce(&self.notices, record, written);
-            }
-            self.outbox.send_modify(|moments| *moments += 1);
-        }
-        Ok(())
-    }
-
-    /// Writes as much of the first record as possible, because one that can never be written must
-    /// not block all others.
-    async fn write_first_record(&mut self) -> Result<Vec<Written>, sqlx::Error> {
-        for extent in [Extent::Whole, Extent::WithoutEvidence, Extent::Bare] {
-            match self.try_records(1, extent).await {
-                Err(error) if !may_pass(&error) => {
-                    tracing::error!("an incident cannot be written ({extent:?}): {error}");
-                    self.session.reset().await;
-                }
-                result => return result,
-            }
-        }
-        // The callers that wait for it learn that it was not written.
-        self.records.pop_front();
-        Ok(Vec::new())
-    }
-
-    /// Writes the first `count` records and returns the outcome of each.
-    async fn try_records(&mut self, count: usize, extent: Extent) -> Result<Vec<Written>, sqlx::Error> {
-        let mut transaction = self.session.begin(Durability::Full).await?;
-        let mut written = Vec::with_capacity(count);
-        let context = Context {
-            grouping: self.store.config.grouping,
-            groups: &self.store.groups,
-            writer: &self.store.tuning.writer,
-            unwritten: &self.events,
-        };
-        for record in self.records.iter().take(count) {
-            if record.is_of_deleted(&self.deleted) {
-                written.push(Written::TooLate(None));
-                continue;
-            }
-            let outcome = kills::write(&mut transaction.connection(), record, extent, &context).await?;
-            if outcome == Written::Whole {
-                let kill = &record.incident.kill;
-                let row = match record.kill {
-                    Some(_) => ChangedRow { kind: ChangedKind::Agent, key: kill.agent.to_string() },
-                    None => ChangedRow { kind: ChangedKind::Incident, key: kill.incident.to_string() },
-                };
-                feed::tell(&mut transaction.connection(), &row, &self.store).await?;
-            }
-            written.push(outcome);
-        }
-        transaction.commit().await?;
-        Ok(written)
     }
 
     async fn write_changes(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
@@ -291,24 +203,4 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-/// Acknowledges a kill that is on disk, and sends the notices.
-fn announce(notices: &tokio::sync::broadcast::Sender<Notice>, record: Pending, written: Written) {
-    let Pending { incident, kill, .. } = record;
-    let first = match written {
-        Written::TooLate(Some(first)) => first,
-        Written::TooLate(None) | Written::Whole => incident.kill.incident,
-    };
-    let event = kill.map(|(event, committed)| {
-        committed.send_replace(Some(first));
-        event
-    });
-    if written != Written::Whole || notices.receiver_count() == 0 {
-        return;
-    }
-    if let Some(event) = event {
-        let _ = notices.send(Notice::Event(event));
-    }
-    let _ = notices.send(Notice::Incident { id: incident.kill.incident, agent: incident.kill.agent });
 }

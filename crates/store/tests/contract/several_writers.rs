@@ -3,10 +3,7 @@
 use std::collections::HashSet;
 
 use model::{AlertData, AlertType, Channel, ChannelId, ChannelKind, ChannelSettings, Event, NanoUsd, Timestamp};
-use store::{
-    AlertChange, Change, ChangedKind, ChangedRow, IncidentFilter, Period, PostgresConfig, Store, StoreError,
-    WriterClaim,
-};
+use store::{AlertChange, Change, ChangedKind, ChangedRow, IncidentFilter, Period, PostgresConfig, Store, StoreError};
 
 use crate::backend::{NOON, Postgres, Server, call, id, incident, minutes_ago, page};
 
@@ -52,7 +49,7 @@ async fn sums_of_concurrent_writers_equal_their_events() {
         assert_eq!(agents.iter().map(|(_, sums)| sums.cost).sum::<NanoUsd>(), cost, "{hours} hours by agent");
     }
     let conversations = three.store.conversation_figures(&id("ann"), Period::last_hours(24 * 13, NOON), 50).await;
-    let requests: u64 = conversations.unwrap().iter().map(|row| row.tally.requests).sum();
+    let requests: u64 = conversations.unwrap().iter().map(|row| row.totals.requests).sum();
     assert_eq!(requests, events.iter().filter(|event| event.agent == id("ann")).count() as u64);
     for server in &servers {
         assert_eq!(server.recorder.health().dropped_events(), 0);
@@ -179,16 +176,16 @@ async fn right_to_write_is_shared_or_alone() {
     two.record(&[call("ann", NOON)]).await;
     let mut alone = one.config.clone();
     alone.shared = false;
-    assert!(WriterClaim::take(&alone).await.unwrap().is_none(), "others write");
-    assert!(WriterClaim::take(&one.config).await.unwrap().is_some(), "another replica may join");
+    assert!(alone.claim_writer().await.unwrap().is_none(), "others write");
+    assert!(one.config.claim_writer().await.unwrap().is_some(), "another replica may join");
 
     let url = tokio::task::spawn_blocking(|| Postgres::shared().create_database()).await.unwrap();
     alone.postgres = Some(PostgresConfig::new(url.into(), None).unwrap());
-    let claim = WriterClaim::take(&alone).await.unwrap().unwrap();
-    assert!(WriterClaim::take(&alone).await.unwrap().is_none(), "one server has it alone");
+    let claim = alone.claim_writer().await.unwrap().unwrap();
+    assert!(alone.claim_writer().await.unwrap().is_none(), "one server has it alone");
     let mut shared = alone.clone();
     shared.shared = true;
-    assert!(WriterClaim::take(&shared).await.unwrap().is_none());
+    assert!(shared.claim_writer().await.unwrap().is_none());
     drop(claim);
 }
 

@@ -14,9 +14,9 @@ use control::{Commands, TokenHolder};
 use model::{ActivatedBy, Actor, ActorKind, Grant, Role};
 use subtle::ConstantTimeEq;
 
-use super::client::Client;
 use super::failed_logins::{FailedLogin, note_failed_login};
 use super::forward_auth;
+use super::network::Client;
 use super::scope::{LimitedCaller, limit_caller};
 use super::session::{COOKIE_NAME, Owner};
 use crate::app::App;

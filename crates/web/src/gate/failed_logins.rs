@@ -11,7 +11,7 @@ use model::{ActivatedBy, Actor, Network};
 use parking_lot::Mutex;
 use serde_json::json;
 
-use super::client::Client;
+use super::network::Client;
 use crate::app::{App, Inner};
 
 const MINUTE: Duration = Duration::from_secs(60);

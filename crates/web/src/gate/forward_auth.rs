@@ -5,7 +5,7 @@ use axum::http::header::{AUTHORIZATION, HeaderName, ORIGIN};
 use axum::http::{HeaderMap, Method};
 use model::{ActivatedBy, Actor, ActorKind, Grant};
 
-use super::client::Client;
+use super::network::Client;
 use super::role_map::RoleMap;
 use crate::app::App;
 

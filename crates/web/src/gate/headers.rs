@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::client::Client;
+use super::network::Client;
 use crate::app::App;
 
 /// The content security policy of API answers: nothing is allowed.
@@ -99,7 +99,7 @@ mod tests {
         let cookies = ["a=1; Path=/", "b=2"].map(|cookie| (SET_COOKIE, HeaderValue::from_static(cookie)));
         let mut headers = HeaderMap::from_iter(cookies);
         secure_cookies(&mut headers);
-        let said: Vec<_> = headers.get_all(SET_COOKIE).iter().collect();
-        assert_eq!(said, ["a=1; Path=/; Secure", "b=2; Secure"]);
+        let cookies: Vec<_> = headers.get_all(SET_COOKIE).iter().collect();
+        assert_eq!(cookies, ["a=1; Path=/; Secure", "b=2; Secure"]);
     }
 }

@@ -80,12 +80,13 @@ pub(crate) fn gist_of_nothing<'t>(
 fn gist_of_list<'t>(calls: &[ToolCall<'_>], results: impl Iterator<Item = &'t str>) -> u32 {
     let letters = |text: &str| text.chars().filter(char::is_ascii_alphabetic).collect::<String>();
     let asked: Vec<String> = calls.iter().map(|call| letters(&call.arguments)).collect();
-    let is_said = |said: &str| said.len() >= 3 && asked.iter().any(|asked| asked.contains(said));
+    let is_in_calls =
+        |value_letters: &str| value_letters.len() >= 3 && asked.iter().any(|asked| asked.contains(value_letters));
     let mut hash = 0;
     for value in results.flat_map(|result| result.split(['{', '}', '[', ']', ',', ':'])) {
-        let said = letters(value);
-        if !is_said(&said) && !value.contains(|character: char| character.is_ascii_digit()) {
-            hash = fold(hash, XxHash3_64::oneshot(said.as_bytes()));
+        let value_letters = letters(value);
+        if !is_in_calls(&value_letters) && !value.contains(|character: char| character.is_ascii_digit()) {
+            hash = fold(hash, XxHash3_64::oneshot(value_letters.as_bytes()));
         }
     }
     hash as u32

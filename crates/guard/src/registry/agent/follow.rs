@@ -6,15 +6,14 @@ use model::shared_log::{EndedCall, LogEntry, LogPart, LogRecord, ReplicaId};
 use model::{AgentId, CallId, Deactivation, Epoch, Fingerprint, Outcome, Timestamp};
 
 use super::{Agent, Arrival, Ended, Settings};
-use crate::decision::{AgentView, Decision, Ticket};
+use crate::decision::{AgentView, Decision, Followed, Ticket};
 use crate::fingerprint::RequestPrint;
-use crate::follow::Followed;
 
 /// How many decisions are kept for their callers. A caller that disconnected never comes.
 const MOST_DECIDED: usize = 4_096;
 
 /// A call of this replica.
-pub(crate) struct Own<'a> {
+pub(crate) struct OwnCall<'a> {
     pub(crate) agent: &'a AgentId,
     pub(crate) replica: ReplicaId,
     pub(crate) call: CallId,
@@ -22,7 +21,7 @@ pub(crate) struct Own<'a> {
 
 impl Agent<'_> {
     /// Applies what is new in `part` and returns the decision on `own`.
-    pub(crate) fn follow(&mut self, part: &LogPart, own: &Own<'_>, saved: Option<&[Fingerprint]>) -> Followed {
+    pub(crate) fn follow(&mut self, part: &LogPart, own: &OwnCall<'_>, saved: Option<&[Fingerprint]>) -> Followed {
         // Calls that were judged without the log are not in it yet, or at another place than in the
         // windows.
         if part.epoch != self.state.epoch() || !self.windows.followed.unshared.is_empty() {
@@ -65,7 +64,7 @@ impl Agent<'_> {
     }
 
     /// Applies the new records; `false` if records are missing before one of them.
-    fn apply(&mut self, part: &LogPart, own: &Own<'_>) -> bool {
+    fn apply(&mut self, part: &LogPart, own: &OwnCall<'_>) -> bool {
         let mut was_restored = false;
         for entry in part.entries.iter().filter(|entry| entry.position > part.floor) {
             let seen = self.windows.followed.seen;
@@ -86,7 +85,7 @@ impl Agent<'_> {
         true
     }
 
-    fn apply_entry(&mut self, entry: &LogEntry, own: &Own<'_>) {
+    fn apply_entry(&mut self, entry: &LogEntry, own: &OwnCall<'_>) {
         match entry.record {
             LogRecord::Arrived(replica, print) => self.apply_arrived(entry, replica, &print, own),
             LogRecord::Ended(ended) => self.apply_ended(ended, entry.at, own.agent),
@@ -109,7 +108,7 @@ impl Agent<'_> {
         }
     }
 
-    fn apply_arrived(&mut self, entry: &LogEntry, replica: ReplicaId, print: &Fingerprint, own: &Own<'_>) {
+    fn apply_arrived(&mut self, entry: &LogEntry, replica: ReplicaId, print: &Fingerprint, own: &OwnCall<'_>) {
         let decision = self.on_call(Arrival {
             agent: own.agent,
             call: print.call,
@@ -187,7 +186,7 @@ impl Agent<'_> {
         &mut self,
         settings: Settings,
         part: &LogPart,
-        own: &Own<'_>,
+        own: &OwnCall<'_>,
         saved: &[Fingerprint],
     ) -> Followed {
         self.state.reset(settings);

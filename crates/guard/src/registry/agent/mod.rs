@@ -14,7 +14,7 @@ mod follow;
 mod on_call;
 mod state;
 
-pub(crate) use follow::Own;
+pub(crate) use follow::OwnCall;
 pub(crate) use on_call::Arrival;
 pub(crate) use state::{AgentState, Settings};
 

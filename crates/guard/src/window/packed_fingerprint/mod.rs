@@ -39,7 +39,7 @@ pub(crate) struct PackedFingerprint {
 
 const RESULT_IS_SHORT: u8 = 1;
 /// Where the four bits of the words around tool calls begin.
-const SAID: u32 = 1;
+const REMARK: u32 = 1;
 
 const FLAG_BITS: u32 = 21;
 const HAS_PROMPT: u64 = 1;
@@ -153,8 +153,8 @@ impl PackedFingerprint {
         let [literal, adaptive] = self.response;
         let (literal, adaptive) = (TextHash(literal), TextHash(adaptive));
         let is_short = self.has(SHORT_RESPONSE);
-        let said = self.more_flags >> SAID;
-        self.has(HAS_RESPONSE).then_some(ResponsePrint { literal, adaptive, is_short, said })
+        let remark = self.more_flags >> REMARK;
+        self.has(HAS_RESPONSE).then_some(ResponsePrint { literal, adaptive, is_short, remark })
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
@@ -178,7 +178,7 @@ impl From<&Fingerprint> for PackedFingerprint {
     fn from(print: &Fingerprint) -> PackedFingerprint {
         let tools = print.tools.map(|tools| [tools.literal, tools.adaptive]);
         let result = print.tools.map(|tools| tools.result).unwrap_or_default();
-        let said = print.response.map_or(0, |response| response.said);
+        let remark = print.response.map_or(0, |response| response.remark);
         let response = print.response.map(|response| [response.literal.0, response.adaptive.0]);
         let flag = |flag: u64, set: bool| if set { flag } else { 0 };
         let flags = flag(HAS_PROMPT, print.prompt.is_some())
@@ -211,7 +211,7 @@ impl From<&Fingerprint> for PackedFingerprint {
             numbers: result.numbers,
             wording: print.tools.map_or(0, |tools| tools.wording.0),
             silence: print.silence,
-            more_flags: if result.is_short { RESULT_IS_SHORT } else { 0 } | (said & 15) << SAID,
+            more_flags: if result.is_short { RESULT_IS_SHORT } else { 0 } | (remark & 15) << REMARK,
             response: response.unwrap_or_default(),
         }
     }

@@ -24,7 +24,7 @@ pub(in crate::window) fn prints() -> impl Strategy<Value = Fingerprint> {
         literal,
         adaptive,
         is_short,
-        said: (literal.0 % 16) as u8,
+        remark: (literal.0 % 16) as u8,
     });
     let known = (prop::option::of(hashes()), any::<bool>(), prop::option::of(tools), prop::option::of(response));
     let numbers = (0..1_u64 << 43, any::<i64>(), any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>());

@@ -15,7 +15,7 @@ use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 
 pub(super) use self::error_codes::is_unknown_transaction;
 pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
-pub use self::pooler::refuse_pooler;
+pub(crate) use self::pooler::refuse_pooler;
 use crate::StoreError;
 
 /// How long to wait for a connection.
@@ -85,7 +85,7 @@ impl fmt::Debug for PostgresConfig {
 
 /// At most so many connections with `options`, opened when they are needed.
 pub(super) fn pool(options: PgConnectOptions, connections: u32) -> PgPool {
-    let pool = crate::database::pool_options().max_connections(connections).acquire_timeout(PATIENCE);
+    let pool = crate::sql::pool_options().max_connections(connections).acquire_timeout(PATIENCE);
     // A connection is tested before it is given back. Without a limit that never ends if the host
     // has vanished, and the pool has one connection less.
     let pool = pool.after_release(|connection: &mut PgConnection, _| {

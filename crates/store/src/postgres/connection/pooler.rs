@@ -4,21 +4,14 @@
 use sqlx::{Connection, PgConnection, Row};
 
 use super::{PostgresConfig, in_plain_words, in_time};
-use crate::{StoreConfig, StoreError};
+use crate::StoreError;
 
 /// The number of attempts: another client of the pooler may take the connection that the test waits
 /// for.
 const ATTEMPTS: usize = 3;
 
 /// Refuses a database behind a pooler in transaction mode.
-pub async fn refuse_pooler(config: &StoreConfig) -> Result<(), StoreError> {
-    match &config.postgres {
-        Some(server) => refuse(server).await,
-        None => Ok(()),
-    }
-}
-
-pub(in crate::postgres) async fn refuse(config: &PostgresConfig) -> Result<(), StoreError> {
+pub(crate) async fn refuse_pooler(config: &PostgresConfig) -> Result<(), StoreError> {
     let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", config.address()));
     let (mut one, mut other) = (config.connect().await?, config.connect().await?);
     let pooled = in_time(is_pooled(&mut one, &mut other)).await.map_err(|error| failed(in_plain_words(&error)))?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use sqlx::PgConnection;
 
-use crate::postgres::in_time;
-use crate::{StoreConfig, StoreError};
+use crate::StoreError;
+use crate::postgres::{PostgresConfig, in_time};
 
 /// How long a server that was just stopped may still have the lock.
 const LOCK_TIMEOUT: &str = "set lock_timeout = '5s'";
@@ -42,12 +42,15 @@ pub struct WriterClaim(Arc<Mutex<Option<PgConnection>>>);
 impl WriterClaim {
     /// Takes it; `None` if another server has it. A SQLite file is claimed with its directory
     /// instead.
-    pub async fn take(config: &StoreConfig) -> Result<Option<WriterClaim>, StoreError> {
-        let Some(server) = &config.postgres else { return Ok(Some(WriterClaim::default())) };
-        let writer = WriterName { name: "".into(), is_shared: config.shared };
+    pub(crate) async fn take(
+        server: Option<&PostgresConfig>,
+        is_shared: bool,
+    ) -> Result<Option<WriterClaim>, StoreError> {
+        let Some(server) = server else { return Ok(Some(WriterClaim::default())) };
+        let writer = WriterName { name: "".into(), is_shared };
         let mut connection = server.connect().await?;
         set_keepalives(&mut connection).await?;
-        let query = if config.shared { TRY_SHARED } else { TRY_ALONE };
+        let query = if is_shared { TRY_SHARED } else { TRY_ALONE };
         let query = sqlx::query_scalar(query).bind(writer.key().to_owned());
         let taken: bool = in_time(query.fetch_one(&mut connection)).await?;
         Ok(taken.then(|| WriterClaim(Arc::new(Mutex::new(Some(connection))))))

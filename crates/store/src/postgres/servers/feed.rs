@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout_at;
 
 use crate::StoreError;
-use crate::feed::{ChangedKind, ChangedRow};
+use crate::changed_row::{ChangedKind, ChangedRow};
 use crate::postgres::{PostgresConfig, connection, in_time};
 
 const CHANNEL: &str = "agentgazer_changes";

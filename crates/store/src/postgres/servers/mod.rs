@@ -6,9 +6,6 @@ mod feed;
 mod key_check;
 mod leases;
 mod locks;
-mod replicas;
-mod sessions;
-mod unrecorded_kills;
 
 pub use self::claim::WriterClaim;
 pub(crate) use self::claim::WriterName;
@@ -18,4 +15,3 @@ pub(crate) use self::feed::{sweep_changes, tell};
 pub(crate) use self::key_check::check_key;
 pub(crate) use self::leases::{claim as claim_work, lease_deliveries};
 pub(crate) use self::locks::{Lock, lock, lock_shared, try_lock};
-pub use self::replicas::ReplicaRow;

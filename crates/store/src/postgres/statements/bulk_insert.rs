@@ -5,8 +5,8 @@ use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, SqlSafeStr, SqlStr};
 
 use super::dialect::clean;
-use crate::database::{Arguments, Merge, OnConflict, Value};
 use crate::postgres::in_time;
+use crate::sql::{Arguments, Merge, OnConflict, Value};
 
 /// The most rows of one statement.
 const ROWS: usize = 4096;

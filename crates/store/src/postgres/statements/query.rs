@@ -4,7 +4,7 @@ use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, Postgres, SqlStr};
 
 use super::dialect::{clean, translate};
-use crate::database::Value;
+use crate::sql::Value;
 
 pub(crate) type Query = sqlx::query::Query<'static, Postgres, PgArguments>;
 

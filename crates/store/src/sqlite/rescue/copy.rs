@@ -5,7 +5,7 @@ use std::path::Path;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::super::is_full;
-use super::Extent;
+use super::CopyExtent;
 
 /// All tables and the order of their rows; what people have set comes first, the largest last.
 pub(super) const TABLES: &[(&str, &str)] = &[
@@ -66,13 +66,13 @@ pub(super) async fn tables(
     source: &mut SqliteConnection,
     target: &Path,
     tables: &[(&str, &str)],
-) -> Result<Extent, sqlx::Error> {
+) -> Result<CopyExtent, sqlx::Error> {
     // Left over from a failed attempt.
     let _ = sqlx::query("detach database rescued").execute(&mut *source).await;
     sqlx::query("pragma foreign_keys = off").execute(&mut *source).await?;
     let attach = sqlx::query("attach database $1 as rescued").bind(target.to_string_lossy().into_owned());
     attach.execute(&mut *source).await?;
-    let mut extent = if tables.len() == TABLES.len() { Extent::Whole } else { Extent::Readable };
+    let mut extent = if tables.len() == TABLES.len() { CopyExtent::Whole } else { CopyExtent::Readable };
     for (table, order) in tables {
         let statement = format!("insert or replace into rescued.{table} select * from main.{table}");
         if let Err(error) = sqlx::query(AssertSqlSafe(statement)).execute(&mut *source).await {
@@ -80,7 +80,7 @@ pub(super) async fn tables(
                 return Err(error);
             }
             tracing::warn!("the table {table} cannot be read as a whole: {error}");
-            extent = Extent::Readable;
+            extent = CopyExtent::Readable;
             for direction in ["asc", "desc"] {
                 let order = order.split(", ").map(|column| format!("{column} {direction}")).collect::<Vec<_>>();
                 copy_portions(source, table, &order.join(", ")).await;
@@ -127,7 +127,8 @@ mod tests {
     use sqlx::{ConnectOptions, Connection};
 
     use super::*;
-    use crate::sqlite::{connect, create_private_file, migrate};
+    use crate::private_files::create_private_file;
+    use crate::sqlite::{connect, migrate};
     use crate::tuning::Tuning;
 
     #[tokio::test]

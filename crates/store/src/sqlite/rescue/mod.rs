@@ -25,7 +25,7 @@ const PARTIAL: &str = ".partial";
 
 /// The content of the new database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum CopyExtent {
     /// Everything.
     Whole,
     /// Some tables could be read in part or not at all.
@@ -48,7 +48,7 @@ pub(crate) async fn write_copy(
     database: &Path,
     held: Held<'_>,
     tuning: &Tuning,
-) -> Result<Extent, StoreError> {
+) -> Result<CopyExtent, StoreError> {
     let partial = beside(database, PARTIAL);
     let mut failed = None;
     for content in [Content::All, Content::Tables(copy::TABLES), Content::Tables(copy::without_history())] {
@@ -91,12 +91,12 @@ async fn write_partial(
     partial: &Path,
     content: Content,
     (held, tuning): (&Held<'_>, &Tuning),
-) -> Result<Extent, StoreError> {
+) -> Result<CopyExtent, StoreError> {
     place::create_empty(partial)?;
     let extent = match content {
         Content::All => {
             copy::whole(source, partial).await?;
-            Extent::Whole
+            CopyExtent::Whole
         }
         Content::Tables(tables) => {
             migrate(partial, tuning).await?;

@@ -6,7 +6,7 @@ mod progress;
 mod runs;
 mod span;
 
-pub use period::{Period, Step};
+pub use period::{Period, Resolution};
 pub(super) use progress::Progress;
 pub(super) use runs::Run;
 pub(crate) use span::{HOURS_KEPT_DAYS, Span};

@@ -16,24 +16,24 @@ pub struct Period {
     to: i64,
 }
 
-/// The step of a series.
+/// How finely a series is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Resolution {
     /// Hour by hour.
     Hour,
     /// Day by day.
     Day,
 }
 
-impl Step {
+impl Resolution {
     pub(crate) fn span(self) -> Span {
         match self {
-            Step::Hour => Span::Hour,
-            Step::Day => Span::Day,
+            Resolution::Hour => Span::Hour,
+            Resolution::Day => Span::Day,
         }
     }
 
-    /// How many milliseconds it has.
+    /// The length of one point, in milliseconds.
     pub fn millis(self) -> i64 {
         self.span().millis()
     }
@@ -89,22 +89,22 @@ impl Period {
     }
 
     /// The step in which it is shown as a series.
-    pub fn step(self) -> Step {
-        if self.to - self.from > SHOWN_BY_HOUR { Step::Day } else { Step::Hour }
+    pub fn resolution(self) -> Resolution {
+        if self.to - self.from > SHOWN_BY_HOUR { Resolution::Day } else { Resolution::Hour }
     }
 
     /// The beginnings of its steps; the first may lie before the period.
     pub(crate) fn steps(self) -> impl Iterator<Item = i64> {
-        let span = self.step().span();
+        let span = self.resolution().span();
         Run { made: Some(span), from: span.start(self.from), to: span.end(self.to) }.starts()
     }
 
     /// The period as sums by model: hours up to the first whole day, whole days as far as they are
     /// made, then hours.
     pub(crate) fn model_runs(self, progress: &Progress) -> Vec<Run> {
-        let spans: &[Span] = match self.step() {
-            Step::Hour => &[],
-            Step::Day => &[Span::Day],
+        let spans: &[Span] = match self.resolution() {
+            Resolution::Hour => &[],
+            Resolution::Day => &[Span::Day],
         };
         split(spans, (self.from, self.to), progress)
     }

@@ -53,7 +53,7 @@ prop_compose! {
                 literal: TextHash(literal),
                 adaptive: TextHash(adaptive),
                 is_short,
-                said: (literal % 16) as u8,
+                remark: (literal % 16) as u8,
             }),
             outcome,
             is_sample,

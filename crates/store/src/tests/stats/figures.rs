@@ -177,7 +177,7 @@ async fn conversations_are_added_up() {
     fixture.record_all([&made, &later, &other].map(event_of).to_vec()).await;
     let period = Period::last_hours(24, NOON);
     let rows = fixture.store.conversation_figures(&id("ann"), period, 10).await.unwrap();
-    let costs: Vec<_> = rows.iter().map(|row| (row.conversation.as_str(), row.tally.cost.nanos())).collect();
+    let costs: Vec<_> = rows.iter().map(|row| (row.conversation.as_str(), row.totals.cost.nanos())).collect();
     assert_eq!(costs, [("talk-1", 900), ("talk-0", 200)]);
     assert_eq!(rows[1].last_hour.as_millis() - rows[1].first_hour.as_millis(), 4 * HOUR);
     assert!(fixture.store.conversation_figures(&id("ben"), period, 10).await.unwrap().is_empty());

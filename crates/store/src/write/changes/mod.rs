@@ -60,7 +60,7 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
         }
         Change::Access(change) => apply_access(transaction, change).await,
         Change::PutSettings { settings } => {
-            settings::write(transaction, settings).await?;
+            crate::settings_in_force::write(transaction, settings).await?;
             Ok((Changed::Done, None))
         }
         Change::PutSmtpServer { server } => {

@@ -1,5 +1,14 @@
 //! Sections of the configuration with several settings each.
 
+pub(super) mod access;
+mod alerting;
+pub(super) mod identity;
+pub(super) mod shared;
+
+pub use self::alerting::Alerting;
+pub use self::identity::{JwtSettings, OidcSettings};
+pub use self::shared::{Engine, SharedConfig};
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -6,10 +6,10 @@
 use model::Timestamp;
 
 use super::events::{COLUMNS, EventFilter, EventRow, event_row};
-use super::page::{Page, PageRequest};
 use crate::columns::first_id;
 use crate::database::dialect::{self, contains_pattern};
 use crate::database::{self, QueryBuilder, Row};
+use crate::read::page::{Page, PageRequest};
 use crate::stats::{HOURS_KEPT_DAYS, Span};
 use crate::{Store, StoreError};
 

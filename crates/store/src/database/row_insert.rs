@@ -15,25 +15,25 @@ pub(crate) const INSERT_OR_IGNORE: &str = "insert or ignore into ";
 const CHUNKS: [usize; 3] = [128, 16, 1];
 
 /// An insert of any number of rows.
-pub(crate) struct BulkInsert {
+pub(crate) struct RowInsert {
     statements: [String; 3],
     columns: usize,
 }
 
-impl BulkInsert {
+impl RowInsert {
     /// `insert into {into} values … {then}`, with `columns` values per row.
     ///
     /// Plain `?`: SQLite looks a named parameter up in a list, which is quadratic for thousands of
     /// them.
-    pub(crate) fn new(into: &str, columns: usize, then: &str) -> BulkInsert {
+    pub(crate) fn new(into: &str, columns: usize, then: &str) -> RowInsert {
         let row = format!("({})", vec!["?"; columns].join(","));
-        BulkInsert { statements: statements(into, &row, then), columns }
+        RowInsert { statements: statements(into, &row, then), columns }
     }
 
     /// The same with `constants` at the end of each row.
-    pub(crate) fn with_constants(into: &str, columns: usize, constants: &str) -> BulkInsert {
+    pub(crate) fn with_constants(into: &str, columns: usize, constants: &str) -> RowInsert {
         let row = format!("({},{constants})", vec!["?"; columns].join(","));
-        BulkInsert { statements: statements(into, &row, ""), columns }
+        RowInsert { statements: statements(into, &row, ""), columns }
     }
 
     /// Inserts `rows`; `push` adds the values of one.

@@ -9,7 +9,7 @@ use model::{Policy, SmtpSecurity, SmtpServer};
 use secrecy::SecretString;
 use store::Grouping;
 
-use super::contradictions::Contradiction;
+use crate::config::contradictions::Contradiction;
 
 /// Settings of alerts.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Default for Alerting {
 
 impl Alerting {
     /// Contradictions between settings.
-    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
+    pub(in crate::config) fn contradictions(&self) -> Vec<Contradiction> {
         let Smtp { host, username, password, from, .. } = &self.smtp;
         let pairs = [
             (("smtp.host", host.is_some()), ("smtp.from", from.is_some()), "must be set: mails need both"),

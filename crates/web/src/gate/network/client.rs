@@ -44,17 +44,17 @@ impl Client {
     }
 
     /// The client at `address`, behind a trusted proxy that is this client.
-    pub(super) fn behind_proxy(self, address: IpAddr, is_over_tls: bool) -> Client {
+    pub(in crate::gate) fn behind_proxy(self, address: IpAddr, is_over_tls: bool) -> Client {
         Client { address, proxy: Some(Proxy { is_over_tls }), ..self }
     }
 
     /// Whether a trusted proxy sent its request.
-    pub(super) fn is_behind_proxy(&self) -> bool {
+    pub(in crate::gate) fn is_behind_proxy(&self) -> bool {
         self.proxy.is_some()
     }
 
     /// Whether a trusted proxy speaks TLS with it.
-    pub(super) fn is_over_tls(&self) -> bool {
+    pub(in crate::gate) fn is_over_tls(&self) -> bool {
         self.proxy.is_some_and(|proxy| proxy.is_over_tls)
     }
 

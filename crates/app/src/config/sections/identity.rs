@@ -8,8 +8,8 @@ use model::Target;
 use secrecy::SecretString;
 use web::{OidcLogin, RoleMap};
 
-use super::contradictions::Contradiction;
-use super::value::Read;
+use crate::config::contradictions::Contradiction;
+use crate::config::value::Read;
 
 /// The settings, as far as they are set.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl JwtSettings {
     }
 
     /// Contradictions between settings.
-    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
+    pub(in crate::config) fn contradictions(&self) -> Vec<Contradiction> {
         let made = [
             ("auth.jwt.issuer", self.issuer.is_some()),
             ("auth.jwt.audience", self.audience.is_some()),
@@ -88,7 +88,7 @@ impl OidcSettings {
     }
 
     /// Contradictions between settings.
-    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
+    pub(in crate::config) fn contradictions(&self) -> Vec<Contradiction> {
         let made = [
             ("auth.oidc.issuer", self.issuer.is_some()),
             ("auth.oidc.client_id", self.client_id.is_some()),
@@ -117,26 +117,26 @@ impl OidcSettings {
 }
 
 /// A text that is not empty.
-pub(super) fn word(text: &str) -> Read<String> {
+pub(in crate::config) fn word(text: &str) -> Read<String> {
     if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.trim().to_owned()) }
 }
 
 /// The issuer URL of an identity provider, exactly as in its tokens.
-pub(super) fn issuer(text: &str) -> Read<String> {
+pub(in crate::config) fn issuer(text: &str) -> Read<String> {
     let expected = || format!("must be an https address like https://login.example, not {text:?}");
     let target = Target::parse(text.trim()).ok().filter(is_safe_from_changes).ok_or_else(expected)?;
     if target.path_and_query().contains('?') { Err(expected()) } else { Ok(text.trim().to_owned()) }
 }
 
 /// A word without spaces.
-pub(super) fn scope(text: &str) -> Read<String> {
+pub(in crate::config) fn scope(text: &str) -> Read<String> {
     let is_scope = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
     if is_scope { Ok(text.to_owned()) } else { Err(format!("must be words like groups, not {text:?}")) }
 }
 
 /// The address of keys: over TLS, or on this machine. Anyone who could change them on the way could
 /// impersonate any agent.
-pub(super) fn jwks_url(text: &str) -> Read<Target> {
+pub(in crate::config) fn jwks_url(text: &str) -> Read<Target> {
     let expected = || format!("must be an https address like https://login.example/jwks.json, not {text:?}");
     Target::parse(text.trim()).ok().filter(is_safe_from_changes).ok_or_else(expected)
 }

@@ -6,8 +6,8 @@ use anyhow::Context;
 use secrecy::SecretString;
 use share::{OnFailure, Valkey, ValkeyServer};
 
-use super::contradictions::Contradiction;
-use super::value::Read;
+use crate::config::contradictions::Contradiction;
+use crate::config::value::Read;
 
 /// What replicas share.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ impl SharedConfig {
     }
 
     /// Contradictions between settings. `has_server` is true if the data is in PostgreSQL.
-    pub(super) fn contradictions(&self, has_server: bool) -> Vec<Contradiction> {
+    pub(in crate::config) fn contradictions(&self, has_server: bool) -> Vec<Contradiction> {
         let mut found = Vec::new();
         if self.engine != Engine::Off && !has_server {
             let message = "must be a PostgreSQL server, like postgres://user@host/database: replicas share their data";
@@ -77,7 +77,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
-pub(super) fn engine(text: &str) -> Read<Engine> {
+pub(in crate::config) fn engine(text: &str) -> Read<Engine> {
     match text {
         "off" => Ok(Engine::Off),
         "postgres" => Ok(Engine::Postgres),
@@ -86,7 +86,7 @@ pub(super) fn engine(text: &str) -> Read<Engine> {
     }
 }
 
-pub(super) fn url(text: &str) -> Read<SecretString> {
+pub(in crate::config) fn url(text: &str) -> Read<SecretString> {
     // The text may contain a password, so it is not repeated.
     match Valkey::is_url(text) {
         true => Ok(text.into()),
@@ -96,7 +96,7 @@ pub(super) fn url(text: &str) -> Read<SecretString> {
     }
 }
 
-pub(super) fn on_failure(text: &str) -> Read<OnFailure> {
+pub(in crate::config) fn on_failure(text: &str) -> Read<OnFailure> {
     match text {
         "degrade" => Ok(OnFailure::Degrade),
         "refuse" => Ok(OnFailure::Refuse),

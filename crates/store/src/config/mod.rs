@@ -1,5 +1,7 @@
 //! Where the database is and how it behaves.
 
+mod settings;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,8 +9,10 @@ use std::time::Duration;
 
 use model::{Clock, Event, EventType, KillSwitch, NanoUsd, Usage};
 
-use crate::sqlite::create_private_dir;
-use crate::{PostgresConfig, Retention, Settings, StoreError};
+use crate::private_files::create_private_dir;
+use crate::{PostgresConfig, StoreError, WriterClaim, postgres};
+
+pub use settings::{Retention, RetentionChange, Settings, SettingsChange};
 
 /// Where the database is and how it behaves.
 #[derive(Clone, Debug)]
@@ -59,6 +63,19 @@ impl StoreConfig {
     /// The settings that hold unless people have set others.
     pub(crate) fn settings(&self) -> Settings {
         Settings { kill_switch: self.defaults, retention: self.retention }
+    }
+
+    /// Refuses a PostgreSQL server behind a pooler that gives every transaction another connection.
+    pub async fn refuse_pooler(&self) -> Result<(), StoreError> {
+        match &self.postgres {
+            Some(server) => postgres::refuse_pooler(server).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the right to write; `None` if another server has it.
+    pub async fn claim_writer(&self) -> Result<Option<WriterClaim>, StoreError> {
+        WriterClaim::take(self.postgres.as_ref(), self.shared).await
     }
 
     pub(crate) fn database(&self) -> PathBuf {

@@ -4,13 +4,13 @@ use http::HeaderName;
 use model::{Grant, Role};
 use web::{Access, AddressRange, ForwardAuth, RoleMap, TrustedProxies};
 
-use super::contradictions::Contradiction;
-use super::value::{self, Read};
+use crate::config::contradictions::Contradiction;
+use crate::config::value::{self, Read};
 
 const ROLES: &str = "viewer, operator, admin";
 
 /// Addresses of reverse proxies.
-pub(super) fn trusted_proxies(values: &[String]) -> Read<TrustedProxies> {
+pub(in crate::config) fn trusted_proxies(values: &[String]) -> Read<TrustedProxies> {
     let range = |text: &String| {
         let expected = || format!("must be addresses like 10.0.0.7 or networks like 10.0.0.0/8, not {text:?}");
         AddressRange::parse(text).ok_or_else(expected)
@@ -20,7 +20,7 @@ pub(super) fn trusted_proxies(values: &[String]) -> Read<TrustedProxies> {
 
 /// The settings of forward auth, created with the first of them. Without a header no one is logged
 /// in.
-pub(super) fn forward(access: &mut Access) -> &mut ForwardAuth {
+pub(in crate::config) fn forward(access: &mut Access) -> &mut ForwardAuth {
     let unset = || ForwardAuth { user_header: UNSET, groups_header: None, roles: RoleMap::default() };
     access.forward.get_or_insert_with(unset)
 }
@@ -28,12 +28,12 @@ pub(super) fn forward(access: &mut Access) -> &mut ForwardAuth {
 /// Stands for a header that is not set; a server does not start with it.
 const UNSET: HeaderName = HeaderName::from_static("x-agentgazer-unset");
 
-pub(super) fn header(text: &str) -> Read<HeaderName> {
+pub(in crate::config) fn header(text: &str) -> Read<HeaderName> {
     value::parsed(text, "the name of a header like remote-user")
 }
 
 /// `GROUP=ROLE` or `GROUP=operator@GROUP-OF-AGENTS`.
-pub(super) fn group_role(text: &str) -> Read<(String, Grant)> {
+pub(in crate::config) fn group_role(text: &str) -> Read<(String, Grant)> {
     let expected =
         || format!("must be groups with roles like ops=operator (one of {ROLES}) or ops=operator@team-a, not {text:?}");
     let (group, role) = text.rsplit_once('=').ok_or_else(expected)?;
@@ -45,7 +45,7 @@ pub(super) fn group_role(text: &str) -> Read<(String, Grant)> {
 }
 
 /// A role, or `none`.
-pub(super) fn default_role(text: &str) -> Read<Option<Role>> {
+pub(in crate::config) fn default_role(text: &str) -> Read<Option<Role>> {
     match text.trim() {
         "none" => Ok(None),
         word => value::word(word, Role::parse, "none, viewer, operator, admin").map(Some),
@@ -53,7 +53,7 @@ pub(super) fn default_role(text: &str) -> Read<Option<Role>> {
 }
 
 /// Contradictions between settings.
-pub(super) fn contradictions(access: &Access) -> Vec<Contradiction> {
+pub(in crate::config) fn contradictions(access: &Access) -> Vec<Contradiction> {
     const USER: &str = "auth.forward.user_header";
     let Some(forward) = &access.forward else { return Vec::new() };
     let mut found = Vec::new();

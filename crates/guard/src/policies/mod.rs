@@ -1,11 +1,14 @@
 //! The policies of all agents and how much of them is used. An agent without limits is not in here,
 //! and looking it up takes no lock.
 
+mod account;
 mod budget;
+mod charge;
 mod groups;
 mod hours;
 mod limits;
 mod rate;
+mod reservation;
 mod shared;
 
 use std::collections::HashMap;
@@ -19,8 +22,10 @@ use twox_hash::XxHash3_64;
 
 use crate::least_recently_used;
 
+pub use charge::{Budget, Charge, Refused};
 pub use groups::GroupLimits;
-pub use limits::{Budget, Charge, Limits, Refused, Reservation};
+pub use limits::Limits;
+pub use reservation::Reservation;
 pub use shared::{LimitCharge, Unit};
 
 /// The agents are spread over so many maps: adding one copies its map.

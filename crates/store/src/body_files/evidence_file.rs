@@ -10,10 +10,10 @@ use model::{CallId, KeptBody, KeptCall, KeptCalls, KeptResponse, Timestamp};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row, SqlitePool};
 
-use super::create_private_file;
-use super::files::{DatabaseFiles, beside};
 use crate::StoreError;
 use crate::columns::odd;
+use crate::private_files::create_private_file;
+use crate::sqlite::files::{DatabaseFiles, beside};
 
 const NAME: &str = "evidence.db";
 
@@ -132,7 +132,7 @@ pub(crate) async fn connect(path: &Path, table: &'static str) -> Result<SqlitePo
         .pragma("secure_delete", SECURE_DELETE)
         .pragma("journal_size_limit", "0")
         .disable_statement_logging();
-    let connection = crate::database::pool_options().max_connections(1).connect_with(options).await?;
+    let connection = crate::sql::pool_options().max_connections(1).connect_with(options).await?;
     sqlx::query(table).execute(&connection).await?;
     Ok(connection)
 }

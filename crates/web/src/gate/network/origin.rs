@@ -7,9 +7,9 @@ use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::auth::session_id;
 use super::client::Client;
 use crate::app::App;
+use crate::gate::session_id;
 use crate::problem::Problem;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
