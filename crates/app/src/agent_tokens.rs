@@ -18,11 +18,11 @@ const PLACES: [HeaderName; 4] = [
 pub(crate) async fn admit<B>(tokens: &AgentTokens, mut request: Request<B>) -> Request<B> {
     let in_query = take_from_query(tokens, request.uri_mut());
     if let Some(token) = take_from_headers(tokens, request.headers_mut()).or(in_query) {
-        let said = match tokens.verify(&token).await {
+        let verified = match tokens.verify(&token).await {
             Ok(named) => AgentToken::Verified { agent: named.agent, subject: named.subject },
             Err(why) => AgentToken::Refused(why.to_string()),
         };
-        request.extensions_mut().insert(said);
+        request.extensions_mut().insert(verified);
     }
     request
 }

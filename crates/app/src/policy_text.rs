@@ -57,11 +57,11 @@ mod tests {
     #[test]
     fn hours_are_read() {
         let check = |text: &str, expected: Option<&str>| {
-            let said = hours(text).ok().map(|hours| {
+            let parsed = hours(text).ok().map(|hours| {
                 let days: Vec<&str> = hours.days.iter().map(|day| day.as_str()).collect();
                 format!("{} {} {}", days.join(" "), hours.from, hours.to)
             });
-            assert_eq!(said.as_deref(), expected, "{text}");
+            assert_eq!(parsed.as_deref(), expected, "{text}");
         };
         check("mon-fri 09:00-18:00", Some("mon tue wed thu fri 09:00 18:00"));
         check("sat-mon 22:00-06:00", Some("sat sun mon 22:00 06:00"));
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn rates_and_models_are_read() {
         let check = |text: &str, expected: Option<(&str, Option<u64>, Option<u64>)>| {
-            let said = rate(text).ok();
-            let said = said.as_ref().map(|it| (it.provider.as_str(), it.requests_per_minute, it.tokens_per_minute));
-            assert_eq!(said, expected, "{text}");
+            let parsed = rate(text).ok();
+            let parsed = parsed.as_ref().map(|it| (it.provider.as_str(), it.requests_per_minute, it.tokens_per_minute));
+            assert_eq!(parsed, expected, "{text}");
         };
         check("60", Some(("*", Some(60), None)));
         check("openai=60,9000", Some(("openai", Some(60), Some(9000))));

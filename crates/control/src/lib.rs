@@ -41,7 +41,7 @@ pub use alerting::SmtpChange;
 pub use command::Commands;
 use command::{Command, State};
 pub use error::ControlError;
-pub use people::{MadeToken, NewToken, NewUser, TOKEN_PREFIX, TokenHolder, UserChange};
+pub use people::{CreatedToken, NewToken, NewUser, TOKEN_PREFIX, TokenHolder, UserChange};
 pub use providers::{ProviderChange, has_key};
 pub use replicas::Participation;
 pub use token::{Token, random_id};

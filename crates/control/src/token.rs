@@ -14,13 +14,13 @@ use crate::{Commands, ControlError};
 const CONFIGURED: &str = "The token is set by the configuration (AGENTGAZER_TOKEN, --token or token in the file): \
                           change it there and start again.";
 
-type Keep = dyn Fn(&SecretString) -> io::Result<()> + Send + Sync;
+type StoreToken = dyn Fn(&SecretString) -> io::Result<()> + Send + Sync;
 
 /// The token. Clones share it.
 #[derive(Clone)]
 pub struct Token {
     current: Arc<RwLock<SecretString>>,
-    keep: Option<Arc<Keep>>,
+    keep: Option<Arc<StoreToken>>,
 }
 
 impl Token {

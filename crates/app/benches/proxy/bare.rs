@@ -54,7 +54,7 @@ impl Target for Bare {
     }
 }
 
-type Way = Client<HttpConnector, Full<Bytes>>;
+type HttpClient = Client<HttpConnector, Full<Bytes>>;
 
 /// Forwards what comes to `address` to the provider, for as long as the process lives.
 pub(crate) fn serve(address: SocketAddr, provider: SocketAddr) {
@@ -62,7 +62,7 @@ pub(crate) fn serve(address: SocketAddr, provider: SocketAddr) {
     runtime.block_on(async {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
-        let way: Way = Client::builder(TokioExecutor::new()).build(connector);
+        let way: HttpClient = Client::builder(TokioExecutor::new()).build(connector);
         let listener = TcpListener::bind(address).await.expect("the address is free");
         loop {
             let (stream, _) = listener.accept().await.expect("a connection");
@@ -72,13 +72,13 @@ pub(crate) fn serve(address: SocketAddr, provider: SocketAddr) {
     });
 }
 
-async fn serve_connection(stream: TcpStream, way: Way, provider: SocketAddr) {
+async fn serve_connection(stream: TcpStream, way: HttpClient, provider: SocketAddr) {
     let service = service_fn(|request| forward(&way, provider, request));
     // The result does not matter.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-async fn forward(way: &Way, provider: SocketAddr, request: Request<Incoming>) -> io::Result<Response<Incoming>> {
+async fn forward(way: &HttpClient, provider: SocketAddr, request: Request<Incoming>) -> io::Result<Response<Incoming>> {
     let (mut parts, body) = request.into_parts();
     let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
     let path = parts.uri.path_and_query().cloned().ok_or(io::ErrorKind::InvalidInput)?;

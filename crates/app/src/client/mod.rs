@@ -158,10 +158,10 @@ const WRONG_TOKEN: &str = "the server refused this token: give the right one wit
 /// The error for a refused request.
 fn refused(status: StatusCode, body: &str) -> Failure {
     let problem: Problem = serde_json::from_str(body).unwrap_or_default();
-    let said = problem.detail.or(problem.title).map(|said| crate::text::printable(&said));
-    let said = said.unwrap_or_else(|| format!("the server answered {status}"));
-    let said = if status == StatusCode::UNAUTHORIZED { WRONG_TOKEN.to_owned() } else { said };
-    Failure::new(Exit::of_status(status), said)
+    let message = problem.detail.or(problem.title).map(|message| crate::text::printable(&message));
+    let message = message.unwrap_or_else(|| format!("the server answered {status}"));
+    let message = if status == StatusCode::UNAUTHORIZED { WRONG_TOKEN.to_owned() } else { message };
+    Failure::new(Exit::of_status(status), message)
 }
 
 /// Encodes `text` for a query.

@@ -2,8 +2,8 @@
 //! them is stuck; the terminal shows how its score rises until it is stopped, while the other two
 //! continue.
 
-mod cast;
-mod story;
+mod agents;
+mod transcript;
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,9 +23,9 @@ use crate::runtime::on_all_cores;
 use crate::server::Server;
 use crate::signals::Signals;
 use crate::text;
-use cast::Actor;
+use agents::DemoAgent;
 use fake_provider::FakeProvider;
-use story::Story;
+use transcript::Transcript;
 
 /// The rounds of calls: enough for the stuck agent to be stopped and for the others to continue.
 const ROUNDS: usize = 9;
@@ -45,13 +45,13 @@ async fn run(args: &DemoArgs) -> Result<(), Failure> {
     #[cfg(unix)]
     directory.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let directory = directory.prefix("agentgazer-demo-").tempdir()?;
-    let provider = FakeProvider::start(0, cast::script()).await?;
+    let provider = FakeProvider::start(0, agents::script()).await?;
     let config = settings(args, directory.path(), &provider.url())?;
     log::start(&config.log);
     let server = Server::start(&config).await?;
 
     let told = tokio::select! {
-        told = Box::pin(tell(&server, &provider)) => Some(told),
+        told = Box::pin(run_agents(&server, &provider)) => Some(told),
         _ = signals.next() => None,
     };
     if !args.once && matches!(told, Some(Ok(_))) {
@@ -61,9 +61,9 @@ async fn run(args: &DemoArgs) -> Result<(), Failure> {
     signals.exit_at_once();
     server.stop(DRAIN).await?;
     match told.transpose()? {
-        Some(stopped) if stopped != [cast::STUCK] => Err(Failure::new(
+        Some(stopped) if stopped != [agents::STUCK] => Err(Failure::new(
             Exit::Failed,
-            format!("exactly {} should have been stopped, but it was {stopped:?}", cast::STUCK),
+            format!("exactly {} should have been stopped, but it was {stopped:?}", agents::STUCK),
         )),
         _ => Ok(()),
     }
@@ -96,27 +96,27 @@ fn while_it_runs(config: &Config) -> String {
     format!(
         "Let {stuck} go on, from another terminal:\n  {program} activate {stuck} --data-dir {place}{token}\n\
          The server keeps running: Ctrl-C ends the demo.",
-        stuck = cast::STUCK,
+        stuck = agents::STUCK,
         program = text::shell_word(&program),
         token = token.unwrap_or_default(),
     )
 }
 
 /// Runs the story and returns the stopped agents.
-async fn tell(server: &Server, provider: &FakeProvider) -> Result<Vec<String>, Failure> {
+async fn run_agents(server: &Server, provider: &FakeProvider) -> Result<Vec<String>, Failure> {
     let trust = server.addresses().trust();
     let http = Http::new(&trust)?;
-    let mut cast = Actor::cast();
-    let mut story = Story::begin(server.proxy_url())?;
+    let mut agents = DemoAgent::agents();
+    let mut transcript = Transcript::begin(server.proxy_url())?;
     for _ in 0..ROUNDS {
-        for actor in cast.iter_mut().filter(|actor| !actor.has_given_up()) {
-            let heard = actor.call(&http, server.proxy_url()).await?;
-            story.line(actor, &heard)?;
+        for agent in agents.iter_mut().filter(|agent| !agent.has_given_up()) {
+            let outcome = agent.call(&http, server.proxy_url()).await?;
+            transcript.line(agent, &outcome)?;
             tokio::time::sleep(PAUSE).await;
         }
     }
     let client = Client::new(server.dashboard_url(), server.token().clone(), &trust)?;
-    story.end(&cast, &incidents(&client).await?, provider.seen().counts().requests, server)?;
+    transcript.end(&agents, &incidents(&client).await?, provider.seen().counts().requests, server)?;
     stopped(&client).await
 }
 

@@ -128,8 +128,8 @@ impl Drill {
             .body(Full::from(body.to_string()))?;
         let response = self.http.send(request).await.map_err(|error| unreachable(proxy, &error))?;
         if response.status() == StatusCode::NOT_FOUND || response.status() == StatusCode::MISDIRECTED_REQUEST {
-            let said = format!("the proxy at {proxy} does not take the drill's calls ({})", response.status());
-            return Err(Failure::new(Exit::Refused, said));
+            let message = format!("the proxy at {proxy} does not take the drill's calls ({})", response.status());
+            return Err(Failure::new(Exit::Refused, message));
         }
         let refused = response.headers().contains_key("x-agentgazer-blocked");
         let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();

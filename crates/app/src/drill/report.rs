@@ -111,12 +111,12 @@ mod tests {
             after_ms: None,
             answer: String::new(),
         };
-        let said = |lines: &[Line]| verdict(lines, true).err().map(|failure| failure.error.to_string());
-        assert_eq!(said(&[line("a", "delivered"), line("b", "not notified")]), None);
-        assert_eq!(said(&[line("a", "delivered"), line("b", "failed")]).as_deref(), Some("not reached: b"));
+        let error_text = |lines: &[Line]| verdict(lines, true).err().map(|failure| failure.error.to_string());
+        assert_eq!(error_text(&[line("a", "delivered"), line("b", "not notified")]), None);
+        assert_eq!(error_text(&[line("a", "delivered"), line("b", "failed")]).as_deref(), Some("not reached: b"));
         let no_one = |answers: &[&str]| {
             let skipped = |answer: &&str| Line { answer: (*answer).to_owned(), ..line("b", "not notified") };
-            said(&answers.iter().map(skipped).collect::<Vec<_>>()).unwrap_or_default()
+            error_text(&answers.iter().map(skipped).collect::<Vec<_>>()).unwrap_or_default()
         };
         assert!(no_one(&[]).ends_with("no one would be notified: add a channel"));
         assert!(no_one(&[IS_OFF, IS_OFF]).ends_with("all channels are off, switch one on"));

@@ -76,7 +76,7 @@ where
     let mut gone = pin!(gone);
     let mut is_stopping = stopping.borrow_and_update().is_some();
     if is_stopping {
-        idle.say_goodbye();
+        idle.send_goaway();
         connection.as_mut().graceful_shutdown();
     }
     loop {
@@ -90,7 +90,7 @@ where
             },
             Ok(()) = stopping.changed(), if !is_stopping => {
                 is_stopping = true;
-                idle.say_goodbye();
+                idle.send_goaway();
                 connection.as_mut().graceful_shutdown();
             }
             error = gone.as_mut() => return tracing::debug!(%error, "the client is gone"),
@@ -190,7 +190,7 @@ enum Rest {
 /// The time without requests.
 struct Idle {
     timeouts: Timeouts,
-    is_goodbye_said: bool,
+    is_goaway_sent: bool,
     /// How many requests had ended when the timer was set.
     so_far: u64,
     timer: Option<Pin<Box<Sleep>>>,
@@ -198,7 +198,7 @@ struct Idle {
 
 impl Idle {
     fn new(timeouts: Timeouts) -> Idle {
-        Idle { timeouts, is_goodbye_said: false, so_far: 0, timer: None }
+        Idle { timeouts, is_goaway_sent: false, so_far: 0, timer: None }
     }
 
     /// A request is open.
@@ -208,8 +208,8 @@ impl Idle {
     }
 
     /// The client is told that the connection ends.
-    fn say_goodbye(&mut self) {
-        self.is_goodbye_said = true;
+    fn send_goaway(&mut self) {
+        self.is_goaway_sent = true;
         if let Some(timer) = &mut self.timer {
             timer.as_mut().reset(Instant::now() + GOODBYE);
         }
@@ -217,7 +217,7 @@ impl Idle {
 
     /// No request is open. Bytes outside of requests, such as pings, do not extend the wait.
     fn poll(&mut self, cx: &mut Context<'_>, so_far: u64) -> Poll<Rest> {
-        let limit = match (self.is_goodbye_said, so_far) {
+        let limit = match (self.is_goaway_sent, so_far) {
             (true, _) => GOODBYE,
             (false, 0) => self.timeouts.head,
             (false, _) => self.timeouts.keep_alive,
@@ -230,10 +230,10 @@ impl Idle {
         if timer.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
-        if self.is_goodbye_said || so_far == 0 {
+        if self.is_goaway_sent || so_far == 0 {
             return Poll::Ready(Rest::End);
         }
-        self.say_goodbye();
+        self.send_goaway();
         Poll::Ready(Rest::Begin)
     }
 }

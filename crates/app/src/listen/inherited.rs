@@ -19,7 +19,7 @@ struct Inherited {
 
 /// The socket that a listener needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct SocketRequest {
     /// The name of the socket, if it has one (`FileDescriptorName=`).
     pub(crate) name: &'static str,
     /// The configured address.
@@ -45,7 +45,7 @@ impl InheritedSockets {
 
     /// The socket with the wanted name, or else the one on the wanted port. `None` if no socket was
     /// inherited at all.
-    pub(crate) fn take(&mut self, wanted: Wanted) -> anyhow::Result<Option<TcpListener>> {
+    pub(crate) fn take(&mut self, wanted: SocketRequest) -> anyhow::Result<Option<TcpListener>> {
         let is_named = |it: &Inherited| it.name == wanted.name;
         let is_on_port = |it: &Inherited| {
             let is_others = matches!(it.name.as_str(), "proxy" | "dashboard");
@@ -89,11 +89,11 @@ mod tests {
         (InheritedSockets(Vec::from(sockets)), ports)
     }
 
-    fn wanted(name: &'static str, port: u16) -> Wanted {
-        Wanted { name, address: SocketAddr::from(([127, 0, 0, 1], port)) }
+    fn wanted(name: &'static str, port: u16) -> SocketRequest {
+        SocketRequest { name, address: SocketAddr::from(([127, 0, 0, 1], port)) }
     }
 
-    fn taken(sockets: &mut InheritedSockets, wanted: Wanted) -> Option<u16> {
+    fn taken(sockets: &mut InheritedSockets, wanted: SocketRequest) -> Option<u16> {
         sockets.take(wanted).unwrap().map(|socket| socket.local_addr().unwrap().port())
     }
 

@@ -32,7 +32,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use web::Client;
 
 pub(crate) use body_timeout::TimedBody;
-pub(crate) use inherited::{InheritedSockets, Wanted};
+pub(crate) use inherited::{InheritedSockets, SocketRequest};
 pub(crate) use unauthenticated::UnauthenticatedLimits;
 
 use connection::Serving;

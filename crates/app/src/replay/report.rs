@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::judged::JudgedRun;
 use super::run::{Kind, Run};
-use super::totals::{Shown, Totals};
+use super::totals::{Totals, TotalsReport};
 use crate::exit::Failure;
 use crate::print;
 use crate::text;
@@ -44,7 +44,7 @@ struct RunLine<'a> {
 #[derive(Serialize)]
 struct TotalsLine {
     #[serde(flatten)]
-    totals: Shown,
+    totals: TotalsReport,
     settings: Settings,
 }
 
@@ -131,9 +131,11 @@ impl Report {
         })
     }
 
-    fn print_totals(&self, all: Vec<Shown>) -> Result<(), Failure> {
-        let with_settings =
-            |(totals, kill_switch): (Shown, &KillSwitch)| TotalsLine { totals, settings: Settings::from(*kill_switch) };
+    fn print_totals(&self, all: Vec<TotalsReport>) -> Result<(), Failure> {
+        let with_settings = |(totals, kill_switch): (TotalsReport, &KillSwitch)| TotalsLine {
+            totals,
+            settings: Settings::from(*kill_switch),
+        };
         let mut lines: Vec<TotalsLine> = all.into_iter().zip(&self.settings).map(with_settings).collect();
         match lines.len() {
             1 => print_json(&lines.remove(0)),
@@ -174,7 +176,7 @@ const HEADER: [&str; 10] = [
     "CALLS SAVED",
 ];
 
-fn row(name: &str, settings: KillSwitch, totals: &Shown) -> Vec<String> {
+fn row(name: &str, settings: KillSwitch, totals: &TotalsReport) -> Vec<String> {
     let of = |part: u64, whole: u64| if whole == 0 { "-".to_owned() } else { format!("{part} of {whole}") };
     vec![
         name.to_owned(),

@@ -22,7 +22,7 @@ pub(super) struct Totals {
 
 /// The totals for output.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Shown {
+pub(super) struct TotalsReport {
     pub(super) runs: u64,
     pub(super) calls: u64,
     pub(super) stopped: u64,
@@ -61,8 +61,8 @@ impl Totals {
     }
 
     /// The sums.
-    pub(super) fn shown(&self) -> Shown {
-        Shown {
+    pub(super) fn shown(&self) -> TotalsReport {
+        TotalsReport {
             runs: self.runs,
             calls: self.calls,
             stopped: self.stopped,

@@ -13,7 +13,7 @@ use web::Web;
 
 use crate::agent_tokens;
 use crate::config::Config;
-use crate::listen::{self, InheritedSockets, ListenLimits, Listener, TimedBody, UnauthenticatedLimits, Wanted};
+use crate::listen::{self, InheritedSockets, ListenLimits, Listener, SocketRequest, TimedBody, UnauthenticatedLimits};
 use crate::tls::{Side, Tls};
 
 /// How long idle connections of agents stay open after the stop is announced: agents that call at
@@ -72,7 +72,7 @@ pub(crate) async fn open_socket(
 ) -> anyhow::Result<TcpListener> {
     let (port, key) = if name == "proxy" { (config.proxy_port, "proxy_port") } else { (config.port, "port") };
     let address = SocketAddr::new(config.bind, port);
-    if let Some(socket) = sockets.take(Wanted { name, address })? {
+    if let Some(socket) = sockets.take(SocketRequest { name, address })? {
         return Ok(TcpListener::from_std(socket)?);
     }
     listen::bind(address).await.with_context(|| format!("cannot listen on {address} (setting {key})"))

@@ -27,8 +27,8 @@ const WAITS: &str = "standby: another server writes to the database; this one ta
 pub(super) async fn wait(config: &StoreConfig, dashboard: &TcpListener) -> anyhow::Result<WriterClaim> {
     // Before the lock is taken: such a pooler would hold it forever, and no server could start
     // again.
-    store::refuse_pooler(config).await?;
-    if let Some(claim) = WriterClaim::take(config).await? {
+    config.refuse_pooler().await?;
+    if let Some(claim) = config.claim_writer().await? {
         return Ok(claim);
     }
     tracing::warn!("{WAITS}");
@@ -44,7 +44,7 @@ pub(super) async fn wait(config: &StoreConfig, dashboard: &TcpListener) -> anyho
 async fn claim(config: &StoreConfig) -> WriterClaim {
     loop {
         tokio::time::sleep(EVERY).await;
-        match WriterClaim::take(config).await {
+        match config.claim_writer().await {
             Ok(Some(claim)) => return claim,
             Ok(None) => {}
             Err(error) => tracing::debug!(%error, "the database cannot be asked who writes"),

@@ -15,7 +15,7 @@ use store::{ApiTokenRow, PeopleChange, StoreError, UserRow};
 use crate::{Control, ControlError, State};
 
 pub use secret::TOKEN_PREFIX;
-pub use tokens::{MadeToken, NewToken};
+pub use tokens::{CreatedToken, NewToken};
 pub use users::{NewUser, UserChange};
 
 /// More are a mistake: they are all in memory.

@@ -22,7 +22,7 @@ pub struct NewToken {
 
 /// A new token.
 #[derive(Clone, Debug)]
-pub struct MadeToken {
+pub struct CreatedToken {
     /// Its text, which is not kept.
     pub text: SecretString,
     /// The stored row.
@@ -31,7 +31,7 @@ pub struct MadeToken {
 
 impl Commands {
     /// Creates an API token. It is valid at once.
-    pub async fn create_token(&self, new: NewToken) -> Result<MadeToken, ControlError> {
+    pub async fn create_token(&self, new: NewToken) -> Result<CreatedToken, ControlError> {
         let name = check_name(&new.name)?;
         self.exclusive(move |command| async move { command.create_token(NewToken { name, ..new }).await }).await
     }
@@ -43,7 +43,7 @@ impl Commands {
 }
 
 impl Command {
-    async fn create_token(&self, new: NewToken) -> Result<MadeToken, ControlError> {
+    async fn create_token(&self, new: NewToken) -> Result<CreatedToken, ControlError> {
         let now = self.clock.now();
         if new.expires_at.is_some_and(|end| end <= now) {
             return Err(ControlError::field("expires_at", "must be in the future"));
@@ -72,7 +72,7 @@ impl Command {
         };
         self.change(Change::People(PeopleChange::AddToken { token: row.clone() })).await?;
         self.people.tokens.write().insert(row.hash.clone(), row.clone());
-        Ok(MadeToken { text, row })
+        Ok(CreatedToken { text, row })
     }
 
     async fn revoke_token(&self, id: String) -> Result<(), ControlError> {

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use model::{AgentId, Timestamp, Unscored};
 use serde::Serialize;
-use store::{ConversationRow, Figures, Period, Span, Tally};
+use store::{ConversationRow, Figures, Period, Resolution, Totals};
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -50,24 +50,24 @@ pub(crate) struct Latency {
     p99: u64,
 }
 
-impl From<&Tally> for SumsView {
-    fn from(tally: &Tally) -> SumsView {
-        let percentile = |share| tally.latency.percentile(share).unwrap_or_default();
+impl From<&Totals> for SumsView {
+    fn from(totals: &Totals) -> SumsView {
+        let percentile = |share| totals.latency.percentile(share).unwrap_or_default();
         let latency =
             || Latency { p50: percentile(0.5), p90: percentile(0.9), p95: percentile(0.95), p99: percentile(0.99) };
         SumsView {
-            requests: tally.requests,
-            errors: tally.errors,
-            blocked: tally.blocked,
-            tokens_in: tally.tokens_in,
-            tokens_out: tally.tokens_out,
-            tokens_cached: tally.tokens_cached,
-            tokens_cache_write: tally.tokens_cache_write,
-            tokens_reasoning: tally.tokens_reasoning,
-            cost_usd: tally.cost.usd(),
-            unpriced_requests: tally.unpriced,
-            estimated_requests: tally.estimated,
-            latency_ms: (tally.latency.total() > 0).then(latency),
+            requests: totals.requests,
+            errors: totals.errors,
+            blocked: totals.blocked,
+            tokens_in: totals.tokens_in,
+            tokens_out: totals.tokens_out,
+            tokens_cached: totals.tokens_cached,
+            tokens_cache_write: totals.tokens_cache_write,
+            tokens_reasoning: totals.tokens_reasoning,
+            cost_usd: totals.cost.usd(),
+            unpriced_requests: totals.unpriced,
+            estimated_requests: totals.estimated,
+            latency_ms: (totals.latency.total() > 0).then(latency),
         }
     }
 }
@@ -124,7 +124,7 @@ pub(crate) struct ConversationStats {
 
 impl From<ConversationRow> for ConversationStats {
     fn from(row: ConversationRow) -> ConversationStats {
-        let sums = SumsView::from(&row.tally);
+        let sums = SumsView::from(&row.totals);
         let ConversationRow { conversation, first_hour, last_hour, .. } = row;
         ConversationStats { conversation, first_hour, last_hour, sums }
     }
@@ -171,7 +171,7 @@ pub(crate) struct UnscoredCount {
 }
 
 impl StatsView {
-    fn new(figures: Figures, previous: &Tally) -> StatsView {
+    fn new(figures: Figures, previous: &Totals) -> StatsView {
         let named = |name: String| (!name.is_empty()).then_some(name);
         let providers = figures.providers().into_iter();
         StatsView {
@@ -179,21 +179,25 @@ impl StatsView {
             to: figures.period.to(),
             sums: SumsView::from(&figures.total),
             previous: SumsView::from(previous),
-            step: match figures.period.step() {
-                Span::Hour => "hour",
-                Span::Day => "day",
+            step: match figures.period.resolution() {
+                Resolution::Hour => "hour",
+                Resolution::Day => "day",
             },
-            series: figures.series.iter().map(|(at, tally)| StepView { timestamp: *at, sums: tally.into() }).collect(),
+            series: figures
+                .series
+                .iter()
+                .map(|(at, totals)| StepView { timestamp: *at, sums: totals.into() })
+                .collect(),
             providers: providers
-                .map(|(name, tally)| ProviderStats { provider: named(name), sums: (&tally).into() })
+                .map(|(name, totals)| ProviderStats { provider: named(name), sums: (&totals).into() })
                 .collect(),
             models: figures
                 .models
                 .into_iter()
-                .map(|(name, tally)| ModelStats {
+                .map(|(name, totals)| ModelStats {
                     provider: named(name.provider),
                     model: named(name.model),
-                    sums: (&tally).into(),
+                    sums: (&totals).into(),
                 })
                 .collect(),
             agents: None,
@@ -214,7 +218,7 @@ pub(crate) async fn overview(
     web.recorder.catch_up().await;
     let mut stats = read(&app, None, period).await?;
     let agents = web.store.agent_figures(period, LISTED).await?.into_iter();
-    stats.agents = Some(agents.map(|(agent_id, tally)| AgentStats { agent_id, sums: (&tally).into() }).collect());
+    stats.agents = Some(agents.map(|(agent_id, totals)| AgentStats { agent_id, sums: (&totals).into() }).collect());
     Ok(Json(stats))
 }
 

@@ -7,7 +7,7 @@ use axum::extract::State;
 use guard::Limits;
 use model::{AgentId, NanoUsd};
 use serde::Deserialize;
-use store::{Figures, Period, Tally};
+use store::{Figures, Period, Totals};
 
 use super::budget_bar::BudgetBar;
 use super::chart::Chart;
@@ -15,7 +15,7 @@ use super::frame::Frame;
 use super::number::{Count, Money};
 use super::plain::cut;
 use super::words::units::percent;
-use super::{Drawn, assets, draw, figures};
+use super::{PageResult, assets, draw, figures};
 use crate::app::App;
 use crate::input::Filters;
 
@@ -88,7 +88,7 @@ impl Range {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<CostsQuery>) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<CostsQuery>) -> PageResult {
     let range = query.range.unwrap_or(Range::Week);
     let period = Period::last_hours(range.hours(), app.web().clock.now());
     app.web().recorder.catch_up().await;
@@ -108,7 +108,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
         estimated: figures.total.estimated.into(),
         charts: [figures::cost_chart(&figures), figures::calls_chart(&figures)],
         budgets: budgets(&app),
-        agents: agents.iter().map(|(id, tally)| CostLine::new(id.as_str(), "", tally, all)).collect(),
+        agents: agents.iter().map(|(id, totals)| CostLine::new(id.as_str(), "", totals, all)).collect(),
         models: models(&figures, all),
     })
 }
@@ -130,21 +130,21 @@ fn budgets(app: &App) -> Vec<BudgetLine> {
 
 fn models(figures: &Figures, all: f64) -> Vec<CostLine> {
     // Calls that were refused used no model.
-    let models = figures.models.iter().filter(|(_, tally)| tally.requests > 0).take(MODELS_SHOWN);
-    models.map(|(name, tally)| CostLine::new(&name.model, &name.provider, tally, all)).collect()
+    let models = figures.models.iter().filter(|(_, totals)| totals.requests > 0).take(MODELS_SHOWN);
+    models.map(|(name, totals)| CostLine::new(&name.model, &name.provider, totals, all)).collect()
 }
 
 impl CostLine {
-    fn new(name: &str, detail: &str, tally: &Tally, all: f64) -> CostLine {
-        let is_known = tally.unpriced == 0 || tally.cost > NanoUsd::ZERO;
-        let share = if all > 0.0 { tally.cost.usd() / all } else { 0.0 };
+    fn new(name: &str, detail: &str, totals: &Totals, all: f64) -> CostLine {
+        let is_known = totals.unpriced == 0 || totals.cost > NanoUsd::ZERO;
+        let share = if all > 0.0 { totals.cost.usd() / all } else { 0.0 };
         CostLine {
             name: cut(name, NAME_LENGTH),
             detail: cut(detail, NAME_LENGTH),
-            requests: tally.requests.into(),
-            tokens_in: tally.tokens_in.into(),
-            tokens_out: tally.tokens_out.into(),
-            cost: Money::spent(tally),
+            requests: totals.requests.into(),
+            tokens_in: totals.tokens_in.into(),
+            tokens_out: totals.tokens_out.into(),
+            cost: Money::spent(totals),
             share: is_known.then(|| percent(share)),
         }
     }

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use super::frame::Frame;
 use super::words::drill as words;
-use super::{Drawn, assets, draw};
+use super::{PageResult, assets, draw};
 use crate::app::App;
 use crate::drill::{DrillLine, DrillReport};
 use crate::problem::Problem;
@@ -22,12 +22,12 @@ struct DrillPage {
 }
 
 /// Draws the page before a drill.
-pub(crate) async fn show(frame: Frame) -> Drawn {
+pub(crate) async fn show(frame: Frame) -> PageResult {
     draw(&DrillPage { frame, summary: words::BEFORE.to_owned(), has_failed: false, report: None })
 }
 
 /// Runs a drill and draws its result.
-pub(crate) async fn run(State(app): State<App>, frame: Frame) -> Drawn {
+pub(crate) async fn run(State(app): State<App>, frame: Frame) -> PageResult {
     let token = app.web().token.with(|token| SecretString::from(token));
     let drills = app.web().drills.clone();
     // The drill runs in a task of its own: if the browser disconnects, it must still remove its

@@ -12,8 +12,8 @@ use super::frame::Frame;
 use super::number::{Moment, Money};
 use super::words::groups as words;
 use super::words::joined;
-use super::words::problem::said;
-use super::{Drawn, assets, draw_as, see_other, words_in};
+use super::words::problem::explanation;
+use super::{PageResult, assets, draw_as, see_other, words_in};
 use crate::api::groups::GroupBody;
 use crate::app::App;
 use crate::gate::ByCaller;
@@ -150,7 +150,7 @@ pub(crate) struct GroupsQuery {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<GroupsQuery>) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<GroupsQuery>) -> PageResult {
     let group = query.edit.and_then(|name| app.web().store.groups().get(&name));
     draw_with(&app, frame, group.map(|group| GroupForm::of(&group)).unwrap_or_default(), None)
 }
@@ -161,7 +161,7 @@ pub(crate) async fn save(
     ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(form): Fields<GroupForm>,
-) -> Drawn {
+) -> PageResult {
     let name = form.name.trim();
     let before = app.web().store.groups().get(name);
     let saved = match form.body(before.as_deref()).and_then(GroupBody::change) {
@@ -170,13 +170,17 @@ pub(crate) async fn save(
     };
     match saved {
         Ok(()) => Ok(see_other("/groups?done=group")),
-        Err(problem) if problem.status().is_client_error() => draw_with(&app, frame, form, Some(said(&problem))),
+        Err(problem) if problem.status().is_client_error() => draw_with(&app, frame, form, Some(explanation(&problem))),
         Err(problem) => Err(problem),
     }
 }
 
 /// Stops a group.
-pub(crate) async fn stop(ByCaller(commands): ByCaller, GroupPath(name): GroupPath, Reason(reason): Reason) -> Drawn {
+pub(crate) async fn stop(
+    ByCaller(commands): ByCaller,
+    GroupPath(name): GroupPath,
+    Reason(reason): Reason,
+) -> PageResult {
     commands.because(reason)?.stop_group(&name).await?;
     Ok(see_other("/groups?done=group-stopped"))
 }
@@ -186,18 +190,18 @@ pub(crate) async fn activate(
     ByCaller(commands): ByCaller,
     GroupPath(name): GroupPath,
     Reason(reason): Reason,
-) -> Drawn {
+) -> PageResult {
     commands.because(reason)?.activate_group(&name).await?;
     Ok(see_other("/groups?done=group-activated"))
 }
 
 /// Deletes a group.
-pub(crate) async fn delete(ByCaller(commands): ByCaller, GroupPath(name): GroupPath) -> Drawn {
+pub(crate) async fn delete(ByCaller(commands): ByCaller, GroupPath(name): GroupPath) -> PageResult {
     commands.remove_group(name).await?;
     Ok(see_other("/groups?done=group-deleted"))
 }
 
-fn draw_with(app: &App, frame: Frame, form: GroupForm, error: Option<String>) -> Drawn {
+fn draw_with(app: &App, frame: Frame, form: GroupForm, error: Option<String>) -> PageResult {
     let now = app.web().clock.now();
     let groups: Vec<GroupLine> = app.control().groups().iter().map(|group| GroupLine::new(group, now)).collect();
     let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };

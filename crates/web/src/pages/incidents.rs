@@ -13,7 +13,7 @@ use super::pager::Pager;
 use super::plain::plain;
 use super::score_bar::ScoreBar;
 use super::words::units::span;
-use super::{Drawn, assets, draw, words};
+use super::{PageResult, assets, draw, words};
 use crate::api::Signals;
 use crate::api::incidents::IncidentView;
 use crate::app::App;
@@ -72,7 +72,7 @@ pub(crate) async fn show(
     frame: Frame,
     uri: Uri,
     Filters(query): Filters<IncidentsQuery>,
-) -> Drawn {
+) -> PageResult {
     let page = query.page()?;
     let filter = IncidentFilter { agent: query.agent.clone(), state: query.state, ..IncidentFilter::default() };
     let incidents = app.web().store.incidents(&filter, &page).await.map_err(Problem::of_page)?;

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::frame::Frame;
 use super::number::Moment;
 use super::words::keys as words;
-use super::words::problem::said;
-use super::{Drawn, assets, draw_as, see_other};
+use super::words::problem::explanation;
+use super::{PageResult, assets, draw_as, see_other};
 use crate::api::agent_keys::{self, AgentKeyView, CreatedKeyView, NewKeyBody};
 use crate::api::status::{self, RefusedCallerView};
 use crate::app::App;
@@ -104,7 +104,7 @@ fn end_of_day(day: &str) -> Option<Timestamp> {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame) -> PageResult {
     draw_with(&app, frame, KeyForm::default(), Ok(None))
 }
 
@@ -114,25 +114,25 @@ pub(crate) async fn create(
     ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(form): Fields<KeyForm>,
-) -> Drawn {
+) -> PageResult {
     let made = match form.body() {
         Ok(body) => agent_keys::make(&commands, body).await,
         Err(problem) => Err(problem),
     };
     match made {
         Ok(made) => draw_with(&app, frame, KeyForm::default(), Ok(Some(made))),
-        Err(problem) if problem.status().is_client_error() => draw_with(&app, frame, form, Err(said(&problem))),
+        Err(problem) if problem.status().is_client_error() => draw_with(&app, frame, form, Err(explanation(&problem))),
         Err(problem) => Err(problem),
     }
 }
 
 /// Revokes a key.
-pub(crate) async fn revoke(ByCaller(commands): ByCaller, AgentKeyPath(id): AgentKeyPath) -> Drawn {
+pub(crate) async fn revoke(ByCaller(commands): ByCaller, AgentKeyPath(id): AgentKeyPath) -> PageResult {
     commands.revoke_agent_key(id).await?;
     Ok(see_other("/keys?done=key-revoked"))
 }
 
-fn draw_with(app: &App, frame: Frame, form: KeyForm, made: Result<Option<CreatedKeyView>, String>) -> Drawn {
+fn draw_with(app: &App, frame: Frame, form: KeyForm, made: Result<Option<CreatedKeyView>, String>) -> PageResult {
     let now = app.web().clock.now();
     let status = if made.is_err() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let keys: Vec<KeyLine> = agent_keys::read(app).iter().map(|view| KeyLine::new(view, now)).collect();

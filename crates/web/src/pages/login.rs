@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::frame::Theme;
 use super::words::labels;
-use super::{Drawn, assets, draw, draw_as, encoded, see_other, with_cookie};
+use super::{PageResult, assets, draw, draw_as, encoded, see_other, with_cookie};
 use crate::app::App;
 use crate::gate::{
     Caller, Client, FailedLogin, Owner, clear_cookie, holder_of, identify, is_token, note_failed_login, session_id,
@@ -85,7 +85,7 @@ pub(crate) async fn form(
     client: Client,
     headers: HeaderMap,
     Query(query): Query<LoginQuery>,
-) -> Drawn {
+) -> PageResult {
     let next = local_path(&query.next);
     if !query.next.is_empty() && identify(&app, &headers, &client).await.is_some() {
         return Ok(see_other(next));
@@ -99,7 +99,7 @@ pub(crate) async fn submit(
     client: Client,
     headers: HeaderMap,
     Form(form): Form<LoginForm>,
-) -> Drawn {
+) -> PageResult {
     let checked = match form.token.is_empty() && !form.name.is_empty() {
         true => check_password(&app, &client, &form).await,
         false => check_token(&app, &client, &form),
@@ -150,7 +150,7 @@ async fn check_password(app: &App, client: &Client, form: &LoginForm) -> Result<
 
 /// Opens a session under a new id and closes the one that the browser had. An attacker who planted
 /// that one gains nothing.
-pub(super) async fn open(app: &App, client: &Client, headers: &HeaderMap, owner: Owner, next: &str) -> Drawn {
+pub(super) async fn open(app: &App, client: &Client, headers: &HeaderMap, owner: Owner, next: &str) -> PageResult {
     client.set_authenticated();
     if let Some(before) = session_id(headers) {
         app.sessions.close(before, &app.web().token).await;
@@ -167,7 +167,7 @@ pub(super) async fn open(app: &App, client: &Client, headers: &HeaderMap, owner:
     Ok(with_cookie(see_other(next), &set_cookie(&opened)))
 }
 
-fn refuse(app: &App, headers: &HeaderMap, form: &LoginForm, refused: Refused) -> Drawn {
+fn refuse(app: &App, headers: &HeaderMap, form: &LoginForm, refused: Refused) -> PageResult {
     let (status, error, wait) = match refused {
         Refused::Wrong(error) => (StatusCode::UNAUTHORIZED, error.to_owned(), None),
         Refused::TooMany(seconds) => {
@@ -181,7 +181,13 @@ fn refuse(app: &App, headers: &HeaderMap, form: &LoginForm, refused: Refused) ->
 }
 
 /// Draws the form again after a failed login at the identity provider.
-pub(super) fn refuse_provider(app: &App, headers: &HeaderMap, status: StatusCode, error: &str, next: &str) -> Drawn {
+pub(super) fn refuse_provider(
+    app: &App,
+    headers: &HeaderMap,
+    status: StatusCode,
+    error: &str,
+    next: &str,
+) -> PageResult {
     draw_as(status, &LoginPage { error: Some(error), ..LoginPage::new(app, headers, next) })
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::login::{LoginQuery, local_path, open, refuse_provider};
 use super::words::labels;
-use super::{Drawn, see_other, with_cookie};
+use super::{PageResult, see_other, with_cookie};
 use crate::app::App;
 use crate::gate::{
     Client, FailedLogin, FederatedPerson, OidcLogin, Owner, PendingLogin, log_failure, note_failed_login,
@@ -40,7 +40,7 @@ struct Failure {
 }
 
 /// Redirects the browser to the provider.
-pub(crate) async fn begin(State(app): State<App>, headers: HeaderMap, Query(query): Query<LoginQuery>) -> Drawn {
+pub(crate) async fn begin(State(app): State<App>, headers: HeaderMap, Query(query): Query<LoginQuery>) -> PageResult {
     let Some(login) = &app.web().access.oidc else { return Ok(see_other("/login")) };
     let attempt = LoginAttempt::new().map_err(Problem::internal)?;
     let pending = PendingLogin { attempt, next: local_path(query.next()).to_owned() };
@@ -59,7 +59,7 @@ pub(crate) async fn finish(
     client: Client,
     headers: HeaderMap,
     Query(query): Query<CallbackQuery>,
-) -> Drawn {
+) -> PageResult {
     let Some(login) = &app.web().access.oidc else { return Ok(see_other("/login")) };
     let pending = PendingLogin::of(&headers);
     let next = local_path(pending.as_ref().map_or("/", |pending| &pending.next)).to_owned();

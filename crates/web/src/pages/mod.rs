@@ -40,7 +40,7 @@ use crate::gate::PAGE_POLICY;
 use crate::problem::Problem;
 
 /// The result of a page's handler: the page, or the problem that [`say_on_a_page`] draws.
-type Drawn = Result<Response, Problem>;
+type PageResult = Result<Response, Problem>;
 
 /// A page that shows a problem.
 #[derive(Template)]
@@ -53,16 +53,20 @@ struct ProblemPage {
 
 impl ProblemPage {
     fn new(frame: Frame, problem: &Problem) -> ProblemPage {
-        ProblemPage { frame, title: words::problem::title(problem.status()), detail: words::problem::said(problem) }
+        ProblemPage {
+            frame,
+            title: words::problem::title(problem.status()),
+            detail: words::problem::explanation(problem),
+        }
     }
 }
 
 /// Draws a page.
-fn draw(template: &impl Template) -> Drawn {
+fn draw(template: &impl Template) -> PageResult {
     draw_as(StatusCode::OK, template)
 }
 
-fn draw_as(status: StatusCode, template: &impl Template) -> Drawn {
+fn draw_as(status: StatusCode, template: &impl Template) -> PageResult {
     let html = template.render().map_err(Problem::internal)?;
     let mut response = (status, Html(html)).into_response();
     let headers = response.headers_mut();

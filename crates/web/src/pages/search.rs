@@ -13,7 +13,7 @@ use super::link::link;
 use super::number::Moment;
 use super::plain::cut;
 use super::words::{refusal, search as words};
-use super::{Drawn, assets, draw};
+use super::{PageResult, assets, draw};
 use crate::app::App;
 use crate::input::Filters;
 use crate::problem::Problem;
@@ -56,7 +56,7 @@ pub(crate) struct SearchQuery {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<SearchQuery>) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<SearchQuery>) -> PageResult {
     let text = query.text.map(|text| text.trim().to_owned()).unwrap_or_default();
     let groups = if text.is_empty() { vec![places(&frame, &text)] } else { find(&app, &frame, &text).await? };
     let groups = groups.into_iter().filter(|group| !group.found.is_empty()).collect();

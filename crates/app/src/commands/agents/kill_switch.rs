@@ -16,7 +16,7 @@ use crate::runtime::on_one_thread;
 
 /// The fields of a kill switch that are shown.
 #[derive(Deserialize)]
-struct Stands {
+struct KillSwitchFields {
     #[serde(flatten)]
     settings: KillSwitch,
     current_score: f64,
@@ -55,7 +55,7 @@ fn change(args: &KillSwitchArgs) -> Map<String, Value> {
     fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))).collect()
 }
 
-fn words(agent: &str, stands: &Stands) -> String {
+fn words(agent: &str, stands: &KillSwitchFields) -> String {
     let KillSwitch { enabled, window_size, threshold, action, counting } = stands.settings;
     let state = match (enabled, stands.would_have_stopped) {
         (true, _) => "on".to_owned(),
@@ -99,7 +99,7 @@ mod tests {
     fn kill_switch_is_shown_as_text() {
         let check = |enabled: bool, would_have_stopped: u64, expected: &str| {
             let settings = KillSwitch { enabled, ..Default::default() };
-            let words = words("a", &Stands { settings, current_score: 4.0, would_have_stopped });
+            let words = words("a", &KillSwitchFields { settings, current_score: 4.0, would_have_stopped });
             let rest = "  window 20 calls, threshold 10, action deactivate, counting adaptive\n  score now 4.0";
             assert_eq!(words, format!("a: kill switch {expected}\n{rest}"));
         };

@@ -20,7 +20,7 @@ const NONE: &str = "none";
 
 /// The fields of a policy that are shown.
 #[derive(Deserialize)]
-struct Stands {
+struct PolicyFields {
     #[serde(flatten)]
     policy: Policy,
     #[serde(flatten)]
@@ -99,8 +99,8 @@ fn list<T>(flag: &str, texts: &[String], read: fn(&str) -> Result<T, String>) ->
     }
 }
 
-fn words(agent: &str, stands: &Stands) -> String {
-    let Stands { policy, of_agent } = stands;
+fn words(agent: &str, stands: &PolicyFields) -> String {
+    let PolicyFields { policy, of_agent } = stands;
     let agent = if agent == ANY { "all other agents" } else { agent };
     let mut lines = vec![match (policy.is_empty(), of_agent.is_some_and(|agent| agent.is_default)) {
         (true, _) => format!("{agent}: no limits"),
@@ -182,7 +182,7 @@ mod tests {
             let [day, week, month] = [1, 2, 3].map(|cents| NanoUsd::new(cents * 10_000_000));
             let of_agent =
                 OfAgent { is_default, spent_daily_usd: day, spent_weekly_usd: week, spent_monthly_usd: month };
-            assert_eq!(words("a", &Stands { policy, of_agent: Some(of_agent) }), expected);
+            assert_eq!(words("a", &PolicyFields { policy, of_agent: Some(of_agent) }), expected);
         };
         check("{}", true, "a: no limits");
         check(

@@ -94,12 +94,12 @@ fn test(wanted: &str, args: &ServerArgs) -> Result<(), Failure> {
         print::json(&answer)?;
     }
     let delivery: Delivery = client::read(&answer)?;
-    let said = delivery.attempts.last().map(Attempt::words).or(delivery.reason);
-    let said = said.unwrap_or_else(|| "it is still under way".to_owned());
+    let outcome = delivery.attempts.last().map(Attempt::words).or(delivery.reason);
+    let outcome = outcome.unwrap_or_else(|| "it is still under way".to_owned());
     if delivery.state != "delivered" {
-        return Err(Failure::new(Exit::Failed, format!("{wanted} was not reached: {said}")));
+        return Err(Failure::new(Exit::Failed, format!("{wanted} was not reached: {outcome}")));
     }
-    if args.json { Ok(()) } else { print::line(&crate::text::printable(&format!("{wanted} took the test: {said}"))) }
+    if args.json { Ok(()) } else { print::line(&crate::text::printable(&format!("{wanted} took the test: {outcome}"))) }
 }
 
 #[cfg(test)]

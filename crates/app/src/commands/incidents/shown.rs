@@ -62,9 +62,9 @@ fn cost(incident: &Incident) -> String {
 
 /// The last prompt and the last answer, each on a line of at most `width` characters.
 pub(super) fn last_words(calls: &[Evidence], width: usize) -> String {
-    let line = |name: &str, said: Option<&str>| {
-        let said = text::shortened(said.unwrap_or("nothing that was kept"), width.saturating_sub(12).max(20));
-        format!("  {name:<10}{said}\n")
+    let line = |name: &str, text: Option<&str>| {
+        let text = text::shortened(text.unwrap_or("nothing that was kept"), width.saturating_sub(12).max(20));
+        format!("  {name:<10}{text}\n")
     };
     let asked = calls.iter().rev().find_map(|call| call.prompt.as_deref());
     let answered = calls.iter().rev().find_map(|call| call.response.as_deref());
@@ -162,7 +162,7 @@ mod tests {
         let json = INCIDENT.replace("\"closed_at\":null", "\"closed_at\":\"2026-01-01T00:10:00.000Z\"");
         let json = json.replace("\"closed_by\":null", "\"closed_by\":\"command_line\"");
         let incident = serde_json::from_str(&json.replace("open", "closed")).unwrap();
-        let said = ", activated again 2026-01-01 00:10:00 UTC from the command line";
-        assert_eq!(closed(&incident), said);
+        let text = ", activated again 2026-01-01 00:10:00 UTC from the command line";
+        assert_eq!(closed(&incident), text);
     }
 }

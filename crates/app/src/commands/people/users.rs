@@ -87,7 +87,7 @@ fn add(
     }
     let answer = on_one_thread(async { client(args)?.change(Method::POST, "/api/users", &body).await })?;
     let groups = Some(groups).filter(|groups| !groups.is_empty());
-    said(&answer, &format!("{name} may log in as {}.", shown_role(role(given_role), groups)), made, args)
+    report(&answer, &format!("{name} may log in as {}.", shown_role(role(given_role), groups)), made, args)
 }
 
 fn change(
@@ -112,7 +112,7 @@ fn change(
         let id = find(&client, "user", user).await?;
         client.change(Method::PATCH, &format!("/api/users/{id}"), &body.into()).await
     })?;
-    said(&answer, &format!("{user} is changed; earlier sessions have ended."), made, args)
+    report(&answer, &format!("{user} is changed; earlier sessions have ended."), made, args)
 }
 
 fn delete(user: &str, args: &ServerArgs) -> Result<(), Failure> {
@@ -141,7 +141,7 @@ fn read(password: &Password) -> Result<(Option<String>, Option<String>), Failure
     }
 }
 
-fn said(answer: &str, text: &str, made: Option<String>, args: &ServerArgs) -> Result<(), Failure> {
+fn report(answer: &str, text: &str, made: Option<String>, args: &ServerArgs) -> Result<(), Failure> {
     if args.json {
         let mut user: Value = client::read(answer)?;
         if let Some(password) = made {

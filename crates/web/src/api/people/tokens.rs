@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use control::{MadeToken, NewToken};
+use control::{CreatedToken, NewToken};
 use model::{Grant, Role, Timestamp};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ pub(crate) async fn create(
 ) -> Result<(StatusCode, Json<MadeView>), Problem> {
     let TokenBody { name, role, groups, expires_at } = body;
     let grant = Grant { role, groups };
-    let MadeToken { text, row } = commands.create_token(NewToken { name, grant, expires_at }).await?;
+    let CreatedToken { text, row } = commands.create_token(NewToken { name, grant, expires_at }).await?;
     let made = MadeView { token: text.expose_secret().to_owned(), view: row.into() };
     Ok((StatusCode::CREATED, Json(made)))
 }

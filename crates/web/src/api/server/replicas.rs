@@ -41,7 +41,7 @@ pub(crate) const DEGRADED: &str = "degraded";
 
 impl ReplicaView {
     /// The time of its last report.
-    pub(crate) fn heard_at(&self, now: Timestamp) -> Timestamp {
+    pub(crate) fn last_report_at(&self, now: Timestamp) -> Timestamp {
         Timestamp::from_millis(now.as_millis().saturating_sub_unsigned(self.silent_ms))
     }
 

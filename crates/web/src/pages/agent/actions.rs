@@ -9,7 +9,7 @@ use crate::api::recording;
 use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::{AgentPath, Fields, Reason};
-use crate::pages::{Drawn, see_other, words_in};
+use crate::pages::{PageResult, see_other, words_in};
 
 /// A name for people.
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ pub(crate) async fn activate(
     ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Reason(reason): Reason,
-) -> Drawn {
+) -> PageResult {
     commands.because(reason)?.activate(agent.clone()).await?;
     Ok(see_other(&format!("/agents/{agent}?done=activated")))
 }
@@ -32,7 +32,7 @@ pub(crate) async fn deactivate(
     ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Reason(reason): Reason,
-) -> Drawn {
+) -> PageResult {
     commands.because(reason)?.deactivate(agent.clone()).await?;
     Ok(see_other(&format!("/agents/{agent}?done=deactivated")))
 }
@@ -42,7 +42,7 @@ pub(crate) async fn rename(
     ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Fields(form): Fields<NameForm>,
-) -> Drawn {
+) -> PageResult {
     let name = form.name.trim();
     let name = (!name.is_empty()).then(|| name.to_owned());
     commands.rename(agent.clone(), name).await?;
@@ -60,7 +60,7 @@ pub(crate) async fn label(
     ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Fields(form): Fields<LabelsForm>,
-) -> Drawn {
+) -> PageResult {
     commands.set_labels(agent.clone(), parse_labels(words_in(&form.labels))?).await?;
     Ok(see_other(&format!("/agents/{agent}?done=labelled")))
 }
@@ -77,14 +77,14 @@ pub(crate) async fn record(
     ByCaller(commands): ByCaller,
     AgentPath(agent): AgentPath,
     Fields(form): Fields<RecordingForm>,
-) -> Drawn {
+) -> PageResult {
     recording::switch(&app, &commands, agent.clone(), form.enabled).await?;
     let done = if recording::read(&app, &agent).await?.enabled { "recorded" } else { "not-recorded" };
     Ok(see_other(&format!("/agents/{agent}?done={done}#recording")))
 }
 
 /// Deletes the agent with all its data.
-pub(crate) async fn delete(ByCaller(commands): ByCaller, AgentPath(agent): AgentPath) -> Drawn {
+pub(crate) async fn delete(ByCaller(commands): ByCaller, AgentPath(agent): AgentPath) -> PageResult {
     commands.delete_agent(agent).await?;
     Ok(see_other("/agents?done=deleted"))
 }

@@ -133,9 +133,9 @@ async fn conversations(
         name: cut(&row.conversation, CONVERSATION_LENGTH),
         key: row.conversation,
         began: Moment::new(row.first_hour, now),
-        calls: row.tally.requests.into(),
-        errors: row.tally.errors.into(),
-        cost: Money::spent(&row.tally),
+        calls: row.totals.requests.into(),
+        errors: row.totals.errors.into(),
+        cost: Money::spent(&row.totals),
     };
     Ok(rows.into_iter().map(line).collect())
 }

@@ -25,7 +25,7 @@ use super::incidents::IncidentLine;
 use super::needs::{self, AgentNeeds};
 use super::number::{Count, Moment, Money};
 use super::requests::{self, RequestLine};
-use super::{Drawn, assets, draw_as, figures, words};
+use super::{PageResult, assets, draw_as, figures, words};
 use crate::api::Signals;
 use crate::api::agents::{self, AgentView};
 use crate::api::recording::{self, RecordingView};
@@ -102,7 +102,7 @@ pub(crate) async fn show(
     frame: Frame,
     AgentPath(id): AgentPath,
     Filters(query): Filters<WhatIfQuery>,
-) -> Drawn {
+) -> PageResult {
     let agent = agents::read(&app, id).await?;
     draw_with(&app, frame, agent, Forms { what_if: query, ..Forms::default() }).await
 }
@@ -134,16 +134,16 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
         activity::read(app, id, now, frame.may_operate()),
         recording::read(app, id),
     )?;
-    let tally =
+    let totals =
         app.web().store.figures_of(std::iter::once(id), frame.day.today()).await?.remove(id).unwrap_or_default();
     let groups = app.web().store.groups();
     Ok(AgentPage {
         frame,
         today: Today {
-            calls: tally.requests.into(),
-            errors: tally.errors.into(),
-            refused: tally.blocked.into(),
-            cost: Money::spent(&tally),
+            calls: totals.requests.into(),
+            errors: totals.errors.into(),
+            refused: totals.blocked.into(),
+            cost: Money::spent(&totals),
         },
         is_active: agent.active,
         labels: words::joined(&agent.labels),

@@ -12,7 +12,7 @@ use crate::input::{AgentPath, Fields};
 use crate::pages::budget_bar::BudgetBar;
 use crate::pages::frame::Frame;
 use crate::pages::policy_fields::PolicyFields;
-use crate::pages::{Drawn, see_other, words};
+use crate::pages::{PageResult, see_other, words};
 use crate::problem::Problem;
 
 /// The section of the page.
@@ -64,7 +64,7 @@ pub(crate) async fn save(
     frame: Frame,
     AgentPath(id): AgentPath,
     Fields(sent): Fields<Vec<(String, String)>>,
-) -> Drawn {
+) -> PageResult {
     let agent = agents::read(&app, id.clone()).await?;
     match PolicyFields::sent(&app, sent) {
         Ok(change) => {
@@ -79,7 +79,7 @@ pub(crate) async fn save(
 }
 
 /// Restores the default policy.
-pub(crate) async fn reset(ByCaller(commands): ByCaller, AgentPath(id): AgentPath) -> Drawn {
+pub(crate) async fn reset(ByCaller(commands): ByCaller, AgentPath(id): AgentPath) -> PageResult {
     commands.reset_policy(id.clone()).await?;
     Ok(see_other(&format!("/agents/{id}?done=reset")))
 }

@@ -15,7 +15,7 @@ use crate::input::{AgentPath, Fields};
 use crate::pages::frame::Frame;
 use crate::pages::words::labels::preset;
 use crate::pages::words::problem::{self, takes};
-use crate::pages::{Drawn, see_other, undo};
+use crate::pages::{PageResult, see_other, undo};
 
 /// The form of the page.
 pub(in crate::pages) struct SettingsForm {
@@ -154,7 +154,7 @@ pub(crate) async fn save(
     frame: Frame,
     AgentPath(id): AgentPath,
     Fields(fields): Fields<SettingsFields>,
-) -> Drawn {
+) -> PageResult {
     let agent = agents::read(&app, id.clone()).await?;
     let fields = fields.with_preset().with_switch(agent.kill_switch.enabled);
     let checked = fields.change().and_then(|change| change.apply(agent.kill_switch.into()).map(|_| change));

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use model::{Action, DeactivatedBy, Timestamp};
 use serde::Deserialize;
-use store::{AgentFilter, Cursor, PageRequest, Tally};
+use store::{AgentFilter, Cursor, PageRequest, Totals};
 
 use super::figures::Day;
 use super::frame::Frame;
@@ -16,7 +16,7 @@ use super::number::{Count, Moment, Money};
 use super::pager::Pager;
 use super::plain::plain;
 use super::score_bar::ScoreBar;
-use super::{Drawn, assets, draw, words};
+use super::{PageResult, assets, draw, words};
 use crate::api::agents::{self, AgentView};
 use crate::app::App;
 use crate::input::Filters;
@@ -68,7 +68,7 @@ pub(super) struct AgentLine {
     /// The score as a share of the threshold.
     share: f64,
     last_seen: Option<Timestamp>,
-    tally: Tally,
+    totals: Totals,
     /// Whether its calls are refused because a budget is spent. Only read where it is shown.
     pub(super) budget_is_spent: bool,
     /// Whether most of its calls fail or are refused, in words. Only read where it is shown.
@@ -122,8 +122,8 @@ impl Sort {
             Sort::Name => {}
             Sort::Score => lines.sort_by(|one, other| other.share.total_cmp(&one.share)),
             Sort::Seen => lines.sort_by_key(|line| Reverse(line.last_seen)),
-            Sort::Calls => lines.sort_by_key(|line| Reverse(line.tally.requests)),
-            Sort::Cost => lines.sort_by_key(|line| Reverse((line.tally.cost.nanos(), line.tally.unpriced))),
+            Sort::Calls => lines.sort_by_key(|line| Reverse(line.totals.requests)),
+            Sort::Cost => lines.sort_by_key(|line| Reverse((line.totals.cost.nanos(), line.totals.unpriced))),
         }
     }
 }
@@ -153,7 +153,7 @@ pub(crate) async fn show(
     headers: HeaderMap,
     uri: Uri,
     Filters(query): Filters<AgentsQuery>,
-) -> Drawn {
+) -> PageResult {
     let sort = query.sort.unwrap_or_default();
     let needs = needs::collect(&app).await?;
     let reading = Reading { day: Day::new(&headers, app.web().clock.now()), needs: &needs };
@@ -221,10 +221,10 @@ async fn read_lines(app: &App, agents: &[AgentView], reading: Reading<'_>) -> Re
         let mut line = AgentLine::new(agent, now);
         let limits = app.web().guard.policies().counted(&agent.agent_id);
         line.budget_is_spent = agent.active && limits.is_some_and(|limits| limits.is_spent(now));
-        line.tally = today.remove(&agent.agent_id).unwrap_or_default();
+        line.totals = today.remove(&agent.agent_id).unwrap_or_default();
         let is_failing = reading.needs.failing.contains(&agent.agent_id);
-        line.failing = is_failing.then(|| words::needs::mostly(line.tally.blocked > line.tally.errors));
-        line.today = Some((line.tally.requests.into(), Money::spent(&line.tally)));
+        line.failing = is_failing.then(|| words::needs::mostly(line.totals.blocked > line.totals.errors));
+        line.today = Some((line.totals.requests.into(), Money::spent(&line.totals)));
         if line.budget_is_spent || is_failing {
             line.rank = line.rank.min(FAILING);
         }
@@ -257,7 +257,7 @@ impl AgentLine {
             rank: rank(agent, share),
             share,
             last_seen: agent.last_seen,
-            tally: Tally::default(),
+            totals: Totals::default(),
             id: agent.agent_id.to_string(),
             name: agent.name.as_deref().map(plain),
             state,

@@ -9,7 +9,7 @@ use crate::gate::{ByCaller, Caller};
 use crate::input::Fields;
 use crate::pages::login::local_path;
 use crate::pages::words::problem::takes;
-use crate::pages::{Drawn, see_other};
+use crate::pages::{PageResult, see_other};
 use crate::problem::Problem;
 
 /// The fields of the form: `agent` for each selected agent, `do`, `reason`, and `next` for the page
@@ -93,7 +93,7 @@ pub(crate) async fn submit(
     Caller(actor): Caller,
     ByCaller(commands): ByCaller,
     Fields(fields): Fields<Vec<(String, String)>>,
-) -> Drawn {
+) -> PageResult {
     let Selected { agents, action, reason, next } = Selected::read(fields)?;
     let commands = commands.because(reason)?;
     if !actor.may(action.needs()) {

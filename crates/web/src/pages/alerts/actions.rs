@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::forms::{ChannelForm, RuleForm};
-use super::{News, delivery_line, draw_with};
+use super::{FormResult, delivery_line, draw_with};
 use crate::api::alert_history;
 use crate::api::alerts;
 use crate::api::channels;
@@ -16,8 +16,8 @@ use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::{Body, ChannelPath, DeliveryPath, Fields, RulePath};
 use crate::pages::frame::Frame;
-use crate::pages::words::problem::said;
-use crate::pages::{Drawn, see_other};
+use crate::pages::words::problem::explanation;
+use crate::pages::{PageResult, see_other};
 use crate::problem::Problem;
 
 /// Whether a channel or a rule is on.
@@ -32,16 +32,16 @@ pub(crate) async fn add_channel(
     by: ByCaller,
     frame: Frame,
     Fields(form): Fields<ChannelForm>,
-) -> Drawn {
+) -> PageResult {
     let made = match read_body(form.body()) {
         Ok(body) => channels::create(State(app.clone()), by, Body(body)).await,
         Err(problem) => Err(problem),
     };
-    let news = match made {
-        Ok((_, Json(channel))) => News { secret: channel.secret, ..News::default() },
-        Err(problem) => News { channel: form, ..wrong(&problem)? },
+    let form_result = match made {
+        Ok((_, Json(channel))) => FormResult { secret: channel.secret, ..FormResult::default() },
+        Err(problem) => FormResult { channel: form, ..wrong(&problem)? },
     };
-    draw_with(&app, frame, news).await
+    draw_with(&app, frame, form_result).await
 }
 
 /// Changes a channel. An empty secret keeps the stored one.
@@ -51,7 +51,7 @@ pub(crate) async fn change_channel(
     frame: Frame,
     path: ChannelPath,
     Fields(form): Fields<ChannelForm>,
-) -> Drawn {
+) -> PageResult {
     let mut body = form.body();
     body.remove("kind");
     let changed = match read_body(body) {
@@ -65,10 +65,10 @@ pub(crate) async fn change_channel(
 }
 
 /// Sends a test through a channel and shows its result.
-pub(crate) async fn test_channel(State(app): State<App>, by: ByCaller, frame: Frame, path: ChannelPath) -> Drawn {
+pub(crate) async fn test_channel(State(app): State<App>, by: ByCaller, frame: Frame, path: ChannelPath) -> PageResult {
     let Json(delivery) = channels::test(State(app.clone()), by, path).await?;
     let tested = Some(delivery_line(delivery, &[], app.web().clock.now()));
-    draw_with(&app, frame, News { tested, ..News::default() }).await
+    draw_with(&app, frame, FormResult { tested, ..FormResult::default() }).await
 }
 
 /// Turns a channel on or off.
@@ -77,14 +77,14 @@ pub(crate) async fn switch_channel(
     by: ByCaller,
     path: ChannelPath,
     Fields(form): Fields<SwitchForm>,
-) -> Drawn {
+) -> PageResult {
     let (body, id) = (read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?, path.0);
     let _ = channels::patch(State(app), by, path, Body(body)).await?;
     Ok(see_other(&format!("/alerts?done=channel-{}&undo={id}", on_or_off(form.enabled))))
 }
 
 /// Deletes a channel.
-pub(crate) async fn delete_channel(by: ByCaller, path: ChannelPath) -> Drawn {
+pub(crate) async fn delete_channel(by: ByCaller, path: ChannelPath) -> PageResult {
     channels::delete(by, path).await?;
     Ok(see_other("/alerts?done=deleted"))
 }
@@ -95,14 +95,14 @@ pub(crate) async fn add_rule(
     by: ByCaller,
     frame: Frame,
     Fields(form): Fields<RuleForm>,
-) -> Drawn {
+) -> PageResult {
     let made = match read_body(form.body()) {
         Ok(body) => alerts::create(State(app.clone()), by, Body(body)).await,
         Err(problem) => Err(problem),
     };
     match made {
         Ok(_) => Ok(back()),
-        Err(problem) => draw_with(&app, frame, News { rule: form, ..wrong(&problem)? }).await,
+        Err(problem) => draw_with(&app, frame, FormResult { rule: form, ..wrong(&problem)? }).await,
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) async fn change_rule(
     frame: Frame,
     path: RulePath,
     Fields(form): Fields<RuleForm>,
-) -> Drawn {
+) -> PageResult {
     let mut fields = form.body();
     // An emptied field means that the alert is not repeated.
     fields.entry("repeat_minutes").or_insert(Value::Null);
@@ -128,20 +128,20 @@ pub(crate) async fn change_rule(
 }
 
 /// Turns a rule on or off.
-pub(crate) async fn switch_rule(by: ByCaller, path: RulePath, Fields(form): Fields<SwitchForm>) -> Drawn {
+pub(crate) async fn switch_rule(by: ByCaller, path: RulePath, Fields(form): Fields<SwitchForm>) -> PageResult {
     let (body, id) = (read_body(Map::from_iter([("enabled".to_owned(), json!(form.enabled))]))?, path.0);
     let _ = alerts::patch(by, path, Body(body)).await?;
     Ok(see_other(&format!("/alerts?done=rule-{}&undo={id}", on_or_off(form.enabled))))
 }
 
 /// Deletes a rule.
-pub(crate) async fn delete_rule(by: ByCaller, path: RulePath) -> Drawn {
+pub(crate) async fn delete_rule(by: ByCaller, path: RulePath) -> PageResult {
     alerts::delete(by, path).await?;
     Ok(see_other("/alerts?done=deleted"))
 }
 
 /// Retries a delivery.
-pub(crate) async fn retry(State(app): State<App>, by: ByCaller, path: DeliveryPath) -> Drawn {
+pub(crate) async fn retry(State(app): State<App>, by: ByCaller, path: DeliveryPath) -> PageResult {
     let _ = alert_history::retry(State(app), by, path).await?;
     Ok(see_other("/alerts?done=retried"))
 }
@@ -160,9 +160,9 @@ fn read_body<T: serde::de::DeserializeOwned>(fields: Map<String, Value>) -> Resu
 }
 
 /// The error in a submitted form, to be shown on the page. Any other problem has a page of its own.
-fn wrong(problem: &Problem) -> Result<News, Problem> {
+fn wrong(problem: &Problem) -> Result<FormResult, Problem> {
     if !problem.status().is_client_error() {
         return Err(problem.clone());
     }
-    Ok(News { error: Some(said(problem)), ..News::default() })
+    Ok(FormResult { error: Some(explanation(problem)), ..FormResult::default() })
 }

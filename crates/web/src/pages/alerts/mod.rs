@@ -21,7 +21,7 @@ use super::pager::Pager;
 use super::plain::cut;
 use super::words::alerts as words;
 use super::words::units::duration;
-use super::{Drawn, assets, draw_as};
+use super::{PageResult, assets, draw_as};
 use crate::api::alert_history::{AttemptView, DeliveryView};
 use crate::api::alerts::{self, RuleView};
 use crate::api::channels::{self, ChannelView};
@@ -53,26 +53,26 @@ struct AlertsPage {
     /// The chosen kind of channel and type of rule whose fields are shown.
     adding: Option<ChannelKind>,
     adding_rule: Option<RuleType>,
-    news: News,
+    form_result: FormResult,
 }
 
 impl AlertsPage {
     /// The kind whose fields the form of a new channel has.
     fn new_kind(&self) -> &str {
-        let sent = Some(self.news.channel.kind.as_str()).filter(|kind| !kind.is_empty());
+        let sent = Some(self.form_result.channel.kind.as_str()).filter(|kind| !kind.is_empty());
         sent.unwrap_or(self.adding.unwrap_or(ChannelKind::Webhook).as_str())
     }
 
     /// The type whose fields the form of a new rule has.
     fn new_rule_type(&self) -> &str {
-        let sent = Some(self.news.rule.rule_type.as_str()).filter(|rule_type| !rule_type.is_empty());
+        let sent = Some(self.form_result.rule.rule_type.as_str()).filter(|rule_type| !rule_type.is_empty());
         sent.unwrap_or(self.adding_rule.unwrap_or(RuleType::KillSwitch).as_str())
     }
 }
 
 /// The result of an action, to be shown on the page.
 #[derive(Default)]
-struct News {
+struct FormResult {
     /// The error in the submitted form.
     error: Option<String>,
     /// The submitted channel or rule, if it has an error: the form keeps what was typed, except
@@ -166,22 +166,22 @@ pub(crate) async fn show(
     frame: Frame,
     uri: Uri,
     Filters(query): Filters<AlertsQuery>,
-) -> Drawn {
-    let page = read(&app, frame, (query, uri.query().unwrap_or_default()), News::default()).await?;
+) -> PageResult {
+    let page = read(&app, frame, (query, uri.query().unwrap_or_default()), FormResult::default()).await?;
     draw_as(StatusCode::OK, &page)
 }
 
 /// Draws the page with the result of an action.
-async fn draw_with(app: &App, frame: Frame, news: News) -> Result<Response, Problem> {
-    let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    draw_as(status, &read(app, frame, (AlertsQuery::default(), ""), news).await?)
+async fn draw_with(app: &App, frame: Frame, form_result: FormResult) -> Result<Response, Problem> {
+    let status = if form_result.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    draw_as(status, &read(app, frame, (AlertsQuery::default(), ""), form_result).await?)
 }
 
 async fn read(
     app: &App,
     frame: Frame,
     (query, raw_query): (AlertsQuery, &str),
-    news: News,
+    form_result: FormResult,
 ) -> Result<AlertsPage, Problem> {
     let (page, now) = (query.page()?, app.web().clock.now());
     let Json(channels) = channels::list(State(app.clone())).await?;
@@ -208,7 +208,7 @@ async fn read(
         adding_rule: query.rule,
         has_mail: smtp::in_force(app).await?.is_some(),
         local_links: Some(status::read(app)).filter(|status| status.links_are_local).map(|status| status.public_url),
-        news,
+        form_result,
     })
 }
 

@@ -2,6 +2,7 @@
 //! the same values as a table for people who cannot see the chart.
 
 use model::Timestamp;
+use store::Resolution;
 
 use crate::pages::words::labels;
 
@@ -22,7 +23,7 @@ pub(in crate::pages) struct Chart {
     /// The name of the values' column.
     pub(in crate::pages) unit: &'static str,
     /// `hour` or `day`.
-    pub(in crate::pages) span: &'static str,
+    pub(in crate::pages) resolution: &'static str,
     /// The text in place of the chart if all values are zero.
     pub(in crate::pages) nothing: Option<String>,
     /// A note on what the values leave out.
@@ -57,18 +58,11 @@ pub(in crate::pages) struct TimeLabel {
     pub(in crate::pages) shown: String,
 }
 
-/// How long one bar lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pages) enum Span {
-    Hour,
-    Day,
-}
-
 /// The values to draw, one for each span, the oldest first.
 pub(in crate::pages) struct Series {
     pub(in crate::pages) title: String,
     pub(in crate::pages) unit: &'static str,
-    pub(in crate::pages) span: Span,
+    pub(in crate::pages) resolution: Resolution,
     pub(in crate::pages) points: Vec<(Timestamp, f64)>,
     /// How a value is written.
     pub(in crate::pages) write: fn(f64) -> String,
@@ -95,9 +89,9 @@ impl Series {
             left_out: None,
             title: self.title,
             unit: self.unit,
-            span: match self.span {
-                Span::Hour => "hour",
-                Span::Day => "day",
+            resolution: match self.resolution {
+                Resolution::Hour => "hour",
+                Resolution::Day => "day",
             },
         }
     }
@@ -134,9 +128,9 @@ impl Series {
     /// `14:00` or `01-15`, in UTC; the browser writes it in the viewer's zone.
     fn time(&self, at: Timestamp) -> String {
         let text = at.to_string();
-        match self.span {
-            Span::Hour => text.get(11..16).unwrap_or_default().to_owned(),
-            Span::Day => text.get(5..10).unwrap_or_default().to_owned(),
+        match self.resolution {
+            Resolution::Hour => text.get(11..16).unwrap_or_default().to_owned(),
+            Resolution::Day => text.get(5..10).unwrap_or_default().to_owned(),
         }
     }
 }
@@ -175,7 +169,8 @@ mod tests {
         let points = (0..24).map(|hour| (Timestamp::from_millis(hour * 3_600_000), 0.0)).collect();
         let write = |value: f64| format!("{value:.0}");
         let (title, unit) = (String::new(), "");
-        let chart = Series { title, unit, span: Span::Hour, points, write, least_top: 2.0, adds_up: true }.chart();
+        let chart =
+            Series { title, unit, resolution: Resolution::Hour, points, write, least_top: 2.0, adds_up: true }.chart();
         let times: Vec<_> = chart.times.iter().map(|time| time.shown.as_str()).collect();
         assert_eq!(times, ["03:00", "08:00", "13:00", "18:00", "23:00"]);
         let lines: Vec<_> = chart.lines.iter().map(|line| line.shown.as_str()).collect();
@@ -188,7 +183,7 @@ mod tests {
         let series = Series {
             title: "Calls".to_owned(),
             unit: "Calls",
-            span: Span::Hour,
+            resolution: Resolution::Hour,
             points: vec![(hour(0), 0.0), (hour(1), 5.0), (hour(2), 10.0)],
             write: |value| format!("{value:.0}"),
             least_top: 2.0,

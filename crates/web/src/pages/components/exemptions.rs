@@ -8,7 +8,7 @@ use crate::api::exemptions::ExemptionView;
 use crate::gate::ByCaller;
 use crate::input::{ExemptionPath, Fields};
 use crate::pages::plain::plain;
-use crate::pages::{Drawn, see_other, words};
+use crate::pages::{PageResult, see_other, words};
 
 /// One exemption.
 pub(in crate::pages) struct ExemptionLine {
@@ -47,7 +47,7 @@ pub(crate) async fn revoke(
     ByCaller(commands): ByCaller,
     ExemptionPath(agent, id): ExemptionPath,
     Fields(form): Fields<RevokeForm>,
-) -> Drawn {
+) -> PageResult {
     commands.revoke_exemption(agent.clone(), id).await?;
     Ok(match form.incident {
         Some(incident) => see_other(&format!("/incidents/{incident}?done=revoked")),

@@ -2,9 +2,9 @@
 
 use axum::http::HeaderMap;
 use model::{AgentId, NanoUsd, Timestamp};
-use store::{Figures, Period, Span, Tally};
+use store::{Figures, Period, Totals};
 
-use super::chart::{self, Chart, Series};
+use super::chart::{Chart, Series};
 use crate::app::App;
 use crate::gate::cookie;
 use crate::pages::link::link;
@@ -120,7 +120,7 @@ fn counts((name, href): (&'static str, String), today: u64, yesterday: u64) -> C
     Compared { name, is_alarming: false, today: today.short, exact: today.exact, yesterday: yesterday.short, href }
 }
 
-fn money(name: &'static str, today: &Tally, yesterday: &Tally) -> Compared {
+fn money(name: &'static str, today: &Totals, yesterday: &Totals) -> Compared {
     let (today, yesterday) = (Money::spent(today), Money::spent(yesterday));
     let href = "/costs".to_owned();
     Compared { name, today: today.short, exact: today.exact, yesterday: yesterday.short, is_alarming: false, href }
@@ -133,40 +133,40 @@ pub(in crate::pages) async fn charts(app: &App, agent: Option<&AgentId>) -> Resu
     Ok(vec![
         calls_chart(&figures),
         cost_chart(&figures),
-        count_chart(&figures, figure::ERRORS, |tally| tally.errors),
-        count_chart(&figures, figure::REFUSED, |tally| tally.blocked),
-        latency_chart(&figures, figure::MEDIAN_LATENCY, |tally| tally.latency.percentile(0.5)),
-        latency_chart(&figures, figure::SLOWEST_LATENCY, |tally| tally.latency.percentile(0.95)),
+        count_chart(&figures, figure::ERRORS, |totals| totals.errors),
+        count_chart(&figures, figure::REFUSED, |totals| totals.blocked),
+        latency_chart(&figures, figure::MEDIAN_LATENCY, |totals| totals.latency.percentile(0.5)),
+        latency_chart(&figures, figure::SLOWEST_LATENCY, |totals| totals.latency.percentile(0.95)),
     ])
 }
 
 /// The number of calls over time.
 pub(in crate::pages) fn calls_chart(figures: &Figures) -> Chart {
-    count_chart(figures, figure::CALLS, |tally| tally.requests)
+    count_chart(figures, figure::CALLS, |totals| totals.requests)
 }
 
 /// A number over time.
-fn count_chart(figures: &Figures, name: &'static str, count: fn(&Tally) -> u64) -> Chart {
+fn count_chart(figures: &Figures, name: &'static str, count: fn(&Totals) -> u64) -> Chart {
     let write = |value: f64| grouped(value.round() as u64);
-    let counts = series(figures, (name, name), |tally| count(tally) as f64, write);
+    let counts = series(figures, (name, name), |totals| count(totals) as f64, write);
     // The middle line needs a whole number of calls.
     Series { least_top: 2.0, ..counts }.chart()
 }
 
 /// How long calls took over time, by a percentile. Hours without calls have none.
-fn latency_chart(figures: &Figures, name: &'static str, millis: fn(&Tally) -> Option<u64>) -> Chart {
+fn latency_chart(figures: &Figures, name: &'static str, millis: fn(&Totals) -> Option<u64>) -> Chart {
     let write = |millis: f64| duration(millis.round() as u64);
-    let latency = series(figures, (name, figure::TOOK), |tally| millis(tally).unwrap_or(0) as f64, write);
+    let latency = series(figures, (name, figure::TOOK), |totals| millis(totals).unwrap_or(0) as f64, write);
     // The middle line needs a whole number of milliseconds.
     let chart = Series { adds_up: false, least_top: 2.0, ..latency }.chart();
-    let has_calls = figures.series.iter().any(|(_, tally)| millis(tally).is_some());
+    let has_calls = figures.series.iter().any(|(_, totals)| millis(totals).is_some());
     if has_calls { chart } else { Chart { nothing: Some(labels::NO_CALLS.to_owned()), ..chart } }
 }
 
 /// The spending over time, and how many calls it leaves out.
 pub(in crate::pages) fn cost_chart(figures: &Figures) -> Chart {
-    let chart = series(figures, (figure::COST, figure::DOLLARS), |tally| tally.cost.usd(), axis_money).chart();
-    let unpriced: u64 = figures.series.iter().map(|(_, tally)| tally.unpriced).sum();
+    let chart = series(figures, (figure::COST, figure::DOLLARS), |totals| totals.cost.usd(), axis_money).chart();
+    let unpriced: u64 = figures.series.iter().map(|(_, totals)| totals.unpriced).sum();
     Chart { left_out: (unpriced > 0).then(|| unpriced_left_out(unpriced)), ..chart }
 }
 
@@ -182,16 +182,20 @@ fn axis_money(usd: f64) -> String {
 fn series(
     figures: &Figures,
     (title, unit): (&str, &'static str),
-    value: impl Fn(&Tally) -> f64,
+    value: impl Fn(&Totals) -> f64,
     write: fn(f64) -> String,
 ) -> Series {
-    let step = figures.period.step();
-    let span = match step {
-        Span::Hour => chart::Span::Hour,
-        Span::Day => chart::Span::Day,
-    };
-    let points = figures.series.iter().map(|(at, tally)| (*at, value(tally))).collect();
-    Series { title: labels::chart_title(title, step), unit, span, points, write, least_top: 0.0, adds_up: true }
+    let resolution = figures.period.resolution();
+    let points = figures.series.iter().map(|(at, totals)| (*at, value(totals))).collect();
+    Series {
+        title: labels::chart_title(title, resolution),
+        unit,
+        resolution,
+        points,
+        write,
+        least_top: 0.0,
+        adds_up: true,
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::gate::ByCaller;
 use crate::input::{Fields, Filters, IncidentPath, Reason};
 use crate::pages::whole_body::{BodyQuery, which_body};
 use crate::pages::words::problem::NO_BODY;
-use crate::pages::{Drawn, see_other};
+use crate::pages::{PageResult, see_other};
 use crate::problem::Problem;
 
 /// Whether it was a loop.
@@ -26,7 +26,7 @@ pub(crate) async fn feedback(
     ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,
     Fields(form): Fields<FeedbackForm>,
-) -> Drawn {
+) -> PageResult {
     commands.set_feedback(id, form.feedback).await?;
     Ok(see_other(&format!("/incidents/{id}?done=thanks")))
 }
@@ -37,14 +37,14 @@ pub(crate) async fn activate(
     ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,
     Reason(reason): Reason,
-) -> Drawn {
+) -> PageResult {
     let incident = incidents::read(&app, id).await?;
     commands.because(reason)?.activate(incident.agent_id).await?;
     Ok(see_other(&format!("/incidents/{id}?done=activated")))
 }
 
 /// Deletes the incident with its evidence.
-pub(crate) async fn delete(ByCaller(commands): ByCaller, IncidentPath(id): IncidentPath) -> Drawn {
+pub(crate) async fn delete(ByCaller(commands): ByCaller, IncidentPath(id): IncidentPath) -> PageResult {
     commands.delete_incident(id).await?;
     Ok(see_other("/incidents?done=deleted"))
 }
@@ -54,7 +54,7 @@ pub(crate) async fn body(
     State(app): State<App>,
     Path((incident, call, which)): Path<(String, String, String)>,
     Filters(query): Filters<BodyQuery>,
-) -> Drawn {
+) -> PageResult {
     let gone = || Problem::not_found(NO_BODY);
     let incident = IncidentId::parse(&incident).ok_or_else(gone)?;
     let (call, which_body) = CallId::parse(&call).zip(which_body(&which)).ok_or_else(gone)?;

@@ -16,7 +16,7 @@ use crate::input::{Fields, IncidentPath};
 use crate::pages::exemptions::{ExemptionLine, shown};
 use crate::pages::words::incident as words;
 use crate::pages::words::problem::takes;
-use crate::pages::{Drawn, see_other};
+use crate::pages::{PageResult, see_other};
 use crate::problem::Problem;
 
 /// The suggested length of an exemption, in days.
@@ -94,7 +94,7 @@ pub(crate) async fn exempt(
     ByCaller(commands): ByCaller,
     IncidentPath(id): IncidentPath,
     Fields(form): Fields<ExemptForm>,
-) -> Drawn {
+) -> PageResult {
     let incident = incidents::read(&app, id).await?;
     let until = end_of(&form.until).ok_or_else(|| Problem::field("until", takes::DAY))?;
     let new = NewExemption { incident_id: id, what: form.what, until };

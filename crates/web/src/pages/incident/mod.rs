@@ -6,8 +6,8 @@ pub(crate) mod comparison;
 mod course;
 mod evidence;
 pub(crate) mod false_alarm;
+mod notifications;
 mod timeline;
-mod told;
 
 use askama::Template;
 use axum::extract::State;
@@ -18,15 +18,15 @@ use self::comparison::{Comparison, ComparisonQuery};
 use self::course::Course;
 use self::evidence::EvidenceLine;
 use self::false_alarm::FalseAlarm;
+use self::notifications::NotificationLine;
 use self::timeline::Timeline;
-use self::told::ToldLine;
 use super::frame::Frame;
 use super::number::Moment;
 use super::plain::plain;
 use super::score_bar::ScoreBar;
 use super::words::incident::setting;
 use super::words::labels::signal;
-use super::{Drawn, assets, draw, words};
+use super::{PageResult, assets, draw, words};
 use crate::api::Signal;
 use crate::api::agents;
 use crate::api::incidents::{self, IncidentView};
@@ -48,7 +48,7 @@ struct IncidentPage {
     why: String,
     state: &'static str,
     course: Course,
-    told: Vec<ToldLine>,
+    notifications: Vec<NotificationLine>,
     /// Whether the agent is inactive because of this incident.
     holds: bool,
     feedback: Option<Feedback>,
@@ -77,7 +77,7 @@ pub(crate) async fn show(
     frame: Frame,
     IncidentPath(id): IncidentPath,
     Filters(query): Filters<ComparisonQuery>,
-) -> Drawn {
+) -> PageResult {
     draw(&read(&app, frame, id, &query).await?)
 }
 
@@ -106,7 +106,7 @@ async fn read(app: &App, frame: Frame, id: IncidentId, query: &ComparisonQuery) 
         why: words::why(signals),
         state: words::incident::state(incident.state),
         course: Course::new(&incident, now),
-        told: told::read(app, id, now).await?,
+        notifications: notifications::read(app, id, now).await?,
         holds: incident.state == IncidentState::Open && holds(app, &incident).await,
         feedback: incident.feedback,
         false_alarm,

@@ -18,7 +18,7 @@ use super::chart::Chart;
 use super::figures::{self, Compared, Day};
 use super::frame::Frame;
 use super::incidents::IncidentLine;
-use super::{Drawn, assets, draw};
+use super::{PageResult, assets, draw};
 use crate::api::agents;
 use crate::api::status::{self, StatusView};
 use crate::app::App;
@@ -41,7 +41,7 @@ struct OverviewPage {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> PageResult {
     let now = app.web().clock.now();
     let first = |limit| PageRequest { limit, cursor: None };
     let needs = needs::collect(&app).await?;

@@ -12,7 +12,7 @@ use crate::pages::agents::{self, AgentLine, Reading};
 use crate::pages::figures::{self, Compared, Day};
 use crate::pages::frame::Frame;
 use crate::pages::incidents::IncidentLine;
-use crate::pages::{Drawn, assets, draw};
+use crate::pages::{PageResult, assets, draw};
 
 /// The most agents that are shown, those that need attention first.
 const AGENTS_SHOWN: usize = 12;
@@ -36,7 +36,7 @@ impl WallPage {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> PageResult {
     let now = app.web().clock.now();
     let day = Day::new(&headers, now);
     let page = PageRequest { limit: INCIDENTS_SHOWN, cursor: None };

@@ -17,7 +17,7 @@ use super::number::{Count, Moment, Money};
 use super::pager::Pager;
 use super::plain::cut;
 use super::words::units::duration;
-use super::{Drawn, assets, draw, see_other, words};
+use super::{PageResult, assets, draw, see_other, words};
 use crate::app::App;
 use crate::input::{Filters, Paging};
 use crate::problem::Problem;
@@ -83,7 +83,7 @@ pub(crate) async fn show(
     uri: Uri,
     headers: HeaderMap,
     Filters(query): Filters<RequestsQuery>,
-) -> Drawn {
+) -> PageResult {
     let (page, now) = (query.page()?, app.web().clock.now());
     let filter = query.filter(ViewerZone::of(&headers), now)?;
     app.web().recorder.catch_up().await;

@@ -16,7 +16,7 @@ use crate::pages::whole_body::{BodyQuery, which_body};
 use crate::pages::words::labels::{request as labels, yes_or_no};
 use crate::pages::words::problem::NO_BODY;
 use crate::pages::words::units::{duration, with_unpriced};
-use crate::pages::{Drawn, assets, draw, words};
+use crate::pages::{PageResult, assets, draw, words};
 use crate::problem::Problem;
 
 /// Recorded texts are short; a longer one can only be a client's nonsense.
@@ -51,7 +51,7 @@ struct RequestPage {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): EventPath) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): EventPath) -> PageResult {
     app.web().recorder.catch_up().await;
     let row = app.web().store.event(id).await?;
     let row = row.ok_or_else(|| Problem::not_found(words::problem::no_request(id)))?;
@@ -94,7 +94,7 @@ pub(crate) async fn body(
     State(app): State<App>,
     Path((call, which)): Path<(String, String)>,
     Filters(query): Filters<BodyQuery>,
-) -> Drawn {
+) -> PageResult {
     let gone = || Problem::not_found(NO_BODY);
     let (call, which_body) = CallId::parse(&call).zip(which_body(&which)).ok_or_else(gone)?;
     let recordings = app.web().recording.file.as_ref().ok_or_else(gone)?;

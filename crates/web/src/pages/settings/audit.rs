@@ -13,7 +13,7 @@ use crate::pages::number::Moment;
 use crate::pages::pager::Pager;
 use crate::pages::words::people as words;
 use crate::pages::words::problem::field_name;
-use crate::pages::{Drawn, assets, draw};
+use crate::pages::{PageResult, assets, draw};
 
 #[derive(Template)]
 #[template(path = "audit.html")]
@@ -44,7 +44,12 @@ struct AuditLine {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, uri: Uri, Filters(query): Filters<AuditQuery>) -> Drawn {
+pub(crate) async fn show(
+    State(app): State<App>,
+    frame: Frame,
+    uri: Uri,
+    Filters(query): Filters<AuditQuery>,
+) -> PageResult {
     let given = |text: &Option<String>| text.clone().unwrap_or_default();
     let (actor, action, target) = (given(&query.actor), given(&query.action), given(&query.target));
     let is_filtered = query.actor.is_some() || query.action.is_some() || query.target.is_some();

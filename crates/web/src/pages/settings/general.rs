@@ -6,14 +6,14 @@ use control::Commands;
 use serde::Deserialize;
 use store::{Retention, RetentionChange, SettingsChange};
 
-use super::{News, draw_with};
+use super::{FormResult, draw_with};
 use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::Fields;
 use crate::pages::agent::settings::{SettingsFields, SettingsForm};
 use crate::pages::frame::Frame;
-use crate::pages::words::problem::said;
-use crate::pages::{Drawn, see_other};
+use crate::pages::words::problem::explanation;
+use crate::pages::{PageResult, see_other};
 use crate::problem::Problem;
 
 /// The retention, as the form holds and submits it.
@@ -52,14 +52,15 @@ pub(crate) async fn save_defaults(
     ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(fields): Fields<SettingsFields>,
-) -> Drawn {
+) -> PageResult {
     let fields = fields.with_preset();
     let saved = match fields.change() {
         Ok(kill_switch) => save(&commands, SettingsChange { kill_switch, ..SettingsChange::default() }).await,
         Err(error) => Err(Problem::from(error)),
     };
-    let news = |error| News { error, defaults: Some(SettingsForm::sent(&fields)), ..News::default() };
-    answer(&app, frame, saved, news).await
+    let form_result =
+        |error| FormResult { error, defaults: Some(SettingsForm::sent(&fields)), ..FormResult::default() };
+    answer(&app, frame, saved, form_result).await
 }
 
 /// Saves the retention, or draws the form again with the error.
@@ -68,14 +69,14 @@ pub(crate) async fn save_retention(
     ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(form): Fields<RetentionForm>,
-) -> Drawn {
+) -> PageResult {
     let saved = save(&commands, SettingsChange { retention: form.change(), ..SettingsChange::default() }).await;
-    let news = |retention_error| News { retention_error, retention: Some(form), ..News::default() };
-    answer(&app, frame, saved, news).await
+    let form_result = |retention_error| FormResult { retention_error, retention: Some(form), ..FormResult::default() };
+    answer(&app, frame, saved, form_result).await
 }
 
 /// Goes back to the settings of the configuration.
-pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
+pub(crate) async fn reset(ByCaller(commands): ByCaller) -> PageResult {
     commands.reset_settings().await?;
     Ok(see_other("/settings?done=as-configured"))
 }
@@ -90,11 +91,13 @@ async fn answer(
     app: &App,
     frame: Frame,
     saved: Result<(), Problem>,
-    news: impl FnOnce(Option<String>) -> News,
+    form_result: impl FnOnce(Option<String>) -> FormResult,
 ) -> Result<Response, Problem> {
     match saved {
         Ok(()) => Ok(see_other("/settings?done=settings")),
-        Err(problem) if problem.status().is_client_error() => draw_with(app, frame, news(Some(said(&problem)))).await,
+        Err(problem) if problem.status().is_client_error() => {
+            draw_with(app, frame, form_result(Some(explanation(&problem)))).await
+        }
         Err(problem) => Err(problem),
     }
 }

@@ -5,14 +5,14 @@ use axum::extract::State;
 use model::SmtpSecurity;
 use serde::Deserialize;
 
-use super::{News, draw_with};
+use super::{FormResult, draw_with};
 use crate::api::smtp::{self, SmtpBody, SmtpServerView, TestView};
 use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::Fields;
 use crate::pages::frame::Frame;
-use crate::pages::words::problem::{said, takes};
-use crate::pages::{Drawn, see_other, words};
+use crate::pages::words::problem::{explanation, takes};
+use crate::pages::{PageResult, see_other, words};
 use crate::problem::Problem;
 
 /// The section of the page.
@@ -112,7 +112,7 @@ pub(crate) async fn save(
     ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(form): Fields<MailForm>,
-) -> Drawn {
+) -> PageResult {
     let saved = match form.body() {
         Ok(body) => smtp::save(&app, &commands, body).await,
         Err(problem) => Err(problem),
@@ -120,28 +120,32 @@ pub(crate) async fn save(
     match saved {
         Ok(()) => Ok(see_other("/settings?done=mail#mail")),
         Err(problem) if problem.status().is_client_error() => {
-            let mail_error = Some(said(&problem));
-            draw_with(&app, frame, News { mail_error, mail: Some(form), ..News::default() }).await
+            let mail_error = Some(explanation(&problem));
+            draw_with(&app, frame, FormResult { mail_error, mail: Some(form), ..FormResult::default() }).await
         }
         Err(problem) => Err(problem),
     }
 }
 
 /// Goes back to the server of the configuration.
-pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
+pub(crate) async fn reset(ByCaller(commands): ByCaller) -> PageResult {
     commands.reset_smtp_server().await?;
     Ok(see_other("/settings?done=as-configured#mail"))
 }
 
 /// Sends a test mail, and draws the page with its result.
-pub(crate) async fn test(State(app): State<App>, frame: Frame, Fields(TestForm { to }): Fields<TestForm>) -> Drawn {
+pub(crate) async fn test(
+    State(app): State<App>,
+    frame: Frame,
+    Fields(TestForm { to }): Fields<TestForm>,
+) -> PageResult {
     let to = to.trim().to_owned();
-    let news = match smtp::send_test(&app, to.clone()).await {
-        Ok(view) => News { tested: Some(Tested::new(to, view)), ..News::default() },
+    let form_result = match smtp::send_test(&app, to.clone()).await {
+        Ok(view) => FormResult { tested: Some(Tested::new(to, view)), ..FormResult::default() },
         Err(problem) if problem.status().is_client_error() => {
-            News { mail_error: Some(said(&problem)), ..News::default() }
+            FormResult { mail_error: Some(explanation(&problem)), ..FormResult::default() }
         }
         Err(problem) => return Err(problem),
     };
-    draw_with(&app, frame, news).await
+    draw_with(&app, frame, form_result).await
 }

@@ -24,7 +24,7 @@ use self::policy::DefaultPolicy;
 use super::agent::settings::SettingsForm;
 use super::frame::Frame;
 use super::policy_fields::PolicyFields;
-use super::{Drawn, assets, draw_as, see_other};
+use super::{PageResult, assets, draw_as, see_other};
 use crate::api::providers::ProviderView;
 use crate::api::status::{self, StatusView};
 use crate::app::App;
@@ -57,7 +57,7 @@ struct SettingsPage {
 
 /// The result of a form, to be shown on the page.
 #[derive(Default)]
-struct News {
+struct FormResult {
     /// The error in the submitted form.
     error: Option<String>,
     retention_error: Option<String>,
@@ -81,30 +81,31 @@ pub(crate) struct ProviderForm {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
-    draw_with(&app, frame, News::default()).await
+pub(crate) async fn show(State(app): State<App>, frame: Frame) -> PageResult {
+    draw_with(&app, frame, FormResult::default()).await
 }
 
 /// Draws the page with the result of a form.
-async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
+async fn draw_with(app: &App, frame: Frame, form_result: FormResult) -> PageResult {
     let (web, settings) = (app.web(), app.web().store.settings());
-    let is_wrong = news.error.is_some() || news.retention_error.is_some() || news.mail_error.is_some();
+    let is_wrong =
+        form_result.error.is_some() || form_result.retention_error.is_some() || form_result.mail_error.is_some();
     let status = if is_wrong { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     app.sessions.refresh_all().await;
-    let policy = DefaultPolicy::read(app, news.policy).await?;
+    let policy = DefaultPolicy::read(app, form_result.policy).await?;
     let status = status.max(policy.fields.status());
     let page = SettingsPage {
         frame,
         providers: web.providers.all().iter().map(|provider| provider.as_ref().into()).collect(),
-        defaults: news.defaults.unwrap_or_else(|| SettingsForm::new(&settings.kill_switch.into())),
+        defaults: form_result.defaults.unwrap_or_else(|| SettingsForm::new(&settings.kill_switch.into())),
         policy,
-        retention: news.retention.unwrap_or_else(|| settings.retention.into()),
+        retention: form_result.retention.unwrap_or_else(|| settings.retention.into()),
         is_set_here: web.store.settings_change() != SettingsChange::default(),
-        error: news.error,
-        retention_error: news.retention_error,
-        mail: MailSection::read(app, news.mail).await?,
-        mail_error: news.mail_error,
-        tested: news.tested,
+        error: form_result.error,
+        retention_error: form_result.retention_error,
+        mail: MailSection::read(app, form_result.mail).await?,
+        mail_error: form_result.mail_error,
+        tested: form_result.tested,
         sessions: app.sessions.list(web.clock.now()).len(),
         has_own_token: web.token.is_replaceable(),
         status: status::read(app),
@@ -114,7 +115,7 @@ async fn draw_with(app: &App, frame: Frame, news: News) -> Drawn {
 }
 
 /// Adds or changes a provider.
-pub(crate) async fn save_provider(ByCaller(commands): ByCaller, Fields(form): Fields<ProviderForm>) -> Drawn {
+pub(crate) async fn save_provider(ByCaller(commands): ByCaller, Fields(form): Fields<ProviderForm>) -> PageResult {
     let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let key = given(form.key).map(Into::into);
     let change = ProviderChange { base_url: given(form.base_url), format: Some(form.format), key };
@@ -124,7 +125,7 @@ pub(crate) async fn save_provider(ByCaller(commands): ByCaller, Fields(form): Fi
 }
 
 /// Removes the stored part of a provider.
-pub(crate) async fn remove_provider(ByCaller(commands): ByCaller, ProviderPath(name): ProviderPath) -> Drawn {
+pub(crate) async fn remove_provider(ByCaller(commands): ByCaller, ProviderPath(name): ProviderPath) -> PageResult {
     commands.remove_provider(name).await?;
     Ok(see_other("/settings?done=provider-removed"))
 }

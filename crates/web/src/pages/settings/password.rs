@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::gate::{Caller, Client, Owner, set_cookie};
 use crate::input::Fields;
 use crate::pages::frame::Frame;
-use crate::pages::words::problem::said;
-use crate::pages::{Drawn, assets, draw_as, see_other, with_cookie};
+use crate::pages::words::problem::explanation;
+use crate::pages::{PageResult, assets, draw_as, see_other, with_cookie};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -33,11 +33,11 @@ pub(crate) struct PasswordForm {
 }
 
 /// Draws the form.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, Caller(actor): Caller) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame, Caller(actor): Caller) -> PageResult {
     draw_with(&app, frame, &actor, None)
 }
 
-fn draw_with(app: &App, frame: Frame, actor: &Actor, error: Option<String>) -> Drawn {
+fn draw_with(app: &App, frame: Frame, actor: &Actor, error: Option<String>) -> PageResult {
     let user = actor.id.as_deref().filter(|_| actor.kind == ActorKind::User).and_then(|id| app.control().user(id));
     let has_password = user.is_some_and(|user| user.password_hash.is_some());
     let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -51,12 +51,12 @@ pub(crate) async fn change(
     Caller(actor): Caller,
     frame: Frame,
     Fields(form): Fields<PasswordForm>,
-) -> Drawn {
+) -> PageResult {
     let body = PasswordBody { current: form.current, password: form.password };
     let user = match change_own(&app, &client, &actor, body).await {
         Ok(user) => user,
         Err(problem) if problem.status() == StatusCode::BAD_REQUEST => {
-            return draw_with(&app, frame, &actor, Some(said(&problem)));
+            return draw_with(&app, frame, &actor, Some(explanation(&problem)));
         }
         Err(problem) => return Err(problem),
     };

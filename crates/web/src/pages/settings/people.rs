@@ -17,8 +17,8 @@ use crate::input::{Fields, IdPath};
 use crate::pages::frame::Frame;
 use crate::pages::number::Moment;
 use crate::pages::words::people as words;
-use crate::pages::words::problem::{said, takes};
-use crate::pages::{Drawn, assets, draw_as, see_other};
+use crate::pages::words::problem::{explanation, takes};
+use crate::pages::{PageResult, assets, draw_as, see_other};
 use crate::problem::Problem;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -30,12 +30,12 @@ struct PeoplePage {
     users: Vec<UserLine>,
     tokens: Vec<TokenLine>,
     sessions: Vec<SessionLine>,
-    news: News,
+    form_result: FormResult,
 }
 
 /// The result of a form, to be shown on the page.
 #[derive(Default)]
-struct News {
+struct FormResult {
     /// The form with an error, and the error.
     error: Option<(&'static str, String)>,
     /// The text of a new token.
@@ -98,17 +98,17 @@ pub(crate) struct TokenForm {
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> Drawn {
-    draw_with(&app, frame, &headers, News::default()).await
+pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> PageResult {
+    draw_with(&app, frame, &headers, FormResult::default()).await
 }
 
-async fn draw_with(app: &App, frame: Frame, headers: &HeaderMap, news: News) -> Drawn {
+async fn draw_with(app: &App, frame: Frame, headers: &HeaderMap, form_result: FormResult) -> PageResult {
     let now = app.web().clock.now();
-    let status = if news.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let status = if form_result.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let users = app.control().users().into_iter().map(|user| user_line(user.into(), now)).collect();
     let tokens = app.control().api_tokens().into_iter().map(|token| token_line(token.into(), now)).collect();
     let sessions = sessions::read(app, headers).await.into_iter().map(|view| session_line(view, now)).collect();
-    draw_as(status, &PeoplePage { frame, users, tokens, sessions, news })
+    draw_as(status, &PeoplePage { frame, users, tokens, sessions, form_result })
 }
 
 fn user_line(view: UserView, now: Timestamp) -> UserLine {
@@ -140,7 +140,7 @@ pub(crate) async fn add_user(
     frame: Frame,
     headers: HeaderMap,
     Fields(form): Fields<UserForm>,
-) -> Drawn {
+) -> PageResult {
     let grant = Grant { role: form.role, groups: group_names(&form.groups) };
     let new = NewUser { name: form.name.clone(), grant, password: Some(form.password.into()) };
     match commands.create_user(new).await.map_err(Problem::from) {
@@ -155,7 +155,7 @@ pub(crate) async fn change_user(
     ByCaller(commands): ByCaller,
     IdPath(id): IdPath,
     Fields(form): Fields<UserChangeForm>,
-) -> Drawn {
+) -> PageResult {
     let before = app.control().user(&id).map(|user| user.session_version);
     let password = (!form.password.is_empty()).then(|| form.password.into());
     let groups = Some(group_names(&form.groups));
@@ -168,7 +168,7 @@ pub(crate) async fn change_user(
 }
 
 /// Removes a user.
-pub(crate) async fn delete_user(state: State<App>, by: ByCaller, path: IdPath) -> Drawn {
+pub(crate) async fn delete_user(state: State<App>, by: ByCaller, path: IdPath) -> PageResult {
     users::delete(state, by, path).await?;
     Ok(see_other("/settings/people?done=deleted"))
 }
@@ -180,7 +180,7 @@ pub(crate) async fn add_token(
     frame: Frame,
     headers: HeaderMap,
     Fields(form): Fields<TokenForm>,
-) -> Drawn {
+) -> PageResult {
     let made = match end_of(&form.until) {
         Ok(expires_at) => {
             let grant = Grant { role: form.role, groups: group_names(&form.groups) };
@@ -189,21 +189,21 @@ pub(crate) async fn add_token(
         }
         Err(problem) => Err(problem),
     };
-    let news = match made {
-        Ok(made) => News { token: Some(made.text.expose_secret().to_owned()), ..News::default() },
+    let form_result = match made {
+        Ok(made) => FormResult { token: Some(made.text.expose_secret().to_owned()), ..FormResult::default() },
         Err(problem) => wrong("token", form.name, &problem)?,
     };
-    draw_with(&app, frame, &headers, news).await
+    draw_with(&app, frame, &headers, form_result).await
 }
 
 /// Revokes a token.
-pub(crate) async fn revoke_token(ByCaller(commands): ByCaller, IdPath(id): IdPath) -> Drawn {
+pub(crate) async fn revoke_token(ByCaller(commands): ByCaller, IdPath(id): IdPath) -> PageResult {
     commands.revoke_token(id).await?;
     Ok(see_other("/settings/people?done=token-revoked"))
 }
 
 /// Ends a session.
-pub(crate) async fn end_session(state: State<App>, by: ByCaller, path: IdPath) -> Drawn {
+pub(crate) async fn end_session(state: State<App>, by: ByCaller, path: IdPath) -> PageResult {
     sessions::end(state, by, path).await?;
     Ok(see_other("/settings/people?done=session-ended"))
 }
@@ -225,9 +225,9 @@ fn end_of(day: &str) -> Result<Option<Timestamp>, Problem> {
 }
 
 /// The error in a submitted form, to be shown on the page. Any other problem has a page of its own.
-fn wrong(form: &'static str, name: String, problem: &Problem) -> Result<News, Problem> {
+fn wrong(form: &'static str, name: String, problem: &Problem) -> Result<FormResult, Problem> {
     if !problem.status().is_client_error() {
         return Err(problem.clone());
     }
-    Ok(News { error: Some((form, said(problem))), name, ..News::default() })
+    Ok(FormResult { error: Some((form, explanation(problem))), name, ..FormResult::default() })
 }

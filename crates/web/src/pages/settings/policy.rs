@@ -3,13 +3,13 @@
 
 use axum::extract::State;
 
-use super::{News, draw_with};
+use super::{FormResult, draw_with};
 use crate::app::App;
 use crate::gate::ByCaller;
 use crate::input::Fields;
 use crate::pages::frame::Frame;
 use crate::pages::policy_fields::PolicyFields;
-use crate::pages::{Drawn, see_other, words};
+use crate::pages::{PageResult, see_other, words};
 use crate::problem::Problem;
 
 /// The section of the page.
@@ -39,18 +39,18 @@ pub(crate) async fn save(
     ByCaller(commands): ByCaller,
     frame: Frame,
     Fields(sent): Fields<Vec<(String, String)>>,
-) -> Drawn {
+) -> PageResult {
     match PolicyFields::sent(&app, sent) {
         Ok(change) => {
             commands.set_default_policy(change).await?;
             Ok(see_other("/settings?done=saved"))
         }
-        Err(fields) => draw_with(&app, frame, News { policy: Some(*fields), ..News::default() }).await,
+        Err(fields) => draw_with(&app, frame, FormResult { policy: Some(*fields), ..FormResult::default() }).await,
     }
 }
 
 /// Goes back to the policy of the configuration.
-pub(crate) async fn reset(ByCaller(commands): ByCaller) -> Drawn {
+pub(crate) async fn reset(ByCaller(commands): ByCaller) -> PageResult {
     commands.reset_default_policy().await?;
     Ok(see_other("/settings?done=as-configured"))
 }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::pages::frame::Frame;
 use crate::pages::number::Moment;
 use crate::pages::words::labels as words;
-use crate::pages::{Drawn, assets, draw};
+use crate::pages::{PageResult, assets, draw};
 
 #[derive(Template)]
 #[template(path = "replicas.html")]
@@ -26,19 +26,19 @@ struct ReplicaLine {
     /// Whether it is silent because it was started again.
     is_replaced: bool,
     started: Moment,
-    heard: Moment,
+    last_report: Moment,
     view: ReplicaView,
 }
 
 /// Draws the page.
-pub(crate) async fn show(State(app): State<App>, frame: Frame) -> Drawn {
+pub(crate) async fn show(State(app): State<App>, frame: Frame) -> PageResult {
     let now = app.web().clock.now();
     let all = replicas::read(&app).await?;
     let replaced: Vec<bool> = all.iter().map(|view| view.is_replaced(&all)).collect();
     let line = |(view, is_replaced): (ReplicaView, bool)| ReplicaLine {
         is_replaced,
         started: Moment::new(view.started_at, now),
-        heard: Moment::new(view.heard_at(now), now),
+        last_report: Moment::new(view.last_report_at(now), now),
         view,
     };
     let replicas: Vec<ReplicaLine> = all.into_iter().zip(replaced).map(line).collect();

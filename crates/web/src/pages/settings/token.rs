@@ -10,7 +10,7 @@ use crate::api::token::replaced;
 use crate::app::App;
 use crate::gate::{ByCaller, clear_cookie};
 use crate::pages::frame::Theme;
-use crate::pages::{Drawn, assets, draw, with_cookie};
+use crate::pages::{PageResult, assets, draw, with_cookie};
 
 #[derive(Template)]
 #[template(path = "token.html")]
@@ -20,7 +20,7 @@ struct TokenPage<'a> {
 }
 
 /// Replaces the token.
-pub(crate) async fn replace(State(app): State<App>, ByCaller(commands): ByCaller, headers: HeaderMap) -> Drawn {
+pub(crate) async fn replace(State(app): State<App>, ByCaller(commands): ByCaller, headers: HeaderMap) -> PageResult {
     let token = replaced(&app, &commands).await?;
     let page = draw(&TokenPage { theme: Theme::of(&headers), token: token.expose_secret() })?;
     Ok(with_cookie(page, &clear_cookie()))

@@ -2,7 +2,7 @@
 //! browser writes it in the viewer's own language and time zone.
 
 use model::{NanoUsd, Timestamp};
-use store::Tally;
+use store::Totals;
 
 use super::words::units;
 
@@ -69,13 +69,13 @@ impl From<NanoUsd> for Money {
 
 impl Money {
     /// The cost of calls. Calls of models without a price are never shown as free.
-    pub(in crate::pages) fn spent(tally: &Tally) -> Money {
-        let priced = Money::from(tally.cost);
-        if tally.unpriced == 0 {
+    pub(in crate::pages) fn spent(totals: &Totals) -> Money {
+        let priced = Money::from(totals.cost);
+        if totals.unpriced == 0 {
             return priced;
         }
-        let known = (tally.cost > NanoUsd::ZERO).then_some(priced.short.as_str());
-        Money { short: units::with_unpriced(known), exact: units::unpriced_calls(&priced.exact, tally.unpriced) }
+        let known = (totals.cost > NanoUsd::ZERO).then_some(priced.short.as_str());
+        Money { short: units::with_unpriced(known), exact: units::unpriced_calls(&priced.exact, totals.unpriced) }
     }
 }
 
@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn unpriced_calls_are_never_free() {
-        let spent = |nanos, unpriced| Money::spent(&Tally { cost: NanoUsd::new(nanos), unpriced, ..Tally::default() });
+        let spent =
+            |nanos, unpriced| Money::spent(&Totals { cost: NanoUsd::new(nanos), unpriced, ..Totals::default() });
         assert_eq!(spent(0, 0).short, "$0");
         assert_eq!(spent(0, 3).short, "unpriced");
         assert_eq!(spent(420_000_000, 1).short, "$0.42 + unpriced");

@@ -2,7 +2,7 @@
 //! failed or were refused.
 
 use model::{AgentId, Event, EventType, Timestamp};
-use store::{EventFilter, EventRow, PageRequest, Period, Tally};
+use store::{EventFilter, EventRow, PageRequest, Period, Totals};
 
 use super::{is_active, is_spent};
 use crate::app::App;
@@ -22,7 +22,7 @@ const CALLERS_READ: u32 = 500;
 pub(super) struct FailingAgent {
     pub(super) id: AgentId,
     /// Its calls of the last hours.
-    pub(super) tally: Tally,
+    pub(super) totals: Totals,
     pub(super) cause: Cause,
 }
 
@@ -38,8 +38,8 @@ pub(in crate::pages) struct Cause {
 pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<FailingAgent>, Problem> {
     let figures = app.web().store.agent_figures(Period::last_hours(FAILING_HOURS, now), CALLERS_READ).await?;
     let mut found = Vec::new();
-    for (id, tally) in figures {
-        found.extend(failing_agent(app, &id, tally, now).await?);
+    for (id, totals) in figures {
+        found.extend(failing_agent(app, &id, totals, now).await?);
     }
     Ok(found)
 }
@@ -47,30 +47,30 @@ pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<FailingAgent
 /// One agent, if it fails.
 pub(super) async fn of_agent(app: &App, id: &AgentId, now: Timestamp) -> Result<Option<FailingAgent>, Problem> {
     let period = Period::last_hours(FAILING_HOURS, now);
-    let tally = app.web().store.figures_of(std::iter::once(id), period).await?.remove(id).unwrap_or_default();
-    failing_agent(app, id, tally, now).await
+    let totals = app.web().store.figures_of(std::iter::once(id), period).await?.remove(id).unwrap_or_default();
+    failing_agent(app, id, totals, now).await
 }
 
 /// The agent, if most of its calls of the last hours and of the newest ones failed or were refused.
 async fn failing_agent(
     app: &App,
     id: &AgentId,
-    mut tally: Tally,
+    mut totals: Totals,
     now: Timestamp,
 ) -> Result<Option<FailingAgent>, Problem> {
-    if !is_failing(&tally) || !is_active(app, id) || is_spent(app, id, now) {
+    if !is_failing(&totals) || !is_active(app, id) || is_spent(app, id, now) {
         return Ok(None);
     }
     // An activation ends the time before it: the agent may have been stopped then.
     let from = Period::last_hours(FAILING_HOURS, now).from();
     let while_inactive = app.web().store.refused_while_inactive(id, from).await?;
-    tally.blocked = tally.blocked.saturating_sub(while_inactive);
-    if !is_failing(&tally) {
+    totals.blocked = totals.blocked.saturating_sub(while_inactive);
+    if !is_failing(&totals) {
         return Ok(None);
     }
     let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
     let newest = app.web().store.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?.items;
-    Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), tally, cause: cause_of(newest) }))
+    Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), totals, cause: cause_of(newest) }))
 }
 
 /// The cause in the newest of these events that is a failed call.
@@ -96,9 +96,9 @@ fn still_fails(newest: &[EventRow]) -> bool {
 }
 
 /// Whether most of these calls failed or were refused.
-fn is_failing(tally: &Tally) -> bool {
-    let calls = tally.requests + tally.blocked;
-    calls >= FAILING_CALLS && 2 * (tally.errors + tally.blocked) > calls
+fn is_failing(totals: &Totals) -> bool {
+    let calls = totals.requests + totals.blocked;
+    calls >= FAILING_CALLS && 2 * (totals.errors + totals.blocked) > calls
 }
 
 #[cfg(test)]
@@ -107,15 +107,15 @@ mod tests {
 
     #[test]
     fn agent_fails_if_most_of_enough_calls_do() {
-        let tally = |requests, errors, blocked| Tally { requests, errors, blocked, ..Tally::default() };
-        for (tally, expected) in [
-            (tally(10, 6, 0), true),
-            (tally(10, 5, 0), false),
-            (tally(9, 9, 0), false),
-            (tally(0, 0, 10), true),
-            (tally(50, 0, 10), false),
+        let totals = |requests, errors, blocked| Totals { requests, errors, blocked, ..Totals::default() };
+        for (totals, expected) in [
+            (totals(10, 6, 0), true),
+            (totals(10, 5, 0), false),
+            (totals(9, 9, 0), false),
+            (totals(0, 0, 10), true),
+            (totals(50, 0, 10), false),
         ] {
-            assert_eq!(is_failing(&tally), expected, "{tally:?}");
+            assert_eq!(is_failing(&totals), expected, "{totals:?}");
         }
     }
 }

@@ -68,10 +68,10 @@ pub(super) fn untold_need() -> Need {
 }
 
 pub(super) fn failing_need(agent: &FailingAgent) -> Need {
-    let FailingAgent { id, tally, cause } = agent;
-    let which = if tally.errors > tally.blocked { "failed" } else { "blocked" };
+    let FailingAgent { id, totals, cause } = agent;
+    let which = if totals.errors > totals.blocked { "failed" } else { "blocked" };
     let link = Some((format!("/requests?agent={id}&show={which}&range=24h"), words::SEE_REQUESTS));
-    Need { who: id.to_string(), what: words::failing(tally, cause), link, button: None }
+    Need { who: id.to_string(), what: words::failing(totals, cause), link, button: None }
 }
 
 pub(super) fn replica_need(replica: &ReplicaTrouble) -> Need {

@@ -26,7 +26,7 @@ pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<ReplicaTroub
             true if replica.is_this && is_alone || !replica.is_this && replica.mode == replicas::DEGRADED => None,
             true => return None,
             false if replica.is_replaced(&all) => return None,
-            false => Some(Moment::new(replica.heard_at(now), now)),
+            false => Some(Moment::new(replica.last_report_at(now), now)),
         };
         Some(ReplicaTrouble { address: replica.address.clone(), silent_since })
     });

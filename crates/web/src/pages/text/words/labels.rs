@@ -1,7 +1,7 @@
 //! The names of things that code lists: pages, figures, presets, the fields of a request.
 
 use model::Timestamp;
-use store::Span;
+use store::Resolution;
 
 use crate::api::Signals;
 
@@ -72,10 +72,10 @@ pub(in crate::pages) fn yes_or_no(answer: bool) -> &'static str {
 }
 
 /// `Calls by the hour`
-pub(in crate::pages) fn chart_title(what: &str, step: Span) -> String {
-    match step {
-        Span::Hour => format!("{what} by the hour"),
-        Span::Day => format!("{what} by the day"),
+pub(in crate::pages) fn chart_title(what: &str, resolution: Resolution) -> String {
+    match resolution {
+        Resolution::Hour => format!("{what} by the hour"),
+        Resolution::Day => format!("{what} by the day"),
     }
 }
 
@@ -109,16 +109,16 @@ pub(in crate::pages) fn scored(time: Timestamp, score: f64) -> String {
 
 /// How many of the servers on one database report, and how many of them decide alone.
 pub(in crate::pages) fn replicas(alive: usize, all: usize, alone: usize) -> String {
-    let said = match (alive, all) {
+    let sentence = match (alive, all) {
         (1, 1) => "1 replica is alive.".to_owned(),
         (alive, all) if alive == all => format!("All {all} replicas are alive."),
         (1, all) => format!("1 of {all} replicas is alive."),
         (alive, all) => format!("{alive} of {all} replicas are alive."),
     };
     match alone {
-        0 => said,
-        1 => format!("{said} 1 decides alone."),
-        alone => format!("{said} {alone} decide alone."),
+        0 => sentence,
+        1 => format!("{sentence} 1 decides alone."),
+        alone => format!("{sentence} {alone} decide alone."),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The things that need a person, in words: the headline and its lines.
 
-use store::{AgentCounts, Tally};
+use store::{AgentCounts, Totals};
 
 use crate::pages::needs::{Cause, NeedCounts, STOPPED_READ};
 
@@ -40,48 +40,52 @@ pub(in crate::pages) fn more_agents(count: u64) -> String {
 /// The sentences of the headline, the most urgent first.
 pub(in crate::pages) fn summary(counts: &NeedCounts) -> Vec<String> {
     let AgentCounts { all, inactive, stopped } = counts.agents;
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if counts.not_recording {
-        said.push("Nothing is recorded.".to_owned());
+        sentences.push("Nothing is recorded.".to_owned());
     }
     if counts.silent_replicas > 0 {
-        said.push(format!("{} silent.", subject(counts.silent_replicas, "replica", ("is", "are"))));
+        sentences.push(format!("{} silent.", subject(counts.silent_replicas, "replica", ("is", "are"))));
     }
     if counts.lone_replicas > 0 {
-        said.push(format!("{} alone.", subject(counts.lone_replicas, "replica", ("decides", "decide"))));
+        sentences.push(format!("{} alone.", subject(counts.lone_replicas, "replica", ("decides", "decide"))));
     }
     if counts.unguarded > 0 {
-        said.push(format!("{} unguarded.", subject(counts.unguarded, "agent", ("loops", "loop"))));
+        sentences.push(format!("{} unguarded.", subject(counts.unguarded, "agent", ("loops", "loop"))));
     }
     if stopped > 0 {
-        said.push(format!("{stopped} of {all} {} {} stopped.", plural(all, "agent"), are(stopped)));
+        sentences.push(format!("{stopped} of {all} {} {} stopped.", plural(all, "agent"), are(stopped)));
     }
     if counts.failing > 0 {
         let agents = plural(counts.failing as u64, "agent");
-        said.push(format!("Most calls of {} {agents} fail or are refused.", counts.failing));
+        sentences.push(format!("Most calls of {} {agents} fail or are refused.", counts.failing));
     }
     if counts.spent > 0 {
-        said.push(format!("{} spent.", subject(counts.spent, "budget", ("is", "are"))));
+        sentences.push(format!("{} spent.", subject(counts.spent, "budget", ("is", "are"))));
     }
     if counts.channels > 0 {
-        said.push(format!("{}.", subject(counts.channels, "channel", ("fails", "fail"))));
+        sentences.push(format!("{}.", subject(counts.channels, "channel", ("fails", "fail"))));
     }
     if counts.untold > 0 {
         // Further incidents were not checked.
         let least = if stopped > STOPPED_READ.into() { "at least " } else { "" };
-        said.push(format!("No one was told of {least}{} {}.", counts.untold, plural(counts.untold as u64, "kill")));
+        sentences.push(format!(
+            "No one was told of {least}{} {}.",
+            counts.untold,
+            plural(counts.untold as u64, "kill")
+        ));
     }
-    if !said.is_empty() {
-        return said;
+    if !sentences.is_empty() {
+        return sentences;
     }
     if all == 0 {
         return vec!["No agents yet.".to_owned()];
     }
-    said.push("Nothing needs you.".to_owned());
+    sentences.push("Nothing needs you.".to_owned());
     if inactive > 0 {
-        said.push(format!("{inactive} of {all} {} {} inactive.", plural(all, "agent"), are(inactive)));
+        sentences.push(format!("{inactive} of {all} {} {} inactive.", plural(all, "agent"), are(inactive)));
     }
-    said
+    sentences
 }
 
 /// Why nothing stops the loop, with the kill switch on or off.
@@ -112,16 +116,16 @@ pub(in crate::pages) fn mostly(are_refused: bool) -> &'static str {
 }
 
 /// How many calls failed or were refused, and the error of the newest failed one.
-pub(in crate::pages) fn failing(tally: &Tally, cause: &Cause) -> String {
-    let calls = tally.requests + tally.blocked;
-    let lost = tally.errors + tally.blocked;
-    let said = format!("made {calls} calls in this hour and the last: {lost} failed or were refused.");
+pub(in crate::pages) fn failing(totals: &Totals, cause: &Cause) -> String {
+    let calls = totals.requests + totals.blocked;
+    let lost = totals.errors + totals.blocked;
+    let sentence = format!("made {calls} calls in this hour and the last: {lost} failed or were refused.");
     let error = cause.error.as_deref().map(|error| error.trim_end_matches('.'));
     match (cause.status.filter(|status| *status >= 400), error) {
-        (None, None) => said,
-        (Some(status), None) => format!("{said} Newest error: {status}."),
-        (None, Some(error)) => format!("{said} Newest error: {error}."),
-        (Some(status), Some(error)) => format!("{said} Newest error: {status}, {error}."),
+        (None, None) => sentence,
+        (Some(status), None) => format!("{sentence} Newest error: {status}."),
+        (None, Some(error)) => format!("{sentence} Newest error: {error}."),
+        (Some(status), Some(error)) => format!("{sentence} Newest error: {status}, {error}."),
     }
 }
 
@@ -153,10 +157,13 @@ mod tests {
 
     #[test]
     fn failing_agent_says_what_its_newest_error_was() {
-        let tally = Tally { requests: 12, errors: 9, blocked: 1, ..Tally::default() };
+        let totals = Totals { requests: 12, errors: 9, blocked: 1, ..Totals::default() };
         let check = |status, error: Option<&str>, expected: &str| {
-            let said = failing(&tally, &Cause { status, error: error.map(str::to_owned) });
-            assert_eq!(said, format!("made 13 calls in this hour and the last: 10 failed or were refused.{expected}"));
+            let sentence = failing(&totals, &Cause { status, error: error.map(str::to_owned) });
+            assert_eq!(
+                sentence,
+                format!("made 13 calls in this hour and the last: 10 failed or were refused.{expected}")
+            );
         };
         check(None, None, "");
         check(Some(500), None, " Newest error: 500.");

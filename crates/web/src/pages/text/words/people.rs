@@ -46,7 +46,7 @@ pub(in crate::pages) fn target(target: &str, named: Option<&str>) -> String {
 
 /// The name of an action.
 pub(in crate::pages) fn action(word: &str) -> String {
-    let said = match word {
+    let text = match word {
         "agent.kill_switch" => "Changed the kill switch",
         "agent.policy" => "Changed the policy",
         "agent.policy.reset" => "Went back to the default policy",
@@ -91,5 +91,5 @@ pub(in crate::pages) fn action(word: &str) -> String {
         "session.end" => "Ended a session",
         other => return other.to_owned(),
     };
-    said.to_owned()
+    text.to_owned()
 }

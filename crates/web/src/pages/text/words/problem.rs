@@ -43,7 +43,7 @@ pub(in crate::pages) mod takes {
 }
 
 /// The text of a problem.
-pub(in crate::pages) fn said(problem: &Problem) -> String {
+pub(in crate::pages) fn explanation(problem: &Problem) -> String {
     match problem.wrong_field() {
         Some((field, message)) => field_is_wrong(field, message),
         None => problem.detail(),
@@ -157,7 +157,7 @@ mod tests {
             (Problem::field("unheard", "of"), "unheard of"),
             (Problem::bad_request("It rains."), "It rains."),
         ] {
-            assert_eq!(said(&problem), expected);
+            assert_eq!(explanation(&problem), expected);
         }
     }
 }
