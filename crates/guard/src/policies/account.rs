@@ -24,8 +24,8 @@ pub(super) struct ExhaustedBudget {
 }
 
 impl Account {
-    /// As [`exhausted`](Account::exhausted), for one of several replicas that cannot agree: each has
-    /// its share of what was left when they last agreed.
+    /// As [`exhausted`](Account::exhausted) for one of several replicas that cannot agree: each
+    /// has its share of what was left when they last agreed.
     pub(super) fn exhausted_share(
         self,
         budget: Budget,
