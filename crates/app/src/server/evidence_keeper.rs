@@ -174,6 +174,7 @@ struct Copy {
 impl Copy {
     async fn write_parts(&mut self) {
         self.replace_if_lost().await;
+        self.reopen_recordings_if_lost().await;
         for _ in 0..PARTS {
             if !self.write_part().await {
                 return;
@@ -192,6 +193,15 @@ impl Copy {
                 self.file = Some(new);
                 self.is_failing = false;
             }
+            Err(error) => self.note_failure(&error),
+        }
+    }
+
+    async fn reopen_recordings_if_lost(&mut self) {
+        let Some(recording) = &self.recording else { return };
+        match recording.file.reopen_if_lost().await {
+            Ok(Some(loss)) => tracing::warn!("{loss}: further recordings are written to a new file"),
+            Ok(None) => {}
             Err(error) => self.note_failure(&error),
         }
     }

@@ -51,9 +51,7 @@ impl EvidenceFile {
                 connect(&path(data_dir), TABLE).await?
             }
         };
-        let files = DatabaseFiles::of(&path(data_dir));
-        let files = files.map_err(|error| StoreError::Setup(format!("the file {NAME} cannot be found: {error}")))?;
-        Ok(EvidenceFile { connection, files: Arc::new(files) })
+        Ok(EvidenceFile { connection, files: Arc::new(files_of(&path(data_dir))?) })
     }
 
     /// What happened to the file while it was open; `None` if nothing did.
@@ -71,15 +69,7 @@ impl EvidenceFile {
 
     /// Deletes the file and all that is in it, if there is one.
     pub fn delete(data_dir: &Path) -> Result<(), StoreError> {
-        for suffix in ["", "-wal", "-shm"] {
-            match std::fs::remove_file(beside(&path(data_dir), suffix)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(StoreError::Setup(format!("the file {NAME} cannot be deleted: {error}")));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        delete(&path(data_dir))
     }
 
     /// The calls in the file, newest first.
@@ -121,6 +111,25 @@ const INSERT: &str = "
     insert or replace into bodies
         (call_id, timestamp, dialect, request, request_length, response, response_length, content_type, cut)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+/// Deletes a file of bodies with its log.
+pub(super) fn delete(path: &Path) -> Result<(), StoreError> {
+    for suffix in ["", "-wal", "-shm"] {
+        match std::fs::remove_file(beside(path, suffix)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(StoreError::Setup(format!("the file {} cannot be deleted: {error}", path.display())));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The files of a database of bodies that is open.
+pub(super) fn files_of(path: &Path) -> Result<DatabaseFiles, StoreError> {
+    let not_found = |error| StoreError::Setup(format!("the file {} cannot be found: {error}", path.display()));
+    DatabaseFiles::of(path).map_err(not_found)
+}
 
 /// Opens a file of bodies, made private if it does not exist, with its `table`.
 pub(crate) async fn connect(path: &Path, table: &'static str) -> Result<SqlitePool, StoreError> {

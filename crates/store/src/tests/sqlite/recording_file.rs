@@ -42,3 +42,25 @@ async fn recordings_survive_a_round_trip_and_are_bounded() {
     file.expire(Timestamp::default(), 1).await.unwrap();
     assert!(file.agents().await.unwrap().is_empty(), "nothing fits");
 }
+
+#[tokio::test]
+async fn deleted_recording_file_is_noticed_and_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("recordings.db");
+    let (file, agent) = (RecordingFile::open(directory.path()).await.unwrap(), AgentId::parse("one").unwrap());
+    let calls = [call(1000), call(2000)];
+    file.write(&[(agent.clone(), calls[0].clone())]).await.unwrap();
+    assert_eq!(file.reopen_if_lost().await.unwrap(), None);
+    let shown = file.clone();
+    std::fs::remove_file(&path).unwrap();
+    let loss = "recordings.db was deleted while the server was running";
+    assert_eq!(file.reopen_if_lost().await.unwrap().as_deref(), Some(loss));
+    assert_eq!(file.reopen_if_lost().await.unwrap(), None);
+    file.write(&[(agent, calls[1].clone())]).await.unwrap();
+    assert_eq!(shown.bodies(calls[0].call).await.unwrap(), None);
+    assert_eq!(shown.bodies(calls[1].call).await.unwrap(), Some((true, false)));
+    file.close().await;
+
+    let file = RecordingFile::open(directory.path()).await.unwrap();
+    assert_eq!(file.bodies(calls[1].call).await.unwrap(), Some((true, false)));
+}
