@@ -22,6 +22,8 @@ use relay::Fault;
 use replay_check::check_replay;
 use site::{Engine, REPLICAS, Site};
 
+use crate::support::eventually;
+
 /// Calls between one fault and the next.
 const CALLS: u64 = 20;
 
@@ -132,7 +134,10 @@ async fn failover_to_a_standby_loses_nothing() {
     let standby = site.postgres.start_standby();
     site.serve(CALLS).await;
     site.fail_over(standby);
-    site.serve(CALLS).await;
+    site.heal().await;
+    // Its log is replayed afterwards.
+    let known = format!("select agent from share_agents where agent = '{}'", site::WALKER);
+    eventually("a call is agreed on again", async || (!site.query(&known).is_empty()).then_some(())).await;
     check(site, 1).await;
 }
 
