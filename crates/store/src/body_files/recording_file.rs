@@ -9,8 +9,8 @@ use parking_lot::RwLock;
 use sqlx::{Row, SqlitePool};
 
 use super::evidence_file::{bind_bodies, connect, delete, files_of, kept_call};
-use super::files::DatabaseFiles;
 use crate::columns::{self, signed, unsigned};
+use crate::sqlite::files::DatabaseFiles;
 use crate::{EvidenceBody, StoreError, database};
 
 const NAME: &str = "recordings.db";
