@@ -16,6 +16,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::recording::Recording;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 
 /// How often the copy is updated. Calls that leave the windows sooner are never written.
 const EVERY: Duration = Duration::from_secs(1);
@@ -46,7 +47,7 @@ impl EvidenceKeeper {
     /// `None` if the configuration disables it or the file cannot be used; evidence is then kept in
     /// memory only.
     pub(crate) async fn start(
-        config: &Config,
+        (config, directory): (&Config, &Arc<DataDir>),
         guard: &Arc<Guard>,
         proxy: &Proxy,
         recording: Option<Recording>,
@@ -58,8 +59,9 @@ impl EvidenceKeeper {
             return None;
         }
         let restoring = file.clone().map(|file| tokio::spawn(restore.older(file, older_agents)));
-        let (proxy, data_dir, unwritten) = (proxy.clone(), config.data_dir.clone(), KeptCalls::default());
-        let copy = Copy { proxy, data_dir, file, recording, unwritten, is_failing: false };
+        let (proxy, unwritten) = (proxy.clone(), KeptCalls::default());
+        let (directory, path) = (Arc::clone(directory), config.data_dir.clone());
+        let copy = Copy { proxy, directory, path, file, recording, unwritten, is_failing: false };
         Some(EvidenceKeeper::run(copy, restoring))
     }
 
@@ -164,7 +166,8 @@ impl Restore {
 /// The copy, and the part that could not be written yet.
 struct Copy {
     proxy: Proxy,
-    data_dir: PathBuf,
+    directory: Arc<DataDir>,
+    path: PathBuf,
     file: Option<EvidenceFile>,
     recording: Option<Recording>,
     unwritten: KeptCalls,
@@ -173,8 +176,7 @@ struct Copy {
 
 impl Copy {
     async fn write_parts(&mut self) {
-        self.replace_if_lost().await;
-        self.reopen_recordings_if_lost().await;
+        self.replace_lost_files().await;
         for _ in 0..PARTS {
             if !self.write_part().await {
                 return;
@@ -182,11 +184,27 @@ impl Copy {
         }
     }
 
+    async fn replace_lost_files(&mut self) {
+        let lost_bodies = self.file.as_ref().and_then(EvidenceFile::loss);
+        let lost_recordings = self.recording.as_ref().and_then(|recording| recording.file.loss());
+        if lost_bodies.is_none() && lost_recordings.is_none() {
+            return;
+        }
+        match self.directory.claim_again() {
+            Ok(()) => {
+                self.replace_if_lost().await;
+                self.reopen_recordings_if_lost().await;
+            }
+            // Another server has the directory by now, and these are its files.
+            Err(error) => tracing::debug!("bodies are written to files that are lost: {error:#}"),
+        }
+    }
+
     /// Writes a new file if somebody deleted or replaced the one that is open. If that fails, it is
     /// tried again with the next update.
     async fn replace_if_lost(&mut self) {
         let Some((file, loss)) = self.file.as_ref().and_then(|file| Some((file, file.loss()?))) else { return };
-        match file.replace(&self.data_dir).await {
+        match file.replace(&self.path).await {
             Ok(new) => {
                 tracing::warn!("{loss}: the bodies of the calls in the windows are written to a new file");
                 self.proxy.keep_calls_again();

@@ -98,7 +98,7 @@ impl Server {
         web.recording = recording::for_dashboard(config, recordings.clone());
         let recording = recordings.map(|file| parts.recording(config, file));
         let (restored, older_agents) = oneshot::channel();
-        let evidence = EvidenceKeeper::start(config, &parts.guard, &proxy, recording, older_agents).await;
+        let evidence = EvidenceKeeper::start((config, &data_dir), &parts.guard, &proxy, recording, older_agents).await;
         let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
         web.mail.tests = test_mails(MailServers::new(&alerts, parts.store.clone()));
         let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), parts.clock.clone());

@@ -69,10 +69,15 @@ impl RecordingFile {
         Ok(RecordingFile { path, opened: Arc::new(RwLock::new(opened)) })
     }
 
+    /// What happened to the file while it was open; `None` if nothing did.
+    pub fn loss(&self) -> Option<String> {
+        self.opened.read().files.loss().map(|loss| loss.to_string())
+    }
+
     /// Opens the file again if somebody deleted or replaced it, and returns what happened to it.
     /// What was in a deleted file is gone, as whoever deleted it wants.
     pub async fn reopen_if_lost(&self) -> Result<Option<String>, StoreError> {
-        let Some(loss) = self.opened.read().files.loss() else { return Ok(None) };
+        let Some(loss) = self.loss() else { return Ok(None) };
         // First, because closing it deletes a log by its name.
         self.connection().close().await;
         if !self.path.exists() {
@@ -80,7 +85,7 @@ impl RecordingFile {
         }
         let opened = Opened::open(&self.path).await?;
         *self.opened.write() = opened;
-        Ok(Some(loss.to_string()))
+        Ok(Some(loss))
     }
 
     fn connection(&self) -> SqlitePool {

@@ -4,6 +4,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use http::Method;
@@ -134,6 +135,9 @@ async fn directory_of_another_server_is_left_alone() {
     first.signal("STOP");
     std::fs::rename(&data, folder.path().join("moved")).unwrap();
     let second = ServerBuilder::new(&provider.url()).data_dir(&data).start();
+    let files = ["evidence.db", "recordings.db", "agentgazer.db"].map(|name| data.join(name));
+    let inodes = || files.each_ref().map(|file| std::fs::metadata(file).map(|file| file.ino()).ok());
+    let of_second = inodes();
     first.signal("CONT");
 
     let why = eventually("the first is not ready", async || {
@@ -147,6 +151,7 @@ async fn directory_of_another_server_is_left_alone() {
     assert_eq!(refused.unwrap().status, 503);
     loop_until_stopped(&first, "looper").await;
     second.kill_switch("other", json!({"enabled": true})).await;
+    assert_eq!(inodes(), of_second, "the files of the second server");
     assert!(first.log().lines().filter(|line| line.contains("while the server was running")).count() == 1);
 }
 
