@@ -25,6 +25,22 @@ struct Key {
     last_used_at: Option<String>,
 }
 
+/// The clients whose keys were refused.
+#[derive(Deserialize)]
+struct Status {
+    refused_callers: Vec<RefusedCaller>,
+}
+
+#[derive(Deserialize)]
+struct RefusedCaller {
+    address: String,
+    count: u64,
+    last_at: String,
+}
+
+/// The most clients with wrong keys that are listed.
+const MOST_CALLERS: usize = 10;
+
 /// A new key.
 #[derive(Deserialize)]
 struct Created {
@@ -44,13 +60,27 @@ pub fn keys(args: &KeysArgs) -> Result<(), Failure> {
 }
 
 fn list(server: &ServerArgs) -> Result<(), Failure> {
-    let items = on_one_thread(async { client(server)?.items(PATH).await })?;
+    let (items, status) = on_one_thread(async {
+        let client = client(server)?;
+        Ok::<_, Failure>((client.items(PATH).await?, client.get("/api/status").await?))
+    })?;
     if server.json {
         return print::json_list(&items);
     }
     let rows = items.iter().map(|item| Ok(row(client::read(item.get())?))).collect::<Result<_, Failure>>()?;
     let nothing = "No agent keys. `agentgazer keys create AGENT` makes one.";
-    print::table(&["AGENT", "NAME", "LAST USED (UTC)", "EXPIRES (UTC)", "KEY"], rows, nothing)
+    print::table(&["AGENT", "NAME", "LAST USED (UTC)", "EXPIRES (UTC)", "KEY"], rows, nothing)?;
+    let Status { refused_callers } = client::read(&status)?;
+    refused_callers.into_iter().take(MOST_CALLERS).try_for_each(|caller| print::line(&refused(&caller)))
+}
+
+fn refused(caller: &RefusedCaller) -> String {
+    let RefusedCaller { address, count, last_at } = caller;
+    let calls = if *count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+    format!(
+        "Refused since the start: {calls} with a wrong key from {address}, the last at {} (UTC)",
+        print::time(last_at)
+    )
 }
 
 fn row(key: Key) -> Vec<String> {
@@ -102,5 +132,8 @@ mod tests {
             "expires_at":null,"last_used_at":"2026-12-25T00:00:00.000Z","refused":0}"#;
         let cells = row(serde_json::from_str(json).unwrap());
         assert_eq!(cells, ["team-a/*", "ci", "2026-12-25 00:00:00", "never", "0191"]);
+        let json = r#"{"address":"203.0.113.7","count":2,"last_at":"2026-12-25T00:00:00.123Z"}"#;
+        let said = refused(&serde_json::from_str(json).unwrap());
+        assert!(said.ends_with("2 calls with a wrong key from 203.0.113.7, the last at 2026-12-25 00:00:00 (UTC)"));
     }
 }

@@ -234,6 +234,8 @@ async fn flood_of_wrong_keys_leaves_a_count_and_locks_nobody_out() {
     assert_eq!((&status["refused_callers"][0]["count"], &status["refused_callers"][1]), (&json!(300), &json!(null)));
     let page = server.try_api(Method::GET, "/keys", None).await.unwrap();
     assert!(String::from_utf8_lossy(&page.body).contains("127.0.0.1"), "the page of keys says where they come from");
+    let listed = server.run(&["keys"]);
+    assert!(listed.said().contains("300 calls with a wrong key from 127.0.0.1"), "{listed:?}");
     assert_eq!(server.log().matches("this address sends agent keys").count(), 1, "{}", server.log());
     let agents = server.get("/api/agents").await;
     assert_eq!(agents["items"].as_array().unwrap().len(), 1, "{agents}");
