@@ -2,7 +2,7 @@
 
 use model::{Counting, Novelty, Outcome, SignalCounts, TextHash};
 
-use crate::rules::{self, Outgrowth, SmallTalk, Standstill, Until};
+use crate::rules::{self, Outgrowth, Rows, Standstill, Until};
 use crate::window::PackedFingerprint;
 
 /// Compares the last call of a window with the earlier ones.
@@ -74,25 +74,29 @@ impl<'w> Judge<'w> {
 
     /// By which signals each considered call counts.
     pub(crate) fn marks(&self) -> Vec<Marks> {
+        self.marks_with(&self.rows())
+    }
+
+    fn marks_with(&self, rows: &Rows) -> Vec<Marks> {
         let mut marks = vec![Marks::default(); self.place()];
         self.each(|place, signal| match signal {
             Signal::Prompt => marks[place].prompt = true,
             Signal::Response => marks[place].response = true,
             Signal::ToolCalls => marks[place].tool_calls = true,
         });
-        if let Some(standstill) = self.standstill() {
+        if let Some(standstill) = &rows.standstill {
             standstill.counted(standstill.steps()).for_each(|place| marks[place].tool_calls = true);
-            standstill.counted(self.similar_answers(&standstill)).for_each(|place| marks[place].response = true);
+            standstill.counted(self.similar_answers(standstill)).for_each(|place| marks[place].response = true);
         }
         if self.is_complaint() {
             let complaints: Vec<usize> = (0..marks.len()).rev().filter(|place| marks[*place].prompt).collect();
             rules::in_vain(&self.calls, &complaints).for_each(|place| marks[place].response = true);
         }
-        self.places(rules::narration).into_iter().for_each(|place| marks[place].response = true);
-        for place in self.places(rules::idle_talk) {
-            (marks[place].prompt, marks[place].response) = (true, true);
+        rows.narration.iter().for_each(|place| marks[*place].response = true);
+        for place in &rows.idle_talk {
+            (marks[*place].prompt, marks[*place].response) = (true, true);
         }
-        if let Some(talk) = self.small_talk() {
+        if let Some(talk) = &rows.small_talk {
             talk.questions().iter().for_each(|place| marks[*place].prompt = true);
             talk.answers().iter().for_each(|place| marks[*place].response = true);
         }
@@ -101,11 +105,9 @@ impl<'w> Judge<'w> {
 
     /// How many considered calls count by each signal.
     pub(crate) fn counts(&self) -> SignalCounts {
-        let has = |rule| !self.places(rule).is_empty();
-        let has_talk = || self.small_talk().is_some() || has(rules::idle_talk) || has(rules::narration);
-        let has_row = || self.standstill().is_some() || has_talk();
-        if self.is_complaint() || has_row() {
-            return Marks::count(&self.marks());
+        let rows = self.rows();
+        if self.is_complaint() || !rows.is_empty() {
+            return Marks::count(&self.marks_with(&rows));
         }
         let mut counts = SignalCounts::default();
         self.each(|_, signal| match signal {
@@ -116,9 +118,9 @@ impl<'w> Judge<'w> {
         counts
     }
 
-    /// The standstill that the current call is part of.
-    fn standstill(&self) -> Option<Standstill> {
-        if self.is_adaptive() { rules::standstill(&self.calls) } else { None }
+    /// What several calls in a row say together.
+    fn rows(&self) -> Rows {
+        if self.is_adaptive() { Rows::of(&self.calls) } else { Rows::default() }
     }
 
     fn is_adaptive(&self) -> bool {
@@ -130,16 +132,6 @@ impl<'w> Judge<'w> {
     fn is_complaint(&self) -> bool {
         let is_result = self.current.tools().is_some_and(|step| step.is_written);
         self.is_adaptive() && self.current.prompt_is_error() && !is_result
-    }
-
-    /// The small talk that the current call continues.
-    fn small_talk(&self) -> Option<SmallTalk> {
-        if self.is_adaptive() { rules::small_talk(&self.calls) } else { None }
-    }
-
-    /// The places that `rule` finds, if rules count at all.
-    fn places(&self, rule: fn(&[&PackedFingerprint]) -> Vec<usize>) -> Vec<usize> {
-        if self.is_adaptive() { rule(&self.calls) } else { Vec::new() }
     }
 
     /// The places of the calls whose answers led to the steps of `standstill` and are like earlier

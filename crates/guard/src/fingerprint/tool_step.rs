@@ -102,18 +102,21 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     } else if is_silent {
         result = ResultPrint { gist: SILENT, is_empty: true, ..result };
     }
-    let wording = if kind == StepKind::Look && !is_error { wording_of(asked.tool_calls) } else { WordSet::default() };
+    let arguments: Vec<Cow<'_, str>> = asked.tool_calls.iter().map(|call| canonical(&call.arguments)).collect();
+    let wording = if kind == StepKind::Look && !is_error { wording_of(&arguments) } else { WordSet::default() };
     if wording != WordSet::default() && !result.is_empty {
         result.gist = gist::of_finding(asked.tool_calls, results).map_or(result.gist, |words| words.0);
     } else if kind == StepKind::Look && !is_error && !result.is_empty && has_numbers(asked.tool_calls) {
         result.gist = lines::sample(results).unwrap_or(result.gist);
     } else if kind == StepKind::Change && !is_error && !result.is_empty {
-        result.gist = target_of(asked.tool_calls).unwrap_or(result.gist);
+        result.gist = target_of(&arguments).unwrap_or(result.gist);
     }
     // A batch does one thing to each temporary file, so the file distinguishes its calls. A result
     // that is not short does so by itself.
     let names_files = !is_error && result.is_short && !result.is_empty;
-    let signatures: Vec<Signature> = asked.tool_calls.iter().map(|call| Signature::of(call, names_files)).collect();
+    let names = asked.tool_calls.iter().map(|call| &*call.name);
+    let signatures: Vec<Signature> =
+        names.zip(&arguments).map(|(name, arguments)| Signature::of(name, arguments, names_files)).collect();
     let step = ToolStep {
         literal: together(signatures.iter().map(|call| call.literal)),
         adaptive: together(signatures.iter().map(|call| call.adaptive)),
@@ -127,15 +130,14 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
 }
 
 /// The words of the texts in the arguments of a look.
-fn wording_of(calls: &[ToolCall<'_>]) -> WordSet {
-    let words = calls.iter().map(|call| wording(&canonical(&call.arguments)));
-    WordSet(words.fold(0, |all, words| all | words.0))
+fn wording_of(arguments: &[Cow<'_, str>]) -> WordSet {
+    WordSet(arguments.iter().fold(0, |all, canonical| all | wording(canonical).0))
 }
 
 /// What a change aims at; `None` if it names nothing, or several changes are made at once.
-fn target_of(calls: &[ToolCall<'_>]) -> Option<u32> {
-    let [call] = calls else { return None };
-    let target = targets(&canonical(&call.arguments));
+fn target_of(arguments: &[Cow<'_, str>]) -> Option<u32> {
+    let [canonical] = arguments else { return None };
+    let target = targets(canonical);
     (target != 0).then_some(target as u32)
 }
 
@@ -154,12 +156,11 @@ struct Signature {
 
 impl Signature {
     /// `names_files`: the names of temporary files count.
-    fn of(call: &ToolCall<'_>, names_files: bool) -> Signature {
-        let (name, arguments) = name_and_arguments(call);
+    fn of(name: &str, arguments: &str, names_files: bool) -> Signature {
         let name = XxHash3_64::oneshot(name.as_bytes());
-        let (masked, has_numbers) = exact(&arguments, Numbers::Masked);
+        let (masked, has_numbers) = exact(arguments, Numbers::Masked);
         let literal = fold(name, masked);
-        let kept = without_volatile(&arguments);
+        let kept = without_volatile(arguments);
         let is_same = !has_numbers && matches!(kept, Cow::Borrowed(_));
         let adaptive = if is_same { literal } else { fold(name, exact(&kept, Numbers::Kept).0) };
         // An id or a time as an argument makes it another call, although it is masked in texts.

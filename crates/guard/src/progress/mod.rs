@@ -89,7 +89,7 @@ fn against_earlier<'e>(
         return match step.kind {
             _ if step.result.is_empty => Novelty::Stale,
             _ if is_plateau(results(), step.result) => Novelty::Waited,
-            StepKind::Look | StepKind::Other if comes_back(results(), step.result) => Novelty::Neutral,
+            StepKind::Look | StepKind::Other if comes_back(results(), step.result) => Novelty::Waited,
             _ => Novelty::Stale,
         };
     }
@@ -165,14 +165,16 @@ fn is_plateau(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: Result
     has_direction && stands <= STANDS_FOR * moves.min(MOST_MOVES)
 }
 
-/// How many values a number must have had before it can return to one of them.
+/// How many values a number must have had before it can return to one of them, and how many looks
+/// in a row may show the same one.
 const FEWEST_VALUES: usize = 3;
+const MOST_EQUAL: usize = 3;
 
 /// Whether a live number has for a moment the value that it had some looks ago.
 fn comes_back(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> bool {
     let alike = || earlier.clone().filter(|result| result.shape == newest.shape);
     let mut values: Vec<u32> = alike().map(|result| result.kept).collect();
-    if values.last().is_none_or(|last| *last == newest.kept) {
+    if values.iter().rev().take_while(|value| **value == newest.kept).count() >= MOST_EQUAL {
         return false;
     }
     values.sort_unstable();

@@ -127,7 +127,7 @@ impl Naive {
         if same.iter().any(is_same) {
             return match step.result.is_empty {
                 false if stands_still(&of_shape) => Novelty::Waited,
-                false if may_live(&step) && comes_back(&of_shape) => Novelty::Neutral,
+                false if may_live(&step) && comes_back(&of_shape) => Novelty::Waited,
                 _ => Novelty::Stale,
             };
         }
@@ -431,12 +431,12 @@ fn lives(numbers: &[f32]) -> bool {
     !changes.is_empty() && (drifts || most - least > most / 5.0)
 }
 
-/// Whether the last of these results was there before, though not as the one before it, and they
+/// Whether the last of these results was there before, though not in the three before it, and they
 /// have a number that lives.
 fn comes_back(steps: &[ToolStep]) -> bool {
     let [earlier @ .., newest] = steps else { return false };
     let mut values: Vec<u32> = earlier.iter().map(|step| step.result.kept).collect();
-    if values.last().is_none_or(|last| *last == newest.result.kept) {
+    if values.len() >= 3 && values[values.len() - 3..].iter().all(|value| *value == newest.result.kept) {
         return false;
     }
     values.sort_unstable();

@@ -1,5 +1,7 @@
 //! Looks that show what is known, or nothing, while the agent gets on; and figures that live.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::super::steps::{begin, finish};
@@ -75,16 +77,27 @@ fn silent_terminal(run: &mut Run) {
 /// One old name after the other is looked for; most of them are gone.
 fn searches_seldom_find(run: &mut Run) {
     let (kit, mut chat) = begin(run);
+    let mut known = HashSet::new();
     while run.len() < 66 {
         for _ in 0..run.rng.count(5..=9) {
-            let name = words::identifier(&mut run.rng);
+            let name = new_name(run, &mut known);
             run.act(&mut chat, "", kit.search(&name, "src"), "No matches found");
         }
         let found = format!("{}:{}: {}", words::path(&mut run.rng), run.rng.range(3..=400), code::line(&mut run.rng));
-        let name = words::identifier(&mut run.rng);
+        let name = new_name(run, &mut known);
         run.act(&mut chat, "", kit.search(&name, "src"), &found);
     }
     finish(run, &mut chat);
+}
+
+/// A name that was not looked for before.
+fn new_name(run: &mut Run, known: &mut HashSet<String>) -> String {
+    loop {
+        let name = words::identifier(&mut run.rng);
+        if known.insert(name.clone()) {
+            return name;
+        }
+    }
 }
 
 /// A price that drifts, looked at every few seconds.
