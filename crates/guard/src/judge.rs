@@ -2,7 +2,7 @@
 
 use model::{Counting, Novelty, Outcome, SignalCounts, TextHash};
 
-use crate::rules::{self, Outgrowth, Rows, Standstill, Until};
+use crate::rules::{self, ChainEnd, ReportedStep, Rows, Standstill};
 use crate::window::PackedFingerprint;
 
 /// Compares the last call of a window with the earlier ones.
@@ -201,25 +201,25 @@ impl<'w> Judge<'w> {
             !has_moved_on(call) && !is_elsewhere(call) && self.prompt_counts(place, call)
         };
         if is_complaint || !self.current.novelty().is_progress() {
-            let until = if is_complaint { Until::Rest } else { Until::Progress };
-            self.trace(current, until, counts, |place| mark(place, Signal::Prompt));
+            let chain_end = if is_complaint { ChainEnd::Rest } else { ChainEnd::Progress };
+            self.trace(current, chain_end, counts, |place| mark(place, Signal::Prompt));
         }
         if let Some(newest) = self.newest {
-            let outgrowth = rules::outgrowth(&self.calls, newest);
+            let reported_step = rules::reported_step(&self.calls, newest);
             let newest_call = self.calls[newest];
-            let repeated = rules::repeated(&self.calls, outgrowth);
+            let repeated = rules::repeated(&self.calls, reported_step);
             let counts = |place, call: &PackedFingerprint| {
-                self.response_counts(place, call, newest_call, outgrowth)
+                self.response_counts(place, call, newest_call, reported_step)
                     || (rules::is_comparable(call, newest_call) && rules::came_to_same(&self.calls, place, repeated))
             };
-            let until = rules::chain_end(outgrowth.map(|outgrowth| outgrowth.step()));
-            self.trace(newest, until, counts, |place| mark(place, Signal::Response));
+            let chain_end = rules::chain_end(reported_step.map(|reported_step| reported_step.step()));
+            self.trace(newest, chain_end, counts, |place| mark(place, Signal::Response));
         }
         if self.current.novelty().is_repetition() {
             let is_barren = self.current.novelty() == Novelty::Barren;
-            let until = if is_barren { Until::Progress } else { rules::chain_end(self.current.tools()) };
+            let chain_end = if is_barren { ChainEnd::Progress } else { rules::chain_end(self.current.tools()) };
             let counts = |_, call: &PackedFingerprint| self.tool_calls_count(call);
-            self.trace(current, until, counts, |place| mark(place, Signal::ToolCalls));
+            self.trace(current, chain_end, counts, |place| mark(place, Signal::ToolCalls));
         }
     }
 
@@ -230,7 +230,7 @@ impl<'w> Judge<'w> {
     fn trace(
         &self,
         from: usize,
-        until: Until,
+        chain_end: ChainEnd,
         counts: impl Fn(usize, &PackedFingerprint) -> bool,
         mut mark: impl FnMut(usize),
     ) {
@@ -246,7 +246,7 @@ impl<'w> Judge<'w> {
             if rules::may_be_scheduled(self.calls[later], call) && self.is_scheduled(later, &counts) {
                 return;
             }
-            if rules::is_after_progress(&self.calls, later, place, until) {
+            if rules::is_after_progress(&self.calls, later, place, chain_end) {
                 return;
             }
             mark(place);
@@ -270,14 +270,14 @@ impl<'w> Judge<'w> {
             && rules::is_asked_again(&self.calls, place, current)
     }
 
-    /// `outgrowth` is the outcome of the `newest` response.
+    /// `reported_step` is the outcome of the `newest` response.
     #[inline]
     fn response_counts(
         &self,
         place: usize,
         call: &PackedFingerprint,
         newest: &PackedFingerprint,
-        outgrowth: Option<Outgrowth<'_>>,
+        reported_step: Option<ReportedStep<'_>>,
     ) -> bool {
         let (Some(one), Some(other)) = (call.response(), newest.response()) else {
             return false;
@@ -285,7 +285,7 @@ impl<'w> Judge<'w> {
         one.adaptive.is_similar(other.adaptive)
             && rules::is_comparable(call, newest)
             && rules::response_has_weight(call, newest, self.current)
-            && !rules::gave_something_new(&self.calls, place, outgrowth)
+            && !rules::gave_something_new(&self.calls, place, reported_step)
     }
 
     fn tool_calls_count(&self, call: &PackedFingerprint) -> bool {

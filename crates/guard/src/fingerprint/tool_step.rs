@@ -17,7 +17,7 @@ use super::result::{self, gist, lines, nothing};
 /// A longer result of a look is content, which may contain any word.
 const LONGEST_MESSAGE: usize = 600;
 
-/// The gist of a terminal whose program runs and says nothing.
+/// The gist of a terminal whose program runs without output.
 const SILENT: u32 = 0x7369_6c65;
 
 /// A report has at least so many words.
@@ -84,7 +84,7 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
         (StepKind::Look, output) if output.len() > LONGEST_MESSAGE => says_error_at_once(output),
         (_, output) => says_error(output),
     };
-    // Whoever reads a terminal waits while its program runs and says nothing.
+    // Reading a terminal is waiting while its program runs without output.
     let is_silent = !asked.tool_results.is_empty() && asked.tool_results.iter().all(|result| runs_silently(result));
     let may_wait = matches!(kind, StepKind::Look | StepKind::Other);
     let kind = if is_silent && may_wait { StepKind::Wait } else { kind };

@@ -170,7 +170,7 @@ fn is_plateau(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: Result
 const FEWEST_VALUES: usize = 3;
 const MOST_EQUAL: usize = 3;
 
-/// Whether a live number has for a moment the value that it had some looks ago.
+/// Whether a live number briefly has a value that it had some looks ago.
 fn comes_back(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> bool {
     let alike = || earlier.clone().filter(|result| result.shape == newest.shape);
     let mut values: Vec<u32> = alike().map(|result| result.kept).collect();

@@ -34,14 +34,14 @@ pub(crate) fn is_same_outcome(call: &PackedFingerprint, current: &PackedFingerpr
 
 /// The outcome of a response: the tool step that the next call of its conversation reports.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgrowth<'w> {
+pub(crate) struct ReportedStep<'w> {
     reported: &'w PackedFingerprint,
     step: ToolStep,
 }
 
-impl<'w> Outgrowth<'w> {
-    fn of(reported: &'w PackedFingerprint) -> Option<Outgrowth<'w>> {
-        reported.tools().map(|step| Outgrowth { reported, step })
+impl<'w> ReportedStep<'w> {
+    fn of(reported: &'w PackedFingerprint) -> Option<ReportedStep<'w>> {
+        reported.tools().map(|step| ReportedStep { reported, step })
     }
 
     pub(crate) fn step(&self) -> ToolStep {
@@ -52,7 +52,7 @@ impl<'w> Outgrowth<'w> {
         self.reported.novelty()
     }
 
-    fn has_result_of(&self, other: &Outgrowth<'_>) -> bool {
+    fn has_result_of(&self, other: &ReportedStep<'_>) -> bool {
         is_same_result((self.step.result, self.novelty()), (other.step.result, other.novelty()))
     }
 
@@ -65,12 +65,12 @@ impl<'w> Outgrowth<'w> {
 /// Whether the tool calls of two similar responses gave different results, or were waited for:
 /// those of the response at `place`, and those whose outcome is `newest`. Then the same words are
 /// not a repetition.
-pub(crate) fn gave_something_new(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth<'_>>) -> bool {
+pub(crate) fn gave_something_new(calls: &[&PackedFingerprint], place: usize, newest: Option<ReportedStep<'_>>) -> bool {
     let Some(newest) = newest else { return false };
     if newest.is_new() {
         return true;
     }
-    let Some(earlier) = outgrowth(calls, place) else { return false };
+    let Some(earlier) = reported_step(calls, place) else { return false };
     !newest.has_result_of(&earlier) || earlier.novelty() == Novelty::Waited
 }
 
@@ -80,7 +80,10 @@ const SAME_CALLS: usize = 5;
 const SAME_OUTCOMES: usize = 6;
 
 /// The `newest` outcome, if it was repeated so often that the words of its response do not count.
-pub(crate) fn repeated<'w>(calls: &[&'w PackedFingerprint], newest: Option<Outgrowth<'w>>) -> Option<Outgrowth<'w>> {
+pub(crate) fn repeated<'w>(
+    calls: &[&'w PackedFingerprint],
+    newest: Option<ReportedStep<'w>>,
+) -> Option<ReportedStep<'w>> {
     let newest = newest.filter(|newest| newest.novelty().is_repetition())?;
     let is_same = |call: &&&PackedFingerprint| is_same_outcome(call, newest.reported);
     let is_same_call = |call: &&&PackedFingerprint| call.tool_signature() == newest.reported.tool_signature();
@@ -94,8 +97,8 @@ pub(crate) fn repeated<'w>(calls: &[&'w PackedFingerprint], newest: Option<Outgr
 /// Whether the response of the call at `place` had the same outcome as `newest`, which is
 /// [repeated]: agents announce in ever different words what they do again. Different calls with the
 /// same outcome are not a repetition if something new was seen since.
-pub(crate) fn came_to_same(calls: &[&PackedFingerprint], place: usize, newest: Option<Outgrowth<'_>>) -> bool {
-    let (Some(newest), Some(earlier)) = (newest, outgrowth(calls, place).filter(|_| newest.is_some())) else {
+pub(crate) fn came_to_same(calls: &[&PackedFingerprint], place: usize, newest: Option<ReportedStep<'_>>) -> bool {
+    let (Some(newest), Some(earlier)) = (newest, reported_step(calls, place).filter(|_| newest.is_some())) else {
         return false;
     };
     let is_same_call = earlier.step.adaptive == newest.step.adaptive;
@@ -109,18 +112,18 @@ pub(crate) fn came_to_same(calls: &[&PackedFingerprint], place: usize, newest: O
 /// The outcome of the response of the call at `place`.
 // Not inlined: it is seldom called, and would take registers from what runs for every call.
 #[inline(never)]
-pub(crate) fn outgrowth<'w>(calls: &[&'w PackedFingerprint], place: usize) -> Option<Outgrowth<'w>> {
+pub(crate) fn reported_step<'w>(calls: &[&'w PackedFingerprint], place: usize) -> Option<ReportedStep<'w>> {
     let (call, later) = (calls[place], &calls[place + 1..]);
     let next = later.iter().find(|other| other.conversation() == call.conversation())?;
     // A command that was written as text is answered with the next user message, which is another
     // turn.
     let is_written = next.tools().is_some_and(|step| step.is_written);
     if is_written && next.turn().position > call.turn().position {
-        return Outgrowth::of(next);
+        return ReportedStep::of(next);
     }
     let next = later.iter().find(|other| is_same_turn(other, call))?;
     // A prompt that is rebuilt at every step may show only the last action: then its depth does not
     // grow.
     let is_later = next.step().depth > call.step().depth || (is_written && next.step() != call.step());
-    if is_later { Outgrowth::of(next) } else { None }
+    if is_later { ReportedStep::of(next) } else { None }
 }

@@ -11,7 +11,7 @@ const FILLERS: usize = 2;
 
 /// What ends a chain of repetitions, in addition to a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
+pub(crate) enum ChainEnd {
     /// A new action, or more new things seen than a lap may have.
     Work,
     /// The same, or the result of a new call, other than the one with this signature.
@@ -87,8 +87,13 @@ fn always_fails(calls: &[&PackedFingerprint], call: &PackedFingerprint) -> bool 
 
 /// Whether there was progress between the calls at two places, in the conversation of either, so
 /// that the later call is not a lap of a loop with the earlier one.
-pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earlier: usize, until: Until) -> bool {
-    if until == Until::Rest {
+pub(crate) fn is_after_progress(
+    calls: &[&PackedFingerprint],
+    later: usize,
+    earlier: usize,
+    chain_end: ChainEnd,
+) -> bool {
+    if chain_end == ChainEnd::Rest {
         return false;
     }
     let first = earlier + 1;
@@ -109,10 +114,12 @@ pub(crate) fn is_after_progress(calls: &[&PackedFingerprint], later: usize, earl
             }
             Novelty::Found if is_source(calls, place) && !always_fails(calls, calls[later]) => return true,
             Novelty::Found if is_done_right(calls, place, later, earlier) => return true,
-            Novelty::Found if matches!(until, Until::Discovery(call) if is_first(calls, place, call)) => return true,
+            Novelty::Found if matches!(chain_end, ChainEnd::Discovery(call) if is_first(calls, place, call)) => {
+                return true;
+            }
             Novelty::Found => found += 1,
             _ => {}
         }
     }
-    found > if until == Until::Progress { 0 } else { FILLERS }
+    found > if chain_end == ChainEnd::Progress { 0 } else { FILLERS }
 }

@@ -7,20 +7,20 @@ use crate::fingerprint::digest::{Word, Words};
 use crate::fingerprint::normalise::{Numbers, words_of};
 
 /// What a word says about the next one, one bit for each statement.
-pub(super) type Says = u8;
+pub(super) type Hints = u8;
 
-pub(super) const VOLATILE: Says = 1;
-pub(super) const CALENDAR: Says = 1 << 1;
-pub(super) const ID: Says = 1 << 2;
-pub(super) const WAIT: Says = 1 << 3;
-pub(super) const AMOUNT: Says = 1 << 4;
+pub(super) const VOLATILE: Hints = 1;
+pub(super) const CALENDAR: Hints = 1 << 1;
+pub(super) const ID: Hints = 1 << 2;
+pub(super) const WAIT: Hints = 1 << 3;
+pub(super) const AMOUNT: Hints = 1 << 4;
 
 /// Words by their hashes.
 pub(super) struct Keywords {
     /// A bit for the upper bits of every known hash: nearly every word is in no list, and a missing
     /// bit shows that at once.
     filter: Vec<u64>,
-    known: Vec<(u64, Says)>,
+    known: Vec<(u64, Hints)>,
 }
 
 /// How many of the upper bits of a hash choose its bit.
@@ -42,13 +42,13 @@ pub(super) static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
 });
 
 impl Keywords {
-    fn add(&mut self, says: Says, words: &[&str], ends: &[&str]) {
+    fn add(&mut self, hints: Hints, words: &[&str], ends: &[&str]) {
         for word in words {
             for form in ends.iter().flat_map(|end| ["", "(", "["].map(|start| format!("{start}{word}{end}"))) {
                 let hash = word_hash(&form);
                 let (place, bit) = Keywords::place(hash);
                 self.filter[place] |= bit;
-                self.known.push((hash, says));
+                self.known.push((hash, hints));
             }
         }
     }
@@ -60,16 +60,16 @@ impl Keywords {
     }
 
     #[inline]
-    pub(super) fn says(&self, hash: u64) -> Says {
+    pub(super) fn hints(&self, hash: u64) -> Hints {
         let (place, bit) = Keywords::place(hash);
         if self.filter[place] & bit == 0 { 0 } else { self.look_up(hash) }
     }
 
     #[inline(never)]
-    fn look_up(&self, hash: u64) -> Says {
+    fn look_up(&self, hash: u64) -> Hints {
         let first = self.known.partition_point(|(known, _)| *known < hash);
         let same = self.known[first..].iter().take_while(|(known, _)| *known == hash);
-        same.fold(0, |all, (_, says)| all | says)
+        same.fold(0, |all, (_, hints)| all | hints)
     }
 }
 

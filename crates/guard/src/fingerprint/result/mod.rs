@@ -10,15 +10,15 @@ use crate::fingerprint::normalise::{Numbers, words_of};
 pub(super) mod client_header;
 pub(super) mod error_text;
 pub(super) mod gist;
+mod hasher;
 mod keywords;
-mod lights;
 pub(super) mod lines;
 pub(super) mod nothing;
 mod phrases;
 mod tokens;
 mod volatile;
 
-use lights::Lights;
+use hasher::ResultHasher;
 
 /// The print of the results of one step, and how many seconds of waiting they report. Their order
 /// does not count: parallel calls come back in any order.
@@ -42,16 +42,16 @@ pub(super) fn of_results<'t>(results: impl Iterator<Item = &'t str>) -> (ResultP
 }
 
 fn of_result(result: &str) -> (ResultPrint, u16) {
-    let mut lights = Lights::new();
-    words_of([result], Numbers::Kept, &mut lights);
-    lights.finish()
+    let mut hasher = ResultHasher::new();
+    words_of([result], Numbers::Kept, &mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lights(text: &str) -> ResultPrint {
+    fn print_of(text: &str) -> ResultPrint {
         of_results([text].into_iter()).0
     }
 
@@ -103,7 +103,7 @@ mod tests {
             ),
             ("1763423732 starting", "1763423999 starting"),
         ] {
-            let (one_print, other_print) = (lights(one), lights(other));
+            let (one_print, other_print) = (print_of(one), print_of(other));
             assert_eq!((one_print.shape, one_print.kept), (other_print.shape, other_print.kept), "{one:?} {other:?}");
         }
     }
@@ -123,7 +123,7 @@ mod tests {
             ("[14]<button>", "[15]<button>"),
             ("valid: 3", "valid: 4"),
         ] {
-            let (one_print, other_print) = (lights(one), lights(other));
+            let (one_print, other_print) = (print_of(one), print_of(other));
             assert_eq!(one_print.shape, other_print.shape, "{one:?} {other:?}");
             assert_ne!(one_print.kept, other_print.kept, "{one:?} {other:?}");
             assert_ne!(one_print.numbers, other_print.numbers, "{one:?} {other:?}");
@@ -133,15 +133,15 @@ mod tests {
     #[test]
     fn other_words_are_another_result() {
         for (one, other) in [("3 failed", "3 passed"), ("a b", "ab"), ("running", "done"), ("x.rs", "y.rs")] {
-            assert_ne!(lights(one).shape, lights(other).shape, "{one:?} {other:?}");
+            assert_ne!(print_of(one).shape, print_of(other).shape, "{one:?} {other:?}");
         }
     }
 
     #[test]
     fn what_is_empty_says_so() {
         for text in ["", " \n", "\t"] {
-            assert!(lights(text).is_empty, "{text:?}");
+            assert!(print_of(text).is_empty, "{text:?}");
         }
-        assert!(!lights("0").is_empty);
+        assert!(!print_of("0").is_empty);
     }
 }

@@ -2,7 +2,7 @@
 
 use model::ResultPrint;
 
-use super::keywords::{AMOUNT, CALENDAR, ID, KEYWORDS, Keywords, Says, VOLATILE, WAIT};
+use super::keywords::{AMOUNT, CALENDAR, Hints, ID, KEYWORDS, Keywords, VOLATILE, WAIT};
 use super::tokens::{Token, tokens};
 use super::volatile;
 use crate::fingerprint::digest::{Word, Words, fold};
@@ -11,7 +11,7 @@ use crate::fingerprint::digest::{Word, Words, fold};
 const MASKED: u64 = 0x6d61_736b_6564_0001;
 
 /// The hashes of a result while its words are read.
-pub(super) struct Lights {
+pub(super) struct ResultHasher {
     keywords: &'static Keywords,
     shape: u64,
     kept: u64,
@@ -19,7 +19,7 @@ pub(super) struct Lights {
     /// The previous word, if it ended with a number whose meaning depends on the next word.
     waiting: Option<Waiting>,
     /// What the previous word says about this one.
-    before: Says,
+    before: Hints,
     /// Whether the previous word belongs to a list of volatile numbers that continues.
     list_goes_on: bool,
     /// How many words were read, without tags.
@@ -60,9 +60,9 @@ struct Waiting {
     is_epoch: bool,
 }
 
-impl Lights {
-    pub(super) fn new() -> Lights {
-        Lights {
+impl ResultHasher {
+    pub(super) fn new() -> ResultHasher {
+        ResultHasher {
             keywords: &KEYWORDS,
             shape: 0,
             kept: 0,
@@ -170,29 +170,29 @@ impl Lights {
         if self.waiting.is_some() {
             self.settle(word.bytes);
         }
-        let says = self.keywords.says(word.hash);
+        let hints = self.keywords.hints(word.hash);
         if self.before & ID != 0 && volatile::may_be_id(word.bytes, word.has_digits) {
             self.add(MASKED, MASKED);
         } else if word.has_digits {
             let named = volatile::without_temporary_name(word.bytes);
             if named == TEMPORARY { self.add(MASKED, MASKED) } else { self.word_with_digits(named) }
-        } else if says & CALENDAR != 0 || word.bytes.starts_with(TEMPORARY) {
+        } else if hints & CALENDAR != 0 || word.bytes.starts_with(TEMPORARY) {
             self.add(MASKED, MASKED);
         } else {
             self.add(word.hash, word.hash);
         }
         let volatile = if volatile::names_volatile(word.bytes) { VOLATILE } else { 0 };
-        self.before = says | volatile | if volatile::names_id(word.bytes) { ID } else { 0 };
+        self.before = hints | volatile | if volatile::names_id(word.bytes) { ID } else { 0 };
     }
 }
 
-impl Words for Lights {
+impl Words for ResultHasher {
     /// Nearly all words have no digits, are in no list and follow a word of the same kind: they
     /// take the short path.
     #[inline]
     fn word(&mut self, word: Word<'_>) {
         let is_mark = matches!(word.bytes, [b'<', ..] | [b'/', b't', ..] | [.., b':' | b'=']);
-        if self.is_quiet && !word.has_digits && !is_mark && self.keywords.says(word.hash) == 0 {
+        if self.is_quiet && !word.has_digits && !is_mark && self.keywords.hints(word.hash) == 0 {
             self.words += 1;
             return self.add(word.hash, word.hash);
         }
