@@ -6,6 +6,7 @@ default:
 # Formatting, lints and unit tests: under a minute when warm
 check:
     cargo fmt --all --check
+    scripts/figures --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
     cargo test --workspace --locked --lib
 
@@ -18,6 +19,10 @@ test: check
 # Everything that must hold before a change lands, as CI runs it; needs root
 full:
     scripts/test
+
+# Size and structure of the crates: functions, files, folders, import cycles
+figures:
+    scripts/figures
 
 # What the proxy costs, beside nginx and a bare proxy
 bench:
