@@ -18,8 +18,9 @@ use crate::kills::Kills;
 
 /// How many kills the database is asked about at a time.
 const AT_ONCE: usize = 500;
-/// How long a replica has to record its own kill. A commit takes milliseconds.
-const GRACE: Duration = Duration::from_secs(3);
+/// How long a replica has to record its own kill. A commit takes milliseconds; refused calls wait
+/// until a kill is recorded, and if two replicas record one, an epoch still ends once.
+const GRACE: Duration = Duration::from_millis(1_500);
 
 type Loading<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
