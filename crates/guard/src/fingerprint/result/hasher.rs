@@ -171,7 +171,9 @@ impl ResultHasher {
             self.settle(word.bytes);
         }
         let hints = self.keywords.hints(word.hash);
-        if self.before & ID != 0 && volatile::may_be_id(word.bytes, word.has_digits) {
+        // How many tokens the output had before it was cut.
+        let is_token_count = self.is_headed && word.has_digits && self.before & AMOUNT != 0;
+        if is_token_count || self.before & ID != 0 && volatile::may_be_id(word.bytes, word.has_digits) {
             self.add(MASKED, MASKED);
         } else if word.has_digits {
             let named = volatile::without_temporary_name(word.bytes);

@@ -62,6 +62,10 @@ mod tests {
                 "Chunk ID: 4fe6ad\nWall time: 0.0521 seconds\nProcess exited with code 0",
                 "Chunk ID: 91bc0e\nWall time: 1.2043 seconds\nProcess exited with code 0",
             ),
+            (
+                "Chunk ID: 4fe6ad\nOriginal token count: 31\nOutput:\nno such service",
+                "Chunk ID: 91bc0e\nOriginal token count: 36\nOutput:\nno such service",
+            ),
             ("started pid 4242 on port 51234", "started pid 977 on port 40000"),
             ("pid=4242 failed", "pid=88 failed"),
             ("[14:03:22] failed", "[14:05:01] failed"),
