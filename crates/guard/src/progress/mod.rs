@@ -25,6 +25,8 @@ const POLL_SILENCE_S: u16 = 20;
 const TERMINAL_SILENCE_S: u16 = 5;
 /// The same for running or doing something again: tests and builds take a while by themselves.
 const RUN_SILENCE_S: u16 = 60;
+/// The same for two looks at live numbers: whoever watches a queue or a price pauses in between.
+const WATCH_SILENCE_S: u16 = 2;
 
 /// When and where a step came.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +44,7 @@ pub(crate) fn novelty<'e>(
     step: &ToolStep,
     moment: Moment,
 ) -> Novelty {
-    let brought = against_earlier(earlier.clone(), step, moment.turn);
+    let brought = against_earlier(earlier.clone(), step, moment);
     let silence = moment.silence;
     // Waiting excuses a step without progress; something new is progress however long it took.
     let is_empty_poll = brought == Novelty::Barren && step.result.is_empty && silence >= POLL_SILENCE_S;
@@ -58,8 +60,9 @@ pub(crate) fn novelty<'e>(
 fn against_earlier<'e>(
     earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
     step: &ToolStep,
-    turn: Turn,
+    moment: Moment,
 ) -> Novelty {
+    let turn = moment.turn;
     let steps = || earlier.clone().filter_map(|call| Some((call, call.tools()?)));
     let is_same_call = |other: &ToolStep| other.adaptive == step.adaptive;
     // Different questions of the user may have the same answer.
@@ -83,13 +86,18 @@ fn against_earlier<'e>(
     {
         return Novelty::Neutral;
     }
+    // What is run or changed is measured, and measurements jitter.
+    let is_watched = || {
+        matches!(step.kind, StepKind::Look | StepKind::Other)
+            && since_same(earlier.clone(), step, moment.silence).is_some_and(|(_, silence)| silence >= WATCH_SILENCE_S)
+    };
     let is_same_result = |other: ResultPrint| other.kept == step.result.kept || other.is_same_nothing(step.result);
     if same().any(|other| is_same_result(other.result)) {
         let results = || same().map(|other| other.result);
         return match step.kind {
             _ if step.result.is_empty => Novelty::Stale,
             _ if is_plateau(results(), step.result) => Novelty::Waited,
-            StepKind::Look | StepKind::Other if comes_back(results(), step.result) => Novelty::Waited,
+            _ if is_watched() && comes_back(results(), step.result) => Novelty::Waited,
             _ => Novelty::Stale,
         };
     }
@@ -109,12 +117,10 @@ fn against_earlier<'e>(
         _ => {}
     }
     let all = all_series(alike, step.result);
-    // What is run or changed is measured, and measurements jitter.
-    let may_live = matches!(step.kind, StepKind::Look | StepKind::Other);
     match movement(&all) {
         _ if step.is_error && (counts_tries(&all) || are_drawn(&all)) => Novelty::Jitter,
         // Numbers that go back and forth within wide bounds may be live measurements.
-        Novelty::Jitter if !step.is_error && (may_live && live(&all) || all.iter().any(Series::is_lively)) => {
+        Novelty::Jitter if !step.is_error && (is_watched() && live(&all) || all.iter().any(Series::is_lively)) => {
             Novelty::Neutral
         }
         brought => brought,
@@ -185,9 +191,12 @@ fn comes_back(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: Result
 /// What a step with new calls contributed.
 fn of_new_call(mut steps: impl Iterator<Item = (bool, ToolStep)>, step: &ToolStep) -> Novelty {
     if step.is_error {
-        let is_same = |other: ResultPrint| other.gist == step.result.gist || other.shape == step.result.shape;
-        let is_known = steps.any(|(_, other)| other.is_error && is_same(other.result));
-        return if is_known { Novelty::Stale } else { Novelty::Neutral };
+        let is_same = |other: &ResultPrint| other.gist == step.result.gist || other.shape == step.result.shape;
+        let errors = steps.filter(|(_, other)| other.is_error).map(|(_, other)| other.result);
+        let known: Vec<ResultPrint> = errors.filter(is_same).collect();
+        let alike = known.iter().copied().filter(|other| other.shape == step.result.shape);
+        let gets_smaller = || all_series(alike, step.result).iter().any(Series::falls);
+        return if known.is_empty() || gets_smaller() { Novelty::Neutral } else { Novelty::Stale };
     }
     match step.kind {
         StepKind::Change => Novelty::Changed,
@@ -245,15 +254,24 @@ fn is_poll<'e>(
     let starts_over = |call: &PackedFingerprint| {
         call.turn() == moment.turn && call.step().depth >= moment.depth && !step.is_written && !step.is_error
     };
-    let mut longest = moment.silence;
-    for call in earlier.clone().rev() {
+    let Some((call, silence)) = since_same(earlier.clone(), step, moment.silence) else { return false };
+    silence >= enough && !starts_over(call) && !(step.is_error && is_given_up(earlier, step))
+}
+
+/// The last call with the same step, and the longest silence since.
+fn since_same<'e>(
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>,
+    step: &ToolStep,
+    silence: u16,
+) -> Option<(&'e PackedFingerprint, u16)> {
+    let mut longest = silence;
+    for call in earlier.rev() {
         if call.tool_signature() == Some(step.adaptive) {
-            let is_waited = longest >= enough && !starts_over(call);
-            return is_waited && !(step.is_error && is_given_up(earlier, step));
+            return Some((call, longest));
         }
         longest = longest.max(call.silence());
     }
-    false
+    None
 }
 
 /// How often a failure may be retried after a wait, and how often at regular intervals.

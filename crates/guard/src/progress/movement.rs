@@ -105,6 +105,12 @@ impl Series {
         self.changes > 0 && (has_direction || gets_on || goes_far)
     }
 
+    /// Whether it only falls, and faster than a count of tries: an input that is cut down, errors
+    /// that are mended.
+    pub(super) fn falls(&self) -> bool {
+        self.changes >= 2 && self.turns == 0 && -self.gain > MOST_TRIES * self.changes as f32
+    }
+
     /// Whether it is too early to decide: a number that falls in the end may rise at first.
     fn may_move(&self) -> bool {
         matches!((self.changes, self.turns), (1 | 2, _) | (3, 0 | 1))

@@ -124,10 +124,13 @@ impl Naive {
             same.iter().filter(|other| other.result.shape == step.result.shape).copied().chain([step]).collect();
         let is_same =
             |other: &ToolStep| other.result.kept == step.result.kept || other.result.is_same_nothing(step.result);
+        let last = asks.iter().rposition(|call| call.tools.is_some_and(|other| other.adaptive == step.adaptive));
+        let since = last.map_or(&asks[..], |last| &asks[last + 1..]);
+        let is_watched = may_live(&step) && since.iter().chain([print]).any(|call| call.silence >= 2);
         if same.iter().any(is_same) {
             return match step.result.is_empty {
                 false if stands_still(&of_shape) => Novelty::Waited,
-                false if may_live(&step) && comes_back(&of_shape) => Novelty::Waited,
+                false if is_watched && comes_back(&of_shape) => Novelty::Waited,
                 _ => Novelty::Stale,
             };
         }
@@ -147,7 +150,7 @@ impl Naive {
             (_, true, true) => Novelty::Neutral,
             (_, true, false) => Novelty::Found,
             // All results of the test have one number at most.
-            _ => of_numbers(&[alike, vec![step.result.numbers[0]]].concat(), &step),
+            _ => of_numbers(&[alike, vec![step.result.numbers[0]]].concat(), step.is_error, is_watched),
         }
     }
 
@@ -316,7 +319,13 @@ fn count(window: &[Fingerprint], exempts: &Exempts) -> SignalCounts {
 /// What a step brought whose calls were not made before.
 fn new_call(steps: &[(Fingerprint, ToolStep)], step: &ToolStep, print: &Fingerprint) -> Novelty {
     let is_same = |other: &ToolStep| other.result.gist == step.result.gist || other.result.shape == step.result.shape;
-    let fails_alike = steps.iter().any(|(_, other)| other.is_error && is_same(other));
+    let known: Vec<ToolStep> = steps.iter().map(|(_, other)| *other).filter(|it| it.is_error && is_same(it)).collect();
+    let alike = known.iter().filter(|other| other.result.shape == step.result.shape).chain([step]);
+    let numbers: Vec<f32> = alike.map(|other| other.result.numbers[0]).collect();
+    let changes: Vec<f32> = numbers.windows(2).map(|pair| pair[1] - pair[0]).filter(|change| *change != 0.0).collect();
+    let falls_far = changes.iter().sum::<f32>() < changes.len() as f32 * -4.0;
+    let gets_smaller = changes.len() >= 2 && changes.iter().all(|change| *change < 0.0) && falls_far;
+    let fails_alike = !known.is_empty() && !gets_smaller;
     let finds_alike = steps.iter().any(|(call, other)| call.turn == print.turn && same_finding(other, step));
     let misses_alike = says_nothing(step)
         && steps
@@ -388,8 +397,7 @@ fn same_part(one: &ToolStep, other: &ToolStep) -> bool {
 
 /// What the numbers of the same call say, the newest last: those of a failure may count the tries,
 /// others may be those of something that lives.
-fn of_numbers(numbers: &[f32], step: &ToolStep) -> Novelty {
-    let is_error = step.is_error;
+fn of_numbers(numbers: &[f32], is_error: bool, is_watched: bool) -> Novelty {
     let changes: Vec<f32> = numbers.windows(2).map(|pair| pair[1] - pair[0]).filter(|change| *change != 0.0).collect();
     let most = numbers.iter().copied().fold(f32::MIN, f32::max);
     let least = numbers.iter().copied().fold(f32::MAX, f32::min);
@@ -400,7 +408,7 @@ fn of_numbers(numbers: &[f32], step: &ToolStep) -> Novelty {
     match movement(numbers) {
         _ if is_error && (counts_tries || is_drawn) => Novelty::Jitter,
         Novelty::Jitter if !is_error && is_lively => Novelty::Neutral,
-        Novelty::Jitter if !is_error && may_live(step) && lives(numbers) => Novelty::Neutral,
+        Novelty::Jitter if !is_error && is_watched && lives(numbers) => Novelty::Neutral,
         brought => brought,
     }
 }

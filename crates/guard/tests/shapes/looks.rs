@@ -78,6 +78,7 @@ fn price(round: usize) -> f64 {
 #[test]
 fn figures_that_live_are_looked_at_every_few_seconds() {
     check(None, |client, round| {
+        client.wait(4);
         client.tool(
             "get_price",
             &json!({"symbol": "ACME"}),
@@ -86,17 +87,27 @@ fn figures_that_live_are_looked_at_every_few_seconds() {
     });
     check(None, |client, round| {
         let waiting = [14, 17, 12, 9, 15, 21, 18, 14, 11, 16][round % 10] + round * 7 % 5;
+        client.wait(4);
         client.tool("queue_length", &json!({"queue": "orders"}), &format!("{waiting} messages are waiting"));
     });
 }
 
 #[test]
 fn figures_that_only_jitter() {
+    // Without a pause: no one watches like this.
+    check(Some(5), |client, round| {
+        let load = 11.0 + [0.0, 0.7, 0.3, 1.1, 0.5, 0.1, 0.9, 0.4, 1.2, 0.2][round % 10];
+        client.tool("metric", &json!({"name": "cpu"}), &format!("{load:.1} %"));
+    });
+    check(Some(9), |client, round| {
+        let seconds = 0.9 + (round * 617 % 997) as f64 / 2_000.0;
+        client.tool("validate", &json!({}), &format!(r#"{{"errors": 0, "seconds": {seconds:.3}}}"#));
+    });
     check(Some(6), |client, round| {
         let size = 48_300 + (round * 7_919 + 13) % 97;
         client.tool("fetch", &json!({"url": "https://example.com/"}), &format!("200 OK, {size} bytes, no change"));
     });
-    check(Some(12), |client, round| {
+    check(Some(6), |client, round| {
         let score = 7_100 + (round * 7_919 + round * round * 13) % 97;
         client.tool("lookup", &json!({"name": "Szabo"}), &format!("Szabo, Anna, Budapest; relevance 0.{score}"));
     });

@@ -77,3 +77,17 @@ fn the_same_look_after_a_wait_in_one_conversation() {
         client.tool("get_event", &json!({"id": "55120"}), r#"{"mailbox":"claims","used":"101 %"}"#);
     });
 }
+
+#[test]
+fn input_that_still_crashes_is_cut_down() {
+    let crash = |left: usize| format!("ERROR: heap-buffer-overflow in read_tag\n{left} bytes left\nexit code 1");
+    check(None, |client, round| {
+        let cut = format!("./cut crash.bin {} && ./decoder crash.bin", round * 7_919 % 4_001);
+        client.tool("bash", &json!({ "command": cut }), &crash(900_000 - 9_000 * round));
+    });
+    // The same without getting on.
+    check(Some(7), |client, round| {
+        let cut = format!("./cut crash.bin {} && ./decoder crash.bin", round * 7_919 % 4_001);
+        client.tool("bash", &json!({ "command": cut }), &crash(900_000 - 9_000 * (round % 2)));
+    });
+}
