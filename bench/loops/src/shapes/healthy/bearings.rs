@@ -11,7 +11,7 @@ use crate::material::{code, words};
 use crate::run::Run;
 
 pub(super) fn shapes() -> Vec<Shape> {
-    let mut shapes: Vec<Shape> = shapes![false; anchor_file_reread, two_anchors_reread, silent_terminal]
+    let mut shapes: Vec<Shape> = shapes![false; reread_before_each_read, two_anchors_reread, silent_terminal]
         .into_iter()
         .map(Shape::with_codex)
         .collect();
@@ -20,7 +20,7 @@ pub(super) fn shapes() -> Vec<Shape> {
 }
 
 /// A file of types is read again before each new file.
-fn anchor_file_reread(run: &mut Run) {
+fn reread_before_each_read(run: &mut Run) {
     reread(run, 1);
 }
 
