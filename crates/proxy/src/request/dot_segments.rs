@@ -3,14 +3,14 @@
 //! not look like one.
 
 /// Whether a segment of `path` decodes to `.` or `..`: encoded any number of times, with encoded
-/// slashes and backslashes, in UTF-8 that is longer than necessary, before a `;` or an encoded `?`
-/// or `#`, and between blanks.
+/// slashes and backslashes, in UTF-8 that is longer than necessary, in characters that some servers
+/// take for a dot or a slash, before a `;` or an encoded `?` or `#`, and between blanks.
 pub fn has_dot_segments(path: &str) -> bool {
     // Nearly no path has a dot outside of a name.
     if path.bytes().all(|byte| byte != b'.' && byte != b'%' && byte.is_ascii()) {
         return false;
     }
-    fully_decoded(path).split(|byte| matches!(byte, b'/' | b'\\')).any(is_dots)
+    String::from_utf8_lossy(&fully_decoded(path)).split(is_separator).any(is_dots)
 }
 
 /// `path` without any percent encoding, for servers that decode more than once: `%252e` and
@@ -29,28 +29,67 @@ fn fully_decoded(path: &str) -> Vec<u8> {
 }
 
 /// The length of the escape at the end of `text`, and the byte that it stands for: percent
-/// encoding, or UTF-8 with more bytes than ASCII needs (`%c0%ae` is `.`), which lax servers accept.
+/// encoding, its older form `%u002e`, a full-width form, or UTF-8 with more bytes than ASCII needs
+/// (`%c0%ae` is `.`), which lax servers accept.
 fn last_escape(text: &[u8]) -> Option<(usize, u8)> {
     let ascii = |high: u8, low: u8| ((high & 1) << 6) | (low & 0x3f);
     match *text {
         [.., b'%', high, low] if hex(high).is_some() => Some((3, hex(high)? << 4 | hex(low)?)),
+        [.., b'%', b'u' | b'U', a, b, c, d] => {
+            let unit = [a, b, c, d].into_iter().try_fold(0, |unit, digit| Some(unit << 4 | u32::from(hex(digit)?)))?;
+            Some((6, narrow(char::from_u32(unit)?)?))
+        }
+        [.., 0xfc, 0x80, 0x80, 0x80, high @ 0x80..=0x81, low @ 0x80..=0xbf] => Some((6, ascii(high, low))),
+        [.., 0xf8, 0x80, 0x80, high @ 0x80..=0x81, low @ 0x80..=0xbf] => Some((5, ascii(high, low))),
         [.., 0xf0, 0x80, high @ 0x80..=0x81, low @ 0x80..=0xbf] => Some((4, ascii(high, low))),
         [.., 0xe0, high @ 0x80..=0x81, low @ 0x80..=0xbf] => Some((3, ascii(high, low))),
+        [.., first @ 0xef, second @ 0xbc..=0xbd, third @ 0x80..=0xbf] => {
+            let form = std::str::from_utf8(&[first, second, third]).ok()?.chars().next()?;
+            Some((3, narrow(form)?))
+        }
         [.., high @ 0xc0..=0xc1, low @ 0x80..=0xbf] => Some((2, ascii(high, low))),
         _ => None,
     }
+}
+
+/// The ASCII character that this one is, or of which it is the full-width form.
+fn narrow(c: char) -> Option<u8> {
+    let code = match c {
+        '！'..='～' => u32::from(c) - 0xfee0,
+        _ => u32::from(c),
+    };
+    u8::try_from(code).ok().filter(u8::is_ascii)
 }
 
 fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-fn is_dots(segment: &[u8]) -> bool {
+/// A slash, or what becomes one in servers that replace characters by similar ones.
+fn is_separator(c: char) -> bool {
+    matches!(c, '/' | '\\' | '\u{2044}' | '\u{2215}' | '\u{fe68}')
+}
+
+fn is_dots(segment: &str) -> bool {
     // Servers cut parameters off before they resolve a segment, and a decoded `?` or `#` may end
-    // the path; some trim blanks and control characters.
-    let name = segment.split(|byte| matches!(byte, b';' | b'?' | b'#')).next().unwrap_or_default();
-    let visible = || name.iter().filter(|byte| !matches!(byte, 0..=b' ' | 0x7f));
-    visible().all(|byte| *byte == b'.') && matches!(visible().count(), 1 | 2)
+    // the path; some trim blanks and control characters, or leave out what is not UTF-8.
+    let name = segment.split([';', '?', '#']).next().unwrap_or_default();
+    let mut dots = 0;
+    for c in name.chars() {
+        match c {
+            '.' | '\u{2024}' | '\u{fe52}' => dots += 1,
+            '\u{2025}' => dots += 2,
+            _ if is_invisible(c) => {}
+            _ => return false,
+        }
+    }
+    matches!(dots, 1 | 2)
+}
+
+fn is_invisible(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | char::REPLACEMENT_CHARACTER)
 }
 
 #[cfg(test)]
@@ -97,6 +136,23 @@ mod tests {
             "/v1/%f0%80%80%ae./x",
             "/v1/%c0%a52e./x",
             "/v1/%25c0%25ae./x",
+            "/v1/%f8%80%80%80%ae./x",
+            "/v1/%fc%80%80%80%80%ae./x",
+            "/v1/%ef%bc%8e%ef%bc%8e/x",
+            "/v1/．．/x",
+            "/v1/..%ef%bc%8fx",
+            "/v1/..＼x",
+            "/v1/%ef%bc%852e./x",
+            "/v1/%u002e%u002E/x",
+            "/v1/%uff0e%Uff0e/x",
+            "/v1/%25u002e./x",
+            "/v1/..%e2%88%95x",
+            "/v1/..%e2%81%84x",
+            "/v1/%e2%80%a4%ef%b9%92/x",
+            "/v1/%e2%80%a5/x",
+            "/v1/..%c2%a0/x",
+            "/v1/.%e2%80%8b./x",
+            "/v1/..%ad/x",
             "..",
         ] {
             assert!(has_dot_segments(path), "{path}");
@@ -123,6 +179,12 @@ mod tests {
             "/v1/%c3%ae%c3%ae/x",
             "/v1/%c0/..x",
             "/v1/%e2%80%a6/x",
+            "/v1/%ff/x",
+            "/v1/．a/x",
+            "/v1/%u0041/x",
+            "/v1/%u00e9/x",
+            "/v1/%ef%bd%9f/x",
+            "/v1/%uff9f/x",
             "/v1;x=../y",
         ] {
             assert!(!has_dot_segments(path), "{path}");
