@@ -1,5 +1,6 @@
 //! `start`: runs the server until a signal stops it.
 
+use crate::allocator;
 use crate::cli::SettingArgs;
 use crate::config;
 use crate::config::Config;
@@ -30,6 +31,7 @@ async fn serve(config: &Config, sockets: InheritedSockets) -> Result<(), Failure
     if server.lacks_agent_keys() {
         tracing::warn!("calls need an agent key, and there is none: make one with `agentgazer keys create AGENT`");
     }
+    tokio::spawn(allocator::return_unused_memory());
     let signal = signals.next().await;
     tracing::info!(?signal, "stopping: calls in flight may finish, a second signal ends them");
     signals.exit_at_once();
