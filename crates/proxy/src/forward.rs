@@ -45,10 +45,11 @@ pub(crate) struct Received<'a> {
 }
 
 impl<'a> Received<'a> {
-    /// The identified call with the rest of its request.
-    pub(crate) fn new(identified: Identified, route: Route<'a>, parts: Parts, upload: Upload) -> Received<'a> {
+    /// The identified call with the rest of its request. Boxed, because it is moved from stage to
+    /// stage.
+    pub(crate) fn new(identified: Identified, route: Route<'a>, parts: Parts, upload: Upload) -> Box<Received<'a>> {
         let Identified { call, provider, format } = identified;
-        Received { call, provider, format, route, parts, upload }
+        Box::new(Received { call, provider, format, route, parts, upload })
     }
 }
 
@@ -62,7 +63,7 @@ struct Admitted<'a> {
 }
 
 /// Forwards a call to its provider, or refuses it.
-pub(crate) async fn forward(mut received: Received<'_>) -> Response<Body> {
+pub(crate) async fn forward(mut received: Box<Received<'_>>) -> Response<Body> {
     match admit(&mut received).await {
         Ok(admitted) => send(received, admitted).await,
         Err(stop) => {
@@ -154,8 +155,8 @@ async fn admit_conversation<'a>(
 }
 
 /// Sends an admitted call to its provider, and passes the answer on.
-async fn send(received: Received<'_>, admitted: Admitted<'_>) -> Response<Body> {
-    let Received { mut call, route, mut parts, upload, .. } = received;
+async fn send(received: Box<Received<'_>>, admitted: Admitted<'_>) -> Response<Body> {
+    let Received { mut call, route, mut parts, upload, .. } = *received;
     let Admitted { destination, path, body, mut expected } = admitted;
     // Kept until the answer begins; until then its body counts against the body budget.
     let (outgoing, _in_flight) = match body {

@@ -12,8 +12,8 @@ pub(crate) struct Expected {
     pub(crate) content: Content,
     /// The approximate number of input tokens of the request.
     pub(crate) asked_tokens: u64,
-    /// What later requests that continue this one will leave out.
-    pub(crate) link: Option<KeptLink>,
+    /// What later requests that continue this one will leave out. Boxed, because few calls have it.
+    pub(crate) link: Option<Box<KeptLink>>,
     /// Whether the proxy asked for the usage of the stream on behalf of the client.
     pub(crate) asks_for_usage: bool,
 }

@@ -30,8 +30,9 @@ use crate::truncate;
 pub(crate) struct Answering {
     call: Box<Call>,
     expected: Expected,
-    /// Reads the answer, until it is complete.
-    observer: Option<Observer>,
+    /// Reads the answer, until it is complete. Boxed, because it is moved several times before it
+    /// begins to read.
+    observer: Option<Box<Observer>>,
     /// Reads the provider's message, if the answer is an error.
     error_body: Option<Box<ErrorBody>>,
     /// Whether the answer was complete when its last event passed; the end of the body may follow
@@ -46,7 +47,7 @@ impl Answering {
         call.event.first_byte_ms = Some(call.elapsed());
         call.sent_tokens = None;
         let (core, is_evidence) = (&call.core, call.awaits_outcome());
-        let observe = |dialect| core.catch_panic.run(|| Observer::new(dialect, parts, is_evidence));
+        let observe = |dialect| core.catch_panic.run(|| Box::new(Observer::new(dialect, parts, is_evidence)));
         let observer = expected.content.dialect().and_then(observe);
         if observer.is_some() && !parts.status.is_success() {
             call.report_failure();
@@ -83,7 +84,7 @@ impl Answering {
 
     /// Ends the body. Returns `false` if the answer in it is incomplete.
     fn end(&mut self) -> bool {
-        let is_broken = self.observer.as_ref().is_some_and(Observer::must_not_end_here);
+        let is_broken = self.observer.as_ref().is_some_and(|observer| observer.must_not_end_here());
         if !is_broken {
             self.note_error();
             self.complete();
@@ -116,7 +117,7 @@ impl Answering {
         }
         let answered = answer.answered.unwrap_or_default();
         if let Some(link) = self.expected.link.take() {
-            remember(&self.call, link, answer.id.as_deref(), &answer.call_items, &answered);
+            remember(&self.call, *link, answer.id.as_deref(), &answer.call_items, &answered);
         }
         self.call.report_answer(&answered);
     }
@@ -138,7 +139,7 @@ impl Answering {
     }
 
     /// Reads the answer as far as it came, and adds it to the event.
-    fn read(&mut self, mut observer: Observer, is_whole: bool) -> Answer {
+    fn read(&mut self, mut observer: Box<Observer>, is_whole: bool) -> Answer {
         let is_embedding = matches!(self.expected.content, Content::Embeddings(_));
         // A stream reports its tokens early; half a body reports none, but costs money. Embeddings
         // are not charged by their length.

@@ -44,10 +44,10 @@ impl ReadBody {
         self.plain.as_ref().map_or(self.raw.len(), Bytes::len)
     }
 
-    /// Reads the JSON of a body in `dialect`.
-    pub(crate) fn read_json(&self, core: &Core, dialect: Dialect) -> Result<Asked<'_>, Unscored> {
+    /// Reads the JSON of a body in `dialect`. Boxed, because it is moved from stage to stage.
+    pub(crate) fn read_json(&self, core: &Core, dialect: Dialect) -> Result<Box<Asked<'_>>, Unscored> {
         let plain = self.plain.as_ref().map_err(|reason| *reason)?;
-        flatten(core.catch_panic.run(|| wire::read_request(dialect, plain)))
+        flatten(core.catch_panic.run(|| wire::read_request(dialect, plain).map(Box::new)))
     }
 }
 
@@ -85,7 +85,7 @@ impl EarlierAnswers {
 /// The content of a request.
 pub(crate) struct ReadRequest<'a> {
     pub(crate) plain: &'a Bytes,
-    pub(crate) asked: Asked<'a>,
+    pub(crate) asked: Box<Asked<'a>>,
     /// The name of its conversation.
     pub(crate) conversation: String,
     /// The approximate number of input tokens.
@@ -97,12 +97,12 @@ impl<'a> ReadRequest<'a> {
     pub(crate) fn new(
         headers: &HeaderMap,
         body: &'a ReadBody,
-        asked: Asked<'a>,
+        asked: Box<Asked<'a>>,
         earlier: &'a EarlierAnswers,
     ) -> Result<ReadRequest<'a>, Unscored> {
         let plain = body.plain.as_ref().map_err(|reason| *reason)?;
         let mut asked = match &earlier.continued {
-            Some(link) => link.extend(asked),
+            Some(link) => Box::new(link.extend(*asked)),
             None => asked,
         };
         earlier.referenced.iter().for_each(|link| link.resolve(&mut asked));
@@ -113,13 +113,13 @@ impl<'a> ReadRequest<'a> {
 
     /// What later requests that continue this one will leave out; `None` if the provider does not
     /// keep it.
-    pub(crate) fn link(&self) -> Option<KeptLink> {
+    pub(crate) fn link(&self) -> Option<Box<KeptLink>> {
         self.asked.is_kept.then(|| {
             let kept_in = match &self.asked.continues {
                 Some(Continues::Conversation(id)) => Some(id.clone().into_owned()),
                 _ => None,
             };
-            KeptLink { link: Link::new(&self.conversation, &self.asked, Vec::new()), kept_in }
+            Box::new(KeptLink { link: Link::new(&self.conversation, &self.asked, Vec::new()), kept_in })
         })
     }
 }
