@@ -79,9 +79,12 @@ pub(super) fn is_verdict(call: &ToolCall<'_>) -> bool {
 /// Whether a call is a patch that was written as text, whatever the language of its block.
 pub(super) fn is_patch(call: &ToolCall<'_>) -> bool {
     let text = &call.arguments;
-    text.contains("<<<<<<< SEARCH")
-        || text.contains("*** Begin Patch")
-        || (text.contains("--- ") && text.contains("+++ "))
+    // The cheap test first: few arguments have even the beginning of a mark.
+    let has_mark = text.as_bytes().array_windows().any(|bytes| matches!(bytes, b"<<<" | b"***" | b"---"));
+    has_mark
+        && (text.contains("<<<<<<< SEARCH")
+            || text.contains("*** Begin Patch")
+            || (text.contains("--- ") && text.contains("+++ ")))
 }
 
 /// Whether a message is about the patch itself: some harnesses answer a patch with the output of

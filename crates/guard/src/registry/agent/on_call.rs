@@ -97,7 +97,11 @@ impl Agent<'_> {
             return Novelty::Neutral;
         }
         let moment = Moment { turn: print.turn, depth: print.step.depth, silence: print.silence };
-        progress::novelty(earlier.filter(|call| !call.is_sample()), &step, moment)
+        // Collected once, because `novelty` goes through them several times, and there may be many
+        // samples among them.
+        let mut asks: Vec<&PackedFingerprint> = Vec::with_capacity(self.bounds().window_size);
+        asks.extend(earlier.filter(|call| !call.is_sample()));
+        progress::novelty(asks.iter().copied(), &step, moment)
     }
 
     /// Scores a recorded call as it arrived, then records how it ended.
